@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::PlanError;
 use crate::calibration::{Calibration, Cipher, Measured, TLS_1_3, measured_for, nanoseconds, normal};
-use crate::observation::Observation;
+use crate::observation::{Engine, Observation};
 use crate::operation::{Amount, KIB, Load, Operation};
 use crate::queue::Queue;
 
@@ -342,8 +342,11 @@ impl<'a> Model<'a> {
                 (true, None) => continue,
                 (false, _) => &question.cipher,
             };
-            let plain = measured_for(&calibration.plain, operation, amount)?;
-            let difference = measured_for(calibration.costs(cipher)?, operation, amount)?;
+            let Some(calibrated) = calibrated_as(operation, observation.engine) else {
+                continue;
+            };
+            let plain = measured_for(&calibration.plain, calibrated, amount)?;
+            let difference = measured_for(calibration.costs(cipher)?, calibrated, amount)?;
             operations.push((operation, plain, difference));
         }
         let misfit = question.misfit.unwrap_or(match observation.engine.is_calibrated() {
@@ -488,6 +491,9 @@ impl<'a> Model<'a> {
         let overhead = if tls.name == TLS_1_3 { RECORD_1_3 } else { RECORD_1_2 };
         let packets = self.observation.load_per_second().amount(Operation::Packet);
         // A record has at most 16 KiB.
+        if packets.count == 0.0 {
+            return None;
+        }
         let records = packets.count * (packets.mean_kib() / 16.0).ceil().max(1.0);
         Some(records * overhead / KIB)
     }
@@ -529,13 +535,10 @@ impl<'a> Model<'a> {
         let engine = self.observation.engine;
         if !engine.is_calibrated() {
             warnings.push(format!(
-                "coefficients are those of Selenite on this machine; {} spends another amount around the cipher, which was not measured here: the interval is widened for it",
+                "coefficients are those of Selenite on this machine: its reads of pages, and its cipher alone for what is written; {} spends another amount around the cipher, which was not measured here: the interval is widened for it",
                 match engine {
-                    crate::observation::Engine::ByHand => "another engine",
-                    crate::observation::Engine::Sqlite
-                    | crate::observation::Engine::SqlServer
-                    | crate::observation::Engine::MariaDb
-                    | crate::observation::Engine::PostgreSql => engine.name(),
+                    Engine::ByHand => "another engine",
+                    Engine::Sqlite | Engine::SqlServer | Engine::MariaDb | Engine::PostgreSql => engine.name(),
                 }
             ));
         }
@@ -546,6 +549,26 @@ impl<'a> Model<'a> {
             warnings.push("nothing was observed that encryption makes dearer".to_owned());
         }
         warnings
+    }
+}
+
+/// The operation whose coefficients stand for one of an engine. Selenite writes pages and commits in another way than
+/// SQLite alone, which may save more than the cipher costs; what another engine does to encrypt a page is the cipher
+/// alone, and a commit is no more than its writes to the log.
+fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
+    match operation {
+        Operation::Write | Operation::Checkpoint if !engine.is_calibrated() => Some(Operation::LogRecord),
+        Operation::Commit if !engine.is_calibrated() => None,
+        Operation::ReadSequential
+        | Operation::ReadRandom
+        | Operation::Write
+        | Operation::Checkpoint
+        | Operation::Commit
+        | Operation::LogRecord
+        | Operation::Open
+        | Operation::Backup
+        | Operation::Packet
+        | Operation::Handshake => Some(operation),
     }
 }
 

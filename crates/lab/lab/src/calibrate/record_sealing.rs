@@ -55,8 +55,8 @@ impl RecordSealing {
     }
 }
 
-/// The sizes of pieces: a small commit, and a full buffer.
-pub const RECORD_BYTES: [u32; 2] = [512, 16_384];
+/// The sizes of pieces: a small record, a page, and the writes of a group commit.
+pub const RECORD_BYTES: [u32; 3] = [128, 4096, 65_536];
 
 const SESSION: SessionId = SessionId([1; 16]);
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_suite_seals_pieces_of_both_sizes() {
+    fn every_suite_seals_pieces_of_all_sizes() {
         for suite in Suite::ALL {
             let mut sealing = RecordSealing::new(suite);
             for bytes in RECORD_BYTES {

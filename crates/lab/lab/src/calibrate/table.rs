@@ -71,13 +71,15 @@ const GROUPS: [&Group; 4] = [
         columns: &[
             (Operation::Commit, 0.0),
             (Operation::Open, 0.0),
-            (Operation::LogRecord, 0.5),
-            (Operation::LogRecord, 16.0),
+            (Operation::LogRecord, 0.125),
+            (Operation::LogRecord, 4.0),
+            (Operation::LogRecord, 64.0),
         ],
     },
     &Group {
         title: "CPU ns of TLS per operation",
         columns: &[
+            (Operation::Packet, 0.125),
             (Operation::Packet, 4.0),
             (Operation::Packet, 32_767.0 / 1024.0),
             (Operation::Handshake, 0.0),
@@ -95,8 +97,9 @@ fn row_of_titles(group: &Group) -> Vec<String> {
         Operation::Commit => "commit".to_owned(),
         Operation::Open => "open".to_owned(),
         Operation::Handshake => "handshake".to_owned(),
-        Operation::LogRecord if *kib < 1.0 => "record 512 B".to_owned(),
+        Operation::LogRecord if *kib < 1.0 => "record 128 B".to_owned(),
         Operation::LogRecord => format!("record {kib:.0} KiB"),
+        Operation::Packet if *kib < 1.0 => "packet 128 B".to_owned(),
         Operation::Packet => format!("packet {kib:.0} KiB"),
     };
     let titles = group.columns.iter().map(title);

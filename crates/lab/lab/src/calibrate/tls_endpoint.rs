@@ -27,8 +27,8 @@ pub struct TlsEndpoint {
 /// The versions, by the names that a calibration gives them.
 pub const VERSIONS: [&str; 2] = [TLS_1_2, TLS_1_3];
 
-/// Sizes of packets: SQL Server's default, and the largest of TDS.
-pub const PACKET_BYTES: [u32; 2] = [4096, 32_767];
+/// Sizes of packets: a short request, SQL Server's default size, and the largest of TDS.
+pub const PACKET_BYTES: [u32; 3] = [128, 4096, 32_767];
 
 impl TlsEndpoint {
     /// All versions, with one certificate.

@@ -37,12 +37,12 @@ pub fn text(prediction: &Prediction) -> String {
 /// The answer in one sentence.
 pub(super) fn verdict(prediction: &Prediction) -> String {
     let question = &prediction.question;
-    let mut what = question.cipher.to_string();
-    if let Some(tls) = &question.tls {
-        let _ = write!(what, " and {tls}");
-    }
+    let what = match &question.tls {
+        Some(tls) => format!("{} and {tls} take", question.cipher),
+        None => format!("{} takes", question.cipher),
+    };
     let mut text = format!(
-        "{what} takes {} of this machine's {} cores",
+        "{what} {} of this machine's {} cores",
         share(prediction.added_share),
         short(prediction.cores)
     );
@@ -103,7 +103,7 @@ pub(super) fn statements(prediction: &Prediction) -> Vec<(&'static str, String)>
     if let Some(conversion) = prediction.conversion {
         let time = conversion.seconds.map_or_else(
             || "its time was not calibrated".to_owned(),
-            |seconds| numbers(seconds, number::time),
+            |seconds| numbers(seconds, |seconds| number::duration(seconds * 1e9)),
         );
         let mib = |mib: f64| number::bytes(mib * 1024.0 * 1024.0);
         all.push((

@@ -178,6 +178,31 @@ fn ninety_of_a_hundred_simulated_machines_lie_in_the_interval() {
 }
 
 #[test]
+fn another_engine_is_not_credited_with_what_selenite_saves() {
+    let mut machine = calibration(0.0);
+    for costs in machine.ciphers.values_mut() {
+        for operation in [Operation::Write, Operation::Commit] {
+            let sizes = costs.get_mut(&operation).into_iter().flatten();
+            sizes.for_each(|one| one.sessions.iter_mut().for_each(|value| *value = -*value));
+        }
+    }
+    let writes = vec![load(&[(Operation::Write, 1000.0), (Operation::Commit, 1000.0)])];
+    let exact = Question {
+        misfit: Some(EXACT),
+        ..question()
+    };
+    let own = predict(&observation(writes.clone()), &machine, &exact).unwrap();
+    assert!(own.added_cores.high < 0.0);
+    let other = Observation {
+        engine: Engine::PostgreSql,
+        ..observation(writes)
+    };
+    let other = predict(&other, &machine, &exact).unwrap();
+    let expected = known(Operation::LogRecord, 4.0).1 * 100.0 / 1e9;
+    assert!((other.added_cores.value - expected).abs() < 1e-12);
+}
+
+#[test]
 fn no_load_costs_nothing() {
     let prediction = predict(&observation(vec![Load::default()]), &calibration(0.1), &question()).unwrap();
     assert_eq!((prediction.added_cores.low, prediction.added_cores.high), (0.0, 0.0));
