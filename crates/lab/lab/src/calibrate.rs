@@ -85,7 +85,6 @@ pub enum CalibrationProgress {
 
 /// Why there is no calibration.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum CalibrateError {
     /// The machine: a session, or the proof that AES instructions are masked.
     Engines(EnginesError),

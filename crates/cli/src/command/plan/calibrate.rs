@@ -8,7 +8,7 @@ use selenite_lab::calibrate::{
     CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, session, store, table,
 };
 use selenite_lab::host::Source;
-use selenite_plan::{Calibration, PlanError};
+use selenite_plan::Calibration;
 
 use crate::arguments::plan::PlanCalibrate;
 use crate::command::lab::engines;
@@ -104,8 +104,8 @@ impl From<CalibrateError> for Complaint {
         let status = match &error {
             CalibrateError::Interrupted => return Self::Interrupted(String::new()),
             CalibrateError::Io { .. } => IO,
-            CalibrateError::Plan(PlanError::Input { .. }) => DATA,
-            _ => OTHER,
+            CalibrateError::Plan(_) => DATA,
+            CalibrateError::Engines(_) => OTHER,
         };
         Self::Lab {
             what: error.to_string(),
