@@ -359,7 +359,12 @@ mod tests {
                 .filter(|block| block.operation == operation)
                 .map(|block| block.bytes)
                 .collect();
-            assert_eq!(sizes.len(), if operation.has_size() { 2 } else { 1 }, "{operation:?}");
+            let expected = match operation {
+                Operation::LogRecord | Operation::Packet => 3,
+                _ if operation.has_size() => 2,
+                _ => 1,
+            };
+            assert_eq!(sizes.len(), expected, "{operation:?}");
         }
         let rounds: Vec<u32> = blocks.iter().map(|block| block.round).collect();
         assert_eq!((rounds.first(), rounds.last()), (Some(&0), Some(&1)));
