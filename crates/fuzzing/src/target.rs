@@ -11,6 +11,7 @@ pub mod hostile_folder;
 pub mod journal;
 pub mod operation_report;
 pub mod page;
+pub mod plan_input;
 pub mod slot;
 pub mod superblock;
 pub mod tds_handshake;
@@ -26,7 +27,7 @@ pub mod wal;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names that they have in `fuzz/`.
-pub const TARGETS: [(&str, Target); 20] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("anchor", anchor::fuzz),
     ("archive_facts", archive_facts::fuzz),
     ("archive_log", archive_log::fuzz),
@@ -37,6 +38,7 @@ pub const TARGETS: [(&str, Target); 20] = [
     ("journal", journal::fuzz),
     ("operation_report", operation_report::fuzz),
     ("page", page::fuzz),
+    ("plan_input", plan_input::fuzz),
     ("slot", slot::fuzz),
     ("superblock", superblock::fuzz),
     ("tds_handshake", tds_handshake::fuzz),

@@ -179,14 +179,16 @@ fn rate(count: f64) -> String {
     }
 }
 
-/// Three digits that count, and no more than four behind the point.
+/// Three digits that count, and no more than six behind the point.
 pub(super) fn short(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
         size if size >= 1.0 => 2,
         size if size >= 0.1 => 3,
-        _ => 4,
+        size if size >= 0.01 => 4,
+        size if size >= 0.001 => 5,
+        _ => 6,
     };
     let text = format!("{value:.digits$}");
     let text = match text.contains('.') {
@@ -239,7 +241,8 @@ mod tests {
     fn numbers_have_three_digits_that_count() {
         for (value, text) in [
             (0.0, "0"),
-            (-0.000_01, "0"),
+            (-0.000_000_1, "0"),
+            (0.000_123_4, "0.000123"),
             (0.0625, "0.0625"),
             (6.25, "6.25"),
             (1234.5, "1234"),

@@ -1,0 +1,168 @@
+//! `selenite plan observe` and `selenite plan predict`, on snapshots of real servers and a calibration that stays.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testdata/plan")
+        .join(name)
+}
+
+fn plan(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_selenite"))
+        .arg("plan")
+        .args(arguments)
+        .current_dir(folder)
+        .env("SELENITE_CONFIG", "/dev/null")
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn fails(output: &Output, status: i32, text: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{stderr}");
+    assert!(stderr.contains(text), "{stderr}");
+}
+
+fn path(name: &str) -> String {
+    testdata(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn two_snapshots_and_a_calibration_give_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let (snapshots, calibration) = (path("postgresql-17/snapshots.csv"), path("calibration.json"));
+    let observed = plan(
+        folder.path(),
+        &[
+            "observe",
+            "postgresql",
+            &snapshots,
+            "--cores",
+            "4",
+            "--busy-cores",
+            "1.5",
+        ],
+    );
+    let text = stdout(&observed);
+    assert!(
+        text.contains("pages read at random") && text.contains("selenite plan predict"),
+        "{text}"
+    );
+    let predicted = plan(
+        folder.path(),
+        &[
+            "predict",
+            "observation.json",
+            "--calibration",
+            &calibration,
+            "--tls",
+            "1.3",
+            "--html",
+            "plan.html",
+            "--json",
+            "plan.json",
+        ],
+    );
+    let text = stdout(&predicted);
+    for words in [
+        "AES_256 and TLS_1_3 take",
+        "Response time",
+        "Encrypting the database once",
+        "The formula of reads alone",
+        "the calibration is of another machine",
+        "PostgreSQL spends another amount",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("plan.html")).unwrap();
+    assert!(
+        page.contains("What makes up the cost") && !page.contains("<script"),
+        "{page}"
+    );
+    let json = std::fs::read_to_string(folder.path().join("plan.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let cores = &json["added_cores"];
+    assert!(cores["low"].as_f64() < cores["value"].as_f64() && cores["value"].as_f64() < cores["high"].as_f64());
+}
+
+#[test]
+fn the_formula_of_the_weblog_is_beside_numbers_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let calibration = path("calibration.json");
+    let numbers = ["--reads-mb", "25", "--cores", "4", "--calibration", &calibration];
+    let of = |more: &[&str]| {
+        let arguments: Vec<&str> = ["predict"].iter().chain(&numbers).chain(more).copied().collect();
+        plan(folder.path(), &arguments)
+    };
+    assert!(stdout(&of(&["--decrypted-mb", "100"])).contains(": 6.25 % of the"));
+    // Half of the reads; a cipher that costs more.
+    let json = |more: &[&str]| -> f64 {
+        let arguments: Vec<&str> = more.iter().chain(&["--json", "plan.json"]).copied().collect();
+        stdout(&of(&arguments));
+        let text = std::fs::read_to_string(folder.path().join("plan.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["added_cores"]["value"]
+            .as_f64()
+            .unwrap()
+    };
+    let all = json(&[]);
+    assert!((json(&["--physical-reads", "0.5"]) / all - 0.5).abs() < 0.001);
+    assert!(json(&["--cipher", "CHACHA20"]) > all);
+    assert!(json(&["--without-aes-instructions"]) > all);
+    fails(
+        &of(&["--cipher", "AEGIS_256X4"]),
+        5,
+        "AEGIS_256X4 was not calibrated; known: ",
+    );
+    fails(&of(&["--page-size", "64KiB"]), 5, "beyond the calibrated range");
+    fails(&of(&["--physical-reads=-1"]), 2, "no factor");
+}
+
+#[test]
+fn nonsense_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = path("mariadb-10.11/snapshot-1.tsv");
+    let two = path("mariadb-10.11/snapshot-2.tsv");
+    stdout(&plan(folder.path(), &["observe", "mariadb", &one, &two]));
+    fails(&plan(folder.path(), &["observe", "mariadb", &one]), 2, "snapshot");
+    let postgresql = path("postgresql-17/snapshots.csv");
+    fails(
+        &plan(folder.path(), &["observe", "mariadb", &postgresql, &one]),
+        2,
+        "snapshots.csv",
+    );
+    fails(
+        &plan(folder.path(), &["observe", "numbers", "--reads", "fast"]),
+        2,
+        "--reads",
+    );
+    fails(
+        &plan(folder.path(), &["observe", "--print-query", "oracle"]),
+        2,
+        "no query is called oracle",
+    );
+    let query = stdout(&plan(folder.path(), &["observe", "--print-query", "postgresql-16"]));
+    assert!(query.contains("pg_stat_io"));
+    fails(
+        &plan(
+            folder.path(),
+            &["predict", &one, "--calibration", &path("calibration.json")],
+        ),
+        5,
+        "it is no observation",
+    );
+    fails(
+        &plan(
+            folder.path(),
+            &["predict", "--reads-mb", "1", "--cores", "1", "--calibration", &one],
+        ),
+        2,
+        "calibration",
+    );
+}
