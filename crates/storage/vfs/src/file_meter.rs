@@ -2,9 +2,13 @@
 //!
 //! - physical-only: only a call of the VFS below counts. A page from the pool, from the pages that were read ahead or
 //!   from the frame buffer is no read. Files are never memory-mapped, so every byte comes by a read.
+//! - history-by-calls: the call that finds a minute over enters a mark in the history of its database, before it is
+//!   counted itself. It takes a lock once a minute; no thread waits for the minute.
 
+use std::sync::Arc;
 use std::time::Instant;
 
+use crate::database_meter::DatabaseMeter;
 use crate::owned_counts::{CountSums, OwnedCounts};
 
 /// Reads, writes and syncs of a file, by all connections of this process, since the file was first opened.
@@ -47,6 +51,21 @@ impl FileCounts {
         }
     }
 
+    /// What was counted since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            reads: self.reads.saturating_sub(earlier.reads),
+            bytes_read: self.bytes_read.saturating_sub(earlier.bytes_read),
+            read_ns: self.read_ns.saturating_sub(earlier.read_ns),
+            writes: self.writes.saturating_sub(earlier.writes),
+            bytes_written: self.bytes_written.saturating_sub(earlier.bytes_written),
+            write_ns: self.write_ns.saturating_sub(earlier.write_ns),
+            syncs: self.syncs.saturating_sub(earlier.syncs),
+            sync_ns: self.sync_ns.saturating_sub(earlier.sync_ns),
+        }
+    }
+
     pub(crate) fn read_from(sums: &FileSums) -> Self {
         let [
             reads,
@@ -75,11 +94,26 @@ impl FileCounts {
 pub(crate) type FileSums = CountSums<COUNT_COUNT>;
 
 /// Counts the calls for one open file.
-pub struct FileMeter(OwnedCounts<COUNT_COUNT>);
+pub struct FileMeter {
+    counts: OwnedCounts<COUNT_COUNT>,
+    /// The database of the file, and when its history is due.
+    history: Option<(Instant, Arc<DatabaseMeter>)>,
+}
 
 impl FileMeter {
     pub(crate) fn new(sums: &FileSums) -> Self {
-        Self(sums.owned())
+        Self {
+            counts: sums.owned(),
+            history: None,
+        }
+    }
+
+    /// A meter that keeps the history of its database, too.
+    pub(crate) fn of_database(sums: &FileSums, database: &Arc<DatabaseMeter>) -> Self {
+        Self {
+            counts: sums.owned(),
+            history: Some((database.due(), database.clone())),
+        }
     }
 
     /// Runs and counts a read of `size` bytes.
@@ -108,12 +142,17 @@ impl FileMeter {
 
     fn run<E>(&mut self, kind: Kind, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let start = Instant::now();
+        if let Some((due, database)) = &mut self.history
+            && start >= *due
+        {
+            *due = database.advance(start);
+        }
         let done = call();
         let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.0.add(kind.calls, 1);
-        self.0.add(kind.ns, ns);
+        self.counts.add(kind.calls, 1);
+        self.counts.add(kind.ns, ns);
         if let (Ok(()), Some(bytes)) = (&done, kind.bytes) {
-            self.0.add(bytes, u64::try_from(size).unwrap_or(0));
+            self.counts.add(bytes, u64::try_from(size).unwrap_or(0));
         }
         done
     }

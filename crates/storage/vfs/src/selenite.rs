@@ -259,8 +259,13 @@ impl Selenite {
         let is_plain = database
             .as_ref()
             .is_none_or(|database| matches!(database.content(), Content::Plain));
+        let commits = match (&database, role) {
+            (Some(database), Role::Wal) => self.host.file_meters.commit_meter(&database.path),
+            (Some(_) | None, _) => None,
+        };
         let file: Box<dyn crate::ffi::File> = match (database, role) {
-            (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower)?),
+            (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower, commits)?),
+            (Some(database), Role::Wal) => Box::new(ClearFile::of_log(lower, database, commits)),
             (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
             // Without its database (SQLite looks for super-journals in the journals of others) it is only read.
             (None, _) if !flags.has(OpenFlags::READ_ONLY) => {

@@ -103,7 +103,11 @@ fn told(observation: &Observation, output: &Path) -> String {
             true => format!(", {:.1} KiB each", amount.mean_kib()),
             false => String::new(),
         };
-        text.push_str(&format!("  {:24} {:>12.2} a second{size}\n", operation.name(), amount.count));
+        text.push_str(&format!(
+            "  {:24} {:>12.2} a second{size}\n",
+            operation.name(),
+            amount.count
+        ));
     }
     for note in &observation.notes {
         text.push_str(&format!("note: {note}\n"));
