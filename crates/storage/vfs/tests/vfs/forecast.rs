@@ -270,11 +270,15 @@ fn other_databases_of_a_connection_are_named_by_their_schema() {
     };
     assert_eq!(rows("selenite_file_counts('main')"), Ok(3));
     // One on another VFS has no row.
-    assert_eq!(rows("selenite_file_counts('temp')"), Ok(0));
-    assert_eq!(rows("selenite_forecast('temp')"), Ok(0));
+    Opening::plain("/forecast-schema-other/main.db")
+        .attach(&connection, "other")
+        .unwrap();
+    assert_eq!(rows("selenite_file_counts('other')"), Ok(0));
+    assert_eq!(rows("selenite_forecast('other')"), Ok(0));
     assert!(rows("selenite_forecast('none')").is_err());
     for sql in [
         "SELECT selenite_metrics('none')",
+        "SELECT selenite_metrics('other')",
         "SELECT selenite_metrics('main', 'main')",
     ] {
         assert!(connection.query_row(sql, [], |_| Ok(())).is_err(), "{sql}");
