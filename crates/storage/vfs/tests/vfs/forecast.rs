@@ -71,7 +71,7 @@ fn filled(opening: &Opening) -> Connection {
 /// All counts, by role and column.
 fn counts(connection: &Connection) -> BTreeMap<String, i64> {
     let mut select = connection.prepare("SELECT * FROM selenite_file_counts").unwrap();
-    let names: Vec<String> = select.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = select.column_names().map(str::to_owned).collect();
     let mut rows = select.query([]).unwrap();
     let mut counts = BTreeMap::new();
     while let Some(row) = rows.next().unwrap() {
@@ -179,7 +179,7 @@ struct Row {
 
 fn forecast(connection: &Connection) -> Vec<Row> {
     let mut select = connection.prepare("SELECT * FROM selenite_forecast").unwrap();
-    let names: Vec<String> = select.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = select.column_names().map(str::to_owned).collect();
     let row = |row: &rusqlite::Row<'_>| {
         let number = |name: &String| Ok((name.clone(), row.get(name.as_str())?));
         Ok(Row {
