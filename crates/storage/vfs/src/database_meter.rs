@@ -4,8 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::commit_counts::{CommitCounts, CommitSums};
-use crate::file_meter::{FileCounts, FileSums};
-use crate::file_meters::DatabaseFileCounts;
+use crate::file_counts::{DatabaseFileCounts, FileCounts, FileSums};
 use crate::meter_history::{History, Since};
 use crate::role::Role;
 
@@ -35,13 +34,8 @@ impl DatabaseReading {
     /// What was counted since an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let (now, before) = (&self.files, &earlier.files);
         Self {
-            files: DatabaseFileCounts {
-                database: now.database.since(&before.database),
-                wal: now.wal.since(&before.wal),
-                journal: now.journal.since(&before.journal),
-            },
+            files: self.files.since(&earlier.files),
             commits: self.commits.since(&earlier.commits),
         }
     }

@@ -9,31 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::commit_counts::CommitMeter;
 use crate::database_meter::{DatabaseMeter, MeterReport};
-use crate::file_meter::{FileCounts, FileMeter, FileSums, of_sync};
+use crate::file_counts::{DatabaseFileCounts, FileCounts, FileSums, of_sync};
+use crate::file_meter::FileMeter;
 use crate::role::Role;
-
-/// What was read from and written to the files of one database, by role.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct DatabaseFileCounts {
-    /// The database file.
-    pub database: FileCounts,
-    /// The write-ahead log.
-    pub wal: FileCounts,
-    /// The rollback journal.
-    pub journal: FileCounts,
-}
-
-impl DatabaseFileCounts {
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            database: self.database.plus(other.database),
-            wal: self.wal.plus(other.wal),
-            journal: self.journal.plus(other.journal),
-        }
-    }
-}
 
 /// The meters of all files.
 #[derive(Default)]

@@ -13,7 +13,7 @@ use crate::database::Content;
 use crate::database_meter::{DatabaseReading, MeterReport};
 use crate::error::VfsError;
 use crate::ffi::Value;
-use crate::file_meter::FileCounts;
+use crate::file_counts::FileCounts;
 use crate::main_file::MainFile;
 use crate::meter_history::Since;
 use crate::role::Role;
@@ -268,7 +268,7 @@ mod tests {
 
     use super::*;
     use crate::cipher_costs::PageTime;
-    use crate::file_meters::DatabaseFileCounts;
+    use crate::file_counts::DatabaseFileCounts;
 
     const PAGE_TIME: PageTime = PageTime {
         mean: 2e-6,

@@ -19,6 +19,7 @@ mod device;
 mod environment;
 pub mod error;
 pub mod ffi;
+pub mod file_counts;
 pub mod file_meter;
 pub mod file_meters;
 mod forecast;
@@ -58,8 +59,7 @@ mod uri_parameters;
 pub mod view;
 pub mod wal_file;
 
-pub use file_meter::FileCounts;
-pub use file_meters::DatabaseFileCounts;
+pub use file_counts::{DatabaseFileCounts, FileCounts};
 pub use selenite::{file_counts, forget_file_counts, note_sync, temporary_file_counts};
 
 /// What [`ffi::install_linked`] installs for programs that carry out operations on databases.

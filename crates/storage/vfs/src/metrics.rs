@@ -4,7 +4,7 @@
 //! - samples-together: all samples of a metric stand together, behind its HELP and TYPE.
 
 use crate::error::VfsError;
-use crate::file_meter::FileCounts;
+use crate::file_counts::FileCounts;
 use crate::forecast::{Forecast, Metered, Rates};
 use crate::main_file::MainFile;
 

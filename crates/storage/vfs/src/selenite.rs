@@ -16,8 +16,7 @@ use crate::ffi::{
     Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, Opened, Registered, SchemaFile, Vfs, make_private_file,
     register,
 };
-use crate::file_meter::FileCounts;
-use crate::file_meters::DatabaseFileCounts;
+use crate::file_counts::{DatabaseFileCounts, FileCounts};
 use crate::host::{Host, Identify};
 use crate::journal_file::JournalFile;
 use crate::last_errors::LastError;

@@ -39,7 +39,7 @@ use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
 use frame_buffer::FrameBuffer;
-pub use own::Own;
+pub(crate) use own::Own;
 
 /// An open WAL.
 pub struct WalFile {
