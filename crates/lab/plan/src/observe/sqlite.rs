@@ -223,6 +223,26 @@ mod tests {
         assert_eq!(observation.notes.len(), 1);
     }
 
+    /// Three snapshots, 20 s apart, of a process with SQLite 3.40: in each interval it changed two pages in each of
+    /// 1,000 transactions, read 500 rows, and made a checkpoint.
+    #[test]
+    fn the_snapshots_of_an_application_have_its_transactions() {
+        let text = include_str!("../../../../../testdata/plan/sqlite/snapshots.csv");
+        let observation = observed(text).unwrap();
+        assert_eq!((observation.intervals.len(), observation.page_size), (2, 4096));
+        assert_eq!(observation.notes.len(), 1);
+        for interval in &observation.intervals {
+            let count = |operation| interval.load.amount(operation).count;
+            assert!((interval.seconds - 20.0).abs() < 0.001);
+            assert_eq!(count(Operation::Commit), 1000.0);
+            assert!((2000.0..2000.1).contains(&count(Operation::Write)));
+            assert_eq!(count(Operation::Checkpoint), 2000.0);
+            // A cache of ten pages: the rows that are read, those that are changed, and some pages of the tree.
+            assert!((2500.0..3000.0).contains(&count(Operation::ReadRandom)));
+            assert_eq!(count(Operation::ReadSequential), 0.0);
+        }
+    }
+
     #[test]
     fn pages_in_rollback_mode_are_written_to_journal_and_database() {
         let after = rows("11", "1.5", "0,0,30,122880,1,0", "0,0,0,0,0,0", "0,0,60,82080,2,0");
