@@ -7,7 +7,8 @@
 //!   is no second commit.
 //!
 //! Where overwriting is not powersafe (`psow=0`), SQLite repeats the commit frame up to the end of the sector. Each
-//! repetition counts as a commit of one frame. Commits in rollback mode are not counted.
+//! repetition counts as a commit of one frame. A commit counts although its write fails. Commits in rollback mode are
+//! not counted.
 
 use crate::owned_counts::{CountSums, OwnedCounts};
 

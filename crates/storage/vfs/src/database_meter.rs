@@ -57,6 +57,19 @@ pub struct MeterReport {
 }
 
 impl DatabaseMeter {
+    /// Of a database that was first opened at that moment, which is now.
+    pub(crate) fn new(began: Instant) -> Self {
+        Self {
+            database: FileSums::default(),
+            wal: FileSums::default(),
+            journal: FileSums::default(),
+            commits: CommitSums::default(),
+            began,
+            began_at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+            history: Mutex::new(History::new(began, DatabaseReading::default())),
+        }
+    }
+
     pub(crate) fn of(&self, role: Role) -> Option<&FileSums> {
         match role {
             Role::Main => Some(&self.database),
@@ -121,15 +134,6 @@ impl DatabaseMeter {
 
 impl Default for DatabaseMeter {
     fn default() -> Self {
-        let began = Instant::now();
-        Self {
-            database: FileSums::default(),
-            wal: FileSums::default(),
-            journal: FileSums::default(),
-            commits: CommitSums::default(),
-            began,
-            began_at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
-            history: Mutex::new(History::new(began, DatabaseReading::default())),
-        }
+        Self::new(Instant::now())
     }
 }

@@ -79,8 +79,11 @@ impl FileMeter {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::file_counts::{FileCounts, of_sync};
+    use crate::file_counts::{DatabaseFileCounts, FileCounts, of_sync};
+    use crate::role::Role;
 
     #[test]
     fn bytes_of_a_call_that_failed_do_not_count() {
@@ -95,5 +98,23 @@ mod tests {
         assert_eq!((counts.reads, counts.bytes_read), (2, 20));
         assert_eq!((counts.writes, counts.bytes_written), (1, 30));
         assert!(counts.syncs == 2 && counts.sync_ns >= 1000);
+    }
+
+    #[test]
+    fn the_call_that_finds_a_minute_over_enters_it_before_it_is_counted() {
+        let began = Instant::now().checked_sub(Duration::from_secs(150)).unwrap();
+        let database = Arc::new(DatabaseMeter::new(began));
+        let mut meter = FileMeter::of_database(database.of(Role::Wal).unwrap(), &database);
+        meter.write::<()>(30, || Ok(())).unwrap();
+        let (due, _) = meter.history.as_ref().unwrap();
+        assert_eq!(*due, began + Duration::from_secs(180));
+        let report = database.report();
+        assert_eq!(report.counts.files.wal.bytes_written, 30);
+        for (period, seconds) in [(report.present, 30), (report.hour, 150)] {
+            let period = period.unwrap();
+            assert_eq!(period.from.files, DatabaseFileCounts::default());
+            let late = period.length.checked_sub(Duration::from_secs(seconds)).unwrap();
+            assert!(late < Duration::from_secs(20), "{late:?}");
+        }
     }
 }
