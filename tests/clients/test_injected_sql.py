@@ -77,7 +77,7 @@ def test_a_view_that_others_wrote_does_not_read_the_status(host: Host, start: St
     peer = start(host)
     peer.open(folder / "app.db")
     fill(peer)
-    for table in ("selenite_status", "selenite_epochs"):
+    for table in ("selenite_status", "selenite_epochs", "selenite_file_counts"):
         peer.run(f"CREATE VIEW of_{table} AS SELECT * FROM {table}")
         with pytest.raises(Refused, match="unsafe use of virtual table"):
             peer.run(f"SELECT * FROM of_{table}")

@@ -74,6 +74,8 @@ pub enum ObservedSource {
     Mariadb(ObserveSnapshots),
     /// PostgreSQL 13 to 18: snapshots of its statistics views.
     Postgresql(ObserveSnapshots),
+    /// SQLite with the extension: snapshots of selenite_file_counts, from a connection of the application.
+    Sqlite(ObserveSnapshots),
     /// Numbers by hand.
     Numbers(ObserveNumbers),
 }

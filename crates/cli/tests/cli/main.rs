@@ -25,6 +25,7 @@ mod look;
 mod object_store;
 mod origin;
 mod plan_calibrate;
+mod plan_observe_sqlite;
 mod plan_predict;
 mod printing;
 mod reencrypt;

@@ -14,11 +14,13 @@ pub mod postgresql;
 pub mod quantity;
 pub mod snapshot;
 pub mod sql_server;
+pub mod sqlite;
 
 pub use snapshot::{SnapshotText, Supplement};
 
 /// The names of all queries, and their texts: each makes one snapshot.
-pub const QUERIES: [(&str, &str); 12] = [
+pub const QUERIES: [(&str, &str); 13] = [
+    ("sqlite", sqlite::QUERY),
     ("sql-server", sql_server::QUERY_FILES),
     ("sql-server-connections", sql_server::QUERY_CONNECTIONS),
     ("mariadb", mariadb::QUERY_MARIADB),

@@ -3,19 +3,66 @@
 
 use std::any::Any;
 use std::ffi::c_int;
+use std::sync::Arc;
 
+use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE};
+
+use crate::commit_counts::CommitMeter;
+use crate::database::Database;
 use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::wal_file::Own;
 
 /// An open file of the VFS below.
 pub struct ClearFile {
     lower: LowerFile,
+    commits: Option<ClearCommits>,
+}
+
+/// Counts the commits to a write-ahead log in clear.
+struct ClearCommits {
+    database: Arc<Database>,
+    meter: CommitMeter,
+    /// The frames of the transaction under way, by the places of their headers.
+    own: Own,
+    /// Bytes of a frame, once one was written.
+    frame_size: Option<u64>,
+}
+
+impl ClearCommits {
+    /// Notes a write that was done.
+    fn note(&mut self, data: &[u8], offset: u64) {
+        if offset == 0 && data.len() == HEADER_SIZE {
+            self.own = Own::default();
+        } else if let Ok(header) = <&[u8; FRAME_HEADER_SIZE]>::try_from(data) {
+            self.own.note(offset, &FrameHeader::parse(header), self.database.turn());
+            if let Some((first, last)) = self.own.take_commit() {
+                // A transaction of several frames has written the page of its first.
+                let behind = self.frame_size.map_or(0, |size| last.saturating_sub(first) / size);
+                self.meter.note(1 + behind);
+            }
+        } else if data.len().is_power_of_two() {
+            self.frame_size = u64::try_from(FRAME_HEADER_SIZE + data.len()).ok();
+        }
+    }
 }
 
 impl ClearFile {
     /// Passes `lower` through.
     #[must_use]
     pub fn new(lower: LowerFile) -> Self {
-        Self { lower }
+        Self { lower, commits: None }
+    }
+
+    /// Passes a write-ahead log through, and counts its commits.
+    #[must_use]
+    pub fn of_log(lower: LowerFile, database: Arc<Database>, meter: Option<CommitMeter>) -> Self {
+        let commits = meter.map(|meter| ClearCommits {
+            database,
+            meter,
+            own: Own::default(),
+            frame_size: None,
+        });
+        Self { lower, commits }
     }
 }
 
@@ -25,7 +72,11 @@ impl File for ClearFile {
     }
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
-        self.lower.write(data, offset)
+        self.lower.write(data, offset)?;
+        if let Some(commits) = &mut self.commits {
+            commits.note(data, offset);
+        }
+        Ok(())
     }
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {

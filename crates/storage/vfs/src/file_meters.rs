@@ -5,33 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::file_meter::{FileCounts, FileMeter, FileSums, of_sync};
+use crate::commit_counts::CommitMeter;
+use crate::database_meter::{DatabaseMeter, MeterReport};
+use crate::file_counts::{DatabaseFileCounts, FileCounts, FileSums, of_sync};
+use crate::file_meter::FileMeter;
 use crate::role::Role;
-
-/// What was read from and written to the files of one database, by role.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct DatabaseFileCounts {
-    /// The database file.
-    pub database: FileCounts,
-    /// The write-ahead log.
-    pub wal: FileCounts,
-    /// The rollback journal.
-    pub journal: FileCounts,
-}
-
-impl DatabaseFileCounts {
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            database: self.database.plus(other.database),
-            wal: self.wal.plus(other.wal),
-            journal: self.journal.plus(other.journal),
-        }
-    }
-}
 
 /// The meters of all files.
 #[derive(Default)]
@@ -40,16 +20,14 @@ pub struct FileMeters(Mutex<Meters>);
 #[derive(Default)]
 struct Meters {
     /// By the database's path, as SQLite has it.
-    databases: BTreeMap<String, DatabaseSums>,
+    databases: BTreeMap<String, KnownDatabase>,
     opened: u64,
     temporary: FileSums,
 }
 
 #[derive(Default)]
-struct DatabaseSums {
-    database: FileSums,
-    wal: FileSums,
-    journal: FileSums,
+struct KnownDatabase {
+    meter: Arc<DatabaseMeter>,
     /// Numbers the opens: when the last of these files was opened.
     opened: u64,
 }
@@ -65,11 +43,20 @@ impl FileMeters {
             if meters.databases.len() >= DATABASE_COUNT_MAX {
                 meters.forget_closed();
             }
-            meters.databases.insert(path.to_owned(), DatabaseSums::default());
+            meters.databases.insert(path.to_owned(), KnownDatabase::default());
         }
         let database = meters.databases.get_mut(path)?;
         database.opened = opened;
-        database.of(role).map(FileMeter::new)
+        let sums = database.meter.of(role)?;
+        Some(FileMeter::of_database(sums, &database.meter))
+    }
+
+    /// A meter for the commits to a write-ahead log that is being opened. Its file has a meter already.
+    #[must_use]
+    pub fn commit_meter(&self, path: &str) -> Option<CommitMeter> {
+        let meters = self.lock();
+        let known = meters.databases.get(path)?;
+        Some(CommitMeter::new(known.meter.commits()))
     }
 
     /// A meter for a temporary file that is being opened.
@@ -81,11 +68,14 @@ impl FileMeters {
     /// The counts of the database at `path`, if it was ever opened.
     #[must_use]
     pub fn read(&self, path: &Path) -> Option<DatabaseFileCounts> {
-        self.with(path, |sums| DatabaseFileCounts {
-            database: FileCounts::read_from(&sums.database),
-            wal: FileCounts::read_from(&sums.wal),
-            journal: FileCounts::read_from(&sums.journal),
-        })
+        self.with(path, |meter| meter.read().files)
+    }
+
+    /// The counts of the database at `path`, as SQLite has the path, and their history.
+    #[must_use]
+    pub fn report(&self, path: &str) -> Option<MeterReport> {
+        let meter = self.lock().databases.get(path)?.meter.clone();
+        Some(meter.report())
     }
 
     /// The counts of all temporary files.
@@ -96,7 +86,7 @@ impl FileMeters {
 
     /// Counts a sync of which the VFS does not know. Answers whether the database was ever opened.
     pub fn note_sync(&self, path: &Path, role: Role, ns: u64) -> bool {
-        let noted = self.with(path, |sums| sums.of(role).map(|sums| sums.add(of_sync(ns))));
+        let noted = self.with(path, |meter| meter.of(role).map(|sums| sums.add(of_sync(ns))));
         noted.is_some()
     }
 
@@ -108,9 +98,9 @@ impl FileMeters {
         }
     }
 
-    fn with<T>(&self, path: &Path, body: impl FnOnce(&DatabaseSums) -> T) -> Option<T> {
+    fn with<T>(&self, path: &Path, body: impl FnOnce(&DatabaseMeter) -> T) -> Option<T> {
         let meters = self.lock();
-        meters.databases.get(&meters.key(path)?).map(body)
+        meters.databases.get(&meters.key(path)?).map(|known| body(&known.meter))
     }
 
     fn lock(&self) -> MutexGuard<'_, Meters> {
@@ -137,35 +127,19 @@ impl Meters {
 
     /// Forgets half of the databases of which no file is open, those that were opened longest ago.
     fn forget_closed(&mut self) {
-        let closed = self.databases.values().filter(|sums| !sums.is_open());
-        let mut opened: Vec<u64> = closed.map(|sums| sums.opened).collect();
+        let closed = self.databases.values().filter(|known| !known.meter.is_open());
+        let mut opened: Vec<u64> = closed.map(|known| known.opened).collect();
         opened.sort_unstable();
         let Some(last) = opened.get(opened.len() / 2).copied() else {
             return;
         };
-        self.databases.retain(|_, sums| sums.is_open() || sums.opened > last);
+        self.databases
+            .retain(|_, known| known.meter.is_open() || known.opened > last);
     }
 }
 
-impl DatabaseSums {
-    fn of(&self, role: Role) -> Option<&FileSums> {
-        match role {
-            Role::Main => Some(&self.database),
-            Role::Wal => Some(&self.wal),
-            Role::Journal => Some(&self.journal),
-            Role::SuperJournal | Role::Nameless => None,
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        [&self.database, &self.wal, &self.journal]
-            .iter()
-            .any(|sums| sums.owner_count() > 0)
-    }
-}
-
-/// A program may open any number of databases one after the other. Each takes about 500 bytes; only where more are
-/// known at a time are the counts of closed databases forgotten.
+/// A program may open any number of databases one after the other. Each takes about a kilobyte, and another 20 where it
+/// was used for an hour; only where more are known at a time are the counts of closed databases forgotten.
 const DATABASE_COUNT_MAX: usize = 4096;
 
 #[cfg(test)]

@@ -10,8 +10,10 @@ use crate::change;
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, forget_cached};
+use crate::forecast;
 use crate::main_file::status;
 use crate::main_file::{EpochPages, MainFile};
+use crate::metrics;
 use crate::own_descriptors;
 use crate::selenite::{host_of, last_error_of, make_default};
 use crate::snapshot::{self, Snapshot};
@@ -39,6 +41,11 @@ pub const FUNCTIONS: &[Entry] = &[
         name: c"selenite_reserve",
         arguments: 2,
         body: reserve,
+    },
+    Entry {
+        name: c"selenite_metrics",
+        arguments: -1,
+        body: metrics,
     },
 ];
 
@@ -106,6 +113,24 @@ pub const TABLES: &[Table] = &[
         declaration: c"CREATE TABLE x(epoch INTEGER, suite TEXT, pages INTEGER, schema HIDDEN)",
         columns: 3,
         rows: epoch_rows,
+    },
+    Table {
+        name: c"selenite_forecast",
+        declaration: c"CREATE TABLE x(suite TEXT, period TEXT, seconds REAL, pages_read_per_s REAL, \
+                       pages_written_per_s REAL, commits_per_s REAL, cpu REAL, cpu_low REAL, cpu_high REAL, \
+                       page_read_p50_us REAL, page_read_p99_us REAL, commit_p50_us REAL, commit_p99_us REAL, \
+                       schema HIDDEN)",
+        columns: 13,
+        rows: |file| rows_of(file, forecast::forecast_rows),
+    },
+    Table {
+        name: c"selenite_file_counts",
+        declaration: c"CREATE TABLE x(time REAL, since REAL, role TEXT, page_size INTEGER, reads INTEGER, \
+                       bytes_read INTEGER, read_ns INTEGER, writes INTEGER, bytes_written INTEGER, \
+                       write_ns INTEGER, syncs INTEGER, sync_ns INTEGER, commits INTEGER, frames INTEGER, \
+                       schema HIDDEN)",
+        columns: 14,
+        rows: |file| rows_of(file, forecast::count_rows),
     },
 ];
 
@@ -318,6 +343,30 @@ fn open_references(call: &FunctionCall<'_>) -> Result<Value, String> {
 fn cut(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, MainFile::cut_behind_end)?;
     Ok(Value::Integer(1))
+}
+
+/// `selenite_metrics()`, `selenite_metrics(schema)`: counts and forecasts as Prometheus reads them.
+fn metrics(call: &FunctionCall<'_>) -> Result<Value, String> {
+    if call.count() > 1 {
+        return Err("selenite_metrics takes nothing or a schema".to_owned());
+    }
+    let schema = schema_of(call, 0)?;
+    let mut text = String::new();
+    with_main(call, 0, |main| {
+        text = metrics::text(main, &schema.to_string_lossy())?;
+        Ok(())
+    })?;
+    Ok(Value::Text(text))
+}
+
+fn rows_of(
+    file: &mut dyn Any,
+    rows: fn(&mut MainFile) -> Result<Vec<Vec<Value>>, VfsError>,
+) -> Result<Vec<Vec<Value>>, Code> {
+    let Some(main) = file.downcast_mut::<MainFile>() else {
+        return Ok(Vec::new());
+    };
+    rows(main).map_err(|error| main.database.report(&error))
 }
 
 fn status_rows(file: &mut dyn Any) -> Result<Vec<Vec<Value>>, Code> {

@@ -7,17 +7,22 @@
 
 mod atomics;
 pub mod change;
+mod cipher_costs;
 mod clear_file;
 mod closing;
 mod collations;
+pub mod commit_counts;
 pub mod counters;
 pub mod database;
+pub mod database_meter;
 mod device;
 mod environment;
 pub mod error;
 pub mod ffi;
+pub mod file_counts;
 pub mod file_meter;
 pub mod file_meters;
+mod forecast;
 mod frame_passthrough;
 mod functions;
 pub mod generation_mark;
@@ -28,6 +33,8 @@ pub mod last_errors;
 mod locked_memory;
 pub mod log_counters;
 pub mod main_file;
+pub mod meter_history;
+mod metrics;
 pub mod nameless_file;
 mod open_databases;
 pub mod operation_file;
@@ -52,8 +59,7 @@ mod uri_parameters;
 pub mod view;
 pub mod wal_file;
 
-pub use file_meter::FileCounts;
-pub use file_meters::DatabaseFileCounts;
+pub use file_counts::{DatabaseFileCounts, FileCounts};
 pub use selenite::{file_counts, forget_file_counts, note_sync, temporary_file_counts};
 
 /// What [`ffi::install_linked`] installs for programs that carry out operations on databases.

@@ -16,8 +16,7 @@ use crate::ffi::{
     Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, Opened, Registered, SchemaFile, Vfs, make_private_file,
     register,
 };
-use crate::file_meter::FileCounts;
-use crate::file_meters::DatabaseFileCounts;
+use crate::file_counts::{DatabaseFileCounts, FileCounts};
 use crate::host::{Host, Identify};
 use crate::journal_file::JournalFile;
 use crate::last_errors::LastError;
@@ -259,8 +258,13 @@ impl Selenite {
         let is_plain = database
             .as_ref()
             .is_none_or(|database| matches!(database.content(), Content::Plain));
+        let commits = match (&database, role) {
+            (Some(database), Role::Wal) => self.host.file_meters.commit_meter(&database.path),
+            (Some(_) | None, _) => None,
+        };
         let file: Box<dyn crate::ffi::File> = match (database, role) {
-            (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower)?),
+            (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower, commits)?),
+            (Some(database), Role::Wal) => Box::new(ClearFile::of_log(lower, database, commits)),
             (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
             // Without its database (SQLite looks for super-journals in the journals of others) it is only read.
             (None, _) if !flags.has(OpenFlags::READ_ONLY) => {

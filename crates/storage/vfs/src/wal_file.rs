@@ -30,6 +30,7 @@ use selenite_format::FileOffset;
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Position};
 use zeroize::Zeroize;
 
+use crate::commit_counts::CommitMeter;
 use crate::database::{Content, Database};
 use crate::device;
 use crate::error::VfsError;
@@ -38,7 +39,7 @@ use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
 use frame_buffer::FrameBuffer;
-use own::Own;
+pub(crate) use own::Own;
 
 /// An open WAL.
 pub struct WalFile {
@@ -48,6 +49,7 @@ pub struct WalFile {
     /// The header as SQLite knows it: its salts are those of every frame that counts.
     header: Option<[u8; HEADER_SIZE]>,
     own: Own,
+    commits: Option<CommitMeter>,
     buffer: FrameBuffer,
     /// The frame that was written when its first part came.
     padding: Option<u64>,
@@ -69,7 +71,7 @@ impl WalFile {
     ///
     /// # Errors
     /// If the system has no randomness to give.
-    pub fn new(database: Arc<Database>, lower: LowerFile) -> Result<Self, VfsError> {
+    pub fn new(database: Arc<Database>, lower: LowerFile, commits: Option<CommitMeter>) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Wal)?;
         database.set_log(true);
         Ok(Self {
@@ -78,6 +80,7 @@ impl WalFile {
             sealer,
             header: None,
             own: Own::default(),
+            commits,
             buffer: FrameBuffer::default(),
             padding: None,
             frame: Vec::new(),

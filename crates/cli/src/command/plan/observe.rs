@@ -54,6 +54,11 @@ pub fn run(arguments: &PlanObserve) -> Result<(), Complaint> {
             let observation = observe::postgresql::observe(&snapshots(&files), &supplement(given))?;
             (observation, &given.output)
         }
+        ObservedSource::Sqlite(given) => {
+            let files = texts(&given.files)?;
+            let observation = observe::sqlite::observe(&snapshots(&files), &supplement(given))?;
+            (observation, &given.output)
+        }
         ObservedSource::Numbers(given) => (by_numbers(&given.numbers)?, &given.output),
     };
     let json = serde_json::to_string_pretty(&observation).map_err(|error| Complaint::Lab {

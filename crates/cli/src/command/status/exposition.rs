@@ -124,7 +124,7 @@ fn of_sealed(entry: &Entry, value: fn(&Sealed) -> u64) -> Option<String> {
 /// A metric's name, its help, and its value of a database, if that is known.
 type Number = (&'static str, &'static str, fn(&Entry) -> Option<String>);
 
-const NUMBERS: [Number; 13] = [
+const NUMBERS: [Number; 14] = [
     (
         "selenite_database_encrypted",
         "1 if new pages are encrypted, 0 if not; absent if unknown.",
@@ -152,6 +152,11 @@ const NUMBERS: [Number; 13] = [
         "selenite_database_generation",
         "How often keys or state changed.",
         |one| of_sealed(one, |sealed| sealed.generation),
+    ),
+    (
+        "selenite_database_data_keys",
+        "Data keys that are listed, one for each epoch.",
+        |one| of_sealed(one, |sealed| u64::try_from(sealed.epochs.len()).unwrap_or(u64::MAX)),
     ),
     (
         "selenite_database_superblocks_whole",

@@ -156,6 +156,17 @@ impl LowerFile {
         }
     }
 
+    /// As [`LowerFile::read`], for what SQLite did not ask for: it is not counted.
+    ///
+    /// # Errors
+    /// As [`LowerFile::read`].
+    pub fn read_uncounted(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
+        let meter = self.meter.take();
+        let read = self.read(out, offset);
+        self.meter = meter;
+        read
+    }
+
     /// Writes all of `data`.
     ///
     /// # Errors

@@ -15,6 +15,8 @@ pub struct Own {
     unsigned: Option<u64>,
     /// The one that ends the transaction.
     commit: Option<u64>,
+    /// Whether [`Own::take_commit`] has answered it.
+    is_taken: bool,
     turn: u64,
 }
 
@@ -48,6 +50,14 @@ impl Own {
             self.commit = Some(frame);
         }
         begins
+    }
+
+    /// The first and the last frame of the transaction, once it has ended, and once.
+    pub fn take_commit(&mut self) -> Option<(u64, u64)> {
+        if self.commit.is_none() || std::mem::replace(&mut self.is_taken, true) {
+            return None;
+        }
+        self.frames
     }
 
     /// The first frame without a signature, and the one that ends the transaction, once there is one.

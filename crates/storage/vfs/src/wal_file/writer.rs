@@ -76,6 +76,9 @@ impl WalFile {
         if self.own.note(index, &header, self.database.turn()) {
             self.sealer.begin();
         }
+        if let (Some(commits), Some((first, last))) = (&mut self.commits, self.own.take_commit()) {
+            commits.note(last - first + 1);
+        }
         view.log_key
             .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
         let header = Header {

@@ -20,6 +20,7 @@ mod faults;
 mod figures;
 mod file_counts;
 mod footprint;
+mod forecast;
 mod full_disk;
 mod gathering;
 mod interleaving;

@@ -1,0 +1,277 @@
+//! An application with SQLite and Selenite's extension, by successive snapshots of `selenite_file_counts`.
+//!
+//! | counter | becomes |
+//! |---|---|
+//! | `bytes_read` of the database | pages: one for each read is [`Operation::ReadRandom`]; a read's pages after the first are [`Operation::ReadSequential`] |
+//! | `bytes_read` of the log, `bytes_written` of the database | the smaller number of pages is [`Operation::Checkpoint`]: a checkpoint reads a page of the log and writes it to the database |
+//! | `bytes_read` of the log, other pages | [`Operation::ReadRandom`] |
+//! | `bytes_read` of the journal | [`Operation::ReadSequential`]: a rollback reads it in order |
+//! | `bytes_written` of the log and of the journal, and of the database without checkpoints | [`Operation::Write`] |
+//! | `commits` | [`Operation::Commit`]: those to a write-ahead log |
+//! | `time`, `since` | the length of the interval; another `since` is another process |
+//!
+//! A database in clear is read page by page, so [`Operation::ReadSequential`] has few of its pages.
+//! Temporary files, and the counts of other processes that have the database open, are not included.
+
+use super::delimited::{self, Row};
+use super::snapshot::{LoadBuilder, SnapshotText, Supplement, check_count, check_same, increase, seconds_between};
+use crate::observation::{Engine, ObservedInterval};
+use crate::operation::{Load, Operation};
+use crate::{Observation, PlanError};
+
+/// What a connection of the application runs, once for each snapshot. Its result is saved as CSV with a header.
+pub const QUERY: &str = "\
+SELECT time, since, role, page_size, reads, bytes_read, writes, bytes_written, syncs, commits
+  FROM selenite_file_counts;
+";
+
+/// Turns snapshots into an observation. A text has one snapshot or several, as [`QUERY`] makes them.
+///
+/// # Errors
+/// [`PlanError::Input`] for what no extension writes, with its place; [`PlanError::Reset`] for counters that decrease
+/// and for snapshots of two processes.
+pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Observation, PlanError> {
+    let mut snapshots = Vec::new();
+    for text in texts {
+        let rows = delimited::rows(text, &[TIME, SINCE, ROLE, PAGE_SIZE])?;
+        if rows.is_empty() {
+            return Err(PlanError::input(text.name, "it has no snapshot"));
+        }
+        for rows in rows.chunks(ROLES.len()) {
+            snapshots.push(Snapshot::of(rows)?);
+        }
+    }
+    check_count(snapshots.len(), "snapshots of selenite_file_counts")?;
+    let (mut intervals, mut has_rollbacks) = (Vec::new(), false);
+    for pair in snapshots.windows(2) {
+        if let [before, after] = pair {
+            let (interval, is_rollback) = interval(before, after)?;
+            intervals.push(interval);
+            has_rollbacks |= is_rollback;
+        }
+    }
+    let Some(last) = snapshots.last() else {
+        return Err(PlanError::input("snapshots", "there are none"));
+    };
+    let page_size = last.page_size()?;
+    let mut notes =
+        vec!["counts of one process: other processes with the same database have counts of their own".to_owned()];
+    if has_rollbacks {
+        notes.push("commits in rollback mode are not counted: only the pages that they write are included".to_owned());
+    }
+    supplement.complete(Observation {
+        engine: Engine::Sqlite,
+        notes,
+        page_size: u32::try_from(page_size).map_err(|_| {
+            PlanError::input(
+                last.database.place_of(PAGE_SIZE),
+                format!("{page_size} is no page size"),
+            )
+        })?,
+        cores: None,
+        database_mib: None,
+        serialized_share: None,
+        intervals,
+    })
+}
+
+/// The rows of a moment.
+struct Snapshot {
+    database: Row,
+    wal: Row,
+    journal: Row,
+}
+
+impl Snapshot {
+    fn of(rows: &[Row]) -> Result<Self, PlanError> {
+        let [database, wal, journal] = rows else {
+            let place = rows.first().map_or_else(String::new, Row::place);
+            let reason = format!("a snapshot has the rows {}, and this one is cut", ROLES.join(", "));
+            return Err(PlanError::input(place, reason));
+        };
+        for (row, role) in rows.iter().zip(ROLES) {
+            if row.text(ROLE)? != role {
+                let reason = format!("{role} was expected: a snapshot has the rows {}", ROLES.join(", "));
+                return Err(PlanError::input(row.place_of(ROLE), reason));
+            }
+            for property in [TIME, SINCE, PAGE_SIZE] {
+                if row.text(property)? != database.text(property)? {
+                    return Err(PlanError::input(
+                        row.place_of(property),
+                        "it differs from that of the row before: the rows are of two snapshots",
+                    ));
+                }
+            }
+        }
+        Ok(Self {
+            database: database.clone(),
+            wal: wal.clone(),
+            journal: journal.clone(),
+        })
+    }
+
+    fn page_size(&self) -> Result<u64, PlanError> {
+        let size = self.database.counter(PAGE_SIZE)?;
+        if size.is_power_of_two() && (512..=65_536).contains(&size) {
+            return Ok(size);
+        }
+        let reason = format!("{size} is no size of a page");
+        Err(PlanError::input(self.database.place_of(PAGE_SIZE), reason))
+    }
+}
+
+/// An interval, and whether it has writes in rollback mode.
+fn interval(before: &Snapshot, after: &Snapshot) -> Result<(ObservedInterval, bool), PlanError> {
+    let place = after.database.place();
+    if before.database.text(SINCE)? != after.database.text(SINCE)? {
+        return Err(PlanError::Reset {
+            counter: "selenite_file_counts (another process, or the database was removed)".to_owned(),
+        });
+    }
+    let size_text = |snapshot: &Snapshot| snapshot.database.text(PAGE_SIZE).map(str::to_owned);
+    check_same(&place, PAGE_SIZE, &size_text(before)?, &size_text(after)?)?;
+    let (start, end) = (before.database.decimal(TIME)?, after.database.decimal(TIME)?);
+    let seconds = seconds_between(&place, start, end)?;
+    let journal_pages = difference(&before.journal, &after.journal, "bytes_written")?;
+    let interval = ObservedInterval {
+        seconds,
+        load: load(before, after)?,
+        requests: None,
+        cpu_seconds: None,
+    };
+    Ok((interval, journal_pages > 0.0))
+}
+
+fn difference(before: &Row, after: &Row, column: &str) -> Result<f64, PlanError> {
+    increase(column, before.counter(column)?, after.counter(column)?)
+}
+
+fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
+    let page = after.page_size()? as f64;
+    let of_database = |column| difference(&before.database, &after.database, column);
+    let of_log = |column| difference(&before.wal, &after.wal, column);
+    let of_journal = |column| difference(&before.journal, &after.journal, column);
+    let read = of_database("bytes_read")? / page;
+    let random = of_database("reads")?.min(read);
+    let log_read = of_log("bytes_read")? / page;
+    let written = of_database("bytes_written")? / page;
+    let checkpointed = written.min(log_read);
+    let journal_read = of_journal("bytes_read")? / (page + RECORD);
+    let log_written = of_log("bytes_written")? / (page + FRAME_HEADER);
+    let journal_written = of_journal("bytes_written")? / (page + RECORD);
+    let mut load = LoadBuilder::default();
+    load.pages(Operation::ReadSequential, read - random + journal_read, page);
+    load.pages(Operation::ReadRandom, random + log_read - checkpointed, page);
+    load.pages(
+        Operation::Write,
+        log_written + journal_written + written - checkpointed,
+        page,
+    );
+    load.pages(Operation::Checkpoint, checkpointed, page);
+    load.count(Operation::Commit, of_log("commits")?);
+    Ok(load.finish())
+}
+
+const TIME: &str = "time";
+const SINCE: &str = "since";
+const ROLE: &str = "role";
+const PAGE_SIZE: &str = "page_size";
+const ROLES: [&str; 3] = ["database", "wal", "journal"];
+/// Before each page of a log.
+const FRAME_HEADER: f64 = 24.0;
+/// Page number and checksum beside each page of a rollback journal.
+const RECORD: f64 = 8.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "time,since,role,page_size,reads,bytes_read,writes,bytes_written,syncs,commits\n";
+
+    fn rows(time: &str, since: &str, database: &str, wal: &str, journal: &str) -> String {
+        let row = |role: &str, counts: &str| format!("{time},{since},{role},4096,{counts}\n");
+        row("database", database) + &row("wal", wal) + &row("journal", journal)
+    }
+
+    fn observed(text: &str) -> Result<Observation, PlanError> {
+        observe(&[SnapshotText { name: "t", text }], &Supplement::default())
+    }
+
+    fn zeros(time: &str) -> String {
+        rows(time, "1.5", "0,0,0,0,0,0", "0,0,0,0,0,0", "0,0,0,0,0,0")
+    }
+
+    #[test]
+    fn operations_are_told_from_bytes_and_calls() {
+        // Ten reads of 100 pages, 60 pages checkpointed, 80 read from the log, 100 frames in 50 commits.
+        let after = rows(
+            "20",
+            "1.5",
+            "10,409600,60,245760,1,0",
+            "80,327680,200,412000,3,50",
+            "0,0,0,0,0,0",
+        );
+        let observation = observed(&format!("{HEADER}{}{after}", zeros("10"))).unwrap();
+        assert_eq!((observation.engine, observation.page_size), (Engine::Sqlite, 4096));
+        let load = observation.load_per_second();
+        let rate = |operation| load.amount(operation).count;
+        assert_eq!(rate(Operation::ReadSequential), 9.0);
+        assert_eq!(rate(Operation::ReadRandom), 3.0);
+        assert_eq!(rate(Operation::Write), 10.0);
+        assert_eq!(rate(Operation::Checkpoint), 6.0);
+        assert_eq!(rate(Operation::Commit), 5.0);
+        assert_eq!(observation.notes.len(), 1);
+    }
+
+    /// Three snapshots, 20 s apart, of a process with SQLite 3.40: in each interval it changed two pages in each of
+    /// 1,000 transactions, read 500 rows, and made a checkpoint.
+    #[test]
+    fn the_snapshots_of_an_application_have_its_transactions() {
+        let text = include_str!("../../../../../testdata/plan/sqlite/snapshots.csv");
+        let observation = observed(text).unwrap();
+        assert_eq!((observation.intervals.len(), observation.page_size), (2, 4096));
+        assert_eq!(observation.notes.len(), 1);
+        for interval in &observation.intervals {
+            let count = |operation| interval.load.amount(operation).count;
+            assert!((interval.seconds - 20.0).abs() < 0.001);
+            assert_eq!(count(Operation::Commit), 1000.0);
+            assert!((2000.0..2000.1).contains(&count(Operation::Write)));
+            assert_eq!(count(Operation::Checkpoint), 2000.0);
+            // A cache of ten pages: the rows that are read, those that are changed, and some pages of the tree.
+            assert!((2500.0..3000.0).contains(&count(Operation::ReadRandom)));
+            assert_eq!(count(Operation::ReadSequential), 0.0);
+        }
+    }
+
+    #[test]
+    fn pages_in_rollback_mode_are_written_to_journal_and_database() {
+        let after = rows("11", "1.5", "0,0,30,122880,1,0", "0,0,0,0,0,0", "0,0,60,82080,2,0");
+        let observation = observed(&format!("{HEADER}{}{after}", zeros("10"))).unwrap();
+        let load = observation.load_per_second();
+        assert_eq!(load.amount(Operation::Write).count, 50.0);
+        assert_eq!(load.amount(Operation::Commit).count, 0.0);
+        assert!(observation.notes.iter().any(|note| note.contains("rollback mode")));
+    }
+
+    #[test]
+    fn another_process_a_cut_and_a_moment_twice_are_refused() {
+        let (first, second) = (zeros("10"), zeros("20"));
+        let other = rows("20", "9.5", "0,0,0,0,0,0", "0,0,0,0,0,0", "0,0,0,0,0,0");
+        assert!(matches!(
+            observed(&format!("{HEADER}{first}{other}")),
+            Err(PlanError::Reset { .. })
+        ));
+        let cut = second.lines().take(2).collect::<Vec<_>>().join("\n");
+        let mixed = first.replace("wal", "journal");
+        for text in [
+            format!("{HEADER}{first}{cut}"),
+            format!("{HEADER}{first}{first}"),
+            format!("{HEADER}{second}{first}"),
+            format!("{HEADER}{first}{mixed}"),
+            format!("{HEADER}{first}"),
+            HEADER.to_owned(),
+        ] {
+            assert!(matches!(observed(&text), Err(PlanError::Input { .. })), "{text}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Counts of the calls for files: what a [`FileMeter`](crate::file_meter::FileMeter) counts.
+
+use crate::owned_counts::CountSums;
+
+/// Reads, writes and syncs of a file, by all connections of this process, since the file was first opened.
+///
+/// They only ever grow, also over closing and reopening. A call that failed is counted with its time, but without
+/// bytes; so is a read that was cut short by the end of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FileCounts {
+    /// Calls that read, of one page or of several.
+    pub reads: u64,
+    /// Bytes that they read.
+    pub bytes_read: u64,
+    /// Nanoseconds in them.
+    pub read_ns: u64,
+    /// Calls that wrote.
+    pub writes: u64,
+    /// Bytes that they wrote.
+    pub bytes_written: u64,
+    /// Nanoseconds in them.
+    pub write_ns: u64,
+    /// Syncs.
+    pub syncs: u64,
+    /// Nanoseconds in them.
+    pub sync_ns: u64,
+}
+
+impl FileCounts {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            reads: self.reads.wrapping_add(other.reads),
+            bytes_read: self.bytes_read.wrapping_add(other.bytes_read),
+            read_ns: self.read_ns.wrapping_add(other.read_ns),
+            writes: self.writes.wrapping_add(other.writes),
+            bytes_written: self.bytes_written.wrapping_add(other.bytes_written),
+            write_ns: self.write_ns.wrapping_add(other.write_ns),
+            syncs: self.syncs.wrapping_add(other.syncs),
+            sync_ns: self.sync_ns.wrapping_add(other.sync_ns),
+        }
+    }
+
+    /// What was counted since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            reads: self.reads.saturating_sub(earlier.reads),
+            bytes_read: self.bytes_read.saturating_sub(earlier.bytes_read),
+            read_ns: self.read_ns.saturating_sub(earlier.read_ns),
+            writes: self.writes.saturating_sub(earlier.writes),
+            bytes_written: self.bytes_written.saturating_sub(earlier.bytes_written),
+            write_ns: self.write_ns.saturating_sub(earlier.write_ns),
+            syncs: self.syncs.saturating_sub(earlier.syncs),
+            sync_ns: self.sync_ns.saturating_sub(earlier.sync_ns),
+        }
+    }
+
+    pub(crate) fn read_from(sums: &FileSums) -> Self {
+        let [
+            reads,
+            bytes_read,
+            read_ns,
+            writes,
+            bytes_written,
+            write_ns,
+            syncs,
+            sync_ns,
+        ] = sums.read();
+        Self {
+            reads,
+            bytes_read,
+            read_ns,
+            writes,
+            bytes_written,
+            write_ns,
+            syncs,
+            sync_ns,
+        }
+    }
+}
+
+/// The counts of all open files of one path and role.
+pub(crate) type FileSums = CountSums<COUNT_COUNT>;
+
+/// What was read from and written to the files of one database, by role.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DatabaseFileCounts {
+    /// The database file.
+    pub database: FileCounts,
+    /// The write-ahead log.
+    pub wal: FileCounts,
+    /// The rollback journal.
+    pub journal: FileCounts,
+}
+
+impl DatabaseFileCounts {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            database: self.database.plus(other.database),
+            wal: self.wal.plus(other.wal),
+            journal: self.journal.plus(other.journal),
+        }
+    }
+
+    /// What was counted since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            database: self.database.since(&earlier.database),
+            wal: self.wal.since(&earlier.wal),
+            journal: self.journal.since(&earlier.journal),
+        }
+    }
+}
+
+/// The counts of a sync that took so long, and that no open file's meter has seen.
+pub(crate) fn of_sync(ns: u64) -> [u64; COUNT_COUNT] {
+    let mut counts = [0; COUNT_COUNT];
+    counts[SYNC.calls] = 1;
+    counts[SYNC.ns] = ns;
+    counts
+}
+
+/// Where the counts of one kind of call are.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    pub calls: usize,
+    pub bytes: Option<usize>,
+    pub ns: usize,
+}
+
+pub(crate) const READ: Kind = Kind {
+    calls: 0,
+    bytes: Some(1),
+    ns: 2,
+};
+pub(crate) const WRITE: Kind = Kind {
+    calls: 3,
+    bytes: Some(4),
+    ns: 5,
+};
+pub(crate) const SYNC: Kind = Kind {
+    calls: 6,
+    bytes: None,
+    ns: 7,
+};
+pub(crate) const COUNT_COUNT: usize = 8;
