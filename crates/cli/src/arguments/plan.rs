@@ -30,7 +30,7 @@ pub enum PlanCommand {
             Two snapshots at least, some minutes apart; more of them, over the busiest hours of a week, tell how \
             the load varies."
     )]
-    Observe(PlanObserve),
+    Observe(Box<PlanObserve>),
     /// Predict what encryption will cost, from a calibration and an observation or numbers by hand.
     #[command(
         after_help = "Examples:\n  selenite plan predict observation.json --calibration calibration.json --html \
@@ -77,7 +77,7 @@ pub enum ObservedSource {
     /// SQLite with the extension: snapshots of selenite_file_counts, from a connection of the application.
     Sqlite(ObserveSnapshots),
     /// Numbers by hand.
-    Numbers(ObserveNumbers),
+    Numbers(Box<ObserveNumbers>),
 }
 
 #[derive(Args)]

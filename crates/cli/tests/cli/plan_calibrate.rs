@@ -40,10 +40,10 @@ fn a_short_calibration_has_every_operation_and_leaves_its_file_alone() {
 
     let has = |costs: &Costs, operation: Operation| {
         let sizes = costs.get(&operation).map_or(0, Vec::len);
-        let expected = match operation {
-            Operation::LogRecord | Operation::Packet => 3,
-            _ if operation.has_size() => 2,
-            _ => 1,
+        let expected = if matches!(operation, Operation::LogRecord | Operation::Packet) {
+            3
+        } else {
+            1 + usize::from(operation.has_size())
         };
         assert_eq!(sizes, expected, "{operation:?}");
     };

@@ -1,9 +1,9 @@
 //! Aggregates: accepted types, result types and accumulators.
 //!
 //! - `nulls-are-skipped`: NULLs are skipped, also by COUNT(a); an aggregate of no values is NULL, a
-//! count of none is 0.
+//!   count of none is 0.
 //! - `caller-groups-and-orders`: grouping, DISTINCT and order are the caller's: an accumulator
-//! receives each value to aggregate once.
+//!   receives each value to aggregate once.
 
 use selenite_types::{DataType, Family, Width};
 

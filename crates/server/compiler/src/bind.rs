@@ -1,9 +1,9 @@
 //! Binds the syntax tree to typed expressions: resolves names, decides types, inserts conversions.
 //!
 //! - `only-constants-are-evaluated`: binding evaluates constants only: an error in binding would
-//! occur for every row.
+//!   occur for every row.
 //! - `hook-binds-query-parts`: nodes that occur only in queries (columns, aggregates, window
-//! functions, subqueries) are bound by the [`QueryHook`].
+//!   functions, subqueries) are bound by the [`QueryHook`].
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family};

@@ -1,12 +1,12 @@
 //! The binder's interface to tables, views and table-valued functions.
 //!
 //! - `current-database-by-default`: a catalog resolves names in the session's current database
-//! unless a name specifies its own database: the catalog maps that to an attached file, and
-//! refuses by name an unreachable one.
+//!   unless a name specifies its own database: the catalog maps that to an attached file, and
+//!   refuses by name an unreachable one.
 //! - `answers-are-immutable`: results are shared and never change: a changed schema returns new
-//! values, and bound statements of the old ones are discarded by their owner.
+//!   values, and bound statements of the old ones are discarded by their owner.
 //! - `names-as-same-name`: names are compared as [`crate::same_name`] does; a name without a schema
-//! is in `dbo`.
+//!   is in `dbo`.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! INSERT, UPDATE, DELETE and TRUNCATE, bound.
 //!
 //! - `one-or-row-by-row`: a change with the same effect in SQLite as in T-SQL is one statement of SQLite's. Any other
-//! is a query that reads the rows to change, and a statement that writes one row by its rowid; the runtime computes
-//! the rows in between.
+//!   is a query that reads the rows to change, and a statement that writes one row by its rowid; the runtime computes
+//!   the rows in between.
 
 mod delete;
 mod insert;

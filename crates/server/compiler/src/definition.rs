@@ -1,14 +1,14 @@
 //! Definitions of tables and indexes: parsing, printing, and translation to SQLite's statements.
 //!
 //! - `kept-as-text`: a definition is stored as the T-SQL text that creates it, with every constraint
-//! named: SQLite's own schema can't hold identities, defaults, checks and computed columns.
-//! [`TableDefinition`] prints that text, and is parsed from it again.
+//!   named: SQLite's own schema can't hold identities, defaults, checks and computed columns.
+//!   [`TableDefinition`] prints that text, and is parsed from it again.
 //! - `sqlite-enforces-what-it-can`: SQLite holds declared types, NOT NULL, collations, keys and
-//! foreign keys, so that any SQLite enforces them.
+//!   foreign keys, so that any SQLite enforces them.
 //! - `index-names-contain-the-table`: an index of SQLite's has a name that is unique among all
-//! tables: `table.index`. A unique key with nullable columns has a second index,
-//! `table.index$null`, since NULLs are equal in a unique key of T-SQL's and distinct in
-//! SQLite's.
+//!   tables: `table.index`. A unique key with nullable columns has a second index,
+//!   `table.index$null`, since NULLs are equal in a unique key of T-SQL's and distinct in
+//!   SQLite's.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! The environment of an expression: the clock, the session, the server, and the names of a database.
 //!
 //! - `asked-at-run-time`: no method is called before an expression runs: binding needs types only,
-//! which do not depend on the environment.
+//!   which do not depend on the environment.
 //! - `none-becomes-null`: `None` means that there is no such object, for which functions return NULL;
-//! an error ends the statement.
+//!   an error ends the statement.
 
 use std::cell::Cell;
 

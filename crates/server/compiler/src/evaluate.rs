@@ -3,7 +3,7 @@
 //! - `whole-numbers-are-cheap`: integers need no allocation and no reference count.
 //! - `errors-not-panics`: every failure is a T-SQL error; nothing panics.
 //! - `large-values-are-interruptible`: between two operations on large values cancellation is
-//! polled; an operation that is not linear in their size polls by itself, too.
+//!   polled; an operation that is not linear in their size polls by itself, too.
 
 use std::sync::Arc;
 

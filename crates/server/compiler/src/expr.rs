@@ -1,14 +1,14 @@
 //! Bound expressions: names are resolved, types decided, and conversions explicit.
 //!
 //! - `type-is-fixed-by-binding`: an expression's value is NULL or of its `data_type`: evaluation
-//! never changes a type that binding decided.
+//!   never changes a type that binding decided.
 //! - `predicates-are-no-expressions`: a predicate is not an expression: it is true, false or
 //!   unknown, and has no type.
 //! - `let-is-evaluated-once`: a [`Let`]'s value is evaluated once; [`ExprKind::Local`] is the value
-//! of the innermost one around it. An operand in a body is bound before the body is constructed,
-//! so no other `Let` stands between the two.
+//!   of the innermost one around it. An operand in a body is bound before the body is constructed,
+//!   so no other `Let` stands between the two.
 //! - `equal-trees-equal-values`: expressions are trees of values: equal trees compute equal values,
-//! except where a function is declared volatile.
+//!   except where a function is declared volatile.
 
 use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 

@@ -1,11 +1,11 @@
 //! The catalogue of scalar functions: names, arguments, result types, code, and whether each is supported.
 //!
 //! - `one-row-per-function`: each function is one row of its family's table; no other code has its
-//! name.
+//!   name.
 //! - `arguments-are-converted`: code receives values that binding has converted by the row's rules;
-//! none is NULL unless the row allows it.
+//!   none is NULL unless the row allows it.
 //! - `unsupported-functions-have-rows`: a function of SQL Server that is not supported has a row too,
-//! and is refused by name.
+//!   and is refused by name.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -1,9 +1,9 @@
 //! Compiles T-SQL's syntax tree to typed programs and SQLite's SQL. `selenite-runtime` runs them.
 //!
 //! - `names-through-a-catalog`: names are bound against a catalog that the caller provides. No I/O, no SQLite, no
-//! clock.
+//!   clock.
 //! - `one-type`: an expression has one type, decided before it runs. Constants are folded here, so expressions are
-//! evaluated here.
+//!   evaluated here.
 //! - `refused-by-name`: an unsupported feature is an error that names it, never a wrong result.
 #![forbid(unsafe_code)]
 

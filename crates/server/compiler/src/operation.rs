@@ -1,9 +1,9 @@
 //! Operations: expressions that SQLite evaluates by calling `tsql_op(N, a, b, ..)`.
 //!
 //! - `equal-operations-share-a-number`: expressions that differ only in the origin of their inputs
-//! have one number.
+//!   have one number.
 //! - `inputs-come-with-the-call`: all inputs of an operation are arguments of the call: columns,
-//! variables and nodes of the query binder.
+//!   variables and nodes of the query binder.
 //! - `owned-by-the-statement`: operations belong to a bound statement and are dropped with it;
 //!   there are at most [`OPERATION_COUNT_MAX`].
 

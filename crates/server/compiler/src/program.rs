@@ -1,14 +1,14 @@
 //! Compiled procedural code: variables in typed slots, control flow as jumps, scalar statements as steps.
 //!
 //! - `program-is-immutable`: a program never changes and contains no values of an execution: it is
-//! cached by its text and shared between threads.
+//!   cached by its text and shared between threads.
 //! - `scalar-errors-before-running`: errors in variables and types of scalar statements are found
-//! before anything runs; names of tables are not resolved.
+//!   before anything runs; names of tables are not resolved.
 //! - `one-slot-per-variable`: a variable has one slot for the whole batch, and is in scope only after
-//! its DECLARE in the text.
+//!   its DECLARE in the text.
 //! - `subquery-makes-a-table-statement`: a subquery in a scalar statement makes it a statement on
-//! tables: `SET @a = (SELECT ..)` becomes `SELECT @a = (SELECT ..)`, and `IF EXISTS (..)` tests a
-//! variable that no batch can name.
+//!   tables: `SET @a = (SELECT ..)` becomes `SELECT @a = (SELECT ..)`, and `IF EXISTS (..)` tests a
+//!   variable that no batch can name.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Binds queries: from the syntax tree to typed columns.
 //!
 //! - `innermost-scope-first`: scopes are a stack: a name is resolved in the innermost query first,
-//! and the sources of FROM are visible to one another only through ON and APPLY.
+//!   and the sources of FROM are visible to one another only through ON and APPLY.
 //! - `refused-by-name`: a form that has no SQL for SQLite with T-SQL's meaning is refused here, by
-//! name.
+//!   name.
 
 mod apply;
 mod call;

@@ -1,14 +1,14 @@
 //! Writes SQLite's SQL for bound queries, over storage forms.
 //!
 //! - `only-quoted-names`: of a user's text only names occur in the SQL, always in quotation marks;
-//! sources are `t0`, `t1` and columns of queries `c0`, `c1`.
+//!   sources are `t0`, `t1` and columns of queries `c0`, `c1`.
 //! - `sqlite-where-it-means-the-same`: expressions with the same meaning in SQLite as in T-SQL are
-//! written as SQLite's own SQL, so that indexes are used; all others are `tsql_op(N, ..)`.
+//!   written as SQLite's own SQL, so that indexes are used; all others are `tsql_op(N, ..)`.
 //! - `constants-are-parameters`: a value that does not depend on a row is a parameter, evaluated
-//! once in advance; but where T-SQL may not evaluate it (a branch of CASE) and it may fail, it is
-//! an operation, evaluated on demand.
+//!   once in advance; but where T-SQL may not evaluate it (a branch of CASE) and it may fail, it is
+//!   an operation, evaluated on demand.
 //! - `output-is-budgeted`: the SQL is charged to the statement's budget: each node, and for a column
-//! the expression that SQLite substitutes for it.
+//!   the expression that SQLite substitutes for it.
 //! - `collation-is-explicit`: the collation of a text comparison is always written.
 
 mod condition;

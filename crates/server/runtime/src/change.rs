@@ -1,7 +1,7 @@
 //! Runs INSERT, UPDATE and DELETE.
 //!
 //! - `read-before-write`: one query reads everything; rows are written one by one, by rowid, after everything was
-//! read, unless the query can't read a written row. So no statement sees its own changes.
+//!   read, unless the query can't read a written row. So no statement sees its own changes.
 //!
 //! A row that depends on another row of the statement waits until that is written, and rows that exchange their keys
 //! are moved aside: keys and foreign keys are checked when the statement ends.

@@ -5,11 +5,11 @@
 //!   END, labels, GOTO, BREAK, CONTINUE and RETURN (MS-TDS 2.2.7.6); the conditions of IF and WHILE
 //!   count each time they are evaluated. BEGIN TRY and its END have one each.
 //! - `done-or-doneinproc`: in a batch they are DONE, in a called procedure or text DONEINPROC, and DONEPROC ends
-//! the call. NOCOUNT removes the counts, and each DONEINPROC that ends neither rows nor an error.
+//!   the call. NOCOUNT removes the counts, and each DONEINPROC that ends neither rows nor an error.
 //! - `done-waits-for-the-next`: a DONE is sent when the next token is known, so that the last one of
-//! an answer has no MORE.
+//!   an answer has no MORE.
 //! - `innermost-try-catches`: an error is handled by the innermost TRY around it, in any frame; without
-//! one it is sent, and ends the scope of its [`selenite_compiler::Ends`].
+//!   one it is sent, and ends the scope of its [`selenite_compiler::Ends`].
 //! - `frames-are-always-left`: every frame that was entered is left, on every path.
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Runs statements on tables.
 //!
 //! - `complete-or-undone`: the caller must undo the changes of a statement that fails, with a savepoint around it,
-//! unless [`selenite_compiler::statement::Statement::is_single`].
+//!   unless [`selenite_compiler::statement::Statement::is_single`].
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};

@@ -359,10 +359,10 @@ mod tests {
                 .filter(|block| block.operation == operation)
                 .map(|block| block.bytes)
                 .collect();
-            let expected = match operation {
-                Operation::LogRecord | Operation::Packet => 3,
-                _ if operation.has_size() => 2,
-                _ => 1,
+            let expected = if matches!(operation, Operation::LogRecord | Operation::Packet) {
+                3
+            } else {
+                1 + usize::from(operation.has_size())
             };
             assert_eq!(sizes.len(), expected, "{operation:?}");
         }

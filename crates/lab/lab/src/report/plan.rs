@@ -69,6 +69,13 @@ pub(super) fn row(part: &Part) -> [String; 4] {
 
 /// All else that was predicted: names and sentences.
 pub(super) fn statements(prediction: &Prediction) -> Vec<(&'static str, String)> {
+    let mut all = times(prediction);
+    all.extend(space_and_formula(prediction));
+    all
+}
+
+/// Response times, throughput, and the section that serializes commits.
+fn times(prediction: &Prediction) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if let Some(latency) = prediction.latency {
         let ms = |value: f64| number::duration(value * 1e6);
@@ -100,6 +107,12 @@ pub(super) fn statements(prediction: &Prediction) -> Vec<(&'static str, String)>
             ),
         ));
     }
+    all
+}
+
+/// The conversion, the network, the formula, and what the intervals come from.
+fn space_and_formula(prediction: &Prediction) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
     if let Some(conversion) = prediction.conversion {
         let time = conversion.seconds.map_or_else(
             || "its time was not calibrated".to_owned(),

@@ -1,7 +1,7 @@
 //! The foreign keys that a change may break.
 //!
 //! - `last-key-answers`: a change that cascades (CASCADE, SET NULL, SET DEFAULT) may be refused by a later foreign key:
-//! that one is reported.
+//!   that one is reported.
 
 use crate::catalog::{ChangeVerb, ForeignKey, ReferencedAction, Table};
 use crate::writer::quoted;

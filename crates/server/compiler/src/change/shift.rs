@@ -1,11 +1,11 @@
 //! Rows of an UPDATE moved aside, so that they can exchange keys: SQLite checks a key row by row.
 //!
 //! - `aside-is-unoccupied`: a row is moved aside to a key that no row has: a value of a storage class
-//! that SQLite orders and compares apart from all of the column's own, a BLOB among text and a TEXT
-//! among blobs. Integers, which may be the rowid here and in tables that refer to the row, are
-//! moved to integers that no row has.
+//!   that SQLite orders and compares apart from all of the column's own, a BLOB among text and a TEXT
+//!   among blobs. Integers, which may be the rowid here and in tables that refer to the row, are
+//!   moved to integers that no row has.
 //! - `foreign-keys-follow`: foreign keys cascade the move as any other update, so that rows that
-//! refer to the row are moved with it, there and back.
+//!   refer to the row are moved with it, there and back.
 
 use selenite_types::DataType;
 

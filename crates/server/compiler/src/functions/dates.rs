@@ -2,7 +2,7 @@
 //!
 //! - `one-moment-per-statement`: the clock has one value in a statement: it is read once for GETDATE.
 //! - `text-is-datetime-or-datetimeoffset`: text is parsed as datetime where the result keeps the
-//! argument's type, and otherwise as datetimeoffset, which is UTC where the text has no offset.
+//!   argument's type, and otherwise as datetimeoffset, which is UTC where the text has no offset.
 
 use selenite_types::{DataType, Width};
 

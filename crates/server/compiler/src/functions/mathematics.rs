@@ -1,7 +1,7 @@
 //! Mathematical functions.
 //!
 //! - `small-numbers-as-int-and-float`: integers below int are computed as int, and bits as float, as
-//! in SQL Server's tables of result types.
+//!   in SQL Server's tables of result types.
 //! - `no-nan-or-infinity`: a result that is not a number (a root of a negative number, 0 to the
 //!   power of -1) is error 3623 or 8115, never NaN or infinity.
 

@@ -2,9 +2,9 @@
 //!
 //! - `one-pass`: the text is walked once, in order: a later declaration is not in scope before it.
 //! - `errors-leave-no-steps`: errors are collected; a statement with an error adds no step that
-//! could run.
+//!   could run.
 //! - `jumps-are-patched`: a jump to a step that does not exist yet has target 0, and is patched
-//! later.
+//!   later.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! APPLY: SQLite has no lateral join of a query, so a query that depends on the left side is rewritten.
 //!
 //! - `row-functions-are-joined`: a table-valued function is joined directly: SQLite's virtual tables
-//! take arguments from tables before them.
+//!   take arguments from tables before them.
 //! - `independent-queries-are-joined`: a query that does not depend on the left side is joined as
-//! any other.
+//!   any other.
 //! - `known-forms-become-joins`: rows of one SELECT become a join with its own sources; one row of
-//! aggregates becomes a subquery for each column; the first rows of a table become a join with
-//! the rows that have those rowids; VALUES becomes a join with row numbers.
+//!   aggregates becomes a subquery for each column; the first rows of a table become a join with
+//!   the rows that have those rowids; VALUES becomes a join with row numbers.
 //! - `others-become-json`: any other query becomes one value for each row of the left side, a JSON
-//! array of its rows, which json_each expands: a virtual table as in `row-functions-are-joined`.
+//!   array of its rows, which json_each expands: a virtual table as in `row-functions-are-joined`.
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};

@@ -1,7 +1,7 @@
 //! Common table expressions, including recursive ones.
 //!
 //! - `written-once`: each is written once, before the statement; a recursive one gets one more
-//! column, its recursion level.
+//!   column, its recursion level.
 //! - `views-have-their-own`: a view has its own: it sees none of the query that uses the view.
 
 use selenite_tsql::ast;

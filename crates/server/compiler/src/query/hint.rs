@@ -1,9 +1,9 @@
 //! Table hints: WITH (UPDLOCK).
 //!
 //! - `only-holding-hints-count`: a hint that holds locks until the transaction ends has an effect:
-//! the transaction first enters the database's write queue, as one with REPEATABLE READ does
-//! (`read-committed-keeps-no-snapshot` of the server's transactions). All other hints say how SQL
-//! Server is to execute the query, and have no effect.
+//!   the transaction first enters the database's write queue, as one with REPEATABLE READ does
+//!   (`read-committed-keeps-no-snapshot` of the server's transactions). All other hints say how SQL
+//!   Server is to execute the query, and have no effect.
 
 use selenite_tsql::ast;
 

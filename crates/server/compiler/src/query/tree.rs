@@ -3,7 +3,7 @@
 //! - `source-numbers-are-unique`: a source's number is unique in its statement, so a column of an
 //!   outer query needs no path to it.
 //! - `query-parts-by-number`: a query node in an expression (a subquery, an aggregate, a window
-//! function) is the number of an [`Outside`] in the statement's [`Parts`].
+//!   function) is the number of an [`Outside`] in the statement's [`Parts`].
 
 use std::collections::HashMap;
 use std::sync::Arc;

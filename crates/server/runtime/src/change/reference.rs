@@ -1,8 +1,8 @@
 //! Finds the violated foreign key. SQLite reports that one is violated, but not which.
 //!
 //! - `checked-at-the-end`: T-SQL checks foreign keys after all rows of a statement are written. A row that SQLite
-//! refuses waits for the others, and is then written with deferred foreign keys:
-//! [`Store::defer_references`](crate::statement::Store::defer_references).
+//!   refuses waits for the others, and is then written with deferred foreign keys:
+//!   [`Store::defer_references`](crate::statement::Store::defer_references).
 
 use selenite_compiler::catalog::{ChangeVerb, Table};
 use selenite_compiler::change::References;

@@ -1,12 +1,12 @@
 //! INSERT .. EXECUTE: inserts the rows that a call returns.
 //!
 //! - `rows-are-kept-by-the-host`: the host keeps the rows of the call; one statement inserts them when
-//! the call has ended.
+//!   the call has ended.
 //! - `all-is-one-statement`: call and INSERT are one statement: in a transaction that begins with it,
-//! which is not reported to the client, or after a savepoint. An error that ends the statement
-//! undoes the changes of the call.
+//!   which is not reported to the client, or after a savepoint. An error that ends the statement
+//!   undoes the changes of the call.
 //! - `errors-end-the-capture`: an error that ends the call's caller, or the INSERT, ends the capture:
-//! the step after the call then does nothing.
+//!   the step after the call then does nothing.
 
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! The machine's interface to its session: answers to the client, and execution of all that is not scalar.
 //!
 //! - `machine-decides-the-order`: the machine decides which scope ends, the order of tokens, and
-//! every DONE with its MORE. An implementation of [`Host`] writes tokens immediately, and adds
-//! only the rows, ENVCHANGEs and messages of the called operation.
+//!   every DONE with its MORE. An implementation of [`Host`] writes tokens immediately, and adds
+//!   only the rows, ENVCHANGEs and messages of the called operation.
 //! - `sent-before-writing`: before the machine calls an operation that may write, it has sent all
-//! previous tokens.
+//!   previous tokens.
 //! - `machine-sends-errors`: the machine sends a [`Failure::Error`], if no CATCH handles it: the host
-//! does not send it.
+//!   does not send it.
 
 use std::sync::Arc;
 

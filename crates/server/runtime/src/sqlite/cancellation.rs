@@ -1,11 +1,11 @@
 //! Cancellation of statements on a connection.
 //!
 //! - `statement-fails-first`: SQLite rolls the whole transaction back when a statement that writes is interrupted,
-//! but only the statement when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that
-//! writes many rows calls [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one
-//! that writes a single row is not interrupted.
+//!   but only the statement when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that
+//!   writes many rows calls [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one
+//!   that writes a single row is not interrupted.
 //! - `grace-ends`: a statement that does not call it within [`GRACE`], because of a long query in it, is interrupted
-//! after all.
+//!   after all.
 //! - `session-ends-at-once`: a session that ends is interrupted at once: its transaction is rolled back anyway.
 
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! The counters of tables with IDENTITY.
 //!
 //! - `given-once`: a value is generated once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL
-//! Server. A definition can be undone: a table that was dropped or emptied continues with its old counter
-//! ([`IdentityJournal`]), and the counter of a table whose creation was undone is removed.
+//!   Server. A definition can be undone: a table that was dropped or emptied continues with its old counter
+//!   ([`IdentityJournal`]), and the counter of a table whose creation was undone is removed.
 //! - `reserved-in-blocks`: values are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that
-//! takes the first of them: a restart leaves a gap of that size at most. A counter also begins after the highest value
-//! in the table.
+//!   takes the first of them: a restart leaves a gap of that size at most. A counter also begins after the highest value
+//!   in the table.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

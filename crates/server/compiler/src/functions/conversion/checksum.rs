@@ -1,9 +1,9 @@
 //! CHECKSUM and BINARY_CHECKSUM.
 //!
 //! - `equal-lists-equal-checksums`: equal lists of values have equal checksums; in CHECKSUM text is
-//! compared by its collation.
+//!   compared by its collation.
 //! - `whole-number-is-its-checksum`: an integer's checksum is the integer itself, as in SQL Server;
-//! those of other types are specific to this server.
+//!   those of other types are specific to this server.
 
 use selenite_types::{Collation, Value};
 

@@ -1,7 +1,7 @@
 //! Text search.
 //!
 //! - `fold-then-find-bytes`: characters that are equal under the collation fold to the same character.
-//! So text is folded, and then searched as bytes, in linear time.
+//!   So text is folded, and then searched as bytes, in linear time.
 
 use std::borrow::Cow;
 use std::str::Chars;
