@@ -234,7 +234,7 @@ def test_two_copies_of_sqlite_in_one_process_do_not_share_a_file(
     with pytest.raises(Refused):
         peer.open(link, name=second)
     reason = peer.value("SELECT selenite_last_error()", on=f"{second}:memory")
-    assert "this process has the file open in another way" in reason
+    assert "this process has the file open without vfs=selenite" in reason
 
     # The first one still holds its locks: another process can't write.
     peer.run("BEGIN IMMEDIATE", on=first)
