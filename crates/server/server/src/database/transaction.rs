@@ -12,8 +12,8 @@
 //!   transaction's beginning: a rollback to it ends the transaction.
 //! - `unexpected-rollback-is-3998`: SQLite itself rolls a transaction back when the disk fails, or
 //!   a statement that writes is interrupted (sqlite.org/lang_transaction.html), which is avoided
-//!   where possible (`cancellation`). Then no statement of the client's runs until it has been
-//!   told: 3998.
+//!   where possible (`cancellation`). Then no statement of the client's runs, in no database, until
+//!   it has been told: 3998. Temporary tables are those of before at once. A COMMIT commits nothing.
 
 use std::time::Duration;
 
@@ -78,13 +78,15 @@ impl Transaction {
         self.state.permit.is_some()
     }
 
-    /// `unexpected-rollback-is-3998`: a statement has failed: perhaps the transaction has ended with it.
-    pub fn note_failure(&mut self) {
-        if self.state.permit.is_some() && self.database.connection.is_autocommit() {
+    /// `unexpected-rollback-is-3998`: a statement has failed. Returns whether the transaction has ended with it.
+    pub fn note_failure(&mut self) -> bool {
+        let is_lost = self.state.permit.is_some() && self.database.connection.is_autocommit();
+        if is_lost {
             self.state.permit = None;
             self.state.is_lost = true;
             self.database.settle(false);
         }
+        is_lost
     }
 
     /// Refuses a statement that would run outside the transaction that the client means.

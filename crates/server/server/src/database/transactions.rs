@@ -228,14 +228,16 @@ impl Transactions<'_> {
             }
             TransactionStep::Commit { delayed_durability } => {
                 self.in_transaction = false;
+                let lost = self.check_lost();
+                if lost.is_err() {
+                    self.roll_back_all(frames)?;
+                    return lost;
+                }
                 self.commit(delayed_durability)
             }
             TransactionStep::Rollback => {
                 self.in_transaction = false;
-                self.roll_back(frames, |used| {
-                    used.rollback();
-                    Ok(())
-                })
+                self.roll_back_all(frames)
             }
             TransactionStep::Save { name } => self.open.values_mut().try_for_each(|used| used.save(name)),
             TransactionStep::RollbackTo { name } => self.roll_back(frames, |used| used.rollback_to(name)),
@@ -282,6 +284,13 @@ impl Transactions<'_> {
             Err((_, error)) if committed.is_empty() => Err(error),
             Err((name, error)) => Err(partly_committed(&committed, &name, &error)),
         }
+    }
+
+    fn roll_back_all(&mut self, frames: &Frames) -> Result<(), SqlError> {
+        self.roll_back(frames, |used| {
+            used.rollback();
+            Ok(())
+        })
     }
 
     /// Undoes what `undo` does in every database; table variables keep their rows.
@@ -374,11 +383,11 @@ impl Transactions<'_> {
     /// 1222, 1205; what SQLite says.
     pub fn hold(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let waits = (self.session.entry.spid(), execution.state.lock_timeout());
-        let used = self.connected_mut()?;
-        if !used.is_open() {
+        if !self.connected()?.is_open() {
             return Ok(());
         }
-        used.check()?;
+        self.check_lost()?;
+        let used = self.connected_mut()?;
         used.ensure_write(waits, || execution.reply.poll())
     }
 
@@ -406,8 +415,8 @@ impl Transactions<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<StatementScope, Failure> {
         let waits = (self.session.entry.spid(), execution.state.lock_timeout());
+        self.check_lost()?;
         let used = self.connected_mut()?;
-        used.check()?;
         let is_open = used.is_open();
         if !(changes || is_open && holds_what_it_reads(execution.state.isolation)) {
             return Ok(StatementScope::Nothing);
@@ -428,6 +437,25 @@ impl Transactions<'_> {
         used.database.execute("SAVEPOINT statement")?;
         used.database.identity_journal.begin_statement();
         Ok(StatementScope::Savepoint)
+    }
+
+    /// A statement has failed: where SQLite has rolled the transaction back, temporary tables are those of before.
+    fn note_failure(&mut self) -> Result<(), SqlError> {
+        if let Ok(used) = self.connected_mut()
+            && used.note_failure()
+        {
+            used.database.reload_temporary()?;
+            self.temporary_version += 1;
+        }
+        Ok(())
+    }
+
+    /// Refuses a statement of a transaction that SQLite has rolled back in one of its databases.
+    ///
+    /// # Errors
+    /// 3998.
+    fn check_lost(&self) -> Result<(), SqlError> {
+        self.open.values().try_for_each(Transaction::check)
     }
 
     /// Ends the snapshot in which the database in use was read, if it is not that of a transaction that writes.
@@ -453,12 +481,12 @@ impl Transactions<'_> {
     /// # Errors
     /// Those of `done`; what SQLite says.
     pub fn end_statement<R>(&mut self, scope: StatementScope, done: Result<R, Failure>) -> Result<R, Failure> {
+        if done.is_err() {
+            self.note_failure()?;
+        }
         let Ok(used) = self.connected_mut() else {
             return done;
         };
-        if done.is_err() {
-            used.note_failure();
-        }
         // What SQLite has ended has no savepoint.
         let is_gone = used.database.connection.is_autocommit();
         match (scope, &done) {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use selenite_server::ServerLimits;
+use selenite_types::Value;
 
 use super::bench::Bench;
 use super::client::Client;
@@ -263,21 +264,8 @@ fn attention_ends_a_wait_for_a_lock() {
 fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
     let bench = Bench::new();
     let (mut first, mut second) = two(&bench);
-    ok(
-        &mut first,
-        "DECLARE @i INT = 2 WHILE @i < 400 BEGIN INSERT INTO t VALUES (@i, 0) SET @i += 1 END",
-    );
-    // The cancelled statement rolls the transaction back, which SQL Server would keep: so the client is told.
-    first.ask(
-        "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1 RAISERROR('now', 0, 1) WITH NOWAIT
-         DELETE FROM t WHERE a > (SELECT COUNT(*) FROM t x, t y, t z WHERE x.b + y.b + z.b < 0)",
-    );
-    // A signal to another test of this process may interrupt it.
-    while let Err(error) = first.socket.peek(&mut [0]) {
-        assert_eq!(error.kind(), std::io::ErrorKind::Interrupted, "{error}");
-    }
-    first.cancel();
-    first.wait_for_attention();
+    fill(&mut first);
+    lose(&mut first, "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1");
     assert_eq!(first.int("SELECT @@TRANCOUNT"), 1);
     ok(&mut second, "SET LOCK_TIMEOUT 0 UPDATE t SET b = b + 1 WHERE a = 1");
     let answer = first.batch("UPDATE t SET b = 100 WHERE a = 1 SELECT 'not reached'");
@@ -287,6 +275,83 @@ fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
     assert_eq!(first.int("SELECT COUNT(*) FROM t"), 399);
     ok(&mut first, "BEGIN TRAN UPDATE t SET b = 5 WHERE a = 1 COMMIT");
     assert_eq!(second.int("SELECT b FROM t WHERE a = 1"), 5);
+}
+
+/// So many rows that [`lose`] has time.
+fn fill(client: &mut Client) {
+    ok(
+        client,
+        "DECLARE @i INT = 2 WHILE @i < 400 BEGIN INSERT INTO t VALUES (@i, 0) SET @i += 1 END",
+    );
+}
+
+/// Begins a transaction that SQLite rolls back: a statement that is cancelled, which SQL Server would keep it after.
+fn lose(client: &mut Client, begin: &str) {
+    client.ask(&format!(
+        "{begin} RAISERROR('now', 0, 1) WITH NOWAIT
+         DELETE FROM t WHERE a > (SELECT COUNT(*) FROM t x, t y, t z WHERE x.b + y.b + z.b < 0)"
+    ));
+    // A signal to another test of this process may interrupt it.
+    while let Err(error) = client.socket.peek(&mut [0]) {
+        assert_eq!(error.kind(), std::io::ErrorKind::Interrupted, "{error}");
+    }
+    client.cancel();
+    client.wait_for_attention();
+}
+
+#[test]
+fn temporary_tables_of_a_transaction_that_sqlite_has_ended_are_those_of_before() {
+    for end in [
+        "IF @@TRANCOUNT > 0 ROLLBACK",
+        "SELECT * FROM t",
+        "COMMIT",
+        "SAVE TRAN s",
+    ] {
+        let bench = Bench::new();
+        let (mut first, _) = two(&bench);
+        fill(&mut first);
+        ok(
+            &mut first,
+            "CREATE TABLE #x (id INT, v MONEY) INSERT #x VALUES (1, 1.5)",
+        );
+        lose(
+            &mut first,
+            "BEGIN TRAN DROP TABLE #x CREATE TABLE #x (id INT, v BIGINT) CREATE TABLE #y (a INT)",
+        );
+        first.batch(end);
+        assert_eq!(first.int("SELECT @@TRANCOUNT"), 0, "{end}");
+        assert_eq!(first.value("SELECT v FROM #x"), Value::Money(15_000), "{end}");
+        ok(&mut first, "CREATE TABLE #y (a MONEY)");
+    }
+}
+
+#[test]
+fn a_transaction_that_sqlite_has_ended_in_one_database_commits_in_none() {
+    // Databases are committed by rising id: the one that comes first is not lost.
+    for end in [
+        "COMMIT",
+        "USE d UPDATE q SET v = 3 COMMIT",
+        "USE d SELECT * FROM q COMMIT",
+    ] {
+        let bench = Bench::new();
+        let (mut first, mut second) = two(&bench);
+        ok(&mut second, "CREATE TABLE q (v INT) INSERT q VALUES (1)");
+        ok(&mut first, "CREATE DATABASE e");
+        ok(
+            &mut first,
+            "USE e CREATE TABLE t (a INT PRIMARY KEY, b INT) INSERT t VALUES (1, 10)",
+        );
+        fill(&mut first);
+        lose(
+            &mut first,
+            "BEGIN TRAN UPDATE d.dbo.q SET v = 2 UPDATE t SET b = 99 WHERE a = 1",
+        );
+        let numbers: Vec<i32> = first.batch(end).errors().iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [3998], "{end}");
+        assert_eq!(first.int("SELECT @@TRANCOUNT"), 0, "{end}");
+        assert_eq!(second.int("SELECT v FROM q"), 1, "{end}");
+        ok(&mut second, "SET LOCK_TIMEOUT 0 UPDATE q SET v = 4");
+    }
 }
 
 #[test]
