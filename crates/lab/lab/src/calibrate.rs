@@ -5,7 +5,7 @@
 //!
 //! - cpu-time: costs are CPU time of the session's process. Elapsed time is used for conversions alone.
 //! - masked-is-proved: sessions without AES instructions run as the lab runs arms with `aes_instructions = false`, and
-//!   by the same proof ([`without_aes`](crate::engines::without_aes)). AEGIS is not among their suites: its library
+//!   by the same proof ([`without_aes`]). AEGIS is not among their suites: its library
 //!   does not obey the mask, and figures with instructions would stand under the name of those without.
 //! - sessions-alternate: with AES instructions and without by turns, so that drift is in both.
 //! - nothing-is-left: the files of all sessions lie in one folder beside the calibration's file, which is removed when

@@ -1,7 +1,7 @@
 //! Predicts what encryption will cost a system, before anything of it is encrypted.
 //!
 //! A [`Calibration`] has the cost of each [`Operation`] on one machine; an [`Observation`] has how often a production
-//! system does each of them. [`predict`] multiplies the two, and says how sure it is.
+//! system does each of them. [`predict()`] multiplies the two, and says how sure it is.
 //!
 //! - `no-clock-no-file`: nothing here measures, and nothing reads files: callers pass texts and values in.
 //! - `monotone`: more operations never take less CPU time in an encrypted system, and no operations take none.
