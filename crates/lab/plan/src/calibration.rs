@@ -233,7 +233,9 @@ impl Calibration {
             for (operation, sizes) in costs {
                 let ascends = sizes.windows(2).all(|pair| pair[0].kib < pair[1].kib);
                 let is_sound = |one: &Measured| {
-                    !one.sessions.is_empty() && one.kib >= 0.0 && one.sessions.iter().all(|value| value.is_finite())
+                    !one.sessions.is_empty()
+                        && one.kib >= 0.0
+                        && one.sessions.iter().all(|value| value.abs() <= NANOSECONDS_MAX)
                 };
                 if sizes.is_empty() || !ascends || !sizes.iter().all(is_sound) {
                     let place = format!("calibration, {place}, {}", operation.name());
@@ -320,6 +322,8 @@ pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (angle * std::f64::consts::TAU).cos()
 }
 
+/// A quarter of an hour: no operation takes that long.
+const NANOSECONDS_MAX: f64 = 1e12;
 /// A draw is never further out: the tails of t with few sessions have no mean.
 const DRAW_MAX: f64 = 10.0;
 /// Sums of sizes are rounded.

@@ -110,6 +110,14 @@ impl Observation {
         Ok(())
     }
 
+    /// The same with at most [`INTERVALS_MAX`] intervals: neighbours are taken together.
+    #[must_use]
+    pub fn coalesced(mut self) -> Self {
+        let group = self.intervals.len().div_ceil(INTERVALS_MAX).max(1);
+        self.intervals = self.intervals.chunks(group).map(ObservedInterval::together).collect();
+        self
+    }
+
     /// Seconds of all intervals.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -144,6 +152,19 @@ impl Observation {
 }
 
 impl ObservedInterval {
+    fn together(intervals: &[Self]) -> Self {
+        let mut load = Load::default();
+        for (operation, amount) in intervals.iter().flat_map(|interval| &interval.load.0) {
+            load.add(*operation, *amount);
+        }
+        Self {
+            seconds: intervals.iter().map(|interval| interval.seconds).sum(),
+            load,
+            requests: intervals.iter().map(|interval| interval.requests).sum(),
+            cpu_seconds: intervals.iter().map(|interval| interval.cpu_seconds).sum(),
+        }
+    }
+
     fn check(&self, cores: Option<f64>) -> Result<(), PlanError> {
         if !(self.seconds > 0.0 && self.seconds.is_finite()) {
             return Err(PlanError::input(
@@ -184,5 +205,7 @@ fn is_amount(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
+/// Every draw of a prediction visits all of them. A week in pieces of ten minutes.
+pub const INTERVALS_MAX: usize = 1000;
 /// More than any machine has; a number beyond is one of another unit.
 const CORES_MAX: f64 = 4096.0;

@@ -229,7 +229,7 @@ pub fn predict(
     question: &Question,
 ) -> Result<Prediction, PlanError> {
     observation.check()?;
-    let observation = &question.what_if.apply(observation)?;
+    let observation = &question.what_if.apply(observation)?.coalesced();
     let model = Model::new(observation, calibration, question)?;
     let draws = model.draws(Varied::ALL, DRAWS);
     let mut warnings = observation.notes.clone();

@@ -212,6 +212,19 @@ fn no_load_costs_nothing() {
 }
 
 #[test]
+fn many_intervals_are_taken_together() {
+    let loads: Vec<Load> = (0..20_001).map(|at| everything(f64::from(at % 7))).collect();
+    let many = observation(loads);
+    let fewer = many.clone().coalesced();
+    assert!(fewer.intervals.len() <= crate::observation::INTERVALS_MAX);
+    assert!((fewer.seconds() - many.seconds()).abs() < 1e-3);
+    let reads = |of: &Observation| of.load_per_second().amount(Operation::ReadRandom).count;
+    assert!((reads(&fewer) - reads(&many)).abs() < 1e-9);
+    assert_eq!(fewer.busy_cores().map(f64::round), many.busy_cores().map(f64::round));
+    assert_eq!(observation(vec![everything(1.0); 5]).coalesced().intervals.len(), 5);
+}
+
+#[test]
 fn rates_that_vary_widen_the_interval() {
     let steady = observation(vec![everything(3000.0); 12]);
     let varying = observation((0..12).map(|at| everything(f64::from(at) * 6000.0 / 11.0)).collect());
