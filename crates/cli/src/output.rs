@@ -1,6 +1,7 @@
 //! Standard output.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
 
 use selenite::EngineError;
 use serde_json::Value;
@@ -52,4 +53,15 @@ pub fn print(text: &str) -> io::Result<()> {
     let mut output = Output::take();
     output.line(text.trim_end_matches('\n'))?;
     output.finish()
+}
+
+/// Writes a file that the user asked for, and says so on standard error.
+pub fn write_file(path: &Path, text: &str) -> Result<(), EngineError> {
+    std::fs::write(path, text).map_err(|source| EngineError::Io {
+        verb: "write",
+        path: path.to_owned(),
+        source,
+    })?;
+    eprintln!("wrote {}", printable::path(path));
+    Ok(())
 }

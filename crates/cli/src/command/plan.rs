@@ -11,7 +11,6 @@ use selenite_plan::PlanError;
 
 use crate::arguments::plan::PlanCommand;
 use crate::complaint::Complaint;
-use crate::printable;
 
 pub fn run(command: &PlanCommand) -> Result<(), Complaint> {
     match command {
@@ -45,16 +44,6 @@ fn decoded(bytes: Vec<u8>) -> Option<String> {
         [0xFE, 0xFF, rest @ ..] => wide(rest, u16::from_be_bytes),
         _ => String::from_utf8(bytes).ok(),
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Complaint> {
-    std::fs::write(path, text).map_err(|source| EngineError::Io {
-        verb: "write",
-        path: path.to_owned(),
-        source,
-    })?;
-    eprintln!("wrote {}", printable::path(path));
-    Ok(())
 }
 
 impl From<PlanError> for Complaint {

@@ -133,7 +133,7 @@ impl Estimate {
 
 /// What one operation adds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct OperationCost {
     /// The operation.
     pub operation: Operation,
     /// How many in a second.
@@ -199,7 +199,7 @@ pub struct Prediction {
     /// The same as a share of the CPU time that the system uses now, if that is known.
     pub added_to_usage: Option<Estimate>,
     /// What it is made of, the most expensive first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<OperationCost>,
     /// At the observed rate of requests.
     pub latency: Option<Latency>,
     /// The greatest throughput after encryption, where the cores limit it, as a share of the greatest now.
@@ -399,14 +399,14 @@ impl<'a> Model<'a> {
         Drawn(drawn)
     }
 
-    fn parts(&self, draws: &[Drawn]) -> Vec<Part> {
+    fn parts(&self, draws: &[Drawn]) -> Vec<OperationCost> {
         let load = self.observation.load_per_second();
-        let mut parts: Vec<Part> = self
+        let mut parts: Vec<OperationCost> = self
             .operations
             .iter()
             .map(|(operation, _, _)| {
                 let found = || draws.iter().filter_map(|draw| draw.of(*operation));
-                Part {
+                OperationCost {
                     operation: *operation,
                     amount: load.amount(*operation),
                     each_ns: Estimate::of(found().map(|(_, each)| each).collect()),

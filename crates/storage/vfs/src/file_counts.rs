@@ -127,23 +127,23 @@ pub(crate) fn of_sync(ns: u64) -> [u64; COUNT_COUNT] {
 
 /// Where the counts of one kind of call are.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind {
+pub(crate) struct CallKind {
     pub calls: usize,
     pub bytes: Option<usize>,
     pub ns: usize,
 }
 
-pub(crate) const READ: Kind = Kind {
+pub(crate) const READ: CallKind = CallKind {
     calls: 0,
     bytes: Some(1),
     ns: 2,
 };
-pub(crate) const WRITE: Kind = Kind {
+pub(crate) const WRITE: CallKind = CallKind {
     calls: 3,
     bytes: Some(4),
     ns: 5,
 };
-pub(crate) const SYNC: Kind = Kind {
+pub(crate) const SYNC: CallKind = CallKind {
     calls: 6,
     bytes: None,
     ns: 7,

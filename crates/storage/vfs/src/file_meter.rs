@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::database_meter::DatabaseMeter;
-use crate::file_counts::{COUNT_COUNT, FileSums, Kind, READ, SYNC, WRITE};
+use crate::file_counts::{COUNT_COUNT, CallKind, FileSums, READ, SYNC, WRITE};
 use crate::owned_counts::OwnedCounts;
 
 /// Counts the calls for one open file.
@@ -59,7 +59,7 @@ impl FileMeter {
         self.run(SYNC, 0, call)
     }
 
-    fn run<E>(&mut self, kind: Kind, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    fn run<E>(&mut self, kind: CallKind, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let start = Instant::now();
         if let Some((due, database)) = &mut self.history
             && start >= *due

@@ -1,9 +1,7 @@
 //! `selenite lab report`.
 
 use std::io::IsTerminal;
-use std::path::Path;
 
-use selenite::EngineError;
 use selenite_lab::report::terminal::{self, Look};
 use selenite_lab::report::{html, json, markdown};
 use selenite_lab::summary::Summary;
@@ -11,8 +9,7 @@ use selenite_lab::summary::Summary;
 use super::{export, summary, usage};
 use crate::arguments::lab::LabReport;
 use crate::complaint::Complaint;
-use crate::output::print;
-use crate::printable;
+use crate::output::{print, write_file};
 
 pub fn run(arguments: &LabReport) -> Result<(), Complaint> {
     let summaries = arguments
@@ -29,16 +26,16 @@ pub fn run(arguments: &LabReport) -> Result<(), Complaint> {
     };
     let mut is_written = false;
     if let Some(path) = &arguments.html {
-        write(path, &html::render(one()?))?;
+        write_file(path, &html::render(one()?))?;
         is_written = true;
     }
     if let Some(path) = &arguments.json {
         let text = json::render(one()?).map_err(|error| super::data(error.to_string()))?;
-        write(path, &text)?;
+        write_file(path, &text)?;
         is_written = true;
     }
     if let Some(path) = &arguments.md {
-        write(path, &markdown::render(&summaries.iter().collect::<Vec<_>>()))?;
+        write_file(path, &markdown::render(&summaries.iter().collect::<Vec<_>>()))?;
         is_written = true;
     }
     if let (Some(folder), [store]) = (&arguments.csv, arguments.stores.as_slice()) {
@@ -78,16 +75,6 @@ fn speaks_unicode() -> bool {
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     locale.is_some_and(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Complaint> {
-    std::fs::write(path, text).map_err(|source| EngineError::Io {
-        verb: "write",
-        path: path.to_owned(),
-        source,
-    })?;
-    eprintln!("wrote {}", printable::path(path));
-    Ok(())
 }
 
 const PAGE: usize = 100;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use selenite_plan::Observation;
 use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server};
 
-use super::{DATA, USAGE, read, write};
+use super::{DATA, USAGE, read};
 use crate::arguments::plan::{Numbers, ObserveSnapshots, ObservedSource, PlanObserve};
 use crate::complaint::Complaint;
-use crate::output::print;
+use crate::output::{print, write_file};
 
 pub fn run(arguments: &PlanObserve) -> Result<(), Complaint> {
     if let Some(name) = &arguments.print_query {
@@ -66,7 +66,7 @@ pub fn run(arguments: &PlanObserve) -> Result<(), Complaint> {
         next: String::new(),
         status: DATA,
     })?;
-    write(output, &json)?;
+    write_file(output, &json)?;
     Ok(print(&told(&observation, output))?)
 }
 

@@ -9,10 +9,10 @@ use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_plan::predict::WhatIf;
 use selenite_plan::{Calibration, Cipher, Observation, Question, predict};
 
-use super::{DATA, observe, read, write};
+use super::{DATA, observe, read};
 use crate::arguments::plan::PlanPredict;
 use crate::complaint::Complaint;
-use crate::output::print;
+use crate::output::{print, write_file};
 
 pub fn run(arguments: &PlanPredict) -> Result<(), Complaint> {
     let observation = match &arguments.observation {
@@ -49,11 +49,11 @@ pub fn run(arguments: &PlanPredict) -> Result<(), Complaint> {
         );
     }
     if let Some(path) = &arguments.html {
-        write(path, &report::html::plan::page(&prediction))?;
+        write_file(path, &report::html::plan::page(&prediction))?;
     }
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&prediction).map_err(|error| data(error.to_string()))?;
-        write(path, &text)?;
+        write_file(path, &text)?;
     }
     Ok(print(&report::plan::text(&prediction))?)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use selenite_plan::predict::Part;
+use selenite_plan::predict::OperationCost;
 use selenite_plan::{Prediction, predict::Estimate};
 
 use super::number;
@@ -58,7 +58,7 @@ pub(super) fn verdict(prediction: &Prediction) -> String {
 pub(super) const HEAD: [&str; 4] = ["operation", "a second", "each, added", "cores, added"];
 
 /// What an operation adds.
-pub(super) fn row(part: &Part) -> [String; 4] {
+pub(super) fn row(part: &OperationCost) -> [String; 4] {
     [
         part.operation.name().to_owned(),
         rate(part.amount.count),

@@ -161,14 +161,14 @@ pub fn observe(texts: &Texts<'_>, selection: &Selection, supplement: &Supplement
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FileType {
     Data,
     Log,
 }
 
 /// The counters of a file that counts.
 struct FileRow {
-    kind: Kind,
+    kind: FileType,
     row: Row,
 }
 
@@ -237,7 +237,7 @@ fn sample_of(row: &Row) -> Result<i64, PlanError> {
 }
 
 /// Whether a file counts, and as what.
-fn kind_of(row: &Row, (database, file): (u64, u64), selection: &Selection) -> Option<Kind> {
+fn kind_of(row: &Row, (database, file): (u64, u64), selection: &Selection) -> Option<FileType> {
     let is_user = database > SYSTEM_DATABASE_MAX && database != RESOURCE_DATABASE;
     let is_selected = match selection.databases.as_slice() {
         [] => is_user,
@@ -246,7 +246,7 @@ fn kind_of(row: &Row, (database, file): (u64, u64), selection: &Selection) -> Op
     if !is_selected && database != TEMPDB {
         return None;
     }
-    let kind_if = |is_log: bool| Some(if is_log { Kind::Log } else { Kind::Data });
+    let kind_if = |is_log: bool| Some(if is_log { FileType::Log } else { FileType::Data });
     if selection.log_files.iter().any(|(one, _)| *one == database) {
         return kind_if(selection.log_files.contains(&(database, file)));
     }
@@ -276,14 +276,14 @@ fn interval(before: &Snapshot, after: &Snapshot, notes: &mut Vec<String>) -> Res
             }
         }
         match later.kind {
-            Kind::Data => {
+            FileType::Data => {
                 let pages = bytes_read / PAGE;
                 let random = reads.min(pages);
                 load.pages(Operation::ReadRandom, random, PAGE);
                 load.pages(Operation::ReadSequential, pages - random, PAGE);
                 load.pages(Operation::Write, bytes_written / PAGE, PAGE);
             }
-            Kind::Log => load.bytes(Operation::LogRecord, writes, bytes_written),
+            FileType::Log => load.bytes(Operation::LogRecord, writes, bytes_written),
         }
     }
     let optional = |column: &str| -> Result<Option<f64>, PlanError> {
@@ -389,7 +389,7 @@ impl Snapshot {
 
     fn database_mib(&self) -> Option<f64> {
         let sizes = self.files.iter().filter(|((database, _), file)| {
-            let is_data = file.kind == Kind::Data;
+            let is_data = file.kind == FileType::Data;
             is_data && *database != TEMPDB
         });
         let bytes: Option<u64> = sizes
@@ -419,7 +419,7 @@ impl Snapshot {
             notes.push("commits are not counted: log writes are, and a log write may serve several commits".to_owned());
         }
         let mut log_bytes = 0.0;
-        for (_, earlier, later) in pairs(self, last).filter(|(_, _, later)| later.kind == Kind::Log) {
+        for (_, earlier, later) in pairs(self, last).filter(|(_, _, later)| later.kind == FileType::Log) {
             log_bytes += increase(
                 BYTES_READ,
                 earlier.row.counter(BYTES_READ)?,

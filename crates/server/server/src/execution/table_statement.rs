@@ -40,28 +40,28 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        match self.run_here(None, statement, slots, execution)? {
-            Outcome::Done(affected) => Ok(affected),
-            Outcome::OtherDatabase(id) => self.on_tables_of(id, statement, slots, execution),
-            Outcome::SeveralDatabases => self.run_across_databases(statement, slots, execution),
+        match self.run_in_current(None, statement, slots, execution)? {
+            StatementOutcome::Done(affected) => Ok(affected),
+            StatementOutcome::OtherDatabase(id) => self.on_tables_of(id, statement, slots, execution),
+            StatementOutcome::SeveralDatabases => self.run_across_databases(statement, slots, execution),
         }
     }
 
     /// Binds the statement to the database in use and runs it there, if all of its names are there. `from` is the
     /// database that names without one are of, if that is another.
-    fn run_here(
+    fn run_in_current(
         &mut self,
         from: Option<&SessionObjects>,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<StatementOutcome, Failure> {
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         for _ in 0..ATTEMPTS_MAX {
             let of = self.refresh_in_snapshot(timeout, execution)?;
             let done = match self.bound(statement, of, execution.state.row_count_max) {
                 Ok(bound) if self.creates_in_other_database(&bound) || from.is_some() && names_no_database(&bound) => {
-                    Ok(Some(Outcome::SeveralDatabases))
+                    Ok(Some(StatementOutcome::SeveralDatabases))
                 }
                 Ok(bound) => {
                     if let Some(from) = from {
@@ -69,11 +69,11 @@ impl SessionExecutor<'_> {
                         let there = self.objects_from(id, from);
                         self.see(from.clone(), HashMap::from([(id, there)]));
                     }
-                    let done = self.carry((&bound, of), statement, slots, execution);
-                    done.map(|affected| affected.map(Outcome::Done))
+                    let done = self.run_bound((&bound, of), statement, slots, execution);
+                    done.map(|affected| affected.map(StatementOutcome::Done))
                 }
                 Err(error) => match self.scope.objects.catalog.take_other_database() {
-                    Some(id) => Ok(Some(Outcome::OtherDatabase(id))),
+                    Some(id) => Ok(Some(StatementOutcome::OtherDatabase(id))),
                     None => Err(error.into()),
                 },
             };
@@ -87,8 +87,8 @@ impl SessionExecutor<'_> {
         Err(definitions_change().into())
     }
 
-    /// Runs the bound statement; nothing if definitions have changed since it was bound (`bound-schema-is-read`).
-    fn carry(
+    /// Runs the bound statement; `None` if definitions have changed since it was bound (`bound-schema-is-read`).
+    fn run_bound(
         &mut self,
         (bound, of): (&Statement, PlanVersion),
         statement: &TableStatement<'_>,
@@ -177,7 +177,7 @@ impl SessionExecutor<'_> {
         let (before, from) = (self.transactions.current, self.scope.objects.clone());
         self.transactions.current = id;
         self.scope.is_other_database = true;
-        let done = self.away(statement, slots, execution, &from);
+        let done = self.run_in_other(statement, slots, execution, &from);
         self.scope.is_other_database = false;
         self.scope.substitute = None;
         self.return_to(before)?;
@@ -190,8 +190,8 @@ impl SessionExecutor<'_> {
         }
     }
 
-    /// Runs it where it has gone to; nothing if not all of its names are there.
-    fn away(
+    /// Runs it in the other database, which is the current one meanwhile; `None` if not all of its names are there.
+    fn run_in_other(
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
@@ -199,9 +199,9 @@ impl SessionExecutor<'_> {
         from: &SessionObjects,
     ) -> Result<Option<Affected>, Failure> {
         self.refresh_permissions()?;
-        match self.run_here(Some(from), statement, slots, execution)? {
-            Outcome::Done(affected) => Ok(Some(affected)),
-            Outcome::OtherDatabase(_) | Outcome::SeveralDatabases => Ok(None),
+        match self.run_in_current(Some(from), statement, slots, execution)? {
+            StatementOutcome::Done(affected) => Ok(Some(affected)),
+            StatementOutcome::OtherDatabase(_) | StatementOutcome::SeveralDatabases => Ok(None),
         }
     }
 
@@ -356,7 +356,7 @@ impl SessionExecutor<'_> {
 }
 
 /// What became of a statement.
-enum Outcome {
+enum StatementOutcome {
     /// It was run.
     Done(Affected),
     /// It names another database than the one in use.

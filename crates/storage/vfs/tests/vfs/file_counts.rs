@@ -9,14 +9,14 @@ use selenite_testing::{Call, Disk, KeyFile, Opening, own_process};
 use selenite_vfs::role::Role;
 use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts};
 
-struct Bench {
+struct CountedDatabase {
     disk: Arc<Disk>,
     opening: Opening,
     _entered: Entered,
     _key: KeyFile,
 }
 
-impl Bench {
+impl CountedDatabase {
     /// A disk for one database, at a path that no other test has: counts are the process's.
     fn new(test: &str, is_clear: bool) -> Self {
         let disk = Disk::new();
@@ -109,7 +109,7 @@ fn sum(connection: &Connection) -> i64 {
 fn every_call_of_the_disk_is_counted_once() {
     for mode in ["wal", "delete"] {
         for is_clear in [false, true] {
-            let bench = Bench::new(&format!("calls-{mode}"), is_clear);
+            let bench = CountedDatabase::new(&format!("calls-{mode}"), is_clear);
             let connection = filled(&bench.opening, mode, 300);
             bench.compare(&DatabaseFileCounts::default(), 0, true);
             let (log, other) = match mode {
@@ -134,7 +134,7 @@ fn every_call_of_the_disk_is_counted_once() {
 fn bytes_read_are_those_of_the_disk_and_not_of_the_pool() {
     own_process!();
     for is_clear in [false, true] {
-        let bench = Bench::new("pool", is_clear);
+        let bench = CountedDatabase::new("pool", is_clear);
         let connection = filled(&bench.opening, "delete", 300);
         assert!(sum(&connection) >= 900_000);
         let (before, from) = (bench.counts(), bench.disk.calls().len());
@@ -157,7 +157,7 @@ fn bytes_read_are_those_of_the_disk_and_not_of_the_pool() {
 #[test]
 fn counts_go_on_over_connections_and_add_up_those_that_are_open() {
     for is_clear in [false, true] {
-        let bench = Bench::new("connections", is_clear);
+        let bench = CountedDatabase::new("connections", is_clear);
         drop(filled(&bench.opening, "wal", 20));
         let first = bench.counts();
         let (one, other) = (bench.opening.connect().unwrap(), bench.opening.connect().unwrap());

@@ -18,13 +18,13 @@ const SUITES: [&str; 7] = [
     "TRIPLE_DES_3KEY",
 ];
 
-struct Bench {
+struct ForecastDatabase {
     opening: Opening,
     _entered: Entered,
     _key: KeyFile,
 }
 
-impl Bench {
+impl ForecastDatabase {
     /// A disk for one database, at a path that no other test has: counts are the process's.
     fn new(test: &str, is_clear: bool) -> Self {
         let disk = Disk::new();
@@ -99,7 +99,7 @@ fn update(connection: &Connection, rows: &str) {
 #[test]
 fn commits_and_their_frames_are_counted() {
     for is_clear in [false, true] {
-        let bench = Bench::new("commits", is_clear);
+        let bench = ForecastDatabase::new("commits", is_clear);
         let connection = bench.connect();
         update(&connection, "= 1");
         let raised = raised(&connection, || {
@@ -127,7 +127,7 @@ fn commits_and_their_frames_are_counted() {
 #[test]
 fn a_transaction_that_exceeds_the_cache_is_one_commit() {
     for is_clear in [false, true] {
-        let bench = Bench::new("spill", is_clear);
+        let bench = ForecastDatabase::new("spill", is_clear);
         let connection = bench.connect();
         let raised_by = |end: &'static str| {
             raised(&connection, || {
@@ -155,7 +155,7 @@ fn a_transaction_that_exceeds_the_cache_is_one_commit() {
 #[test]
 fn commits_in_exclusive_mode_and_over_a_new_log_are_counted() {
     for is_clear in [false, true] {
-        let bench = Bench::new("exclusive", is_clear);
+        let bench = ForecastDatabase::new("exclusive", is_clear);
         let connection = bench.connect();
         connection.execute_batch("PRAGMA locking_mode = exclusive").unwrap();
         let raised = raised(&connection, || {
@@ -208,7 +208,7 @@ fn forecast_under_load(connection: &Connection) -> Vec<Row> {
 #[test]
 fn a_forecast_has_every_suite_and_its_interval() {
     for is_clear in [false, true] {
-        let bench = Bench::new("rows", is_clear);
+        let bench = ForecastDatabase::new("rows", is_clear);
         let connection = bench.connect();
         let rows = forecast_under_load(&connection);
         let names: BTreeSet<(&str, &str)> = rows
@@ -241,7 +241,7 @@ fn a_forecast_has_every_suite_and_its_interval() {
 #[test]
 fn a_look_changes_no_count_and_no_transaction() {
     for is_clear in [false, true] {
-        let bench = Bench::new("look", is_clear);
+        let bench = ForecastDatabase::new("look", is_clear);
         let connection = bench.connect();
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         update(&connection, "<= 60");
@@ -262,7 +262,7 @@ fn a_look_changes_no_count_and_no_transaction() {
 
 #[test]
 fn other_databases_of_a_connection_are_named_by_their_schema() {
-    let bench = Bench::new("schema", true);
+    let bench = ForecastDatabase::new("schema", true);
     let connection = bench.connect();
     let rows = |table: &str| {
         let sql = format!("SELECT count(*) FROM {table}");
@@ -324,7 +324,7 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
 #[test]
 fn metrics_are_a_text_that_prometheus_reads() {
     for is_clear in [false, true] {
-        let bench = Bench::new("metrics", is_clear);
+        let bench = ForecastDatabase::new("metrics", is_clear);
         let connection = bench.connect();
         forecast_under_load(&connection);
         let text: String = connection
