@@ -106,7 +106,10 @@ impl Machine {
         let statement = TableStatement { program, id, statement };
         let affected = match host.statement(&statement, &mut frame.slots) {
             Ok(affected) => affected,
-            Err(failure) => return self.failure(failure, INSERT, host),
+            Err(failure) => {
+                self.show_transaction(host);
+                return self.failure(failure, INSERT, host);
+            }
         };
         self.capture = None;
         let committed = match capture.is_own && self.transaction.count > 0 {

@@ -242,6 +242,7 @@ impl Machine {
         match host.statement(&statement, &mut frame.slots) {
             Ok(affected) => self.statement_done(done, affected, host),
             Err(failure) => {
+                self.show_transaction(host);
                 if !matches!(failure, Failure::Stop(_)) {
                     self.row_count = 0;
                 }

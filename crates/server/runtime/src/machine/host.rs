@@ -127,6 +127,9 @@ pub trait Host {
     /// Errors: that of a failed COMMIT: the transaction is then rolled back.
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure>;
 
+    /// Whether the storage has rolled back the open transaction by itself: XACT_STATE is -1 until it is ended.
+    fn transaction_is_lost(&self) -> bool;
+
     /// Sets an option other than the machine's ([`super::Options`]); `value` is the value of
     /// [`ast::SetValue::Value`].
     ///

@@ -215,9 +215,10 @@ impl Machine {
 
     /// Passes the counters to the host.
     pub(super) fn show_transaction<H: Host + ?Sized>(&self, host: &mut H) {
+        let is_doomed = self.transaction.is_doomed || host.transaction_is_lost();
         let session = host.session_mut();
         session.transaction_count = self.transaction.count;
-        session.transaction_state = match (self.transaction.count, self.transaction.is_doomed) {
+        session.transaction_state = match (self.transaction.count, is_doomed) {
             (0, _) => 0,
             (_, false) => 1,
             (_, true) => -1,

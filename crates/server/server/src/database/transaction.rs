@@ -13,7 +13,7 @@
 //! - `unexpected-rollback-is-3998`: SQLite itself rolls a transaction back when the disk fails, or
 //!   a statement that writes is interrupted (sqlite.org/lang_transaction.html), which is avoided
 //!   where possible (`cancellation`). Then no statement of the client's runs, in no database, until
-//!   it has been told: 3998. Temporary tables are those of before at once. A COMMIT commits nothing.
+//!   it has been told: 3998. Temporary tables are those of before at once. A COMMIT commits nothing. XACT_STATE is -1.
 
 use std::time::Duration;
 

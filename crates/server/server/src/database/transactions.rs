@@ -454,7 +454,7 @@ impl Transactions<'_> {
     ///
     /// # Errors
     /// 3998.
-    fn check_lost(&self) -> Result<(), SqlError> {
+    pub fn check_lost(&self) -> Result<(), SqlError> {
         self.open.values().try_for_each(Transaction::check)
     }
 

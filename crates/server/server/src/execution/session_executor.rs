@@ -441,6 +441,11 @@ impl SessionExecutor<'_> {
         Ok(self.transactions.step(step, &self.frames)?)
     }
 
+    /// Whether SQLite has rolled back the open transaction in one of its databases.
+    pub fn transaction_is_lost(&self) -> bool {
+        self.transactions.check_lost().is_err()
+    }
+
     /// RESETCONNECTION: temporary tables go, and the login's database is in use again. No transaction is open.
     ///
     /// # Errors

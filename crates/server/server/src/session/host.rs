@@ -291,6 +291,10 @@ impl Host for SessionHost<'_> {
         }
     }
 
+    fn transaction_is_lost(&self) -> bool {
+        self.executor.transaction_is_lost()
+    }
+
     fn set_option(&mut self, option: &ast::SetOption, value: Option<&Value>) -> Result<(), Failure> {
         if let ast::SetOption::IdentityInsert { table, on } = option {
             return self.executor.set_identity_insert(table, *on);

@@ -281,6 +281,10 @@ impl Host for Mock {
         Ok(())
     }
 
+    fn transaction_is_lost(&self) -> bool {
+        false
+    }
+
     fn set_option(&mut self, option: &ast::SetOption, value: Option<&Value>) -> Result<(), Failure> {
         let name = match option {
             ast::SetOption::Switch { names, on } => format!("{} {on}", names[0].text),
@@ -408,6 +412,10 @@ impl Host for Counter {
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
         self.inner.transaction(step)
+    }
+
+    fn transaction_is_lost(&self) -> bool {
+        self.inner.transaction_is_lost()
     }
 
     fn set_option(&mut self, option: &ast::SetOption, value: Option<&Value>) -> Result<(), Failure> {
