@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use selenite::Suite;
 
+use super::lab::ProgressStyle;
+
 #[derive(Args)]
 pub struct Plan {
     #[command(subcommand)]
@@ -38,6 +40,33 @@ pub enum PlanCommand {
             Exit status: 5 where the calibration lacks something or the load is beyond its range."
     )]
     Predict(Box<PlanPredict>),
+    /// Predict workloads, measure them afterwards, and publish both: how good is the planner here?
+    #[command(
+        after_help = "Examples:\n  selenite plan validate --calibration calibration.json\n  selenite plan validate \
+            my-study.toml --output FORECASTS.md\n\n\
+            A study is a preset's name or a file, as of selenite lab run; without one the presets league and \
+            league-cache are run, which takes about half an hour. Predictions and stores stay in the folder: the \
+            same command goes on after an interruption, and with new predictions in another folder."
+    )]
+    Validate(PlanValidate),
+}
+
+#[derive(Args)]
+pub struct PlanValidate {
+    /// The studies [default: league league-cache].
+    pub studies: Vec<String>,
+    /// The calibration of this machine.
+    #[arg(long, value_name = "FILE", default_value = "calibration.json")]
+    pub calibration: PathBuf,
+    /// Where predictions, stores and databases are made.
+    #[arg(long, value_name = "FOLDER", default_value = "league")]
+    pub folder: PathBuf,
+    /// The document to write.
+    #[arg(long, short, value_name = "FILE", default_value = "FORECASTS.md")]
+    pub output: PathBuf,
+    /// How to show progress.
+    #[arg(long, value_enum, default_value_t)]
+    pub progress: ProgressStyle,
 }
 
 #[derive(Args)]

@@ -6,11 +6,11 @@ mod doctor;
 mod export;
 mod gate;
 mod init;
-mod progress;
+pub mod progress;
 mod report;
 mod run;
 mod status;
-mod study;
+pub mod study;
 
 use std::path::Path;
 

@@ -3,6 +3,7 @@
 pub mod calibrate;
 mod observe;
 mod predict;
+mod validate;
 
 use std::path::Path;
 
@@ -17,6 +18,7 @@ pub fn run(command: &PlanCommand) -> Result<(), Complaint> {
         PlanCommand::Calibrate(calibrate) => calibrate::run(calibrate),
         PlanCommand::Observe(observe) => observe::run(observe),
         PlanCommand::Predict(predict) => predict::run(predict),
+        PlanCommand::Validate(validate) => validate::run(validate),
     }
 }
 

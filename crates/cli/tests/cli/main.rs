@@ -27,6 +27,7 @@ mod origin;
 mod plan_calibrate;
 mod plan_observe_sqlite;
 mod plan_predict;
+mod plan_validate;
 mod printing;
 mod reencrypt;
 mod reencrypt_signals;

@@ -26,6 +26,7 @@ use crate::summary::{
     ArmFacts, ArmRole, CellSummary, Event, Evidence, Extension, Metric, ONLINE, Overall, SUMMARY_SCHEMA, StudyFacts,
     Summary, as_f64,
 };
+pub(crate) use coverage::{mix, work};
 use effect::Terms;
 use pair::Pairs;
 pub(crate) use pair::value;

@@ -34,3 +34,4 @@ pub mod schedule;
 pub mod store;
 pub mod summary;
 pub mod transit;
+pub mod validate;

@@ -3,6 +3,7 @@
 //! - plain-by-own-vfs: an unencrypted database is opened by SQLite's own VFS. Selenite's is
 //!   installed with the first sealed database of the process, so the worker of a plain arm
 //!   runs no code of the encryption until it converts.
+//!   With the setting `observed=yes` it is opened by Selenite's VFS in clear, which counts the calls for its files.
 //! - suite-as-requested: a database is taken only for what was asked for: a file of another suite
 //!   is refused, not measured.
 
@@ -90,7 +91,7 @@ impl Engine for Native {
 
     fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         let Some(suite) = suite(database)? else {
-            return Stock.open(database);
+            return connect_plain(database);
         };
         let connection = connect(database, suite, FLAGS)?;
         layout::apply(&connection, database)?;
@@ -221,9 +222,43 @@ impl Engine for Native {
         Ok(report.size)
     }
 
+    fn file_counts(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Option<String>, WorkerError> {
+        if !is_observed(database) {
+            return Ok(None);
+        }
+        let mut statement = connection.prepare(selenite_plan::observe::sqlite::QUERY)?;
+        let names: Vec<&str> = statement.column_names().collect();
+        let mut text = names.join(",") + "\n";
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let values: Result<Vec<String>, rusqlite::Error> =
+                (0..columns).map(|column| row.get(column).map(self::text)).collect();
+            text.push_str(&values?.join(","));
+            text.push('\n');
+        }
+        Ok(Some(text))
+    }
+
     fn cipher_time(&self, cipher: &str) -> Result<Option<CipherTime>, WorkerError> {
         cipher_time::measure(named(cipher)?).map(Some)
     }
+}
+
+/// Opens a database in clear by SQLite's own VFS, or where its calls are to be counted, by Selenite's.
+fn connect_plain(database: &DatabaseSpec) -> Result<Connection, WorkerError> {
+    if !is_observed(database) {
+        return Stock.open(database);
+    }
+    selenite::install().map_err(|error| engine_error(&error))?;
+    let uri = FileUri::new(&database.path, "selenite").with("plain", "allow");
+    let connection = Connection::open_with_flags(uri.as_str(), FLAGS)?;
+    layout::apply(&connection, database)?;
+    Ok(connection)
+}
+
+fn is_observed(database: &DatabaseSpec) -> bool {
+    database.cipher == PLAIN && database.settings.get(OBSERVED).is_some_and(|value| value == "yes")
 }
 
 /// The suite that is asked for; none for an unencrypted database.
@@ -256,7 +291,11 @@ fn connect(database: &DatabaseSpec, suite: Suite, flags: OpenFlags) -> Result<Co
     if suite.is_deprecated() {
         uri = uri.with("deprecated", "allow");
     }
-    for (name, value) in database.settings.iter().filter(|(name, _)| *name != KEY) {
+    for (name, value) in database
+        .settings
+        .iter()
+        .filter(|(name, _)| ![KEY, OBSERVED].contains(&name.as_str()))
+    {
         uri = uri.with(name, value);
     }
     Ok(Connection::open_with_flags(uri.as_str(), flags)?)
@@ -331,7 +370,10 @@ const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// What else a database takes (CONFIGURATION): parameters of its URI that no arm's layout or cipher says, and [`KEY`].
-const SETTINGS: [&str; 3] = ["auto_vacuum", KEY, "pool_size"];
+const SETTINGS: [&str; 4] = ["auto_vacuum", KEY, "pool_size", OBSERVED];
+
+/// Of a database in clear: `yes` to count the calls for its files.
+pub const OBSERVED: &str = "observed";
 
 /// Which kind of key opens it: `raw`, or `age`.
 const KEY: &str = "key";

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 11] = [
+pub const PRESETS: [Preset; 13] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -69,6 +69,16 @@ pub const PRESETS: [Preset; 11] = [
         name: "tds-messages",
         about: "a server's answers, unencrypted and encrypted, in packets of three sizes",
         text: include_str!("presets/tds-messages.toml"),
+    },
+    Preset {
+        name: "league",
+        about: "what the planner is compared with: scans, statements, sixteen mixes",
+        text: include_str!("presets/league.toml"),
+    },
+    Preset {
+        name: "league-cache",
+        about: "the same with a larger page cache, and by several processes",
+        text: include_str!("presets/league-cache.toml"),
     },
 ];
 

@@ -8,6 +8,7 @@
 
 mod control;
 pub mod csv;
+pub mod forecasts;
 pub mod html;
 pub mod json;
 pub mod markdown;

@@ -12,6 +12,7 @@
 
 pub mod calibration;
 pub mod error;
+pub mod league;
 pub mod observation;
 pub mod observe;
 pub mod operation;

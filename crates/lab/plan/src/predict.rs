@@ -271,6 +271,23 @@ pub fn predict(
     })
 }
 
+/// Predicts the CPU time that is added, as a share of that in use now, and nothing else; none if the latter is not known.
+///
+/// # Errors
+/// As of [`predict()`].
+pub fn predict_added(
+    observation: &Observation,
+    calibration: &Calibration,
+    question: &Question,
+) -> Result<Option<Estimate>, PlanError> {
+    observation.check()?;
+    let observation = &question.what_if.apply(observation)?.coalesced();
+    let busy = observation.busy_cores().filter(|busy| *busy > 0.0);
+    let model = Model::new(observation, calibration, question)?;
+    let added = || model.draws(Varied::ALL, DRAWS).iter().map(Drawn::added).collect();
+    Ok(busy.map(|busy| Estimate::of(added()).times(1.0 / busy)))
+}
+
 /// The inputs of a prediction, checked.
 struct Model<'a> {
     observation: &'a Observation,
@@ -678,4 +695,4 @@ const RECORD_1_2: f64 = 29.0;
 const RECORD_1_3: f64 = 22.0;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

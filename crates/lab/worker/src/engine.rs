@@ -104,6 +104,16 @@ pub trait Engine: Sync {
         Ok(None)
     }
 
+    /// The counts of the files of the database that this connection has open, in this process so far: CSV with a header,
+    /// if the engine counts them and the database's settings ask for it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    fn file_counts(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Option<String>, WorkerError> {
+        let _ = (connection, database);
+        Ok(None)
+    }
+
     /// The pages that SQLite read and wrote through this connection so far, if the engine can tell.
     fn page_counts(&self, connection: &Connection) -> Option<PageCounts> {
         let _ = connection;

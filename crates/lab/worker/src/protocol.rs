@@ -371,6 +371,9 @@ pub struct Sample {
     /// Whether parameters were changed while it ran.
     #[serde(default)]
     pub altered: bool,
+    /// The counts of the database's files before and after, if the engine counts them: a CSV text of each process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_counts: Vec<String>,
     /// Latencies by operation: a V2-deflate HdrHistogram of nanoseconds in Base64.
     #[serde(default)]
     pub latencies: BTreeMap<String, String>,

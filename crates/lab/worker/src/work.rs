@@ -93,7 +93,11 @@ pub fn run(
 ) -> Result<Sample, WorkerError> {
     check_share(block.process)?;
     let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| -> Result<Sample, WorkerError> {
-        let mut sample = measured(block, &database.path, &|| engine.page_counts(connection), job)?;
+        let counters = EngineCounters {
+            pages: &|| engine.page_counts(connection),
+            files: &|| engine.file_counts(connection, database),
+        };
+        let mut sample = measured(block, &database.path, &counters, job)?;
         sample.pages = layout::page_count(connection)?;
         Ok(sample)
     };
@@ -128,7 +132,11 @@ pub fn run_closed(
     block: &Block<'_>,
 ) -> Result<Sample, WorkerError> {
     check_share(block.process)?;
-    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &database.path, &|| None, job);
+    let counters = EngineCounters {
+        pages: &|| None,
+        files: &|| Ok(None),
+    };
+    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &database.path, &counters, job);
     match work {
         Workload::Convert { to } => copy::convert(engine, database, to, &timed),
         Workload::Rekey => rekey::rekey(engine, database, &timed),
@@ -159,17 +167,31 @@ pub fn run_closed(
 /// Runs a job between two readings of the counters.
 type Timed<'a> = &'a dyn Fn(&mut dyn FnMut() -> Result<Outcome, WorkerError>) -> Result<Sample, WorkerError>;
 
+/// What an engine counts of the database that is open.
+struct EngineCounters<'a> {
+    pages: &'a dyn Fn() -> Option<crate::engine::PageCounts>,
+    files: &'a dyn Fn() -> Result<Option<String>, WorkerError>,
+}
+
 fn measured(
     block: &Block<'_>,
     database: &Path,
-    pages: &dyn Fn() -> Option<crate::engine::PageCounts>,
+    counters: &EngineCounters<'_>,
     job: &mut dyn FnMut() -> Result<Outcome, WorkerError>,
 ) -> Result<Sample, WorkerError> {
+    let files_before = (counters.files)()?;
     meter::wait_until(block.start_at_ns)?;
-    let meter = Meter::start(pages())?;
+    let meter = Meter::start((counters.pages)())?;
     let outcome = job()?;
     let reading = meter.stop()?;
+    let pages_after = (counters.pages)();
+    // Each text has its header.
+    let file_counts = match (files_before, (counters.files)()?) {
+        (Some(before), Some(after)) => vec![before + &after],
+        (None, _) | (_, None) => Vec::new(),
+    };
     Ok(Sample {
+        file_counts,
         operations: outcome.operations,
         retries: outcome.retries,
         answer: outcome.answer,
@@ -179,7 +201,7 @@ fn measured(
         wal_bytes: size(&log_of(database)).max(outcome.checkpoint.wal_bytes),
         altered: outcome.altered,
         latencies: outcome.latencies,
-        ..reading.sample(pages())
+        ..reading.sample(pages_after)
     })
 }
 

@@ -24,6 +24,10 @@ pub struct FileCounts {
     pub syncs: u64,
     /// Nanoseconds in them.
     pub sync_ns: u64,
+    /// Of the reads, those that begin where the previous read of the same open file ended.
+    pub reads_following: u64,
+    /// Bytes that these read.
+    pub bytes_following: u64,
 }
 
 impl FileCounts {
@@ -39,6 +43,8 @@ impl FileCounts {
             write_ns: self.write_ns.wrapping_add(other.write_ns),
             syncs: self.syncs.wrapping_add(other.syncs),
             sync_ns: self.sync_ns.wrapping_add(other.sync_ns),
+            reads_following: self.reads_following.wrapping_add(other.reads_following),
+            bytes_following: self.bytes_following.wrapping_add(other.bytes_following),
         }
     }
 
@@ -54,6 +60,8 @@ impl FileCounts {
             write_ns: self.write_ns.saturating_sub(earlier.write_ns),
             syncs: self.syncs.saturating_sub(earlier.syncs),
             sync_ns: self.sync_ns.saturating_sub(earlier.sync_ns),
+            reads_following: self.reads_following.saturating_sub(earlier.reads_following),
+            bytes_following: self.bytes_following.saturating_sub(earlier.bytes_following),
         }
     }
 
@@ -67,6 +75,8 @@ impl FileCounts {
             write_ns,
             syncs,
             sync_ns,
+            reads_following,
+            bytes_following,
         ] = sums.read();
         Self {
             reads,
@@ -77,6 +87,8 @@ impl FileCounts {
             write_ns,
             syncs,
             sync_ns,
+            reads_following,
+            bytes_following,
         }
     }
 }
@@ -148,4 +160,7 @@ pub(crate) const SYNC: CallKind = CallKind {
     bytes: None,
     ns: 7,
 };
-pub(crate) const COUNT_COUNT: usize = 8;
+/// Where the reads that follow the previous one are counted, and their bytes.
+pub(crate) const READS_FOLLOWING: usize = 8;
+pub(crate) const BYTES_FOLLOWING: usize = 9;
+pub(crate) const COUNT_COUNT: usize = 10;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::database_meter::DatabaseMeter;
-use crate::file_counts::{COUNT_COUNT, CallKind, FileSums, READ, SYNC, WRITE};
+use crate::file_counts::{BYTES_FOLLOWING, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING, SYNC, WRITE};
 use crate::owned_counts::OwnedCounts;
 
 /// Counts the calls for one open file.
@@ -17,6 +17,8 @@ pub struct FileMeter {
     counts: OwnedCounts<COUNT_COUNT>,
     /// The database of the file, and when its history is due.
     history: Option<(Instant, Arc<DatabaseMeter>)>,
+    /// The offset where the last read ended.
+    read_end: Option<u64>,
 }
 
 impl FileMeter {
@@ -24,6 +26,7 @@ impl FileMeter {
         Self {
             counts: sums.owned(),
             history: None,
+            read_end: None,
         }
     }
 
@@ -32,15 +35,23 @@ impl FileMeter {
         Self {
             counts: sums.owned(),
             history: Some((database.due(), database.clone())),
+            read_end: None,
         }
     }
 
-    /// Runs and counts a read of `size` bytes.
+    /// Runs and counts a read of `size` bytes at `offset`.
     ///
     /// # Errors
     /// Those of `call`.
-    pub fn read<E>(&mut self, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        self.run(READ, size, call)
+    pub fn read<E>(&mut self, offset: u64, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        let bytes = u64::try_from(size).unwrap_or(0);
+        let end = self.read_end.replace(offset.saturating_add(bytes));
+        self.run(READ, size, call)?;
+        if end == Some(offset) {
+            self.counts.add(READS_FOLLOWING, 1);
+            self.counts.add(BYTES_FOLLOWING, bytes);
+        }
+        Ok(())
     }
 
     /// Runs and counts a write of `size` bytes.
@@ -89,8 +100,8 @@ mod tests {
     fn bytes_of_a_call_that_failed_do_not_count() {
         let sums = FileSums::default();
         let mut meter = FileMeter::new(&sums);
-        assert_eq!(meter.read(10, || Err("short")), Err("short"));
-        assert_eq!(meter.read::<()>(20, || Ok(())), Ok(()));
+        assert_eq!(meter.read(0, 10, || Err("short")), Err("short"));
+        assert_eq!(meter.read::<()>(50, 20, || Ok(())), Ok(()));
         assert_eq!(meter.write::<()>(30, || Ok(())), Ok(()));
         assert_eq!(meter.sync(|| Err("no disk")), Err("no disk"));
         sums.add(of_sync(1000));
@@ -98,6 +109,20 @@ mod tests {
         assert_eq!((counts.reads, counts.bytes_read), (2, 20));
         assert_eq!((counts.writes, counts.bytes_written), (1, 30));
         assert!(counts.syncs == 2 && counts.sync_ns >= 1000);
+    }
+
+    #[test]
+    fn a_read_follows_where_it_begins_at_the_end_of_the_one_before() {
+        let sums = FileSums::default();
+        let mut meter = FileMeter::new(&sums);
+        for (offset, size) in [(0, 10), (10, 20), (30, 5), (0, 10), (40, 8), (48, 8)] {
+            meter.read::<()>(offset, size, || Ok(())).unwrap();
+        }
+        // A read that failed is no part of the count, and the position behind it is.
+        assert_eq!(meter.read(56, 8, || Err("short")), Err("short"));
+        let counts = FileCounts::read_from(&sums);
+        assert_eq!((counts.reads, counts.bytes_read), (7, 61));
+        assert_eq!((counts.reads_following, counts.bytes_following), (3, 33));
     }
 
     #[test]

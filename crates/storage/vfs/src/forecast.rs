@@ -233,6 +233,8 @@ pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
             files.sync_ns,
             commits.commits(),
             commits.frames,
+            files.reads_following,
+            files.bytes_following,
         ];
         row.extend(counts.map(|count| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX))));
         row

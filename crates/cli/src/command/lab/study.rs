@@ -66,7 +66,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// What looks like a path is one; anything else is a preset's name.
-fn text(study: &str) -> Result<String, Complaint> {
+pub fn text(study: &str) -> Result<String, Complaint> {
     let path = Path::new(study);
     let is_path = study.contains('/') || path.extension().is_some() || path.is_file();
     if !is_path {

@@ -53,6 +53,10 @@ pub fn sum(samples: &[Sample]) -> Sample {
         database_bytes: most(|s| s.database_bytes),
         wal_bytes: most(|s| s.wal_bytes),
         altered: samples.iter().any(|sample| sample.altered),
+        file_counts: samples
+            .iter()
+            .flat_map(|sample| sample.file_counts.iter().cloned())
+            .collect(),
         latencies: BTreeMap::new(),
     }
 }

@@ -132,7 +132,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    pub(super) fn io(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunError {
+    pub(crate) fn io(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunError {
         let path = path.to_owned();
         move |source| RunError::Io { verb, path, source }
     }

@@ -2,7 +2,8 @@
 //!
 //! | counter | becomes |
 //! |---|---|
-//! | `bytes_read` of the database | pages: one for each read is [`Operation::ReadRandom`]; a read's pages after the first are [`Operation::ReadSequential`] |
+//! | `bytes_following` of the database | pages of reads that begin where the one before ended: [`Operation::ReadSequential`] |
+//! | `bytes_read` of the database, other pages | one for each read is [`Operation::ReadRandom`]; a read's pages after the first are [`Operation::ReadSequential`] |
 //! | `bytes_read` of the log, `bytes_written` of the database | the smaller number of pages is [`Operation::Checkpoint`]: a checkpoint reads a page of the log and writes it to the database |
 //! | `bytes_read` of the log, other pages | [`Operation::ReadRandom`] |
 //! | `bytes_read` of the journal | [`Operation::ReadSequential`]: a rollback reads it in order |
@@ -10,8 +11,8 @@
 //! | `commits` | [`Operation::Commit`]: those to a write-ahead log |
 //! | `time`, `since` | the length of the interval; another `since` is another process |
 //!
-//! A database in clear is read page by page, so [`Operation::ReadSequential`] has few of its pages.
-//! Temporary files, and the counts of other processes that have the database open, are not included.
+//! Temporary files, and the counts of other processes that have the database open, are not included. Snapshots of
+//! versions without `bytes_following` count such pages of a database in clear as [`Operation::ReadRandom`].
 
 use super::delimited::{self, Row};
 use super::snapshot::{LoadBuilder, SnapshotText, Supplement, check_count, check_same, increase, seconds_between};
@@ -21,7 +22,8 @@ use crate::{Observation, PlanError};
 
 /// What a connection of the application runs, once for each snapshot. Its result is saved as CSV with a header.
 pub const QUERY: &str = "\
-SELECT time, since, role, page_size, reads, bytes_read, writes, bytes_written, syncs, commits
+SELECT time, since, role, page_size, reads, bytes_read, writes, bytes_written, syncs, commits, reads_following,
+       bytes_following
   FROM selenite_file_counts;
 ";
 
@@ -151,8 +153,17 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
     let of_database = |column| difference(&before.database, &after.database, column);
     let of_log = |column| difference(&before.wal, &after.wal, column);
     let of_journal = |column| difference(&before.journal, &after.journal, column);
+    let of_database_if_any = |column| match (
+        before.database.optional_counter(column)?,
+        after.database.optional_counter(column)?,
+    ) {
+        (Some(before), Some(after)) => increase(column, before, after),
+        (None, _) | (_, None) => Ok(0.0),
+    };
     let read = of_database("bytes_read")? / page;
-    let random = of_database("reads")?.min(read);
+    let following = (of_database_if_any("bytes_following")? / page).min(read);
+    let other_reads = of_database("reads")? - of_database_if_any("reads_following")?;
+    let random = other_reads.clamp(0.0, read - following);
     let log_read = of_log("bytes_read")? / page;
     let written = of_database("bytes_written")? / page;
     let checkpointed = written.min(log_read);
@@ -241,6 +252,23 @@ mod tests {
             assert!((2500.0..3000.0).contains(&count(Operation::ReadRandom)));
             assert_eq!(count(Operation::ReadSequential), 0.0);
         }
+    }
+
+    #[test]
+    fn pages_of_reads_that_follow_the_one_before_are_read_in_sequence() {
+        let header = HEADER.replace("commits", "commits,reads_following,bytes_following");
+        let before = zeros("10").replace(",0\n", ",0,0,0\n");
+        // Twenty reads of one page; ten of them follow the one before.
+        let after = rows(
+            "20",
+            "1.5",
+            "20,81920,0,0,0,0,10,40960",
+            "0,0,0,0,0,0,0,0",
+            "0,0,0,0,0,0,0,0",
+        );
+        let load = observed(&format!("{header}{before}{after}")).unwrap().load_per_second();
+        assert_eq!(load.amount(Operation::ReadSequential).count, 1.0);
+        assert_eq!(load.amount(Operation::ReadRandom).count, 1.0);
     }
 
     #[test]

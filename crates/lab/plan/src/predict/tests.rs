@@ -24,7 +24,7 @@ fn known(operation: Operation, kib: f64) -> (f64, f64) {
 }
 
 /// Its calibration: sessions err by `noise`, relative, with a sum of zero.
-fn calibration(noise: f64) -> Calibration {
+pub(crate) fn calibration(noise: f64) -> Calibration {
     let mut plain = Costs::new();
     let mut difference = Costs::new();
     for operation in Operation::ALL {
@@ -73,7 +73,7 @@ fn calibration(noise: f64) -> Calibration {
     }
 }
 
-fn cipher() -> Cipher {
+pub(crate) fn cipher() -> Cipher {
     Cipher::of(Suite::Aes256, true)
 }
 
@@ -81,7 +81,7 @@ fn tls() -> Cipher {
     Cipher::tls(TLS_1_3, true)
 }
 
-fn observation(loads: Vec<Load>) -> Observation {
+pub(crate) fn observation(loads: Vec<Load>) -> Observation {
     let interval = |load| ObservedInterval {
         seconds: 10.0,
         load,
@@ -99,7 +99,7 @@ fn observation(loads: Vec<Load>) -> Observation {
     }
 }
 
-fn load(counts: &[(Operation, f64)]) -> Load {
+pub(crate) fn load(counts: &[(Operation, f64)]) -> Load {
     let mut load = Load::default();
     for (operation, count) in counts {
         let bytes = if operation.has_size() { 4096.0 } else { 0.0 };
@@ -119,15 +119,10 @@ fn question() -> Question {
     }
 }
 
-const EXACT: Misfit = Misfit {
-    of_difference: 0.0,
-    of_cost: 0.0,
-};
-
 #[test]
 fn the_costs_of_a_known_machine_are_found() {
     let exact = Question {
-        misfit: Some(EXACT),
+        misfit: Some(Misfit::NONE),
         ..question()
     };
     let prediction = predict(&observation(vec![everything(5000.0)]), &calibration(0.0), &exact).unwrap();
@@ -166,7 +161,7 @@ fn ninety_of_a_hundred_simulated_machines_lie_in_the_interval() {
             }
         }
         let exact = Question {
-            misfit: Some(EXACT),
+            misfit: Some(Misfit::NONE),
             ..Question::of(cipher())
         };
         let reads = load(&[(Operation::ReadRandom, 10_000.0)]);
@@ -188,7 +183,7 @@ fn another_engine_is_not_credited_with_what_selenite_saves() {
     }
     let writes = vec![load(&[(Operation::Write, 1000.0), (Operation::Commit, 1000.0)])];
     let exact = Question {
-        misfit: Some(EXACT),
+        misfit: Some(Misfit::NONE),
         ..question()
     };
     let own = predict(&observation(writes.clone()), &machine, &exact).unwrap();

@@ -146,12 +146,12 @@ impl LowerFile {
         let read = self.method(|methods| methods.read)?;
         let (start, wanted) = (out.as_mut_ptr(), out.len());
         let size = c_int::try_from(wanted).map_err(|_| Code::IOERR_READ)?;
-        let offset = i64::try_from(offset).map_err(|_| Code::IOERR_READ)?;
+        let signed_offset = i64::try_from(offset).map_err(|_| Code::IOERR_READ)?;
         let file = self.raw();
         // SAFETY: `out` has room for `size` bytes, and is ours until this call ends.
-        let call = || Code::check(unsafe { read(file, start.cast(), size, offset) });
+        let call = || Code::check(unsafe { read(file, start.cast(), size, signed_offset) });
         match &mut self.meter {
-            Some(meter) => meter.read(wanted, call),
+            Some(meter) => meter.read(offset, wanted, call),
             None => call(),
         }
     }

@@ -1,0 +1,86 @@
+//! `selenite plan validate`.
+
+use selenite::EngineError;
+use selenite_lab::calibrate::fingerprint;
+use selenite_lab::config::Config;
+use selenite_lab::host::Source;
+use selenite_lab::report::forecasts;
+use selenite_lab::validate::{ValidateError, ValidationRequest, validate};
+use selenite_plan::Calibration;
+
+use super::{DATA, read};
+use crate::arguments::plan::PlanValidate;
+use crate::command::lab::{engines, progress, study};
+use crate::complaint::Complaint;
+use crate::interrupt;
+use crate::output::{note, print, write_file};
+
+pub fn run(arguments: &PlanValidate) -> Result<(), Complaint> {
+    let calibration = Calibration::parse(&read(&arguments.calibration)?)?;
+    let here = fingerprint(&Source::default());
+    let differences = here.differences(&calibration.fingerprint);
+    if !differences.is_empty() {
+        return Err(Complaint::Lab {
+            what: format!(
+                "{} does not fit this machine: {}",
+                arguments.calibration.display(),
+                differences.join("; ")
+            ),
+            next: "selenite plan calibrate".to_owned(),
+            status: DATA,
+        });
+    }
+    let studies = match arguments.studies.as_slice() {
+        [] => DEFAULT_STUDIES.map(str::to_owned).to_vec(),
+        named => named.to_vec(),
+    };
+    let studies = studies
+        .iter()
+        .map(|name| Ok(Config::parse(&study::text(name)?)?))
+        .collect::<Result<Vec<Config>, Complaint>>()?;
+    std::fs::create_dir_all(&arguments.folder).map_err(|source| EngineError::Io {
+        verb: "make",
+        path: arguments.folder.clone(),
+        source,
+    })?;
+    let interrupted = interrupt::install();
+    let request = ValidationRequest {
+        engines: engines()?,
+        folder: arguments.folder.clone(),
+        studies,
+        calibration,
+        cores: here.processors,
+        command: study::command_line(),
+        commit: env!("SELENITE_COMMIT").to_owned(),
+        interrupt: &interrupted,
+    };
+    let mut observer = progress::observer(arguments.progress);
+    let validation = validate(&request, &mut *observer, &mut |text| note(text))?;
+    drop(observer);
+    write_file(&arguments.output, &forecasts::render(&validation)?)?;
+    Ok(print(&format!("{}: written\n", arguments.output.display()))?)
+}
+
+impl From<ValidateError> for Complaint {
+    fn from(error: ValidateError) -> Self {
+        match error {
+            ValidateError::Plan(error) => error.into(),
+            ValidateError::Run(error) => error.into(),
+            ValidateError::Analysis(error) => error.into(),
+            ValidateError::Interrupted => Self::Lab {
+                what: error.to_string(),
+                next: error.advice(),
+                status: INTERRUPTED,
+            },
+            ValidateError::Refused(_) => Self::Lab {
+                what: error.to_string(),
+                next: error.advice(),
+                status: DATA,
+            },
+        }
+    }
+}
+
+/// What is run where no study is named.
+const DEFAULT_STUDIES: [&str; 2] = ["league", "league-cache"];
+const INTERRUPTED: u8 = 130;
