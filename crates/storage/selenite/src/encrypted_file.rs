@@ -41,7 +41,7 @@ impl EncryptedFile {
         &self.path
     }
 
-    /// Opens a connection to the database, which exists.
+    /// Opens a connection to the existing database.
     ///
     /// The connection is rusqlite's own: a connection to the SQLite that is linked into this program,
     /// through the VFS `selenite`. Its busy timeout is [`Access::busy_wait`].
@@ -122,7 +122,7 @@ impl EncryptedFile {
     /// itself, unauthenticated.
     ///
     /// # Errors
-    /// [`EngineError::Io`]; what is wrong with the superblock.
+    /// [`EngineError::Io`]; errors of a damaged superblock.
     pub fn status(&self) -> Result<Status, EngineError> {
         crate::status::status(&Disk, &self.path, &self.access)
     }
@@ -219,7 +219,7 @@ pub fn create_identity(path: &Path) -> Result<String, EngineError> {
     Ok(new.recipient)
 }
 
-/// Opens the destination of backups that a text names. Nothing is asked of it yet.
+/// Opens the destination of backups that `spec` names, without a request to it.
 ///
 /// # Errors
 /// [`EngineError::Usage`] for a text that names none; [`EngineError::Backup`].

@@ -1,8 +1,7 @@
 //! Verifies that backups are what was written: all of them, or one with its chain of bases.
 //!
-//! - bases-first: every object of a backup is opened once, and each backup after its base. The
-//!   pages that exist are therefore recorded with one bit for each page, in backups whose
-//!   dependents are still to be verified.
+//! - bases-first: every object of a backup is opened once, and each backup after its base. The set
+//!   of its pages takes one bit for each page, and is kept until all dependents are verified.
 //! - bad-base-spreads: a backup with a bad base is bad, and so is a followed one if an object of
 //!   its log is bad.
 //! - unopened-is-unknown: a backup that the keys given do not open is neither good nor bad, and so
