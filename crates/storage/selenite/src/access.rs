@@ -88,7 +88,7 @@ impl Access {
         Ok(Config::load(&|variable| std::env::var_os(variable))?)
     }
 
-    /// The spec in force.
+    /// The spec of the identity in force.
     pub(crate) fn spec(&self, config: &Config) -> Option<Spec> {
         self.identity.clone().or_else(|| config.identity().cloned())
     }

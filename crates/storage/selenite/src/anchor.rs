@@ -41,7 +41,7 @@ pub struct Written {
     pub page_count: u32,
     /// The number of sessions in it.
     pub session_count: u64,
-    /// The generation of the superblock.
+    /// The generation of the superblock at that time.
     pub generation: u64,
 }
 

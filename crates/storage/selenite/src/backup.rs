@@ -266,7 +266,7 @@ impl Plan {
 pub(crate) struct Kept {
     /// Its key.
     pub key: ArchiveKey,
-    /// The database.
+    /// The id of the database.
     pub database_id: DatabaseId,
     /// The SHA-256 of its manifest.
     pub manifest: [u8; 32],

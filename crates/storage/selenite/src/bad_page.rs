@@ -87,7 +87,7 @@ impl fmt::Display for Owner {
 /// A page, frame or record that does not hold what was written there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadPage {
-    /// The file in which it is.
+    /// The file that contains it.
     pub origin: Origin,
     /// The number of the page that should be there; 0 for a header, or if unknown.
     pub page_no: u32,

@@ -22,7 +22,7 @@ pub struct Conversion<'a> {
     pub path: &'a Path,
     /// How it is opened.
     pub source: Access,
-    /// Where the result goes.
+    /// The destination of the result.
     pub target: &'a Target,
     /// The mode of a new file, if it differs from that of the database.
     pub new_mode: Option<u32>,
@@ -80,8 +80,8 @@ impl Conversion<'_> {
         done.map_err(|error| error.with_room(self.room(), || SAME_AGAIN.to_owned()))
     }
 
-    /// The approximate size of a copy: it includes what is in the log, and each page has an
-    /// additional trailer, or the file a prefix.
+    /// The approximate size of a copy: it includes the contents of the log, and a trailer for each
+    /// page or a prefix.
     fn room(&self) -> u64 {
         let files = [self.path.to_owned(), beside(self.path, "-wal")];
         let sizes = files.iter().filter_map(|path| self.attributes(path).ok());

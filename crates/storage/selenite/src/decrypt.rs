@@ -20,7 +20,7 @@ use crate::{Access, Database, EngineError, Outcome, Target, Watch};
 /// Decrypts a database, in place or to a new file that only its owner can read.
 ///
 /// # Errors
-/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt.
+/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::NotEncrypted`] if there is nothing to decrypt.
 pub fn decrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -78,7 +78,7 @@ fn copy(
     copy.close()?;
     let form = Form::Clear(usize::try_from(layout.page_bytes).unwrap_or(0));
     let same = original.if_same(storage, (draft.path(), form), trees, watch)?;
-    // Pointer maps are in no tree.
+    // Digests of trees do not cover pointer maps.
     if let Some(digest) = &same
         && layout.auto_vacuum == AutoVacuum::None
     {

@@ -36,7 +36,7 @@ pub struct Drill {
 pub struct Drilled {
     /// What was restored, and is removed by now.
     pub restored: Restored,
-    /// Whether every page that is read is what was written.
+    /// Whether every page is read as it was written.
     pub physical: PhysicalReport,
     /// What SQLite's integrity check found; `None` if a page is bad, and the check did not run.
     pub faults: Option<Vec<String>>,
@@ -58,7 +58,7 @@ pub enum Rows {
     Same,
     /// They do not match.
     Differ,
-    /// The backup has no digest of them, or what was restored is no sound database.
+    /// The backup has no digest of them, or the restored database is not sound.
     Unknown,
 }
 

@@ -23,7 +23,7 @@ use crate::{Access, Authenticated, Database, EngineError, Layout, Outcome, Targe
 /// How to encrypt.
 #[derive(Clone, Debug)]
 pub struct Encrypt {
-    /// Where the result goes.
+    /// The destination of the result.
     pub target: Target,
     /// The suite that its pages are encrypted with.
     pub suite: Suite,

@@ -49,7 +49,7 @@ pub enum EngineError {
     },
     /// The master key was renewed, but the keyring file still lists the old one, too.
     PinNotKept(KeyError),
-    /// The file: data that is not what was written.
+    /// The file: data that differs from what was written.
     Refused {
         /// What was refused.
         what: String,
@@ -65,7 +65,7 @@ pub enum EngineError {
     },
     /// The file: its copy differs.
     CopyDiffers {
-        /// Where the first difference is.
+        /// The first difference.
         what: String,
     },
     /// The machine.
@@ -169,7 +169,7 @@ pub enum Class {
     NotEncrypted,
     /// No key, or a wrong one.
     Key,
-    /// Data that is not what was written.
+    /// Data that differs from what was written.
     Data,
     /// Input or output.
     Io,

@@ -79,9 +79,9 @@ pub struct Status {
     pub is_renewing: bool,
     /// Why the previous archive is no longer followed, until a new backup is complete.
     pub left: Option<&'static str>,
-    /// What it waits for.
+    /// The error whose end it waits for.
     pub waits_for: Option<String>,
-    /// What a new backup waits for, while the previous archive is followed.
+    /// The error that delays a new backup, while the previous archive is followed.
     pub renewal_waits_for: Option<String>,
 }
 
@@ -159,7 +159,7 @@ struct Follower {
     holder: Database,
     /// Begins the next one.
     other: Database,
-    /// What `holder` sees.
+    /// The log and keys that `holder` sees.
     look: Look,
     /// `idle-is-free`: when the last transaction was begun.
     looked: Instant,

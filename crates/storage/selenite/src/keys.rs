@@ -48,7 +48,7 @@ pub struct Changed {
 /// Lists the slots. Needs no key, and changes nothing.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that can't be read; [`EngineError::Io`].
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that cannot be read; [`EngineError::Io`].
 pub fn list(storage: &dyn Storage, path: &Path) -> Result<SlotList, EngineError> {
     list_by(&[], storage, path)
 }
@@ -57,7 +57,7 @@ pub fn list(storage: &dyn Storage, path: &Path) -> Result<SlotList, EngineError>
 /// service or a passphrase.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that can't be read; [`EngineError::Io`].
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that cannot be read; [`EngineError::Io`].
 pub fn list_with_origin(storage: &dyn Storage, path: &Path, access: &Access) -> Result<SlotList, EngineError> {
     let identities = Access::config().and_then(|config| access.identities(&config));
     let mut identities = identities.unwrap_or_default();

@@ -24,7 +24,7 @@ use crate::shared_folder::SharedFolder;
 use crate::verify::Report;
 use crate::{Access, Authenticated, EngineError, now};
 
-/// How much was verified.
+/// The extent of a verification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VerifyKind {
     /// Every page, and SQLite's integrity check.
@@ -49,7 +49,7 @@ impl VerifyKind {
 pub struct LastVerify {
     /// When it was done: seconds since 1970-01-01 UTC.
     pub time: u64,
-    /// How much was verified.
+    /// The extent of a verification.
     pub kind: VerifyKind,
     /// The number of pages.
     pub page_count: u32,

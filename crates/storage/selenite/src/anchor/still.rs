@@ -35,7 +35,7 @@ pub(crate) struct Still {
 }
 
 impl Still {
-    /// Waits for such a moment and keeps the file unchanged from then on.
+    /// Waits until no connection writes to the file, and keeps it unchanged from then on.
     ///
     /// # Errors
     /// [`EngineError::Busy`] if other connections leave no such moment within the busy wait; errors
@@ -73,7 +73,7 @@ impl Still {
         Ok(Self { _reader: reader, file })
     }
 
-    /// The file.
+    /// The unchanged file.
     pub(crate) fn file(&self) -> &RawFile {
         &self.file
     }

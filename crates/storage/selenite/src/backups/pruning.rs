@@ -10,8 +10,8 @@
 //!   everything else is left alone, and counted. Objects with the name of an archive and a manifest
 //!   may have been one: it is unreadable (decide-then-remove).
 //! - incomplete-takes-no-place: a backup with a missing part, or a part of an impossible size,
-//!   cannot be restored: no rule keeps it instead of another. Whether each part is what was written
-//!   there is not read; `verify` reads it.
+//!   cannot be restored: no rule keeps it instead of another. The contents of parts are not read;
+//!   `verify` reads them.
 //! - useless-key-is-an-error: keys that open none of the requested backups prune nothing, and
 //!   that is an error: the caller named them in order to prune.
 
@@ -92,7 +92,7 @@ struct Opened {
     is_own: bool,
 }
 
-/// What is known of the archives of one database.
+/// The archives of one database, as far as they were read.
 #[derive(Default)]
 struct Found {
     items: Vec<Item>,

@@ -63,7 +63,7 @@ pub enum Outcome {
         /// The time up to which its log goes, if it was followed: milliseconds since 1970-01-01 UTC.
         followed_until: Option<u64>,
     },
-    /// It is not what was written.
+    /// It differs from what was written.
     Bad(Vec<Fault>),
     /// It has no manifest: it is no backup.
     Unfinished,
@@ -105,7 +105,7 @@ impl Verification {
     }
 }
 
-/// Opens every object of backups.
+/// Opens every object of the backups that `what` selects.
 ///
 /// # Errors
 /// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for the name of a backup that

@@ -43,7 +43,7 @@ pub struct Entry {
     pub path: PathBuf,
     /// The file's size in bytes.
     pub size: u64,
-    /// What it is.
+    /// The kind of file.
     pub kind: Kind,
     /// The content of its superblock, if that can be read.
     pub sealed: Option<Sealed>,
