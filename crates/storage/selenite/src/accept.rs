@@ -1,7 +1,9 @@
-//! Accepting databases that others made: from then on they are the accepting identity's own (FORMAT 4.7).
+//! Accepts databases of foreign or unknown origin: afterwards they are the accepting identity's own
+//! (FORMAT 4.7).
 //!
-//! Accepting adds a right and takes none away: an origin mark in each slot that an identity in force opens; or,
-//! where no identity that derives origin tokens opens one, a pin of the path in the keyring file.
+//! Accepting adds a right and removes none. It puts an origin mark into each slot that an identity
+//! in force opens. If no identity that derives origin tokens opens a slot, it pins the path in the
+//! keyring file instead.
 
 use std::path::{Path, PathBuf};
 
@@ -14,29 +16,30 @@ use crate::database::Next;
 use crate::storage::Storage;
 use crate::{Access, Database, EngineError};
 
-/// A database that was accepted, for people to look at.
+/// The result of accepting a database, for display.
 #[derive(Clone, Debug)]
 pub struct Accepted {
-    /// The file's own name, without links.
+    /// The absolute path of the file, without symbolic links.
     pub path: PathBuf,
-    /// Which database.
+    /// The id of the database.
     pub database_id: DatabaseId,
     /// The commitment of its master key (FORMAT 4.2).
     pub commitment: [u8; 32],
-    /// What its origin was before.
+    /// The origin before it was accepted.
     pub origin: Origin,
     /// The slots that got an origin mark.
     pub marked: Vec<SlotSummary>,
-    /// All other slots: their holders can read the database, too.
+    /// All other slots. Their holders can read the database, too.
     pub others: Vec<SlotSummary>,
-    /// The keyring file that lists its path now.
+    /// The keyring file in which the path was pinned, if it was.
     pub pinned_in: Option<PathBuf>,
 }
 
-/// Accepts the database at `path`, whatever its origin. Others may use it meanwhile.
+/// Accepts the database at `path`, whatever its origin. Other connections may use it meanwhile.
 ///
 /// # Errors
-/// [`EngineError::Key`] where no identity in force opens it, and if a pin can't be written; what SQLite says.
+/// [`EngineError::Key`] if no identity in force opens it, or if a pin cannot be written; errors of
+/// SQLite.
 pub fn accept(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Accepted, EngineError> {
     let config = Access::config()?;
     let identities = access.identities(&config)?;
@@ -81,7 +84,8 @@ pub fn accept(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Acc
     })
 }
 
-/// Marks the slots of a database that is not the identities' own; what it was, and the slots.
+/// Marks the slots of a database that is not the identities' own. Returns the keys as they were,
+/// and the marked slots.
 fn mark(
     unlocked: &Unlocked,
     identities: &[Box<dyn Identity>],

@@ -1,4 +1,4 @@
-//! How a database is opened: with whose identity, and what is admitted.
+//! How a database is opened: by which identity, and with which restrictions.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,45 +10,48 @@ use crate::file_uri::FileUri;
 use crate::layout::{Layout, auto_vacuum_word};
 use crate::{EngineError, Watch};
 
-/// Whose identity is in force, and what is admitted. None of it is a secret.
+/// The identity to use, and the restrictions on what is opened. None of it is secret.
 ///
 /// The default takes the identity from the environment (`SELENITE_IDENTITY`) or the configuration file.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Where the identity is; if none is named here, the environment and the configuration say it.
+    /// The identity; `None` takes it from the environment or the configuration file.
     pub identity: Option<Spec>,
-    /// Identities that backups are opened by besides the one in force, and whose slots get origin
-    /// marks. No database is opened by them.
+    /// Identities that open backups in addition to the one in force, and whose slots get origin
+    /// marks. They open no database.
     pub more: Vec<Spec>,
-    /// What the file has to be, where the caller knows it.
+    /// Properties that the file must have, if the caller knows them.
     pub expected: Expected,
-    /// Which origins are admitted (FORMAT 4.7); if it is not said here, the environment and the configuration say it.
+    /// Which origins are admitted (FORMAT 4.7); `None` takes it from the environment or the
+    /// configuration file.
     pub origin: Option<OriginPolicy>,
     /// Whether an unencrypted database is admitted.
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is admitted.
     pub allow_deprecated: bool,
-    /// How long to wait for others that have the database locked.
+    /// How long to wait for locks of other connections.
     pub busy_wait: Duration,
-    /// Receives the progress of operations, and may stop them; of a change of keys, before it is made.
+    /// Receives the progress of operations, and can stop them. A change of keys can be stopped only
+    /// before it is made.
     pub watch: Watch,
-    /// SQLite's VFS for encrypted databases: `selenite`, or a test's own.
+    /// SQLite's VFS for encrypted databases: `selenite`, or that of a test.
     #[doc(hidden)]
     pub sealed_vfs: &'static str,
-    /// SQLite's VFS for unencrypted databases: `unix`, or a test's own.
+    /// SQLite's VFS for unencrypted databases: `unix`, or that of a test.
     #[doc(hidden)]
     pub plain_vfs: &'static str,
 }
 
-/// What a file has to be when it is opened, to be taken for the database that is meant.
+/// Properties that a file must have to be accepted as the intended database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Expected {
-    /// The database's id. An unencrypted file that has none is admitted as [`Access::allow_plain`] says.
+    /// The database's id. An unencrypted file without an id is admitted according to
+    /// [`Access::allow_plain`].
     pub database_id: Option<DatabaseId>,
-    /// The commitment of the database's master key (FORMAT 4.2), which no one without that key can
-    /// choose: a database that has it is admitted whatever its origin.
+    /// The commitment of the database's master key (FORMAT 4.2), which cannot be chosen without
+    /// that key: a database that has it is admitted whatever its origin.
     pub commitment: Option<[u8; 32]>,
-    /// Whether all of its pages have to be encrypted, whatever [`Access::allow_plain`] says.
+    /// Whether all pages must be encrypted, whatever [`Access::allow_plain`] says.
     pub is_encrypted: bool,
 }
 
@@ -70,8 +73,8 @@ impl Default for Access {
 }
 
 impl Access {
-    /// With the identity in that file, which says itself what it is: an age identity, a raw key of 32 bytes, or a
-    /// passphrase. [`Spec`] names others.
+    /// Uses the identity in the file at `path`, whose content determines its kind: an age identity,
+    /// a raw key of 32 bytes, or a passphrase. [`Spec`] names others.
     #[must_use]
     pub fn with_identity(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -80,17 +83,17 @@ impl Access {
         }
     }
 
-    /// The configuration that the VFS will find, too.
+    /// The configuration, as the VFS will also load it.
     pub(crate) fn config() -> Result<Config, EngineError> {
         Ok(Config::load(&|variable| std::env::var_os(variable))?)
     }
 
-    /// The spec in force.
+    /// The spec of the identity in force.
     pub(crate) fn spec(&self, config: &Config) -> Option<Spec> {
         self.identity.clone().or_else(|| config.identity().cloned())
     }
 
-    /// The identities in force; none if no spec is.
+    /// The identities in force; empty without a spec.
     pub(crate) fn identities(&self, config: &Config) -> Result<Vec<Box<dyn Identity>>, EngineError> {
         match self.spec(config) {
             Some(spec) => Ok(selenite_keyring::load(&spec, config)?),
@@ -98,7 +101,7 @@ impl Access {
         }
     }
 
-    /// Those that backups are opened by: the identities in force, and [`Access::more`].
+    /// The identities that open backups: those in force, and [`Access::more`].
     pub(crate) fn backup_identities(&self, config: &Config) -> Result<Vec<Box<dyn Identity>>, EngineError> {
         let mut identities = self.identities(config)?;
         for spec in &self.more {
@@ -107,32 +110,34 @@ impl Access {
         Ok(identities)
     }
 
-    /// Fails as opening would, where that can be said without the file: SQLite has only a number for it.
+    /// Returns the errors of opening that do not depend on the file: SQLite reports only a number
+    /// for them.
     pub(crate) fn check(&self) -> Result<Trust, EngineError> {
         let config = Self::config()?;
         self.identities(&config)?;
         Ok(Trust::load(&config, self.origin, None)?)
     }
 
-    /// What is demanded of the database at `path`, as the VFS demands it.
+    /// The requirements on the database at `path`, as the VFS applies them.
     pub(crate) fn trust(&self, config: &Config, path: &Path) -> Result<Trust, EngineError> {
         let mut trust = Trust::load(config, self.origin, Some(path))?;
         trust.commitment = self.expected.commitment;
         Ok(trust)
     }
 
-    /// The recipient that a text names. One whose secret is available, since it is an identity in force or one of
-    /// [`Access::more`], is that identity: its slot gets an origin mark.
+    /// Parses a recipient. If its secret is available, because it is an identity in force or one of
+    /// [`Access::more`], that identity is returned: its slot gets an origin mark.
     pub(crate) fn recipient(&self, text: &str, config: &Config) -> Result<Box<dyn Recipient>, EngineError> {
         Ok(parse_recipient_of(text, config, self.backup_identities(config)?)?)
     }
 
-    /// The same for several.
+    /// Parses several recipients.
     pub(crate) fn recipients(&self, texts: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
         texts.iter().map(|text| self.recipient(text, config)).collect()
     }
 
-    /// How a database is opened that this process is making, and that has no name yet: its origin needs no proof.
+    /// Access to a database that this process is creating, under a temporary name: its origin needs
+    /// no proof.
     pub(crate) fn of_draft(&self) -> Self {
         Self {
             origin: Some(OriginPolicy::Any),
@@ -141,7 +146,7 @@ impl Access {
         }
     }
 
-    /// Refuses with `NoKeyToMake` where no identity is in force.
+    /// Fails with `NoKeyToMake` if no identity is in force.
     pub(crate) fn require_to_make(&self) -> Result<(), EngineError> {
         match self.spec(&Self::config()?) {
             Some(_) => Ok(()),
@@ -149,7 +154,7 @@ impl Access {
         }
     }
 
-    /// Refuses with `NoKey` where no identity is in force.
+    /// Fails with `NoKey` if no identity is in force.
     pub(crate) fn require(&self) -> Result<(), EngineError> {
         match self.spec(&Self::config()?) {
             Some(_) => Ok(()),
@@ -157,7 +162,8 @@ impl Access {
         }
     }
 
-    /// The URI of a database that exists: for a connection of one's own, once [`crate::install`] was called.
+    /// The URI of an existing database, for an application's own connection after
+    /// [`crate::install`] was called.
     #[must_use]
     pub fn uri(&self, path: &Path) -> FileUri {
         let mut uri = FileUri::new(path, self.sealed_vfs);
@@ -185,12 +191,12 @@ impl Access {
         uri
     }
 
-    /// The URI of an unencrypted database, with nothing reserved in its pages if it is made.
+    /// The URI of an unencrypted database; a new one has no reserved bytes in its pages.
     pub(crate) fn plain_uri(&self, path: &Path) -> FileUri {
         FileUri::new(path, self.plain_vfs).with("reserve", "0")
     }
 
-    /// How an unencrypted database is opened through our VFS, which lets it pass: its temporary
+    /// Access to an unencrypted database through our VFS, which passes it through. Its temporary
     /// files are encrypted then.
     pub(crate) fn passing(&self) -> Self {
         Self {
@@ -199,7 +205,7 @@ impl Access {
         }
     }
 
-    /// The URI of a database that is made.
+    /// The URI of a new database.
     pub(crate) fn new_uri(&self, path: &Path, layout: &Layout) -> FileUri {
         self.uri(path)
             .with("page_size", &layout.page_size.to_string())

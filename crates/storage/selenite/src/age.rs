@@ -1,11 +1,11 @@
-//! How long ago something was, where clocks may have jumped.
+//! The age of a moment, if clocks may be wrong.
 
 /// The time from a moment to now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Age {
-    /// So many seconds.
+    /// This many seconds.
     Seconds(u64),
-    /// The moment is in the future, by so many seconds: a clock is wrong, or was.
+    /// The moment is this many seconds in the future: a clock is or was wrong.
     Future(u64),
 }
 
@@ -20,7 +20,7 @@ impl Age {
         }
     }
 
-    /// The seconds, of a moment that was.
+    /// The seconds, if the moment is not in the future.
     #[must_use]
     pub fn seconds(self) -> Option<u64> {
         match self {
@@ -29,7 +29,7 @@ impl Age {
         }
     }
 
-    /// Whether it is more than so many days; 0 days are no limit.
+    /// Whether the age is more than `days` days; 0 means no limit.
     #[must_use]
     pub fn exceeds_days(self, days: u64) -> bool {
         days > 0
@@ -41,7 +41,7 @@ impl Age {
 
 /// A day.
 pub const DAY_SECONDS: u64 = 86_400;
-/// Two machines' clocks may differ by a minute, and no one is to hear of it.
+/// A minute: the clocks of two machines may differ by as much, which is not reported.
 const SKEW_SECONDS: u64 = 60;
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! Anchors: what a database was at one moment, kept elsewhere, to tell whether pages or all of it
-//! were put back (FORMAT 10).
+//! Anchors: a record of a database's state at one moment, stored elsewhere, that detects pages or a
+//! whole file put back from an older copy (FORMAT 10).
 //!
-//! An anchor is written of a database that stands still (`still`): a moment at which no one
-//! writes, no checkpoint is under way and all of the log is copied. Counters of a session only
-//! grow, and an image is sealed and stored by who holds a lock that was free at that moment. So:
+//! An anchor is written while the database file does not change (`still`): at that moment no
+//! transaction is writing, no checkpoint is under way, and all frames of the log are copied.
+//! Counters of a session only increase, and an image is sealed and stored only under a lock that
+//! was free at that moment. Therefore:
 //!
-//! - later-images-count-higher: every image that is stored after that moment in the ordinary course
-//!   was sealed after it, with a counter above all that its session had before, or in a session
-//!   that is new. An image that differs from the anchor's, of a session that the anchor knows, with
-//!   a counter at or below the one it kept, was sealed before: someone put it back.
-//! - higher-is-not-newer: it does not follow that an image with a higher counter, or of another
-//!   session, is new: a session's last images may have been written over before the anchor was
-//!   made. Such a page is changed, and no more is said of it.
-//! - sessions-accumulate: an anchor that is written against an older one takes its sessions on:
-//!   what was known stays known.
-//! - mac-before-use: before its MAC is checked an anchor is used for one purpose: the reason of its
-//!   refusal.
+//! - later-images-count-higher: every image that is stored after that moment in normal operation
+//!   was sealed after it, with a counter above all earlier ones of its session, or in a new
+//!   session. If an image differs from the anchor's, its session is in the anchor, and its counter
+//!   is at or below the recorded one, it was sealed before: it was put back.
+//! - higher-is-not-newer: an image with a higher counter, or of another session, need not be new: a
+//!   session's last images may have been overwritten before the anchor was made. Such a page is
+//!   reported as changed, and nothing more is claimed.
+//! - sessions-accumulate: an anchor that is written against an older one includes its sessions.
+//! - mac-before-use: before its MAC is checked, an anchor is used for one purpose only: the reason
+//!   of its refusal.
 
 mod comparison;
 mod file;
@@ -34,19 +34,19 @@ pub(crate) use file::{check_room, read, write};
 pub(crate) use still::Still;
 pub(crate) use tally::{Tallied, Tally};
 
-/// An anchor that was written.
+/// The result of writing an anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Written {
-    /// How many pages it knows.
+    /// The number of pages in it.
     pub page_count: u32,
-    /// How many sessions.
+    /// The number of sessions in it.
     pub session_count: u64,
-    /// The generation of the superblock.
+    /// The generation of the superblock at that time.
     pub generation: u64,
 }
 
-/// `mac-before-use`: takes an anchor's text apart, if it is of this database and was written under
-/// its present master key.
+/// `mac-before-use`: parses an anchor if it is of this database and was written under its present
+/// master key.
 pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anchor, EngineError> {
     let refused = |what: String, next: &str| EngineError::Anchor {
         what: format!("{}: {what}", path.display()),

@@ -1,11 +1,11 @@
-//! Backs a database up while others use it.
+//! Backs up a database while other connections use it.
 //!
-//! - one-read-transaction: a backup is of one read transaction: what was committed before it, with
-//!   what is in the log, and nothing else. Readers and writers go on; in rollback mode a writer
-//!   waits with its commit.
-//! - open-before-send: every page that is sent was opened: a bad one ends the backup, or is left
-//!   out and named.
-//! - manifest-makes-a-backup: what has no manifest is no backup (`selenite_backup`).
+//! - one-read-transaction: a backup reads in one read transaction: it contains what was committed
+//!   before, including the log, and nothing else. Readers and writers continue; in rollback mode a
+//!   writer's commit waits.
+//! - open-before-send: every page that is sent was opened. A bad page ends the backup, or is left
+//!   out and reported.
+//! - manifest-makes-a-backup: an archive without a manifest is no backup (`selenite_backup`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,47 +30,48 @@ use crate::{Access, Database, EngineError, Watch};
 /// How a database is backed up.
 #[derive(Default)]
 pub struct Backup {
-    /// How hard to compress.
+    /// The compression level.
     pub level: CompressionLevel,
-    /// Who may open the backup without the database's identities.
+    /// Recipients that can open the backup without the database's identities.
     pub recipients: Vec<AgeRecipient>,
-    /// Whether it rests on the newest backup that is there, and has what changed since.
+    /// Whether it is based on the newest existing backup, and contains only what changed since.
     pub incremental: bool,
-    /// Whether to go on with an unfinished backup at once: no other process backs this database up there.
+    /// Whether to resume an unfinished backup at once: no other process backs up this database there.
     pub resume: bool,
-    /// Whether a page that is not authentic is left out, and named; or ends it.
+    /// Whether a page that is not authentic is left out and reported, instead of ending the backup.
     pub skip_bad: bool,
-    /// Whether the digest of all rows goes into it: all of the database is read once more, and who
-    /// restores it compares.
+    /// Whether it contains the digest of all rows. The whole database is read once more; a restore
+    /// compares the digest.
     pub digest: bool,
-    /// Whether pages that are not sent, since they have not changed, are opened all the same.
+    /// Whether pages that are not sent, because they have not changed, are opened nevertheless.
     pub verify: bool,
-    /// Whether memory counts for more than time: some 50 MiB at most, on one core.
+    /// Whether to use less memory at the cost of time: about 50 MiB at most, on one core.
     pub frugal: bool,
 }
 
-/// What was backed up.
+/// The result of a backup.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The backup.
+    /// The name of the backup.
     pub name: ArchiveName,
-    /// The backup that it is based on; nothing for a full one.
+    /// The backup that it is based on; `None` for a full one.
     pub base: Option<ArchiveName>,
-    /// Whether it went on with one that an interrupted run had begun.
+    /// Whether it resumed the backup of an interrupted run.
     pub resumed: bool,
-    /// How many pages the database had.
+    /// The number of pages of the database.
     pub page_count: u32,
     /// The size of a page in bytes.
     pub page_size: u32,
-    /// How many pages were sent.
+    /// The number of pages that were sent.
     pub sent_count: u64,
-    /// How many are there already: in the backups that it is based on, or sent by an interrupted run.
+    /// The number of pages that were there already: in the backups that it is based on, or sent by
+    /// an interrupted run.
     pub same_count: u64,
-    /// Pages that did not open, and are missing.
+    /// Pages that did not open and are missing.
     pub missing: Vec<u32>,
-    /// The digest of all rows, if it was made.
+    /// The digest of all rows, if it was computed.
     pub digest: Option<[u8; 32]>,
-    /// What went over the line.
+    /// The traffic with the destination.
     pub traffic: Traffic,
     /// How long the read transaction was held.
     pub elapsed: Duration,
@@ -79,7 +80,7 @@ pub struct Report {
 /// Backs up the database at `path`.
 ///
 /// # Errors
-/// [`EngineError::Backup`]; [`EngineError::BadBase`]; what opening says.
+/// [`EngineError::Backup`]; [`EngineError::BadBase`]; the errors of opening.
 pub fn backup(
     storage: &dyn Storage,
     path: &Path,
@@ -92,7 +93,8 @@ pub fn backup(
     let refused = |error| EngineError::of_vfs(&error, Path::new(""));
     let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
-    // What takes the network's time is done before readers and writers have anything to wait for.
+    // Work that waits for the network is done before the read transaction, which can delay other
+    // connections.
     let base = if how.incremental {
         let base = base((&unlocked, &how.recipients), destination.as_ref());
         let base = base.map_err(|error| bad_base(error, path, destination.as_ref()))?;
@@ -131,26 +133,26 @@ pub fn backup(
     })
 }
 
-/// What is to be done under the read transaction.
+/// The work to be done in the read transaction.
 pub(crate) struct Plan {
     how: Arc<Backup>,
     archive: ArchiveWriter,
     base: Option<Base>,
-    /// Of what an interrupted run has sent.
+    /// The pages that an interrupted run has sent.
     sent: Option<Marks>,
-    /// Who may open the archive: what they may not read is not sent.
+    /// The slots that open the archive: what their holders may not read is not sent.
     slots: Vec<Slot>,
     commitment: [u8; 32],
 }
 
-/// With what an archive begins.
+/// Which archive a backup writes to.
 #[derive(Clone, Copy)]
 pub(crate) enum Beginning<'a> {
-    /// With one that no process is writing, if there is one.
+    /// An unfinished one that no process is writing, if there is one.
     Unfinished,
-    /// With this one, which was cut off, if it will do.
+    /// This one, which was interrupted, if it is suitable.
     Own(&'a ArchiveName),
-    /// It is new.
+    /// A new one.
     Newest,
 }
 
@@ -200,7 +202,7 @@ impl Plan {
         let unlocked = snapshot
             .unlocked()
             .map_err(|error| EngineError::of_vfs(&error, Path::new("")))?;
-        // Someone may have been shut out since the archive was begun.
+        // A slot may have been removed since the archive was begun.
         if unlocked.superblock.slots != self.slots || unlocked.master.commitment() != self.commitment {
             return Err(EngineError::Backup(BackupError::KeysChanged));
         }
@@ -264,7 +266,7 @@ impl Plan {
 pub(crate) struct Kept {
     /// Its key.
     pub key: ArchiveKey,
-    /// The database.
+    /// The id of the database.
     pub database_id: DatabaseId,
     /// The SHA-256 of its manifest.
     pub manifest: [u8; 32],
@@ -279,7 +281,7 @@ pub(crate) fn base(
     Ok(Base::newest(destination, id, (&unlocked.master, recipients), now())?)
 }
 
-/// What is wrong with the base itself has a way out: none is needed for a full backup.
+/// An error of the base itself has its own solution: a full backup, which needs no base.
 fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> EngineError {
     let EngineError::Backup(source) = error else {
         return error;
@@ -296,10 +298,10 @@ fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> E
 
 pub(crate) fn says_of_base(error: &BackupError) -> bool {
     match error {
-        // What opens it is gone.
+        // The object that opens it is missing.
         BackupError::NotThere { .. } => true,
         BackupError::Store(error) => matches!(error.trouble, Trouble::Missing | Trouble::Lying),
-        // A link below is of another master key.
+        // A link further down the chain is of another master key.
         BackupError::Key { .. }
         | BackupError::Unauthentic { .. }
         | BackupError::Missing { .. }
@@ -319,16 +321,16 @@ pub(crate) fn says_of_base(error: &BackupError) -> bool {
     }
 }
 
-/// Who may open a backup besides.
+/// Parses the additional recipients of a backup.
 ///
 /// # Errors
-/// [`EngineError::Key`] for what is no age recipient.
+/// [`EngineError::Key`] for a text that is no age recipient.
 pub fn recipients(given: &[String]) -> Result<Vec<AgeRecipient>, EngineError> {
     let parsed = given.iter().map(|text| text.parse::<AgeRecipient>());
     Ok(parsed.collect::<Result<_, _>>()?)
 }
 
-/// One who looks on at the operation looks on at the copy.
+/// Passes the progress of the copy on to the operation's [`Watch`].
 struct Looking<'a>(&'a Watch);
 
 impl Onlooker for Looking<'_> {

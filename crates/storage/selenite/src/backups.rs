@@ -1,8 +1,8 @@
-//! Backups that are there: what they are, whether they are good, and which are kept.
+//! Existing backups: their listing, verification and retention.
 //!
-//! - claims-are-marked: what a destination says of itself, names, sizes and times, is told as such;
-//!   what a manifest says was authenticated.
-//! - remove-only-authentic: nothing is removed that was not seen to be ours, nor on the word of a
+//! - claims-are-marked: what a destination states about objects (names, sizes and times) is
+//!   reported as its claim; what a manifest states was authenticated.
+//! - remove-only-authentic: only objects recognized as ours are removed, and never because of a
 //!   manifest that did not open.
 
 mod listing;
@@ -23,8 +23,8 @@ pub use verification::{Checked, Outcome, Verification, Verify, verify};
 
 use crate::{Access, EngineError};
 
-/// Who could open the database that a backup is of, as its first object says, which no one has
-/// authenticated: for people whose key opens neither. Nothing where it can't be read.
+/// The key slots of the database in a backup, as its first object states them, unauthenticated: for
+/// users whose key opens neither. Empty if the object cannot be read.
 #[must_use]
 pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSummary> {
     let object = object_key(entry.database_id, &entry.name, Part::Begun);
@@ -38,7 +38,7 @@ pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSu
     })
 }
 
-/// Who opens archives.
+/// The identities that open archives.
 struct Reader {
     identities: Vec<Box<dyn Identity>>,
     trust: Trust,
@@ -46,7 +46,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// The holder of the identity in force. `unpinned`: the keyring file is not asked, so that backups
+    /// Uses the identities in force. `unpinned` ignores pins in the keyring file, so that backups
     /// from before the master key was renewed are read, too.
     fn new(access: &Access, unpinned: bool) -> Result<Self, EngineError> {
         let trust = access.check()?;
@@ -69,7 +69,7 @@ impl Reader {
         }
     }
 
-    /// A backup, with its manifest.
+    /// Opens a backup with its manifest.
     fn open(&self, destination: &dyn Destination, entry: &Entry) -> Result<Backup, BackupError> {
         let archive = OpenArchive::open(destination, entry.database_id, &entry.name, &self.keys())?;
         archive.into_backup(destination)

@@ -1,4 +1,4 @@
-//! A place that does not hold what was written there.
+//! A page, frame or record that does not hold what was written there.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// In a word.
+    /// The file as one word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Origin {
 /// What a page belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Owner {
-    /// `sqlite_schema`: what tables and indexes there are.
+    /// `sqlite_schema`, the list of tables and indexes.
     Schema,
     /// A table.
     Table(String),
@@ -36,19 +36,19 @@ pub enum Owner {
     Index {
         /// Its name.
         name: String,
-        /// Of which table.
+        /// The table that it belongs to.
         table: String,
     },
-    /// The list of free pages: nothing is stored in it.
+    /// The list of free pages, which contains no data.
     FreeList,
     /// The pointer map of a database with `auto_vacuum`.
     PointerMap,
-    /// No page that opens leads to it.
+    /// No page that opens refers to it.
     Unknown,
 }
 
 impl Owner {
-    /// What kind it is, in a word.
+    /// The kind in words.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -84,18 +84,18 @@ impl fmt::Display for Owner {
     }
 }
 
-/// A place that does not hold what was written there.
+/// A page, frame or record that does not hold what was written there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadPage {
-    /// The file in which it is.
+    /// The file that contains it.
     pub origin: Origin,
-    /// Which page it should be; 0 where it is a header, or if unknown.
+    /// The number of the page that should be there; 0 for a header, or if unknown.
     pub page_no: u32,
-    /// Its place in a log: the frame or record, from 0.
+    /// Its index in a log: the frame or record, from 0.
     pub index: Option<u64>,
     /// What is wrong with it.
     pub why: String,
-    /// What the page belongs to; nothing where it is a header, or where that was not asked.
+    /// What the page belongs to; `None` for a header, or if it was not determined.
     pub owner: Option<Owner>,
 }
 
@@ -132,7 +132,7 @@ impl fmt::Display for BadPage {
     }
 }
 
-/// Bad places, counted and, up to a limit, listed.
+/// Bad pages: all are counted, and up to a limit listed.
 #[derive(Default)]
 pub struct Findings {
     bad: Vec<BadPage>,
@@ -140,7 +140,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds one.
+    /// Adds a bad page.
     pub fn add(&mut self, bad: BadPage) {
         self.bad_count += 1;
         if self.bad.len() < BAD_LISTED_MAX {
@@ -148,7 +148,7 @@ impl Findings {
         }
     }
 
-    /// Adds so many of which nothing is listed.
+    /// Counts bad pages that are not listed.
     pub fn add_unlisted(&mut self, count: usize) {
         self.bad_count += u64::try_from(count).unwrap_or(u64::MAX);
     }
@@ -158,12 +158,12 @@ impl Findings {
         self.bad_count == 0
     }
 
-    /// Them and their count, by file and place.
+    /// The list, sorted by file and position, and the count.
     pub fn into_sorted(mut self) -> (Vec<BadPage>, u64) {
         self.bad.sort_by_key(|bad| (bad.origin, bad.index, bad.page_no));
         (self.bad, self.bad_count)
     }
 }
 
-/// 10,000: no one restores more of them one by one.
+/// 10,000: more of them are not restored one by one.
 pub const BAD_LISTED_MAX: usize = 10_000;

@@ -1,12 +1,13 @@
-//! A copy that VACUUM made is compared with its source: by all that their pages hold, or else value by value.
+//! Compares a copy that VACUUM made with its source: by the contents of their pages, or otherwise
+//! value by value.
 //!
-//! - digest-while-copying: the source is digested by a second thread while the first makes the
-//!   copy: no process writes to it meanwhile.
-//! - equal-trees-suffice: a copy is found good at once if its definitions and trees are those of
-//!   its source (`tree_digest`, vacuum-keeps-records). Whatever else comes out says nothing: the
-//!   caller then compares all values ([`crate::transfer::compare`]).
-//! - read-from-file: the copy is read from its file, after SQLite has closed it: what is compared
-//!   is what the file holds, every page of it.
+//! - digest-while-copying: a second thread computes the digest of the source while the first makes
+//!   the copy: no process writes to the source meanwhile.
+//! - equal-trees-suffice: a copy is accepted at once if its definitions and trees are those of its
+//!   source (`tree_digest`, vacuum-keeps-records). Any other result is inconclusive: the caller
+//!   then compares all values ([`crate::transfer::compare`]).
+//! - read-from-file: the copy is read from its file, after SQLite has closed it: every page that
+//!   the file holds is compared.
 
 use std::hash::RandomState;
 use std::path::Path;
@@ -24,15 +25,15 @@ use crate::tree_digest::{Fault, FilePages, Form, SnapshotPages, TreeDigest, Tree
 use crate::watch::Observer;
 use crate::{Database, EngineError, Progress, Watch};
 
-/// A second way to a source's pages.
+/// A second access to a source's pages.
 pub enum SecondLook {
-    /// Its file, which is locked, and holds everything.
+    /// Its file, which is locked and contains all pages.
     File(Arc<dyn ReadAt>),
-    /// Another connection: others may read, and the log may hold pages.
+    /// Another connection: other connections may read, and the log may contain pages.
     Connection(Box<Database>),
 }
 
-/// A source, and how to read it a second time.
+/// A source, with a second access to its pages.
 pub struct Original {
     look: SecondLook,
     outline: ContentDigest,
@@ -43,7 +44,7 @@ pub struct Original {
 }
 
 impl Original {
-    /// Notes what is to be found in the copy.
+    /// Reads the definitions and trees that the copy must have.
     pub fn new(source: &Database, layout: &SourceLayout, look: SecondLook) -> Result<Self, EngineError> {
         Ok(Self {
             look,
@@ -55,7 +56,8 @@ impl Original {
         })
     }
 
-    /// `digest-while-copying`: runs `copy`, and digests the source. `view` opens the pages of a sealed file.
+    /// `digest-while-copying`: runs `copy`, and computes the digest of the source. `view` opens the
+    /// pages of a sealed file.
     pub fn while_copying(
         &mut self,
         view: Option<&View>,
@@ -76,7 +78,7 @@ impl Original {
             (copied, digesting.join())
         });
         copied?;
-        // What went wrong here, if it matters, is met again when values are compared.
+        // If an error here matters, it occurs again when values are compared.
         self.digest = digest.ok().and_then(Result::ok);
         Ok(())
     }
@@ -99,7 +101,7 @@ impl Original {
         }
     }
 
-    /// Where the trees of a copy are, if it has the same definitions and settings.
+    /// The trees of a copy, if it has the same definitions and settings.
     pub fn trees_of(&self, copy: &Database) -> Result<Option<Trees>, EngineError> {
         if self.digest.is_none() || self.outline.compare(&ContentDigest::outline(copy)?).is_err() {
             return Ok(None);
@@ -107,7 +109,7 @@ impl Original {
         Ok(Some(Trees::of(copy)?))
     }
 
-    /// equal-trees-suffice, read-from-file. The digest of a copy that is closed, if it is that of its source.
+    /// equal-trees-suffice, read-from-file. The digest of a closed copy, if it equals that of its source.
     ///
     /// [`EngineError::CopyDiffers`] if its pages are not those of a database, or not authentic.
     pub fn if_same(
@@ -133,7 +135,7 @@ impl Original {
     }
 }
 
-/// Says nothing, and is interrupted when the other one is, or when no one waits any more.
+/// Reports no progress. It is interrupted when the operation is, or when the copy has failed.
 struct Until {
     watch: Watch,
     stop: AtomicBool,

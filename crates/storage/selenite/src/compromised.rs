@@ -1,18 +1,20 @@
-//! What to do when someone has a key who should not: three steps, each of which takes away what the one before leaves.
-//!
-//! - remove-the-slot: the slot goes: the identity opens this database no longer, but who used it
-//!   knows the master key.
+//! The procedure after a key was compromised: three steps, each of which removes access that the
+//! step before leaves.
+//! - remove-the-slot: the slot is removed: the identity no longer opens this database, but its
+//!   former user knows the master key.
+//!   holder may know the master key.
 //! - renew-the-master-key: the master key is renewed: copies of the old superblock open nothing
-//!   new, but who had it knows the data key.
-//! - replace-the-data-key: the data key is replaced and every page re-encrypted: what is written
-//!   from then on, and what lay there, is out of reach. What was copied before stays readable to
-//!   who has the old keys; no step takes that back. The log key stays, and with it checksums of
-//!   what is in a log: THREAT_MODEL 5 says what they tell, and that an offline copy has another.
-//! - slot-and-master-in-one: slot and master key go in one change of the superblock. So a data key
-//!   that was made under the present master key was never within reach of a slot that went with the
-//!   one before; any other was, and is replaced: a change of pages that was begun before is first
-//!   brought to its end, and its key replaced then.
-//! - no-clock: which key is older is not asked of a clock ([`epoch_change::is_since_master`]).
+//!   new, but a holder of the old master key knows the data key.
+//! - replace-the-data-key: the data key is replaced and every page re-encrypted: neither pages that
+//!   are written from then on, nor those that were there, open under the old keys. What was copied
+//!   before stays readable with the old keys; no step changes that. The log key stays, and with it
+//!   checksums of what is in a log: THREAT_MODEL 5 describes what they reveal, and that an offline
+//!   copy has another log key.
+//! - slot-and-master-in-one: slot and master key are changed in one change of the superblock. A
+//!   data key that was made under the present master key was therefore never accessible by a slot
+//!   that was removed with the master key before. Any other data key was, and is replaced: a
+//!   re-encryption that was begun before is completed first, and its key is replaced then.
+//! - no-clock: no clock decides which key is older ([`epoch_change::is_since_master`]).
 
 use std::path::Path;
 
@@ -26,43 +28,44 @@ use crate::storage::Storage;
 use crate::superblock_file::inspect;
 use crate::{Access, Database, EngineError, Watch, keys};
 
-/// A step that was done.
+/// A completed step.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The slot is gone, or was so before.
+    /// The slot is removed, or was removed before.
     SlotRemoved(Report),
-    /// The master key is another.
+    /// The master key is renewed.
     MasterRenewed(Report),
-    /// Both were done by a run that was stopped; these slots open the database.
+    /// Both were done by an interrupted run; these slots open the database.
     DoneBefore(Vec<SlotSummary>),
-    /// What someone had begun before is at its end; its data key is not the last.
+    /// A re-encryption that was begun before is complete; its data key is not the final one.
     EarlierEnded(Box<Reencrypted>),
-    /// The data key is another, and nothing is left under the old one.
+    /// The data key is replaced, and no page is left under the old one.
     DataKeyReplaced(Box<Reencrypted>),
 }
 
-/// Whose slot goes, and how the rest is done.
+/// The slot to be removed, and the parameters of the other steps.
 #[derive(Clone, Debug)]
 pub struct Compromised {
     /// The first digits of the slot's id, its label, or its recipient.
     pub slot: String,
-    /// Who else is to open the database afterwards, besides age recipients and the identity in force.
+    /// Further recipients that can open the database afterwards, besides age recipients and the
+    /// identity in force.
     pub recipients: Vec<String>,
-    /// Whether a run that was stopped has removed the slot before.
+    /// Whether an interrupted run has removed the slot before.
     pub goes_on: bool,
-    /// Whether slots that no one who was named opens are dropped.
+    /// Whether slots that no given identity opens are dropped.
     pub drop_others: bool,
     /// How pages are re-encrypted; its goal is a new key.
     pub how: Reencrypt,
 }
 
-/// Shuts someone out, step by step; `done` hears of each. Stopped after the first, it goes on when
-/// it is called again with `goes_on`. A slot that there is not is an error otherwise: someone
-/// mistyped it.
+/// Removes all access of a compromised key, step by step; `done` is called after each step. After
+/// an interruption, a call with `goes_on` continues. Without `goes_on`, a slot that does not exist
+/// is an error, because its name may be mistyped.
 ///
 /// # Errors
-/// As [`keys::remove`], [`keys::renew`] and [`reencrypt`]; [`EngineError::StillCompromised`] where it was stopped
-/// after a step.
+/// As [`keys::remove`], [`keys::renew`] and [`reencrypt`]; [`EngineError::StillCompromised`] if it
+/// was interrupted after a step.
 pub fn compromised(
     storage: &dyn Storage,
     path: &Path,
@@ -92,7 +95,8 @@ pub fn compromised(
         }
         Err(error) => return Err(error.into()),
     };
-    // slot-and-master-in-one: else the run that was stopped has not come so far, or others have begun something since.
+    // slot-and-master-in-one: otherwise the interrupted run did not get so far, or another
+    // re-encryption was begun since.
     if is_gone && epoch_change::is_since_master(&unlocked.superblock) {
         let slots = unlocked.superblock.slots.iter().map(SlotSummary::new);
         done(Step::DoneBefore(slots.collect()));
@@ -100,7 +104,7 @@ pub fn compromised(
         shut_out(storage, path, access, what, is_gone, done)?;
     }
     replace_data_key(storage, path, access, what, watch, done).map_err(|error| {
-        // Who waited for others in vain, and was told to stop meanwhile, has stopped, too.
+        // A run that was interrupted while it waited for locks counts as interrupted, too.
         let is_stopped = matches!(error, EngineError::Interrupted | EngineError::Unfinished { .. })
             || matches!(error, EngineError::Busy { .. }) && watch.is_interrupted();
         if is_stopped {
@@ -150,7 +154,7 @@ fn shut_out(
     Ok(())
 }
 
-/// replace-the-data-key, after what others have begun.
+/// replace-the-data-key, after a re-encryption that was begun before.
 fn replace_data_key(
     storage: &dyn Storage,
     path: &Path,
@@ -166,7 +170,7 @@ fn replace_data_key(
         let is_last = is_steady || epoch_change::is_since_master(&superblock);
         let goal = if is_steady { Goal::NewKey } else { Goal::GoOn };
         let sealed = match reencrypt(storage, path, access, &Reencrypt { goal, ..what.how }, watch) {
-            // Others have begun, or ended, one in between.
+            // Another process has begun, or completed, one in between.
             Err(EngineError::Begun { .. }) if is_steady => continue,
             Err(EngineError::Key(KeyError::NotUnderWay)) if !is_steady => continue,
             sealed => Box::new(sealed?),
@@ -179,7 +183,7 @@ fn replace_data_key(
     }
 }
 
-/// What the superblock says, authenticated.
+/// The keys, with the authenticated superblock.
 fn look(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Unlocked, EngineError> {
     let looked = Database::open(storage, path, &access.passing()).and_then(|database| database.unlocked());
     match looked {

@@ -1,10 +1,10 @@
-//! A digest of all that a database holds, by which a copy is compared with it.
+//! A digest of the contents of a database, by which a copy is compared with it.
 //!
-//! - every-value-counts: every value counts, with its type, and every rowid: SQLite compares 1 and
-//!   1.0 as equal, this does not.
+//! - every-value-counts: every value is included with its type, and so is every rowid. SQLite
+//!   compares 1 and 1.0 as equal; the digest does not.
 //! - derived-is-skipped: what SQLite derives is not compared: root pages, automatic indexes,
 //!   virtual generated columns. The contents of a virtual table are those of its shadow tables.
-//! - tree-order: tables are read in the order of their b-trees, in which a copy has the rows, too.
+//! - tree-order: tables are read in the order of their b-trees, which a copy preserves.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::watch::Phase;
 use crate::{Database, EngineError, Watch};
 
-/// What a database holds.
+/// The contents of a database, as settings, definitions and a digest of each table.
 pub struct ContentDigest {
     settings: Vec<(&'static str, String)>,
     schema: BTreeMap<(String, String), String>,
@@ -28,7 +28,7 @@ struct TableDigest {
 }
 
 impl ContentDigest {
-    /// Reads everything. `total` is about how many bytes that is, for the one who looks on.
+    /// Reads the whole database. `total` is its approximate size in bytes, for progress reports.
     pub fn of(database: &mut Database, watch: &Watch, total: u64) -> Result<Self, EngineError> {
         let stop = watch.clone();
         database.on_progress(move || stop.is_interrupted())?;
@@ -36,7 +36,7 @@ impl ContentDigest {
         read.map_err(|error| database.error(error))
     }
 
-    /// Reads settings and definitions alone.
+    /// Reads settings and definitions only.
     pub fn outline(database: &Database) -> Result<Self, EngineError> {
         Self::read_outline(database).map_err(|error| database.error(error))
     }
@@ -88,7 +88,7 @@ impl ContentDigest {
         Ok(Self { tables, ..outline })
     }
 
-    /// One digest of it all (FORMAT 12.7).
+    /// One digest of all contents (FORMAT 12.7).
     pub fn sum(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(SUM_LABEL);
@@ -111,12 +111,12 @@ impl ContentDigest {
         hash.finalize().into()
     }
 
-    /// How many rows all tables have.
+    /// The number of rows of all tables.
     pub fn row_count(&self) -> u64 {
         self.tables.values().map(|table| table.row_count).sum()
     }
 
-    /// How many tables there are.
+    /// The number of tables.
     pub fn table_count(&self) -> usize {
         self.tables.len()
     }
@@ -157,7 +157,8 @@ impl ContentDigest {
         Ok(())
     }
 
-    /// VACUUM makes `sqlite_sequence` with the first table that needs it: where none does any more, an empty one goes.
+    /// VACUUM creates `sqlite_sequence` with the first table that needs it: if no table does, an
+    /// empty one is dropped.
     fn is_idle_sequence(&self, name: &str, copy: &Self) -> bool {
         name == "sqlite_sequence"
             && !copy.tables.contains_key(name)
@@ -215,7 +216,7 @@ impl Reader<'_> {
             |row| row.get(0),
         )?;
         let is_taken = |alias: &&str| columns.iter().any(|column| column.eq_ignore_ascii_case(alias));
-        // Where columns take all three names the rowid can't be asked for; its order still counts.
+        // If columns have all three names, the rowid cannot be selected; its order still counts.
         let alias = ["rowid", "_rowid_", "oid"].into_iter().find(|alias| !is_taken(alias));
         let order = match alias {
             Some(alias) if has_rowid => {
@@ -234,7 +235,8 @@ impl Reader<'_> {
     }
 }
 
-/// Hashes a value with its type and size, so that none can be taken for the next; answers how many bytes it had.
+/// Hashes a value with its type and size, so that no two values run into each other. Returns its
+/// size for progress reports.
 fn digest(hash: &mut Sha256, value: ValueRef<'_>) -> u64 {
     let (tag, bytes): (u8, &[u8]) = match value {
         ValueRef::Null => (0, &[]),
@@ -258,7 +260,7 @@ fn digest(hash: &mut Sha256, value: ValueRef<'_>) -> u64 {
     size + 1
 }
 
-/// Bytes behind their size.
+/// Adds bytes, preceded by their size.
 fn add(hash: &mut Sha256, bytes: &[u8]) {
     hash.update(count(bytes.len()));
     hash.update(bytes);
@@ -285,7 +287,7 @@ const SETTINGS: [&str; 4] = ["user_version", "application_id", "encoding", "auto
 
 const SUM_LABEL: &[u8] = b"selenite/1 row digest";
 
-/// About a millisecond's worth.
+/// About a millisecond of work.
 const REPORT_ROWS: u64 = 4096;
 
 #[cfg(test)]

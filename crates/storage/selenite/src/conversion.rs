@@ -1,4 +1,5 @@
-//! What encrypting and decrypting have in common: a copy is made, and takes the database's place or a new name.
+//! The common part of encryption and decryption: a copy is made, and replaces the database or gets
+//! a new name.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,38 +16,38 @@ use crate::{Access, Database, EngineError, Outcome, Target, Watch, extended};
 
 /// One encryption or decryption.
 pub struct Conversion<'a> {
-    /// Where files are.
+    /// The storage of the files.
     pub storage: &'a dyn Storage,
-    /// The database's own name, without links.
+    /// The path of the database, without symbolic links.
     pub path: &'a Path,
     /// How it is opened.
     pub source: Access,
-    /// Where the result goes.
+    /// The destination of the result.
     pub target: &'a Target,
-    /// The mode of a new file, if it is not to be that of the database.
+    /// The mode of a new file, if it differs from that of the database.
     pub new_mode: Option<u32>,
-    /// Who looks on.
+    /// Receives progress, and can interrupt.
     pub watch: &'a Watch,
 }
 
-/// What is copied. No connection writes to it meanwhile.
+/// The database to be copied. No connection writes to it meanwhile.
 pub struct Source<'a> {
-    /// The connection to it.
+    /// The connection.
     pub database: &'a mut Database,
-    /// A second way to it.
+    /// A second access to its pages.
     pub look: SecondLook,
     /// Whether it is in WAL mode.
     pub is_wal: bool,
 }
 
-/// What was copied and compared.
+/// The result of copying and comparing.
 pub struct Copied {
     table_count: usize,
     row_count: u64,
 }
 
 impl Copied {
-    /// By the digest of values that both have.
+    /// From the digest of values, which is the same for both.
     pub fn by_values(digest: &ContentDigest) -> Self {
         Self {
             table_count: digest.table_count(),
@@ -54,7 +55,7 @@ impl Copied {
         }
     }
 
-    /// By the digest of trees that both have.
+    /// From the digest of trees, which is the same for both.
     pub fn by_trees(digest: &TreeDigest) -> Self {
         Self {
             table_count: digest.table_count(),
@@ -64,7 +65,7 @@ impl Copied {
 }
 
 impl Conversion<'_> {
-    /// Has `copy` fill a draft from the source, and publishes it.
+    /// Lets `copy` fill a draft from the source, and publishes the draft.
     ///
     /// # Errors
     /// As [`crate::encrypt`].
@@ -79,7 +80,8 @@ impl Conversion<'_> {
         done.map_err(|error| error.with_room(self.room(), || SAME_AGAIN.to_owned()))
     }
 
-    /// About how large a copy is: what stands in the log is in it, and pages have a trailer more, or a prefix.
+    /// The approximate size of a copy: it includes the contents of the log, and a trailer for each
+    /// page or a prefix.
     fn room(&self) -> u64 {
         let files = [self.path.to_owned(), beside(self.path, "-wal")];
         let sizes = files.iter().filter_map(|path| self.attributes(path).ok());
@@ -96,14 +98,14 @@ impl Conversion<'_> {
         let pages: Arc<dyn ReadAt>;
         let mut source = ExclusiveSource::lock(self.storage, self.path, &self.source)?;
         source.empty_log()?;
-        // With the lock held no other run can have a draft for this database.
+        // While the lock is held, no other run can have a draft for this database.
         let removed = Draft::leftovers(self.storage, self.path)?;
         for path in &removed {
             self.storage.remove(path).map_err(io_error("remove", path))?;
         }
         let draft = Draft::create(self.storage, self.path)?;
-        // Opened after SQLite has, and dropped after the connection: closing a descriptor gives up
-        // SQLite's locks (`raw_file.rs`, no-second-descriptor).
+        // Opened after SQLite's descriptor, and dropped after the connection: closing a descriptor
+        // releases SQLite's locks (`raw_file.rs`, no-second-descriptor).
         pages = Arc::from(self.storage.open(self.path).map_err(io_error("read", self.path))?);
         let is_wal = source.is_wal();
         let look = SecondLook::File(pages.clone());
@@ -149,7 +151,7 @@ impl Conversion<'_> {
         if let Some(writers) = writers {
             writers.batch("ROLLBACK")?;
         }
-        // The owner stays who made the file.
+        // The new file keeps its owner.
         let own = self.attributes(draft.path())?;
         draft.finish(&Attributes {
             mode: self.new_mode.unwrap_or(attributes.mode),
@@ -163,7 +165,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// A second connection that holds the write lock: readers go on. `None` where the database can only be read.
+    /// A second connection that holds the write lock; readers continue. `None` if the database is
+    /// read-only.
     fn keep_writers_out(&self) -> Result<Option<Database>, EngineError> {
         let database = Database::connect(self.path, &self.source.uri(self.path), &self.source)?;
         match database.batch("BEGIN IMMEDIATE") {
@@ -178,7 +181,7 @@ impl Conversion<'_> {
     }
 }
 
-/// What to do when there is room: no copy is kept that was cut off by an error.
+/// What to do after freeing space: a copy that an error interrupted is not kept.
 pub const SAME_AGAIN: &str = "run the same command again; the database is unchanged";
 /// 128 KiB: the superblocks, and a superblock's journal.
 const PREFIX: u64 = 128 << 10;
@@ -199,7 +202,7 @@ fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
     }
 }
 
-/// Whether the name is free, and those of the files that SQLite would take for its journals.
+/// Fails if the path is taken, or one that SQLite would use for the journals of a database there.
 pub fn check_free(storage: &dyn Storage, target: &Path) -> Result<(), EngineError> {
     let names = COMPANIONS.iter().map(|companion| beside(target, companion));
     for path in names.chain([target.to_owned()]) {
@@ -210,12 +213,12 @@ pub fn check_free(storage: &dyn Storage, target: &Path) -> Result<(), EngineErro
     Ok(())
 }
 
-/// The file's own name: a link stays a link, to the new file.
+/// The path of the file itself: a symbolic link remains one, to the new file.
 pub fn real_path(storage: &dyn Storage, path: &Path) -> Result<PathBuf, EngineError> {
     storage.real_path(path).map_err(io_error("open", path))
 }
 
-/// Refuses a file with several names: only one of them would be the new file's.
+/// Refuses a file with several names (hard links): only one of them would refer to the new file.
 pub fn check_sole_name(path: &Path, attributes: &Attributes) -> Result<(), EngineError> {
     if attributes.link_count > 1 {
         return Err(EngineError::usage(

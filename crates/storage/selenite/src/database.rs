@@ -36,31 +36,32 @@ pub enum Cell {
     Blob(Vec<u8>),
 }
 
-/// Takes the rows of statements as they come.
+/// Receives the rows of statements.
 pub trait Rows {
-    /// A statement that answers rows begins; these are their columns.
+    /// A statement that returns rows begins; `columns` are the names of its columns.
     fn begin(&mut self, columns: &[String]);
 
-    /// A row. Answers whether to go on.
+    /// A row. Returns whether to continue.
     fn row(&mut self, cells: Vec<Cell>) -> bool;
 
-    /// The statement is done.
+    /// The statement is complete.
     fn end(&mut self);
 }
 
-/// What a change of keys comes to.
+/// The decision on a change of keys.
 pub(crate) enum Next<R> {
-    /// This is to be written; and whether it takes a right away.
+    /// Write these keys. The flag is true if the change takes a right away.
     Write(Box<Unlocked>, bool, R),
-    /// Nothing is to be written.
+    /// Write nothing.
     Leave(R),
 }
 
 impl Database {
-    /// Opens a database that exists.
+    /// Opens an existing database.
     ///
     /// # Errors
-    /// [`EngineError::NotEncrypted`], [`EngineError::Key`], [`EngineError::Io`]; what SQLite and the VFS say.
+    /// [`EngineError::NotEncrypted`], [`EngineError::Key`], [`EngineError::Io`]; errors of SQLite
+    /// and the VFS.
     pub fn open(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
         sqlite::install()?;
         access.check()?;
@@ -69,11 +70,11 @@ impl Database {
         Self::connect(path, &access.uri(path), access)
     }
 
-    /// Makes a new database, for the holder of the identity in force.
+    /// Creates a new database for the identity in force.
     ///
     /// # Errors
-    /// [`EngineError::Exists`] where there is a file already; [`EngineError::Key`] without an identity; what SQLite and
-    /// the VFS say.
+    /// [`EngineError::Exists`] if the file exists already; [`EngineError::Key`] without an
+    /// identity; errors of SQLite and the VFS.
     pub fn create(storage: &dyn Storage, path: &Path, access: &Access, layout: &Layout) -> Result<Self, EngineError> {
         sqlite::install()?;
         access.check()?;
@@ -86,12 +87,13 @@ impl Database {
         access.require_to_make()?;
         let flags = FLAGS | OpenFlags::SQLITE_OPEN_CREATE;
         let database = Self::connect_with(path, &access.new_uri(path, layout), access, flags)?;
-        // SQLite writes a new file with its first table. A version that stays 0 makes it begin.
+        // SQLite writes a new file only with its first table. Setting the version, even to 0, makes
+        // it write at once.
         database.batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; COMMIT")?;
         Ok(database)
     }
 
-    /// The connection, as it was opened.
+    /// Returns the connection, and keeps it open.
     pub(crate) fn into_connection(self) -> Connection {
         self.connection
     }
@@ -116,19 +118,19 @@ impl Database {
         Ok(database)
     }
 
-    /// Says how long to wait for locks from now on.
+    /// Sets how long to wait for locks from now on.
     pub(crate) fn wait_for_locks(&self, policy: Duration) -> Result<(), EngineError> {
         self.policy.set(policy);
         let waits = self.connection.busy_timeout(policy);
         waits.map_err(|error| self.error(error))
     }
 
-    /// Takes SQLite's write lock. SQLite itself waits in steps of up to 100 ms, and where others
-    /// write all the time seldom comes at a moment between two of their commits; this one looks
+    /// Takes SQLite's write lock. SQLite's own busy handler waits in steps of up to 100 ms and, if
+    /// others write continuously, rarely tries between two of their commits. This function tries
     /// every millisecond.
     ///
     /// # Errors
-    /// [`EngineError::Busy`]; what SQLite says.
+    /// [`EngineError::Busy`]; errors of SQLite.
     pub(crate) fn begin(&self) -> Result<(), EngineError> {
         self.try_begin().map_err(|error| self.error(error))
     }
@@ -146,19 +148,19 @@ impl Database {
         begun
     }
 
-    /// Stops long statements when the one who looks on wants it.
+    /// Interrupts long statements when `watch` demands it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn watch(&mut self, watch: &Watch) -> Result<(), EngineError> {
         let watch = watch.clone();
         self.on_progress(move || watch.is_interrupted())
     }
 
-    /// Runs statements one after the other, and passes on their rows.
+    /// Runs statements one after the other, and passes their rows on.
     ///
     /// # Errors
-    /// What SQLite and the VFS say; the statements before are done then.
+    /// Errors of SQLite and the VFS; the statements before are complete then.
     pub fn run(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), EngineError> {
         self.try_run(sql, rows).map_err(|error| self.error(error))
     }
@@ -186,7 +188,7 @@ impl Database {
         Ok(())
     }
 
-    /// Changes keys under SQLite's write lock. `change` sees what is on disk then.
+    /// Changes keys under SQLite's write lock. `change` receives the keys that are on disk then.
     pub(crate) fn change<R: Send + 'static>(
         &self,
         change: impl FnOnce(&Unlocked) -> Result<Next<R>, EngineError> + Send + 'static,
@@ -226,13 +228,13 @@ impl Database {
         let applied = self
             .connection
             .query_row("SELECT selenite_apply(?1)", [token], |_| Ok(()));
-        // Not COMMIT: that would wait for readers to end (vdbeCommit in vdbeaux.c takes the exclusive lock), and SQLite
-        // itself has nothing to write.
+        // Not COMMIT: it would wait for readers to end (vdbeCommit in vdbeaux.c takes the exclusive
+        // lock), and SQLite itself has nothing to write.
         let ended = self.connection.execute_batch("ROLLBACK");
         applied.and(ended)
     }
 
-    /// The keys of this database, as the VFS has them: no one is asked for them a second time.
+    /// The keys of this database, as the VFS has them: no identity is asked a second time.
     pub(crate) fn unlocked(&self) -> Result<Unlocked, EngineError> {
         self.change(|unlocked| Ok(Next::Leave(unlocked.duplicate())))
     }
@@ -241,7 +243,7 @@ impl Database {
         self.connection.execute_batch(sql).map_err(|error| self.error(error))
     }
 
-    /// The first value of the first row, as text; empty where there is none.
+    /// The first value of the first row, as text; empty if there is none.
     pub(crate) fn text(&self, sql: &str) -> Result<String, EngineError> {
         let first = self.connection.query_row(sql, [], |row| row.get_ref(0).map(cell));
         match first {
@@ -254,7 +256,7 @@ impl Database {
         }
     }
 
-    /// The first value of the first row, as a number; 0 where it is none.
+    /// The first value of the first row, as a number; 0 if it is none.
     pub(crate) fn number(&self, sql: &str) -> Result<u64, EngineError> {
         Ok(self.text(sql)?.parse().unwrap_or(0))
     }
@@ -271,13 +273,13 @@ impl Database {
         translate(error, &self.path)
     }
 
-    /// Has `stop` asked every now and then whether to stop.
+    /// Calls `stop` regularly while statements run; true interrupts them.
     pub(crate) fn on_progress(&mut self, stop: impl FnMut() -> bool + Send + 'static) -> Result<(), EngineError> {
         let set = self.connection.progress_handler(STEP_COUNT, Some(stop));
         set.map_err(|error| self.error(error))
     }
 
-    /// Has `decide` asked what a statement may do while it is compiled.
+    /// Calls `decide` for what a statement would do, while it is compiled.
     pub(crate) fn authorize(
         &mut self,
         decide: impl FnMut(AuthContext<'_>) -> Authorization + Send + 'static,
@@ -286,14 +288,15 @@ impl Database {
         set.map_err(|error| self.error(error))
     }
 
-    /// Closes it. Errors of closing are errors, unlike when it is dropped.
+    /// Closes the connection. Returns errors of closing, which a drop ignores.
     pub(crate) fn close(self) -> Result<(), EngineError> {
         let path = self.path;
         self.connection.close().map_err(|(_, error)| translate(error, &path))
     }
 }
 
-/// Refuses a file that is not encrypted, unless this process has it open: then SQLite has looked already.
+/// Refuses a file that is not encrypted, unless this process has it open: then SQLite has checked
+/// it already.
 fn check_file(storage: &dyn Storage, path: &Path, access: &Access) -> Result<(), EngineError> {
     match inspect(storage, path) {
         Err(EngineError::Busy { .. }) => Ok(()),
@@ -318,14 +321,14 @@ fn cell(value: rusqlite::types::ValueRef<'_>) -> Cell {
     }
 }
 
-/// Not made if it is missing; one thread at a time.
+/// The file must exist; one thread at a time.
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_URI)
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// 4096 of SQLite's steps: a fraction of a millisecond.
+/// 4096 instructions of SQLite's virtual machine: a fraction of a millisecond.
 const STEP_COUNT: i32 = 4096;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! From an encrypted database to one in clear.
+//! Decrypts an encrypted database.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,10 +17,10 @@ use crate::tree_digest::Form;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Outcome, Target, Watch};
 
-/// Decrypts a database, in its place or to a new file, which only its owner can read.
+/// Decrypts a database, in place or to a new file that only its owner can read.
 ///
 /// # Errors
-/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt.
+/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::NotEncrypted`] if there is nothing to decrypt.
 pub fn decrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -78,7 +78,7 @@ fn copy(
     copy.close()?;
     let form = Form::Clear(usize::try_from(layout.page_bytes).unwrap_or(0));
     let same = original.if_same(storage, (draft.path(), form), trees, watch)?;
-    // Pointer maps are in no tree.
+    // Digests of trees do not cover pointer maps.
     if let Some(digest) = &same
         && layout.auto_vacuum == AutoVacuum::None
     {
@@ -94,7 +94,7 @@ fn copy(
     Ok(copied)
 }
 
-/// No tag tells of an unencrypted page that the disk did not keep.
+/// An unencrypted page has no tag that would reveal that the disk did not store it.
 fn check_integrity(copy: &mut Database, watch: &Watch) -> Result<(), EngineError> {
     watch.report(Phase::CheckingIntegrity, 0, 0);
     copy.watch(watch)?;

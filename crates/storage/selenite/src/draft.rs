@@ -1,7 +1,8 @@
-//! A new database file on its way: beside the name that it will have, and gone if it does not get there.
+//! A new database file that is not complete yet: beside its final name, and removed if it is not
+//! completed.
 //!
-//! `.NAME.selenite-tmp-XXXXXXXX`, or with `offline` at the end where a later run can go on with it:
-//! nothing takes it for the database, and a later run finds what a kill left behind.
+//! Its name is `.NAME.selenite-tmp-XXXXXXXX`, or ends with `offline` if a later run can resume it.
+//! It is never taken for the database, and a later run finds what a killed one left.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +20,7 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Makes an empty draft beside `target`, for its owner only.
+    /// Creates an empty draft beside `target`, accessible to its owner only.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -27,7 +28,7 @@ impl<'a> Draft<'a> {
         Self::create_at(storage, beside_as_draft(target)?)
     }
 
-    /// Makes an empty draft of this name, for its owner only.
+    /// Creates an empty draft at `path`, accessible to its owner only.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -40,7 +41,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Goes on with a draft that an earlier run left behind.
+    /// Resumes a draft that an earlier run left.
     pub fn take_over(storage: &'a dyn Storage, path: PathBuf) -> Self {
         Self {
             storage,
@@ -52,25 +53,25 @@ impl<'a> Draft<'a> {
     /// The name of a draft for `target`.
     ///
     /// # Errors
-    /// [`EngineError::Usage`] if that is not the name of a file.
+    /// [`EngineError::Usage`] if `target` is not the name of a file.
     pub fn path_of(target: &Path, tail: &str) -> Result<PathBuf, EngineError> {
         let mut name = stem(target)?;
         name.push(tail);
         Ok(folder_of(target).join(name))
     }
 
-    /// Leaves it where it is, for a later run to go on with.
+    /// Keeps the file, for a later run to resume.
     pub fn keep(mut self) {
         self.published = true;
     }
 
-    /// Where it is.
+    /// The path of the draft.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Has it on disk, with owner and mode of `like`.
+    /// Sets owner and mode as those of `like`, and syncs the file.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -80,10 +81,10 @@ impl<'a> Draft<'a> {
         self.storage.sync_file(&self.path).map_err(io_error("sync", &self.path))
     }
 
-    /// Puts it in the place of `target`, in one step. The caller syncs the folder.
+    /// Replaces `target` by the draft, atomically. The caller syncs the folder.
     ///
     /// # Errors
-    /// [`EngineError::Io`]; then the old one is in its place.
+    /// [`EngineError::Io`]; the old file is then still there.
     pub fn replace(&mut self, target: &Path) -> Result<(), EngineError> {
         let renamed = self.storage.rename(&self.path, target);
         renamed.map_err(io_error("replace", target))?;
@@ -91,7 +92,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Gives it the name `target`, which no one has.
+    /// Renames the draft to `target`, which must not exist, and syncs the folder.
     ///
     /// # Errors
     /// [`EngineError::Exists`]; [`EngineError::Io`].
@@ -100,7 +101,7 @@ impl<'a> Draft<'a> {
         sync_folder(self.storage, target)
     }
 
-    /// The same; the caller syncs the folder.
+    /// As [`Draft::publish`], but the caller syncs the folder.
     ///
     /// # Errors
     /// [`EngineError::Exists`]; [`EngineError::Io`].
@@ -119,7 +120,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The drafts for `target` that are there.
+    /// The drafts for `target` that exist.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -142,7 +143,7 @@ impl Drop for Draft<'_> {
         if self.published {
             return;
         }
-        // What can't be removed now is found by the next run.
+        // A file that cannot be removed now is found by the next run.
         for companion in COMPANIONS {
             let _ = self.storage.remove(&beside(&self.path, companion));
         }
@@ -150,7 +151,7 @@ impl Drop for Draft<'_> {
     }
 }
 
-/// A name for a draft of `target`, which nothing has yet.
+/// A new random name for a draft of `target`.
 pub(crate) fn beside_as_draft(target: &Path) -> Result<PathBuf, EngineError> {
     let mut tail = [0; 4];
     selenite_keyring::os_random(&mut tail);
@@ -159,7 +160,7 @@ pub(crate) fn beside_as_draft(target: &Path) -> Result<PathBuf, EngineError> {
     Ok(folder_of(target).join(name))
 }
 
-/// Whose draft a file of that name is, if it is one, or a file that belongs to one.
+/// The target of the draft to which a file of that name belongs, if it belongs to one.
 pub(crate) fn target_of_draft(name: &OsStr) -> Option<&OsStr> {
     let rest = name.as_bytes().strip_prefix(b".")?;
     let at = rest.windows(MARK.len()).rposition(|window| window == MARK.as_bytes())?;
@@ -174,14 +175,14 @@ pub(crate) fn target_of_draft(name: &OsStr) -> Option<&OsStr> {
     is_ours.then(|| OsStr::from_bytes(target))
 }
 
-/// The file that SQLite has beside a database.
+/// The path of a file that SQLite has beside a database.
 pub(crate) fn beside(path: &Path, companion: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(companion);
     PathBuf::from(name)
 }
 
-/// Has the names in a file's folder on disk.
+/// Syncs the folder of a file.
 pub(crate) fn sync_folder(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
     let folder = folder_of(path);
     storage.sync_folder(folder).map_err(io_error("sync", folder))
@@ -207,17 +208,17 @@ fn stem(target: &Path) -> Result<OsString, EngineError> {
 }
 
 const MARK: &str = ".selenite-tmp-";
-/// Eight hexadecimal digits, drawn.
+/// Eight random hexadecimal digits.
 const DRAWN_SIZE: usize = 8;
-/// The one that another run can go on with.
+/// A draft that another run can resume.
 pub(crate) const OFFLINE: &str = "offline";
-/// Of that one: what is done of it.
+/// The file that records the progress of such a draft.
 pub(crate) const DONE: &str = "-done";
-/// The one that a restore fills: one at a time, who holds its claim.
+/// The draft of a restore: one at a time, filled by the holder of its claim.
 pub(crate) const RESTORE: &str = "restore";
-/// Of that one: who is at it.
+/// The file that claims such a draft.
 pub(crate) const CLAIM: &str = "-claim";
-/// What SQLite calls its files beside a database.
+/// The suffixes of SQLite's files beside a database.
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 #[cfg(test)]

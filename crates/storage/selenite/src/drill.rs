@@ -1,10 +1,10 @@
-//! A restore that is not needed yet: so that it is known to work, and how long it takes.
+//! A rehearsal of a restore, which shows that it works and how long it takes.
 //!
-//! - scratch-is-removed: what is restored is sealed, in a folder for its owner only, and is removed
-//!   whatever comes of it.
-//! - whole-restore-is-checked: it proves what a restore needs: the destination, every object that
-//!   is read, the identity, and that what comes out is a sound database, with the rows that it had
-//!   where the backup says what they were.
+//! - scratch-is-removed: the restored database is encrypted, in a folder accessible to its owner
+//!   only, and is removed whatever the result.
+//! - whole-restore-is-checked: it checks what a restore needs: the destination, every object that
+//!   is read, the identity, and that the result is a sound database, with its original rows if the
+//!   backup has their digest.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,51 +21,51 @@ use crate::{Access, Class, Database, EngineError, Watch, row_digest};
 /// What to rehearse.
 #[derive(Clone, Debug)]
 pub struct Drill {
-    /// Of which database, where the destination has backups of several.
+    /// The database, if the destination has backups of several.
     pub database_id: Option<DatabaseId>,
     /// Which backup.
     pub which: Which,
-    /// Whether one that lacks pages is rehearsed, too: they are zeros then.
+    /// Whether a backup that lacks pages is rehearsed, too: they are zeros then.
     pub allow_missing: bool,
-    /// Where there is room for the database; the system's place for temporary files is taken where none is named.
+    /// A folder with room for the database; `None` is the system's folder for temporary files.
     pub place: Option<PathBuf>,
 }
 
-/// What came of it.
+/// The result of a drill.
 #[derive(Debug)]
 pub struct Drilled {
-    /// What was restored, and is gone by now.
+    /// What was restored, and is removed by now.
     pub restored: Restored,
-    /// Whether every page that was written is what is read.
+    /// Whether every page is read as it was written.
     pub physical: PhysicalReport,
-    /// What SQLite's integrity check found; not asked where a page is bad.
+    /// What SQLite's integrity check found; `None` if a page is bad, and the check did not run.
     pub faults: Option<Vec<String>>,
-    /// Whether the rows are those that the backup says, where it says so and they could be asked for.
+    /// Whether the rows are those of the backup, if it has a digest of them and they could be read.
     pub rows: Rows,
     /// How long each step took.
     pub took: Took,
     /// Whether the identity opens the backup by a recipient's file, not by a slot: a restore makes
     /// another database of it.
     pub by_recipient: bool,
-    /// What a drill that was killed had left, and is removed.
+    /// What a killed drill had left, and this one removed.
     pub removed: Vec<PathBuf>,
 }
 
-/// Whether rows are those that a backup says.
+/// Whether rows match the digest in a backup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rows {
-    /// They are.
+    /// They match.
     Same,
-    /// They are not.
+    /// They do not match.
     Differ,
-    /// The backup has no digest of them, or what was restored is no sound database.
+    /// The backup has no digest of them, or the restored database is not sound.
     Unknown,
 }
 
 /// How long each step took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Took {
-    /// Fetching, opening, sealing again, reading again.
+    /// Fetching, opening, re-encrypting, and reading again.
     pub restore: Duration,
     /// Opening every page.
     pub pages: Duration,
@@ -76,17 +76,18 @@ pub struct Took {
 }
 
 impl Drilled {
-    /// Whether all that was looked at is as it should be.
+    /// Whether all that was checked is good.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.physical.is_good() && self.faults.as_ref().is_some_and(Vec::is_empty) && self.rows != Rows::Differ
     }
 }
 
-/// Restores a backup to a scratch folder, looks at it, and removes it.
+/// Restores a backup to a scratch folder, checks it, and removes it.
 ///
 /// # Errors
-/// As [`restore`]; [`EngineError::Io`] where there is no folder to be had, or what was restored can't be removed.
+/// As [`restore`]; [`EngineError::Io`] if no folder can be created, or what was restored cannot be
+/// removed.
 pub fn drill(
     destination: &dyn Destination,
     access: &Access,
@@ -97,7 +98,7 @@ pub fn drill(
     let (scratch, removed) = Scratch::create(&place)?;
     let path = scratch.path().join("restored.db");
     let drilled = run(destination, access, what, (&path, removed), watch);
-    // An error of the drill says more than one of what is left of it.
+    // An error of the drill is more informative than one of its removal.
     let gone = scratch.remove();
     let drilled = drilled?;
     gone?;
@@ -116,7 +117,8 @@ fn run(
     let physical = timed(&mut took.pages, || physical(&Disk, path, access, watch))?;
     let faults = if physical.is_good() {
         match timed(&mut took.integrity, || integrity(&Disk, path, access, watch)) {
-            // What SQLite can't even read is the backup's fault; the file that it names will be gone.
+            // Data that SQLite cannot read is a fault of the backup; the file in the message will
+            // be removed.
             Err(EngineError::Sqlite {
                 class: Class::Data,
                 what,
@@ -149,8 +151,8 @@ fn run(
     })
 }
 
-/// Restores it, for who can open the database; for the holder of the identity in force, where that
-/// opens the backup alone.
+/// Restores the backup for those who can open the database, or for the identity in force if that
+/// opens only the backup.
 fn bring(
     destination: &dyn Destination,
     access: &Access,

@@ -1,4 +1,4 @@
-//! From an unencrypted database to an encrypted one.
+//! Encrypts an unencrypted database.
 
 use std::path::Path;
 use std::time::Instant;
@@ -23,11 +23,11 @@ use crate::{Access, Authenticated, Database, EngineError, Layout, Outcome, Targe
 /// How to encrypt.
 #[derive(Clone, Debug)]
 pub struct Encrypt {
-    /// Where the result goes.
+    /// The destination of the result.
     pub target: Target,
-    /// What its pages are sealed in.
+    /// The suite that its pages are encrypted with.
     pub suite: Suite,
-    /// Who else can open it, besides the identity in force: `age1...`, or the spec of an identity.
+    /// Further recipients, besides the identity in force: `age1...`, or the spec of an identity.
     pub recipients: Vec<String>,
 }
 
@@ -43,12 +43,13 @@ impl Default for Encrypt {
 
 /// Encrypts a database.
 ///
-/// In its place: no other connection can use it meanwhile. To a new file: others read on, and writers wait.
+/// In place: no other connection can use it meanwhile. To a new file: readers continue, and writers wait.
 ///
 /// # Errors
-/// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and [`EngineError::NotEncrypted`] by
-/// what it is; [`EngineError::Key`], without an identity too; [`EngineError::Exists`]; [`EngineError::CopyDiffers`];
-/// [`EngineError::Io`]. The database is then as it was.
+/// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and
+/// [`EngineError::NotEncrypted`] according to its content; [`EngineError::Key`], also without an
+/// identity; [`EngineError::Exists`]; [`EngineError::CopyDiffers`]; [`EngineError::Io`]. The
+/// database is unchanged then.
 pub fn encrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -161,7 +162,7 @@ pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> 
     })
 }
 
-/// Adds a slot, with a label, for everyone who has none yet.
+/// Adds a slot, with a label, for every recipient that has none yet.
 pub(crate) fn add_recipients(
     database: &Database,
     recipients: Vec<(Box<dyn Recipient>, String)>,
@@ -183,7 +184,7 @@ pub(crate) fn add_recipients(
                 .unlocked;
             }
         }
-        // However many slots: one generation (FORMAT 3.7).
+        // One generation, however many slots were added (FORMAT 3.7).
         let next = next.with_generation(present.superblock.generation + 1);
         Ok(Next::Write(Box::new(next), false, ()))
     })

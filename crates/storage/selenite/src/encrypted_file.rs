@@ -41,7 +41,7 @@ impl EncryptedFile {
         &self.path
     }
 
-    /// Opens a connection to the database, which exists.
+    /// Opens a connection to the existing database.
     ///
     /// The connection is rusqlite's own: a connection to the SQLite that is linked into this program,
     /// through the VFS `selenite`. Its busy timeout is [`Access::busy_wait`].
@@ -62,7 +62,7 @@ impl EncryptedFile {
     /// ```
     ///
     /// # Errors
-    /// [`EngineError::NotEncrypted`] for an unencrypted database; [`EngineError::Key`] where no identity opens it;
+    /// [`EngineError::NotEncrypted`] for an unencrypted database; [`EngineError::Key`] if no identity opens it;
     /// [`EngineError::Refused`] for pages that are not authentic; [`EngineError::Io`]; [`EngineError::Sqlite`].
     pub fn open(&self) -> Result<Connection, EngineError> {
         Ok(Database::open(&Disk, &self.path, &self.access)?.into_connection())
@@ -71,7 +71,7 @@ impl EncryptedFile {
     /// Creates the database, and opens a connection to it. The identity in force gets its first key slot.
     ///
     /// # Errors
-    /// [`EngineError::Exists`] where there is a file already; [`EngineError::Key`] without an identity;
+    /// [`EngineError::Exists`] if the file exists already; [`EngineError::Key`] without an identity;
     /// [`EngineError::Io`]; [`EngineError::Sqlite`].
     pub fn create(&self, layout: &Layout) -> Result<Connection, EngineError> {
         Ok(Database::create(&Disk, &self.path, &self.access, layout)?.into_connection())
@@ -113,7 +113,7 @@ impl EncryptedFile {
     /// Decrypts the database: in place, while no other connection uses it, or to a new file.
     ///
     /// # Errors
-    /// As [`EncryptedFile::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt.
+    /// As [`EncryptedFile::encrypt`]; [`EngineError::NotEncrypted`] if there is nothing to decrypt.
     pub fn decrypt(&self, target: &Target) -> Result<Outcome, EngineError> {
         crate::decrypt::decrypt(&Disk, &self.path, &self.access, target, &self.access.watch)
     }
@@ -122,7 +122,7 @@ impl EncryptedFile {
     /// itself, unauthenticated.
     ///
     /// # Errors
-    /// [`EngineError::Io`]; what is wrong with the superblock.
+    /// [`EngineError::Io`]; errors of a damaged superblock.
     pub fn status(&self) -> Result<Status, EngineError> {
         crate::status::status(&Disk, &self.path, &self.access)
     }
@@ -195,7 +195,7 @@ impl EncryptedFile {
         self.restore_with(destination, &Restore::new(&self.path))
     }
 
-    /// Restores a backup as `how` says: which one, to which path, for which recipients. Every page is authenticated,
+    /// Restores a backup; `how` specifies which one, to which path, for which recipients. Every page is authenticated,
     /// and encrypted under a new data key.
     ///
     /// # Errors
@@ -209,17 +209,17 @@ impl EncryptedFile {
 
 /// Creates the file of a new identity, an age key, readable by its owner only. Returns its recipient, `age1...`.
 ///
-/// Keep a copy of the file elsewhere: without it nothing opens what is encrypted for it.
+/// Keep a copy of the file elsewhere: without it, nothing can be opened that is encrypted for it.
 ///
 /// # Errors
-/// [`EngineError::Key`] where the file exists or can't be written.
+/// [`EngineError::Key`] if the file exists or cannot be written.
 pub fn create_identity(path: &Path) -> Result<String, EngineError> {
     let new = selenite_keyring::keygen(crate::now());
     selenite_keyring::write_key_file(path, new.text.as_bytes())?;
     Ok(new.recipient)
 }
 
-/// Opens the destination of backups that a text names. Nothing is asked of it yet.
+/// Opens the destination of backups that `spec` names, without a request to it.
 ///
 /// # Errors
 /// [`EngineError::Usage`] for a text that names none; [`EngineError::Backup`].

@@ -1,7 +1,7 @@
-//! How many pages of a database are sealed under which data key, counted in the file.
+//! Counts the pages of a database file by the data key that encrypts them.
 //!
-//! What a page's trailer says is in clear (FORMAT 5.1), so that no key is needed; nothing is authenticated, and
-//! pages that lie in the log alone are not seen.
+//! Trailers are not encrypted (FORMAT 5.1), so that no key is needed. Nothing is authenticated, and
+//! pages that are in the log alone are not counted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::superblock_file::inspect_file;
 use crate::watch::Phase;
 use crate::{EngineError, Watch};
 
-/// How many pages are of which epoch.
+/// The number of pages of each epoch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EpochCounts {
-    /// By the number of the epoch, of pages that name one.
+    /// By the number of the epoch, for pages that name one.
     pub pages: BTreeMap<u32, u64>,
-    /// Places where no page lies: zeros, or less than a page at the end.
+    /// Places without a page: zeros, or less than a page at the end.
     pub blank_count: u64,
 }
 
-/// Reads all of a database file, and counts.
+/// Reads a whole database file and counts its pages.
 ///
 /// # Errors
 /// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that is damaged; [`EngineError::Io`];
@@ -74,7 +74,7 @@ impl EpochCounts {
     }
 }
 
-/// The runs of pages from `first` to `last` that lie one behind the other in the file (FORMAT 2.3).
+/// Splits the pages from `first` to `last` into runs that are contiguous in the file (FORMAT 2.3).
 fn side_by_side(geometry: Geometry, first: u32, last: u32) -> Vec<(u32, u32)> {
     let mut runs = Vec::new();
     let mut from = first;
@@ -94,7 +94,7 @@ fn side_by_side(geometry: Geometry, first: u32, last: u32) -> Vec<(u32, u32)> {
     runs
 }
 
-/// 1 MiB: large enough that a call costs nothing beside what it reads.
+/// 1 MiB: large enough that the cost of a call is negligible.
 const RUN_SIZE: usize = 1 << 20;
 
 #[cfg(test)]
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_hold_every_page_once_and_each_lies_in_one_piece() {
+    fn runs_contain_every_page_once_and_each_is_contiguous() {
         for shift in 10..=16 {
             let geometry = Geometry::new(PageSize::try_from(1 << shift).unwrap());
             let size = geometry.page_size().as_u64();

@@ -1,4 +1,4 @@
-//! What can go wrong, whose fault it is, and what to do next.
+//! The errors of operations: whose fault they are, and what to do next.
 
 use std::fmt;
 use std::io;
@@ -10,11 +10,11 @@ use selenite_vfs::error::VfsError;
 
 use crate::bad_page::BadPage;
 
-/// Why an operation was not done. Nothing was changed then, unless the variant says otherwise.
+/// Why an operation failed. Nothing was changed then, unless the variant says otherwise.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The caller: what was asked for does not make sense.
+    /// The caller: the request is invalid.
     Usage {
         /// What is wrong with it.
         what: String,
@@ -33,39 +33,39 @@ pub enum EngineError {
         /// The file.
         path: PathBuf,
     },
-    /// The caller: there is a file already where a new one should be.
+    /// The caller: the path of a new file is taken.
     Exists {
         /// The file.
         path: PathBuf,
         /// Whether `--force` would have replaced it.
         can_force: bool,
     },
-    /// The caller or the key's keeper.
+    /// The caller, or the holder of the key.
     Key(KeyError),
-    /// The caller: slots would be dropped, because no one who was named opens them.
+    /// The caller: slots would be dropped, because no given identity opens them.
     WouldDrop {
         /// The slots, one to a line.
         slots: String,
     },
     /// The master key was renewed, but the keyring file still lists the old one, too.
     PinNotKept(KeyError),
-    /// The file: data that is not what was written.
+    /// The file: data that differs from what was written.
     Refused {
         /// What was refused.
         what: String,
-        /// The places, where they are known.
+        /// The pages, if they are known.
         pages: Vec<BadPage>,
     },
-    /// The caller or the file: an anchor that is not to be believed.
+    /// The caller or the file: an anchor that is not accepted.
     Anchor {
         /// What is wrong with it.
         what: String,
         /// What to do.
         next: String,
     },
-    /// The file: its copy did not come out equal.
+    /// The file: its copy differs.
     CopyDiffers {
-        /// Where the first difference is.
+        /// The first difference.
         what: String,
     },
     /// The machine.
@@ -74,32 +74,32 @@ pub enum EngineError {
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The machine: its disk is full, or a file may not grow.
     NoRoom {
         /// The file.
         path: PathBuf,
-        /// About how many bytes are needed; 0 if unknown.
+        /// The approximate number of bytes needed; 0 if unknown.
         needed: u64,
-        /// How to go on when there is room.
+        /// How to continue after freeing space.
         next: String,
     },
-    /// Someone else has the file in use.
+    /// Another connection or process uses the file.
     Busy {
         /// The file.
         path: PathBuf,
-        /// By what it was seen.
+        /// How it was detected.
         what: &'static str,
     },
-    /// Another process follows this database to the same place.
+    /// Another process follows this database to the same destination.
     Followed {
         /// The database.
         path: PathBuf,
-        /// Who, as far as it said so.
+        /// The process, if it is known.
         by: String,
-        /// The place.
+        /// The destination.
         place: String,
     },
     /// Another process re-encrypts this database's pages.
@@ -111,7 +111,8 @@ pub enum EngineError {
         /// Since when: seconds since 1970-01-01 UTC.
         since: u64,
     },
-    /// The caller: a new key was asked for, and pages are being sealed under one that was made before.
+    /// The caller: a new key was requested, but pages are being re-encrypted under one that was
+    /// made before.
     Begun {
         /// The database.
         path: PathBuf,
@@ -122,56 +123,57 @@ pub enum EngineError {
     },
     /// The caller asked to stop.
     Interrupted,
-    /// The caller asked to stop. What was done stays done, and the rest can be done later.
+    /// The caller asked to stop. Completed work is kept, and the rest can be done later.
     Unfinished {
         /// The database.
         path: PathBuf,
     },
-    /// The caller asked to stop. Someone was shut out of the slot, but may still know the data key.
+    /// The caller asked to stop. The compromised slot was removed, but its holder may still know
+    /// the data key.
     StillCompromised {
         /// The database.
         path: PathBuf,
-        /// The slot, as it was named.
+        /// The slot, as the caller named it.
         slot: String,
     },
-    /// A backup was not made, or is not to be had.
+    /// A backup could not be made, or is not available.
     Backup(BackupError),
-    /// The destination: the backup on which an incremental one would rest is no good.
+    /// The destination: the base of an incremental backup is bad.
     BadBase {
         /// The database.
         path: PathBuf,
-        /// Where its backups are kept.
+        /// The destination of its backups.
         place: String,
-        /// What is wrong with it.
+        /// What is wrong with the base.
         source: Box<BackupError>,
     },
-    /// SQLite's words, or the VFS's.
+    /// An error of SQLite or the VFS.
     Sqlite {
         /// Whose fault it is, by SQLite's result code.
         class: Class,
-        /// What was said.
+        /// The message.
         what: String,
         /// What to do.
         next: String,
     },
 }
 
-/// Whose fault an error is, as the exit status of the command line has it.
+/// Whose fault an error is, which determines the exit status of the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// None of the others.
     Other,
-    /// The way it was called.
+    /// Invalid arguments.
     Usage,
     /// The file is not encrypted.
     NotEncrypted,
     /// No key, or a wrong one.
     Key,
-    /// Data that is not what was written.
+    /// Data that differs from what was written.
     Data,
     /// Input or output.
     Io,
-    /// In use by others.
+    /// In use by another connection or process.
     Busy,
     /// Interrupted.
     Interrupted,
@@ -194,13 +196,13 @@ impl Class {
     }
 }
 
-/// What is said of a file that is neither SQLite's nor ours: here and in the VFS.
+/// The reason that is reported, here and in the VFS, for a file that is neither SQLite's nor ours.
 pub(crate) const NO_DATABASE: &str = "it is not an SQLite database";
 
-/// What the VFS says of a database that `reencrypt --off` has made, in its first words.
+/// The first words of the VFS's error for a database that `reencrypt --off` has made.
 pub(crate) const ONLY_NONE: &str = "its only suite is NONE";
 
-/// What to do with one.
+/// The advice for such a database.
 pub(crate) fn only_none_advice(path: &Path) -> String {
     format!(
         "set SELENITE_PLAIN=allow, or encrypt it again: selenite reencrypt {} --on",
@@ -229,7 +231,7 @@ impl EngineError {
         }
     }
 
-    /// What to do next, for people: a sentence without its full stop; empty where there is nothing to say.
+    /// What to do next, for users: a sentence without its full stop; empty if there is no advice.
     #[must_use]
     pub fn advice(&self) -> String {
         match self {
@@ -285,7 +287,7 @@ impl EngineError {
         }
     }
 
-    /// What the VFS would have refused, had it been asked.
+    /// Converts an error of the VFS that SQLite did not report.
     pub(crate) fn of_vfs(error: &VfsError, path: &Path) -> Self {
         if matches!(error, VfsError::Retired) {
             return Self::Key(KeyError::Retired);
@@ -296,7 +298,8 @@ impl EngineError {
         }
     }
 
-    /// Says of a full disk how much room is needed there, and how to go on then. Any other error stays what it is.
+    /// Adds to the error of a full disk how much room is needed there, and how to continue then.
+    /// Any other error is returned unchanged.
     pub(crate) fn with_room(self, needed: u64, next: impl FnOnce() -> String) -> Self {
         let is_full = |source: &io::Error| {
             matches!(
@@ -325,7 +328,7 @@ impl EngineError {
     }
 }
 
-/// Gives an error of the system its place: `.map_err(io_error("sync", path))`.
+/// Adds verb and path to an error of the system: `.map_err(io_error("sync", path))`.
 pub(crate) fn io_error<'a>(verb: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> EngineError + 'a {
     move |source| EngineError::Io {
         verb,
@@ -364,7 +367,7 @@ fn class_of_key(error: &KeyError) -> Class {
         | KeyError::CannotWrap { .. }
         | KeyError::Unencodable(_)
         | KeyError::GenerationExhausted => Class::Other,
-        // No key, a wrong one, a service that is away, a pin that does not fit.
+        // No key, a wrong one, an unavailable service, a pin that does not match.
         _ => Class::Key,
     }
 }

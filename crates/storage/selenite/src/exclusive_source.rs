@@ -1,15 +1,15 @@
-//! A database that no other connection can use, until another file has taken its place.
+//! A database that no other connection can use, until another file has replaced it.
 //!
-//! - exclusive-throughout: from [`ExclusiveSource::lock`] on this connection holds SQLite's
-//!   EXCLUSIVE lock: in WAL mode, too, where it keeps the WAL's index in its own memory
+//! - exclusive-throughout: from [`ExclusiveSource::lock`] on, this connection holds SQLite's
+//!   EXCLUSIVE lock, also in WAL mode, where it keeps the WAL's index in its own memory
 //!   (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
 //! - no-log-at-rename: when the new file gets its name, the old connection has neither WAL nor
-//!   journal: SQLite deletes those by name, and the name would be the new database's.
-//! - old-file-retired: a process that still has the old file open is told at its next read: it is retired
-//!   before the lock is released.
-//! - locked-file-has-the-name: the file that is locked is the one that has the name. Who waited for
-//!   the lock of a file may get it when another has taken its place: a copy of it would go over the
-//!   new one, and so would the deletion of logs by name. (A file that was replaced is mostly
+//!   journal: SQLite deletes them by name, which would then be that of the new database's files.
+//! - old-file-retired: the old file is retired before the lock is released: a process that still
+//!   has it open gets an error at its next read.
+//! - locked-file-has-the-name: the locked file is the one at the path. A connection that waits for
+//!   the lock of a file may get it after another file has replaced that one: a copy of the old file
+//!   would then replace the new one, and logs would be deleted by name. (A replaced file is usually
 //!   retired, old-file-retired; not if a kill came in between, nor if another program replaced it.)
 
 use std::path::{Path, PathBuf};
@@ -29,17 +29,19 @@ pub struct ExclusiveSource {
 }
 
 impl ExclusiveSource {
-    /// Takes the lock. `path` is the file's own name, without links.
+    /// Takes the lock. `path` is the path of the file without symbolic links.
     ///
     /// # Errors
-    /// [`EngineError::Busy`] if anyone uses it, or another file took its place meanwhile; what SQLite and the VFS say.
+    /// [`EngineError::Busy`] if another connection uses it, or if another file replaced it
+    /// meanwhile; errors of SQLite and the VFS.
     pub fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
         Self::open(storage, path, access)?.locked(storage)
     }
 
-    /// Opens it, without a lock.
+    /// Opens the database, without a lock.
     fn open(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
-        // Before SQLite opens it: what has the name before and after is what was opened in between.
+        // Read before SQLite opens it: if the path has the same file before and after, that is the
+        // file that was opened in between.
         let file = file_at(storage, path)?;
         let database = Database::connect(path, &access.uri(path), access)?;
         Ok(Self {
@@ -81,10 +83,10 @@ impl ExclusiveSource {
         self.is_wal
     }
 
-    /// Has everything in the database file: its log is empty then, and stays so.
+    /// Copies the log into the database file: the log is empty then, and stays so.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn empty_log(&self) -> Result<(), EngineError> {
         if self.is_wal && self.database.text("PRAGMA main.wal_checkpoint(TRUNCATE)")? != "0" {
             return Err(EngineError::Busy {
@@ -95,12 +97,14 @@ impl ExclusiveSource {
         Ok(())
     }
 
-    /// Puts the draft in its place, which is complete and on disk, and retires the old file. Answers why that could not
-    /// be told to who has the old file open, if so: the new one is in its place all the same.
+    /// Replaces the database by the draft, which is complete and synced, and retires the old file.
+    /// Returns an error of retiring it: processes that have the old file open do not notice then,
+    /// but the new one is in its place nevertheless.
     ///
     /// # Errors
-    /// [`EngineError::Io`] and what SQLite says; then the old database is in its place, as it was. Only if the folder
-    /// can't be synced after the rename ([`EngineError::Io`], `sync`) is the new one there, until the power fails.
+    /// [`EngineError::Io`] and errors of SQLite; then the old database is in its place, unchanged.
+    /// Only if the folder cannot be synced after the rename ([`EngineError::Io`], `sync`), the new
+    /// one is there, until a power failure.
     pub fn hand_over(self, storage: &dyn Storage, mut draft: Draft<'_>) -> Result<Option<EngineError>, EngineError> {
         let replaced = self
             .check_name(storage)
@@ -111,7 +115,8 @@ impl ExclusiveSource {
             self.take_back(storage);
             return Err(error);
         }
-        // Not retired before the new name is on disk: a power failure could bring the old one back.
+        // Retired only after the new name is on disk: before, a power failure could bring the old
+        // file back.
         sync_folder(storage, &self.path)?;
         let retired = self.database.text("SELECT selenite_retire('main')");
         let closed = self.database.batch("ROLLBACK").and_then(|()| self.database.close());
@@ -119,9 +124,10 @@ impl ExclusiveSource {
     }
 
     /// `no-log-at-rename`: the lock is held throughout: a change of locking mode alone releases
-    /// nothing, and the transaction that follows begins with the lock that is there.
+    /// nothing, and the next transaction begins with the lock that is held.
     fn put_away_logs(&self, storage: &dyn Storage) -> Result<(), EngineError> {
-        // PERSIST leaves WAL mode; and SQLite deletes its journal at once where PERSIST is left with the lock held.
+        // PERSIST leaves WAL mode; and SQLite deletes its journal at once when PERSIST is left
+        // while the lock is held.
         let mode = self.database.text("PRAGMA main.journal_mode = PERSIST")?;
         if mode != "persist" {
             return Err(EngineError::Busy {
@@ -132,7 +138,7 @@ impl ExclusiveSource {
         self.database.text("PRAGMA main.locking_mode = NORMAL")?;
         self.database.batch("BEGIN EXCLUSIVE")?;
         self.database.text("PRAGMA main.journal_mode = DELETE")?;
-        // Of a process that ended without closing; no process uses it now.
+        // Left by a process that ended without closing; no process uses it now.
         let _ = storage.remove(&beside(&self.path, "-shm"));
         for companion in COMPANIONS {
             let path = beside(&self.path, companion);
@@ -146,17 +152,18 @@ impl ExclusiveSource {
         sync_folder(storage, &self.path)
     }
 
-    /// Back to the mode in which it was found. What fails here leaves it in rollback mode, whole.
+    /// Returns to the mode in which the database was found. An error here leaves it in rollback
+    /// mode, intact.
     fn take_back(&self, storage: &dyn Storage) {
         let _ = self.database.batch("ROLLBACK");
-        // locked-file-has-the-name: a WAL has its name by that of the database.
+        // locked-file-has-the-name: a WAL is named after its database.
         if self.is_wal && self.check_name(storage).is_ok() {
             let _ = self.database.text("PRAGMA main.journal_mode = WAL");
         }
     }
 }
 
-/// By stat(2): closing a descriptor would give up the process's locks.
+/// Uses stat(2): closing a descriptor would release the process's locks.
 fn file_at(storage: &dyn Storage, path: &Path) -> Result<(u64, u64), EngineError> {
     let found = storage.attributes(path).map_err(io_error("read", path))?;
     Ok(found.identity)
@@ -191,8 +198,8 @@ mod tests {
         assert_eq!(std::fs::read_to_string(beside(path, "-shm")).unwrap(), OTHER);
     }
 
-    /// locked-file-has-the-name: as one that waited for the lock of who replaced it, and was killed
-    /// before the old file was retired.
+    /// locked-file-has-the-name: as if it had waited for the lock of a process that replaced the
+    /// file, and was killed before it retired the old one.
     #[test]
     fn a_file_that_was_replaced_before_it_was_locked_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
@@ -204,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_replaced_while_it_is_locked_goes_over_nothing() {
+    fn a_file_that_is_replaced_while_it_is_locked_overwrites_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = made(folder.path());
         let source = ExclusiveSource::lock(&Disk, &path, &Access::default().passing()).unwrap();

@@ -1,25 +1,27 @@
-//! What a file has besides contents, owner and mode, for the file that takes its place: its access
-//! list (acl(5)) and the attributes that its users gave it (xattr(7), `user.*`).
+//! Attributes of a file besides contents, owner and mode, for the file that replaces it: its access
+//! control list (acl(5)) and its user attributes (xattr(7), `user.*`).
 //!
-//! - by-path: by path, not by descriptor: closing one would give up SQLite's locks (fcntl(2)).
-//! - draft-access-list-removed: a draft may have got an access list from its folder (`default`
-//!   entries), which its mode keeps shut: the mode's group bits are the list's mask. It is gone
-//!   before the mode is set, or those whom it names could read the new file.
+//! - by-path: attributes are read and set by path, not by descriptor: closing one would release
+//!   SQLite's locks (fcntl(2)).
+//! - draft-access-list-removed: a draft may have inherited an access control list from its folder
+//!   (`default` entries). Its mode keeps the list ineffective, because the mode's group bits are
+//!   the list's mask. The list is removed before the mode is set; otherwise the users in it could
+//!   read the new file.
 //!
-//! Labels of the system's (`security.*`, `trusted.*`) are the system's to give.
+//! Attributes of the system (`security.*`, `trusted.*`) are left to the system.
 
 use std::path::Path;
 
 use rustix::fs::{XattrFlags, lgetxattr, lgetxattr_query, llistxattr, llistxattr_query, lremovexattr, lsetxattr};
 use rustix::io::{Errno, Result};
 
-/// Gives `to` what `from` has. Answers what could not be given.
+/// Copies the attributes of `from` to `to`. Returns the names of those that could not be copied.
 pub fn carry_over(from: &Path, to: &Path) -> Vec<String> {
     let mut lost = Vec::new();
     if carry_list(from, to).is_err() {
         lost.push(ACCESS_LIST.to_owned());
     }
-    // A file system without attributes has none that could be lost.
+    // A file system without attributes has none to lose.
     for name in names(from).unwrap_or_default() {
         let carried = value(from, &name).and_then(|value| lsetxattr(to, &name, &value, XattrFlags::empty()));
         if carried.is_err() {
@@ -35,7 +37,7 @@ fn carry_list(from: &Path, to: &Path) -> Result<()> {
         Err(Errno::NODATA | Errno::OPNOTSUPP) => None,
         found => Some(found),
     };
-    // First of all the folder's goes, whatever comes of the rest.
+    // The list inherited from the folder is removed first, whatever fails afterwards.
     match lremovexattr(to, ACCESS_LIST) {
         Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
         removed => removed?,
@@ -46,7 +48,7 @@ fn carry_list(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
-/// Those that a user gave.
+/// The names of user attributes.
 fn names(path: &Path) -> Result<Vec<String>> {
     let mut list = vec![0; llistxattr_query(path)?];
     let size = llistxattr(path, list.as_mut_slice())?;

@@ -1,14 +1,14 @@
-//! A database's name as SQLite's URI (<https://sqlite.org/uri.html>).
+//! SQLite's URI of a database file (<https://sqlite.org/uri.html>).
 
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// `file:PATH?vfs=NAME&...`, everything percent-encoded that could mean something.
+/// `file:PATH?vfs=NAME&...`, with percent-encoding of all characters that could have a meaning.
 pub struct FileUri(String);
 
 impl FileUri {
-    /// Names the file at `path`, opened through the VFS of that name.
+    /// Names the file at `path`, opened through the VFS `vfs`.
     pub fn new(path: &Path, vfs: &str) -> Self {
         let mut uri = Self("file:".to_owned());
         // Two slashes would begin an authority.
@@ -22,7 +22,7 @@ impl FileUri {
         uri
     }
 
-    /// Adds a parameter. No secret may be one: identities are named, not given.
+    /// Adds a parameter, which must not be a secret: identities are named, not given.
     #[must_use]
     pub fn with(mut self, key: &str, value: &str) -> Self {
         self.0.push('&');
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_and_a_spec_can_hold_what_means_something_in_a_uri() {
+    fn special_characters_of_a_uri_are_encoded_in_a_path_and_a_spec() {
         let uri = FileUri::new(Path::new("/a b/?#&%.db"), "selenite").with("selenite_identity", "age:/k&plain=allow");
         assert_eq!(
             uri.as_str(),

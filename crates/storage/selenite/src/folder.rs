@@ -1,12 +1,12 @@
-//! Every database in a folder and below it, and what there is to worry about.
+//! Lists every database in a folder and below it, with warnings.
 //!
-//! - regular-files-only: nothing is opened but regular files of at least 16 bytes, for reading, and
-//!   none that this process has open: its POSIX locks would go ([`crate::raw_file`]). Links are not
-//!   followed, but for the folder's own name.
-//! - errors-are-listed: what can't be looked into is listed as such and ends nothing: a look at a
-//!   thousand databases is not lost over one.
-//! - unauthenticated-is-marked: without a key everything said is the file's own word, and says so
-//!   ([`crate::Sealed::authentic`]).
+//! - regular-files-only: only regular files of at least 16 bytes are opened, for reading, and none
+//!   that this process has open: its POSIX locks would be lost ([`crate::raw_file`]). Links are not
+//!   followed, except for the path of the folder itself.
+//! - errors-are-listed: a file or folder that cannot be read is listed as such and does not end the
+//!   listing of all others.
+//! - unauthenticated-is-marked: without a key, everything reported is the file's own claim, and is
+//!   marked so ([`crate::Sealed::authentic`]).
 
 mod entry;
 mod nature;
@@ -32,35 +32,35 @@ use nature::{HEAD_SIZE, Nature};
 use neighbours::Neighbours;
 use walk::{Names, Walk};
 
-/// What is in a folder.
+/// The databases in a folder.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// When it was looked at: seconds since 1970-01-01 UTC.
+    /// The time of the listing: seconds since 1970-01-01 UTC.
     pub time: u64,
     /// The databases, by path.
     pub databases: Vec<Entry>,
-    /// What could not be looked into, by path.
+    /// What could not be read, by path.
     pub unreadable: Vec<Unreadable>,
 }
 
 impl Listing {
-    /// Whether there is anything to worry about.
+    /// Whether there is a warning, or anything that could not be read.
     #[must_use]
     pub fn has_warnings(&self) -> bool {
         !self.unreadable.is_empty() || self.databases.iter().any(|database| !database.warnings.is_empty())
     }
 }
 
-/// A folder or file that could not be looked into: there may be anything in it.
+/// A folder or file that could not be read: its contents are unknown.
 #[derive(Clone, Debug)]
 pub struct Unreadable {
-    /// Which.
+    /// Its path.
     pub path: PathBuf,
-    /// Why not.
+    /// Why.
     pub why: String,
 }
 
-/// How databases are looked at: with whose keys, and against what limits.
+/// How databases are examined: with which keys, and against which limits.
 pub struct Look {
     keys: Keys,
     notes: VerifyNotes,
@@ -69,10 +69,10 @@ pub struct Look {
 }
 
 impl Look {
-    /// With the identities in force, if any, and by the clock of now.
+    /// Uses the identities in force, if any, and the present time.
     ///
     /// # Errors
-    /// [`EngineError::Key`] for an identity or a configuration that can't be read.
+    /// [`EngineError::Key`] for an identity or a configuration that cannot be read.
     pub fn new(access: &Access, limits: Limits) -> Result<Self, EngineError> {
         Ok(Self {
             keys: Keys::load(access)?,
@@ -82,37 +82,37 @@ impl Look {
         })
     }
 
-    /// Without any key, to judge what was looked at before.
+    /// Uses no key, to judge a status that was read before.
     #[must_use]
     pub fn keyless(limits: Limits) -> Self {
         Self {
             keys: Keys::none(),
-            // A configuration that can't be read was complained of when the database was looked at, if it matters.
+            // An unreadable configuration was reported when the status was read, if it matters.
             notes: VerifyNotes::load().unwrap_or(VerifyNotes::of(None)),
             limits,
             now: now(),
         }
     }
 
-    /// The same, with the verifies that these notes know of.
+    /// The same, with the verifications in these notes.
     #[must_use]
     pub fn with_notes(self, notes: VerifyNotes) -> Self {
         Self { notes, ..self }
     }
 
-    /// The same at another time.
+    /// The same, at another time.
     #[must_use]
     pub fn at(self, now: u64) -> Self {
         Self { now, ..self }
     }
 
-    /// Every database in `folder` and below.
+    /// Lists every database in `folder` and below.
     ///
     /// # Errors
-    /// [`EngineError::Io`] for the folder itself; what is below can't fail (errors-are-listed).
+    /// [`EngineError::Io`] for the folder itself; errors below it are listed (errors-are-listed).
     pub fn folder(&self, folder: &Path) -> Result<Listing, EngineError> {
         let mut listing = self.nothing();
-        // Told here, since no one wants a list of nothing.
+        // An error here, because the listing would be empty.
         std::fs::read_dir(folder).map_err(io_error("list", folder))?;
         let mut walk = Walk::of(folder);
         while let Some(names) = walk.next(&mut listing.unreadable) {
@@ -128,10 +128,11 @@ impl Look {
         Ok(listing)
     }
 
-    /// One database, as a listing of one.
+    /// Lists one database.
     ///
     /// # Errors
-    /// [`EngineError::Io`]; [`EngineError::NotEncrypted`] for a file that is no database. A damaged one is none.
+    /// [`EngineError::Io`]; [`EngineError::NotEncrypted`] for a file that is no database. A damaged
+    /// database is no error.
     pub fn file(&self, path: &Path) -> Result<Listing, EngineError> {
         let file = RawFile::open(&Disk, path)?;
         let nature = Nature::of(&file)?;
@@ -146,7 +147,7 @@ impl Look {
         Ok(listing)
     }
 
-    /// What there is to worry about with a database that was looked at already.
+    /// Judges a database whose status was read before.
     #[must_use]
     pub fn judge(&self, status: &Status) -> Entry {
         let size = status.files.first().map_or(0, |file| file.size);
@@ -187,7 +188,8 @@ impl Look {
         let plain = databases.iter().filter(|(_, nature)| *nature == Nature::Plain);
         let plain = plain.map(|(name, _)| name.clone()).collect();
         let neighbours = Neighbours::new(folder, plain);
-        // A draft is a matter of the database that it was to be; of one that is not there it is its own.
+        // A draft is reported with its target database; if that does not exist, the draft is listed
+        // itself.
         let is_listed = |target: &OsStr| databases.iter().any(|(name, _)| name == target);
         for (name, nature) in &databases {
             if target_of_draft(name).is_some_and(is_listed) {
@@ -203,18 +205,18 @@ impl Look {
     }
 }
 
-/// What a file is, if it is a database or named like one.
+/// What a file is, if it is a database or has the name of one.
 fn look_into(path: &Path) -> Result<Option<Nature>, EngineError> {
     let has_name = has_name_of_a_database(path);
     let file = match size_of(path).and_then(|size| {
-        // Nothing so short is a database, and the kernel's own files say that they have no bytes:
-        // reading them may wait.
+        // Nothing shorter is a database. The kernel's own files report a size of 0, and reading
+        // them may block.
         let is_worth_it = size >= HEAD_SIZE || has_name;
         is_worth_it.then(|| RawFile::open_in_folder(path)).transpose()
     }) {
-        // Where standard output goes, most likely.
+        // Most likely the file to which standard output goes.
         Err(error) if error.class() == Class::Busy && !has_name => return Ok(None),
-        // It is something else now, or gone.
+        // It was replaced by something else, or removed.
         Err(EngineError::Usage { .. }) => return Ok(None),
         Err(EngineError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
@@ -228,7 +230,8 @@ fn look_into(path: &Path) -> Result<Option<Nature>, EngineError> {
     Ok(is_one.then_some(nature))
 }
 
-/// Whether a file is a database of SQLite's or ours, as far as can be told: one that this process has open may be.
+/// Whether a file is a database of SQLite's or ours. A file that this process has open may be one,
+/// and counts as one.
 pub(crate) fn is_database(path: &Path) -> bool {
     match RawFile::open_in_folder(path).and_then(|file| Nature::of(&file)) {
         Ok(nature) => matches!(nature, Nature::Sealed | Nature::Plain),
@@ -248,7 +251,7 @@ fn has_name_of_a_database(path: &Path) -> bool {
 }
 
 fn unreadable(path: PathBuf, error: &EngineError) -> Unreadable {
-    // What the path does not have to be said again for.
+    // Without the path, which is reported with it.
     let why = if let EngineError::Io { source, .. } = error {
         source.to_string()
     } else if let EngineError::Busy { what, .. } = error {

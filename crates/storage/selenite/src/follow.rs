@@ -1,33 +1,33 @@
-//! Follows a database while others use it: a backup, and then what is committed, a moment later.
+//! Follows a database while others use it: makes a backup, and then sends what is committed shortly
+//! afterwards.
 //!
-//! - nothing-is-left-out: the log's frames are read under a read mark of SQLite's; before one is
-//!   given back, the next is held, and everything up to the one before was sent. So no frame is
+//! - nothing-is-left-out: the log's frames are read under a read mark of SQLite's. Before a mark is
+//!   released, the next one is held, and everything up to the released one was sent. So no frame is
 //!   overwritten before it was read:
-//!   - On a mark other than 0, no connection restarts the log: `walRestartLog` and a checkpoint that
-//!     truncates the log want all of these marks exclusively.
+//!   - On a mark other than 0, no connection restarts the log: `walRestartLog` and a checkpoint
+//!     that truncates the log need all of these marks exclusively.
 //!   - On mark 0, which a reader gets if all of the log is in the file, `walCheckpoint` cannot have
-//!     it exclusively, and copies nothing. The log may restart, once: the new one could only follow
-//!     another after it was copied.
-//!   - A connection that holds either for what was sent, and then takes another for more, gets none
-//!     that is 0: of what came since nothing was copied (`walCheckpoint` stops at the mark that is
-//!     held). So more is read while the log stands.
-//! - nothing-is-sent-twice: where no mark was
-//!   held, after a kill say, the log has the same salts, and the frame before the place has the
-//!   checksum that was noted: see [`selenite_vfs::snapshot::Snapshot::place_behind`]. Or else a new
-//!   backup is made.
-//! - writers-never-wait: no lock is taken that they want, but in a checkpoint
-//!   of kind PASSIVE, which waits for no one. While a mark other than 0 is held the log grows;
-//!   where it has grown long, and checkpoints don't come to its end, marks are let go between
-//!   turns, so that writers begin it again: which pages were committed in the old log is then told
-//!   by its file ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
-//! - removed-keys-open-nothing-new: when slots or
-//!   master key are others than those of the archive, a new one is begun.
-//! - no-holes: where the archive is gone, or another has added to it, it is
-//!   left: what is there is looked at again, and gone on with or replaced by a new backup. Where
-//!   the destination is away it is waited for.
-//! - idle-is-free: where no one commits, a turn looks at the WAL index, in
-//!   memory, and at which file bears the database's name; every few seconds at the keys, and once a
-//!   minute whether the archive is there.
+//!     it exclusively, and copies nothing. The log may restart once: before a second restart, the
+//!     new log would have to be copied.
+//!   - A connection that holds either for what was sent, and then takes another for more, does not
+//!     get mark 0: nothing that came since was copied (`walCheckpoint` stops at the mark that is
+//!     held). So the new frames are read before the log restarts.
+//! - nothing-is-sent-twice: if no mark was held, for example after a kill, the log must have the
+//!   same salts, and the frame before the position must have the recorded checksum: see
+//!   [`selenite_vfs::snapshot::Snapshot::place_behind`]. Otherwise a new backup is made.
+//! - writers-never-wait: no lock is taken that writers need, except in a PASSIVE checkpoint, which
+//!   does not wait. While a mark other than 0 is held, the log grows. If it has grown long, and
+//!   checkpoints do not reach its end, marks are released between turns, so that writers restart
+//!   it. The pages that were committed in the old log are then determined from its file
+//!   ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
+//! - removed-keys-open-nothing-new: if the slots or the master key differ from those of the
+//!   archive, a new one is begun.
+//! - no-holes: if the archive was removed, or another process has added to it, it is abandoned: the
+//!   destination is read again, and what is there is continued or replaced by a new backup. An
+//!   unavailable destination is waited for.
+//! - idle-is-free: without commits, a turn reads the WAL index, in memory, and determines which
+//!   file is at the database's path; every few seconds it reads the keys, and once a minute it
+//!   checks that the archive exists.
 
 mod failed;
 mod look;
@@ -54,11 +54,11 @@ use new_archive::NewArchive;
 
 /// How a database is followed.
 pub struct Follow {
-    /// How far behind it may be.
+    /// How far the backup may be behind.
     pub lag: Duration,
-    /// When a new backup is made at the latest.
+    /// The interval after which a new backup is made at the latest.
     pub renew_every: Duration,
-    /// How many bytes the database's log may grow to while nothing can be sent.
+    /// The size in bytes that the database's log may reach while nothing can be sent.
     pub log_size_max: u64,
     /// Whether to end once everything was sent.
     pub once: bool,
@@ -66,31 +66,33 @@ pub struct Follow {
     pub backup: Backup,
 }
 
-/// How far it is.
+/// The progress.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// What is followed up to now; nothing before the first backup is there.
+    /// The archive that is followed; `None` before the first backup is complete.
     pub archive: Option<ArchiveName>,
-    /// How many objects were added to it, and their bytes.
+    /// The number of objects that were added to it, and their size in bytes.
     pub objects: (u32, u64),
-    /// For how long nothing was known to be sent: what was committed before is there.
+    /// The time since everything was known to be sent: what was committed before is at the destination.
     pub behind: Duration,
     /// Whether a new backup is being made.
     pub is_renewing: bool,
-    /// Why what was followed before is not followed any more, until a new backup is there.
+    /// Why the previous archive is no longer followed, until a new backup is complete.
     pub left: Option<&'static str>,
-    /// What it waits for.
+    /// The error whose end it waits for.
     pub waits_for: Option<String>,
-    /// What a new backup waits for, while the one before is followed.
+    /// The error that delays a new backup, while the previous archive is followed.
     pub renewal_waits_for: Option<String>,
 }
 
-/// Follows the database at `path` until `watch` says stop. `tell` hears after every turn how far it is.
+/// Follows the database at `path` until `watch` interrupts it. `tell` receives the progress after
+/// every turn.
 ///
 /// # Errors
-/// [`EngineError::Usage`] in rollback mode, and where another database took its place; [`EngineError::Io`] where it
-/// was removed; [`EngineError::Followed`] where another process of this machine follows it to there; a page that is
-/// not authentic. A destination that is away or full is no error, but for [`Follow::once`].
+/// [`EngineError::Usage`] in rollback mode, and if another database replaced this one;
+/// [`EngineError::Io`] if it was removed; [`EngineError::Followed`] if another process of this
+/// machine follows it to the same destination; a page that is not authentic. An unavailable or full
+/// destination is an error only with [`Follow::once`].
 pub fn follow(
     storage: &dyn Storage,
     path: &Path,
@@ -112,14 +114,14 @@ pub fn follow(
     let _sole = sole::claim(storage, path, destination.as_ref())?;
     let mut trouble = Backoff::new(PAUSE_MAX);
     loop {
-        // Asked before the turn: what was committed before is sent.
+        // Read before the turn: what was committed before is sent in it.
         let is_last = watch.is_interrupted();
         let failed = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
             Ok(()) => {
                 trouble = Backoff::new(PAUSE_MAX);
                 None
             }
-            // The next backup is under the keys of now.
+            // The next backup uses the present keys.
             Err(EngineError::Backup(BackupError::KeysChanged)) => None,
             Err(error) if how.once || !is_passing(&error) => return Err(error),
             Err(error) => Some(error.to_string()),
@@ -141,7 +143,7 @@ pub fn follow(
     }
 }
 
-/// What does not change.
+/// The parameters, which do not change.
 struct FollowContext<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
@@ -151,35 +153,35 @@ struct FollowContext<'a> {
     backup: Arc<Backup>,
 }
 
-/// Who follows.
+/// The state of following.
 struct Follower {
-    /// In a read transaction, unless it was let go.
+    /// In a read transaction, unless that was released.
     holder: Database,
-    /// Takes the next one.
+    /// Begins the next one.
     other: Database,
-    /// What `holder` sees.
+    /// The log and keys that `holder` sees.
     look: Look,
-    /// `idle-is-free`: when a transaction was begun last.
+    /// `idle-is-free`: when the last transaction was begun.
     looked: Instant,
     /// writers-never-wait: no transaction is held.
     is_let_go: bool,
-    /// What was committed while none was held is not sent yet.
+    /// What was committed while no transaction was held is not sent yet.
     is_apart: bool,
     archive: Option<Followed>,
     new: Option<NewArchive>,
-    /// The last new one, where it failed.
+    /// The last attempt at a new archive, if it failed.
     failed: Option<Failed>,
-    /// `no-holes`: why the one before was left.
+    /// `no-holes`: why the previous archive was abandoned.
     left: Option<&'static str>,
-    /// Which file it is.
+    /// Device and inode of the file.
     identity: (u64, u64),
-    /// Since when not everything was sent.
+    /// The moment up to which everything is known to be sent.
     sent: Instant,
-    /// Whether nothing came in the last turn.
+    /// Whether the last turn found nothing new.
     is_quiet: bool,
-    /// How long the log was when a checkpoint was tried last.
+    /// The length of the log, in frames, at the last attempt at a checkpoint.
     tried: u32,
-    /// In how many more turns marks are let go.
+    /// The number of further turns after which marks are released.
     windows: u32,
 }
 
@@ -189,7 +191,7 @@ struct Followed {
     /// Enforces `removed-keys-open-nothing-new`.
     keys: look::Keys,
     since: Instant,
-    /// When it was seen to be there.
+    /// When it was last found to exist.
     seen: Instant,
     name: ArchiveName,
 }
@@ -227,7 +229,7 @@ impl Follower {
         self.is_let_go
     }
 
-    /// `no-holes`: does not go on with the archive.
+    /// `no-holes`: abandons the archive.
     fn leave(&mut self, why: &'static str) {
         self.archive = None;
         self.left = Some(why);
@@ -235,7 +237,7 @@ impl Follower {
 
     fn status(&self, failed: Option<String>) -> Status {
         let why = self.failed.as_ref().map(|failed| failed.why().to_owned());
-        // What it is tried in vain for is said until it goes well.
+        // The reason of failed attempts is reported until one succeeds.
         let (waits_for, renewal_waits_for) = match &self.archive {
             None => (why.or(failed), None),
             Some(_) => (failed, why),
@@ -258,13 +260,14 @@ impl Follower {
 
 fn connect(place: &FollowContext<'_>) -> Result<Database, EngineError> {
     let database = Database::open(place.storage, place.path, place.access)?;
-    // Who closes the database last would copy the log and remove it, and with it the place where to go on.
+    // Closing the last connection would copy the log and remove it, and with it the position to
+    // continue from.
     database.keep_log_on_close()?;
     database.batch("PRAGMA cache_size = -256")?;
     Ok(database)
 }
 
-/// Which file bears the database's name.
+/// Device and inode of the file at the database's path.
 fn identity(place: &FollowContext<'_>) -> Result<(u64, u64), EngineError> {
     let attributes = place.storage.attributes(place.path);
     Ok(attributes
@@ -278,7 +281,7 @@ fn log_size(place: &FollowContext<'_>) -> u64 {
     attributes.map_or(0, |attributes| attributes.size)
 }
 
-/// Whether it may be well again by itself.
+/// Whether the cause of the error may disappear without action.
 fn is_passing(error: &EngineError) -> bool {
     if let EngineError::Backup(BackupError::Store(error)) = error {
         return error.trouble != Trouble::Usage;
@@ -297,7 +300,7 @@ fn wait(pause: Duration, watch: &Watch) {
     }
 }
 
-/// How long to wait after trouble: longer each time.
+/// The pause after an error, which doubles each time.
 struct Backoff {
     pause: Duration,
     max: Duration,
@@ -316,10 +319,11 @@ impl Backoff {
     }
 }
 
-/// How long to wait after trouble at most.
+/// The longest pause after an error.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// How often one who waits listens for the end.
+/// How often interruption is checked during a pause.
 const LISTEN: Duration = Duration::from_millis(50);
-/// writers-never-wait: how long marks are let go: a writer's commit, its checkpoint and the next commit.
+/// writers-never-wait: how long marks are released: a writer's commit, its checkpoint and the next
+/// commit.
 const LET_GO: Duration = Duration::from_millis(50);

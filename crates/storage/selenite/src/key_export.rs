@@ -1,11 +1,11 @@
-//! The master key, to someone who keeps it elsewhere, and back: for the day on which every identity is lost.
+//! Exports the master key to a recipient for escrow, and imports it if every identity is lost.
 //!
 //! - export-is-a-read: exporting changes nothing, and takes no lock: it reads the superblock as any
 //!   reader does.
-//! - import-is-a-key-change: importing is a change of keys like every other (`keys`): under
-//!   SQLite's write lock, and by the superblock as it is then.
-//! - databases-are-not-replaced: no database is replaced by an exported key, whatever was said: not
-//!   the one that is exported, and no other.
+//! - import-is-a-key-change: importing is a change of keys like any other (`keys`): under SQLite's
+//!   write lock, and based on the superblock at that time.
+//! - databases-are-not-replaced: an exported key never replaces a database, whatever the options:
+//!   neither the one that is exported, nor another.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,38 +18,40 @@ use crate::storage::Storage;
 use crate::superblock_file::{FileContent, inspect};
 use crate::{Access, EngineError};
 
-/// What was exported.
+/// The result of an export.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The database.
+    /// The id of the database.
     pub database_id: DatabaseId,
-    /// For whom the key was sealed.
+    /// The recipient for which the key was encrypted.
     pub recipient: String,
     /// When the master key was made: seconds since 1970-01-01 UTC.
     pub master_created: u64,
-    /// What tells it from others (FORMAT 4.2).
+    /// Its commitment (FORMAT 4.2).
     pub commitment: [u8; 32],
-    /// How long it took, with asking for keys.
+    /// How long it took, including requests for keys.
     pub elapsed: Duration,
 }
 
-/// What was imported. An exported key proves nothing about who made it: importing it accepts the database.
+/// The result of an import. An exported key does not prove who made it: importing it accepts the
+/// database.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The database.
+    /// The id of the database.
     pub database_id: DatabaseId,
-    /// What tells its master key from others (FORMAT 4.2).
+    /// The commitment of its master key (FORMAT 4.2).
     pub commitment: [u8; 32],
     /// The new slots. Those of identities have origin marks.
     pub changed: Changed,
 }
 
-/// Seals a database's master key to an age recipient, in a file that is new, or takes the place of
-/// another if `replace` says so.
+/// Encrypts a database's master key to an age recipient, into a new file. With `replace` the file
+/// may replace another one.
 ///
 /// # Errors
-/// [`EngineError::Exists`]; [`EngineError::Usage`] where a database would be replaced; [`EngineError::Key`] as the
-/// keyring has it, and for a recipient that is none of age's; [`EngineError::Io`].
+/// [`EngineError::Exists`]; [`EngineError::Usage`] if a database would be replaced;
+/// [`EngineError::Key`] for errors of the keyring, and for a text that is no age recipient;
+/// [`EngineError::Io`].
 pub fn export(
     storage: &dyn Storage,
     path: &Path,
@@ -98,7 +100,7 @@ fn check_replaceable(storage: &dyn Storage, path: &Path, to: &Path) -> Result<()
     {
         return refused("it is the database itself");
     }
-    // A link is replaced itself, and what it leads to stays.
+    // A link is replaced itself; its target is unchanged.
     if named.is_symlink() {
         return Ok(());
     }
@@ -122,11 +124,12 @@ fn exists(to: &Path) -> EngineError {
 }
 
 /// Adds a slot for each of `recipients` to the database whose master key was exported to `from`.
-/// `access` names the identity that opens that file: none has to open the database.
+/// `access` names the identity that opens that file; it need not open the database.
 ///
 /// # Errors
-/// [`EngineError::Usage`] without recipients, and if one of them has a slot; [`EngineError::Key`] for a file that is
-/// no exported key or another's, a key that was renewed since, and too many slots; what SQLite says.
+/// [`EngineError::Usage`] without recipients, and if one of them has a slot; [`EngineError::Key`]
+/// for a file that is no exported key or that of another database, a key that was renewed since,
+/// and too many slots; errors of SQLite.
 pub fn import(
     storage: &dyn Storage,
     path: &Path,
@@ -142,7 +145,7 @@ pub fn import(
     let exported = ExportedKey::load(from, &access.identities(&config)?)?;
     let (bytes, superblock) = inspect(storage, path)?.sealed(path)?;
     exported.check(&bytes, &superblock)?;
-    // What opens the database is not what opened the file.
+    // The exported key opens the database, not the identity that opened the file.
     let held = exported.hold();
     let access = Access {
         identity: Some(held.spec()),

@@ -1,7 +1,7 @@
-//! Who can open a database: its key slots.
+//! The key slots of a database.
 //!
-//! Every change is one superblock, written under SQLite's write lock while others go on; a change that takes a right
-//! away is in both places, and synced, before it is reported (FORMAT 3.7).
+//! Every change writes one superblock under SQLite's write lock, while others continue. A change
+//! that takes a right away is in both copies, and synced, before it is reported (FORMAT 3.7).
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,22 +22,22 @@ use crate::{Access, Database, EngineError};
 /// The slots of a database, unauthenticated.
 #[derive(Clone, Debug)]
 pub struct SlotList {
-    /// The database.
+    /// The id of the database.
     pub database_id: DatabaseId,
-    /// Who can open it, or so it says.
+    /// Its slots, as the file states them.
     pub slots: Vec<SlotSummary>,
-    /// Where it comes from; nothing without a key.
+    /// Its origin; `None` without a key.
     pub origin: Option<Origin>,
-    /// The commitment of its master key (FORMAT 4.2); nothing without a key.
+    /// The commitment of its master key (FORMAT 4.2); `None` without a key.
     pub commitment: Option<[u8; 32]>,
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, Debug)]
 pub struct Changed {
-    /// Slot by slot.
+    /// The changes of slots.
     pub report: Report,
-    /// How long it took, with asking for keys.
+    /// How long it took, including requests for keys.
     pub elapsed: Duration,
     /// The keyring file that now has the new commitment, if one had the old.
     pub keyring: Option<PathBuf>,
@@ -48,15 +48,16 @@ pub struct Changed {
 /// Lists the slots. Needs no key, and changes nothing.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that can't be read; [`EngineError::Io`].
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that cannot be read; [`EngineError::Io`].
 pub fn list(storage: &dyn Storage, path: &Path) -> Result<SlotList, EngineError> {
     list_by(&[], storage, path)
 }
 
-/// As [`list`]; with origin and commitment, if an identity in force tells them without a service or a passphrase.
+/// As [`list`]; with origin and commitment, if an identity in force can determine them without a
+/// service or a passphrase.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that can't be read; [`EngineError::Io`].
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that cannot be read; [`EngineError::Io`].
 pub fn list_with_origin(storage: &dyn Storage, path: &Path, access: &Access) -> Result<SlotList, EngineError> {
     let identities = Access::config().and_then(|config| access.identities(&config));
     let mut identities = identities.unwrap_or_default();
@@ -78,7 +79,8 @@ fn list_by(identities: &[Box<dyn Identity>], storage: &dyn Storage, path: &Path)
 /// Adds a slot for `recipient`: `age1...`, or the spec of an identity.
 ///
 /// # Errors
-/// [`EngineError::Usage`] if the recipient has a slot; [`EngineError::Key`] as the keyring has it; what SQLite says.
+/// [`EngineError::Usage`] if the recipient has a slot; [`EngineError::Key`] for errors of the
+/// keyring; errors of SQLite.
 pub fn add(
     storage: &dyn Storage,
     path: &Path,
@@ -105,13 +107,13 @@ pub fn add(
     })
 }
 
-/// Removes the slot that `named` names (`find_slot`): also from the superblock that does not count,
-/// where a removal was cut off between the two. `force`: even the only slot of the identities in
-/// force.
+/// Removes the slot that `named` names (`find_slot`), also from the superblock that is not in
+/// force, if an earlier removal was interrupted between the two. With `force` it may be the only
+/// slot of the identities in force.
 ///
 /// # Errors
-/// [`EngineError::Key`]: no such slot, several, or the last one; [`EngineError::Usage`]: the only slot of the
-/// identities in force, without `force`; what SQLite says.
+/// [`EngineError::Key`]: no such slot, several, or the last one; [`EngineError::Usage`]: the only
+/// slot of the identities in force, without `force`; errors of SQLite.
 pub fn remove(
     storage: &dyn Storage,
     path: &Path,
@@ -119,7 +121,7 @@ pub fn remove(
     named: &str,
     force: bool,
 ) -> Result<Changed, EngineError> {
-    // Read first: a change, even one that fails, rewrites that superblock.
+    // Read first: a change rewrites that superblock, even if it fails.
     let left = twin(storage, path).ok().flatten();
     let wanted = named.to_owned();
     let identities = access.identities(&Access::config()?)?;
@@ -154,7 +156,7 @@ pub fn remove(
     Ok(mended)
 }
 
-/// Puts a slot for `recipient` in the place of the one that `named` names (`find_slot`), in one step.
+/// Replaces the slot that `named` names (`find_slot`) by one for `recipient`, in one step.
 ///
 /// # Errors
 /// As [`add`] and [`remove`].
@@ -185,9 +187,9 @@ pub fn replace(
 /// identity in force, and `recipients`.
 ///
 /// # Errors
-/// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::Key`] if a keyring
-/// file pins the database and can't be changed; [`EngineError::PinNotKept`] if that can't be changed any more once
-/// the key is renewed.
+/// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::Key`]
+/// if a keyring file pins the database and cannot be changed; [`EngineError::PinNotKept`] if it can
+/// no longer be changed after the key was renewed.
 pub fn renew(
     storage: &dyn Storage,
     path: &Path,
@@ -250,7 +252,7 @@ fn renew_without(
                 slots: slots.join("\n"),
             });
         }
-        // Before the superblock: a kill in between leaves no pin that is wrong.
+        // Before the superblock: a kill in between leaves no wrong pin.
         let is_listed = match &pins {
             Some((pins, path)) => expect((pins, path), unlocked, changed.unlocked.master.commitment())?,
             None => false,
@@ -277,8 +279,8 @@ fn renew_without(
     })
 }
 
-/// Pins the commitment that a database is about to have, beside the present one, where the keyring file lists the
-/// database. Answers whether it does.
+/// Pins the commitment that a database is about to have, in addition to the present one, if the
+/// keyring file lists the database. Returns whether it does.
 fn expect((keyring, path): (&Path, &Path), unlocked: &Unlocked, next: [u8; 32]) -> Result<bool, KeyError> {
     let database_id = unlocked.superblock.database_id;
     if !Keyring::load_if_there(keyring)?.lists(path, database_id) {
@@ -291,7 +293,7 @@ fn expect((keyring, path): (&Path, &Path), unlocked: &Unlocked, next: [u8; 32]) 
     Ok(true)
 }
 
-/// Whether one of the identities has a slot besides the one that is to go.
+/// Whether one of the identities has a slot other than `gone`.
 pub(crate) fn keeps_slot(
     unlocked: &Unlocked,
     gone: SlotId,
@@ -311,27 +313,27 @@ pub(crate) fn keeps_slot(
 /// Rewrites both superblocks, with the same keys: for a database that has lost one of them.
 ///
 /// # Errors
-/// [`EngineError::Key`] as the keyring has it; what SQLite says.
+/// [`EngineError::Key`] for errors of the keyring; errors of SQLite.
 pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Changed, EngineError> {
     apply(storage, path, access, |unlocked| {
         let generation = unlocked.superblock.generation.checked_add(1);
         Ok(change::Change {
             unlocked: unlocked.with_generation(generation.ok_or(KeyError::GenerationExhausted)?),
-            // No one loses a right; but what does is what is written to both places.
+            // No right is taken away, but only such changes are written to both copies.
             takes_rights_away: true,
             report: Report::default(),
         })
     })
 }
 
-/// Pins a database in the keyring file: from then on only its present master key is taken for its own. Answers where
-/// that file is.
+/// Pins a database in the keyring file: from then on only its present master key is accepted for
+/// it. Returns the path of that file.
 ///
-/// `replace`: whatever was pinned before, for a master key that was renewed elsewhere.
+/// `replace` replaces any other pin, for a master key that was renewed elsewhere.
 ///
 /// # Errors
-/// [`EngineError::Key`] if the key is wrong, or another one is pinned; [`EngineError::Usage`] if there is no place for
-/// a keyring file; [`EngineError::Io`].
+/// [`EngineError::Key`] if the key is wrong, or another one is pinned; [`EngineError::Usage`] if
+/// there is no folder for a keyring file; [`EngineError::Io`].
 pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -> Result<PathBuf, EngineError> {
     let config = Access::config()?;
     let identities = access.identities(&config)?;
@@ -339,7 +341,7 @@ pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -
         .keyring_path()
         .ok_or_else(|| EngineError::usage("no folder for a keyring file", "set SELENITE_KEYRING"))?;
     let (bytes, _) = inspect(storage, path)?.sealed(path)?;
-    // Who is not listed yet is not refused for it here: to pin a database is to say that it is trusted.
+    // A database that is not listed yet is not refused here: pinning it declares that it is trusted.
     let unlocked = selenite_keyring::unlock(&bytes, &identities, &Trust::any(), &Cache::new())?;
     let (id, commitment) = (unlocked.superblock.database_id, unlocked.master.commitment());
     if let Some(folder) = keyring_path.parent() {
@@ -355,7 +357,7 @@ pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -
     Ok(keyring_path.to_owned())
 }
 
-/// Notes in the keyring file that another database is at this path now, if it lists the path.
+/// Records in the keyring file that another database is at this path now, if it lists the path.
 pub(crate) fn replace_path_pin(config: &Config, path: &Path, unlocked: &Unlocked) -> Result<(), EngineError> {
     match config.keyring_path() {
         Some(keyring) => Ok(selenite_keyring::replace_path_pin(keyring, path, unlocked)?),
@@ -363,7 +365,7 @@ pub(crate) fn replace_path_pin(config: &Config, path: &Path, unlocked: &Unlocked
     }
 }
 
-/// The slot that was made for this recipient.
+/// The slot of this recipient, if it has one.
 pub(crate) fn slot_of(unlocked: &Unlocked, recipient: &dyn Recipient) -> Result<Option<SlotId>, KeyError> {
     let superblock = &unlocked.superblock;
     for slot in &superblock.slots {
@@ -398,7 +400,7 @@ pub(crate) fn apply(
     })
 }
 
-/// Makes a change, whole. Who wants it stopped is heard until it begins to be written.
+/// Makes a change completely. It can be interrupted until it begins to be written.
 fn make<R: Send + 'static>(
     storage: &dyn Storage,
     path: &Path,
@@ -419,7 +421,7 @@ fn make<R: Send + 'static>(
         })
     });
     match changed {
-        // Who waited for others in vain, and was told to stop meanwhile, has stopped.
+        // An operation that was interrupted while it waited for locks counts as interrupted.
         Err(EngineError::Busy { .. }) => access.watch.check().and(changed),
         changed => changed,
     }

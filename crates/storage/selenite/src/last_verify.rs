@@ -1,14 +1,15 @@
-//! When a database was last verified and found good.
+//! The last successful verification of a database.
 //!
-//! - note-proves-nothing: a note for people, beside the database it proves nothing: anyone who may
-//!   write to the state folder may write any note. What a database holds is known to who verifies
-//!   it.
-//! - not-in-the-database: never in the database: a verify only reads. The note is in the state
-//!   folder of who verified it.
-//! - by-id-and-inode: a copy has the database's id, and was not verified with it: a note is found
-//!   by id and inode together. Paths would not do, for one file has several (containers, links).
-//! - replaced-whole: one file for each, replaced whole: two who verify at once both leave a good
-//!   one. A note that can't be read is none.
+//! - note-proves-nothing: a note is information for users, and proves nothing about the database:
+//!   anyone who can write to the state folder can write any note. Only a verification shows what a
+//!   database contains.
+//! - not-in-the-database: the note is not in the database, because a verification only reads. It is
+//!   in the state folder of the user who verified.
+//! - by-id-and-inode: a copy has the database's id, but was not verified with it: a note is found
+//!   by id and inode together. Paths are not suitable, because one file can have several
+//!   (containers, links).
+//! - replaced-whole: each database has one file, replaced as a whole: of two concurrent
+//!   verifications each leaves a valid one. An unreadable note counts as none.
 //! - no-links: several users may write to the folder: [`SharedFolder`] follows no link there.
 
 use std::fs;
@@ -23,7 +24,7 @@ use crate::shared_folder::SharedFolder;
 use crate::verify::Report;
 use crate::{Access, Authenticated, EngineError, now};
 
-/// How much was verified.
+/// The extent of a verification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VerifyKind {
     /// Every page, and SQLite's integrity check.
@@ -33,7 +34,7 @@ pub enum VerifyKind {
 }
 
 impl VerifyKind {
-    /// The kind in a word.
+    /// The kind as one word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -43,14 +44,14 @@ impl VerifyKind {
     }
 }
 
-/// What is kept of a verify that found all well.
+/// The note about a successful verification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LastVerify {
     /// When it was done: seconds since 1970-01-01 UTC.
     pub time: u64,
-    /// How much was verified.
+    /// The extent of a verification.
     pub kind: VerifyKind,
-    /// How many pages there were.
+    /// The number of pages.
     pub page_count: u32,
     /// The generation of the superblock then.
     pub generation: u64,
@@ -68,7 +69,7 @@ impl LastVerify {
         )
     }
 
-    /// Nothing, unless each of the four lines is there once and whole, its end included.
+    /// `None` unless each of the four lines is there once and complete, including its end.
     fn parse(text: &str) -> Option<Self> {
         let text = text.strip_suffix('\n')?;
         let value = |name: &str| {
@@ -99,15 +100,15 @@ pub struct VerifyNotes {
 }
 
 impl VerifyNotes {
-    /// Those of the configuration's state folder.
+    /// The notes in the configuration's state folder.
     ///
     /// # Errors
-    /// [`EngineError::Key`] for a configuration that is wrong.
+    /// [`EngineError::Key`] for an invalid configuration.
     pub fn load() -> Result<Self, EngineError> {
         Ok(Self::of(Access::config()?.state_folder()))
     }
 
-    /// Those of this state folder; without one nothing is kept.
+    /// The notes in this state folder; without one, none are kept.
     #[must_use]
     pub fn of(state_folder: Option<&Path>) -> Self {
         Self {
@@ -115,7 +116,7 @@ impl VerifyNotes {
         }
     }
 
-    /// Keeps that a database was verified, if all was well.
+    /// Writes the note about a verification, if it was successful.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -140,7 +141,7 @@ impl VerifyNotes {
         self.write(path, physical.database_id, &note)
     }
 
-    /// Keeps that every page of a new database was authenticated when it was encrypted.
+    /// Writes the note that every page of a new database was authenticated when it was encrypted.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -166,7 +167,7 @@ impl VerifyNotes {
             .map_err(io_error("write", &folder.join(name)))
     }
 
-    /// The note on the database of this id in this file.
+    /// The note about the database of this id in this file.
     #[must_use]
     pub fn find(&self, database_id: DatabaseId, path: &Path) -> Option<LastVerify> {
         let inode = fs::metadata(path).ok()?.ino();
@@ -195,7 +196,7 @@ mod tests {
     };
 
     #[test]
-    fn a_note_is_read_back_and_no_part_of_it_is() {
+    fn a_note_is_read_back_and_a_truncated_one_is_rejected() {
         for kind in [VerifyKind::Full, VerifyKind::Physical] {
             let note = LastVerify { kind, ..NOTE };
             let text = note.encode();
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_says_something_twice_or_too_large_is_none() {
+    fn a_note_with_a_repeated_or_invalid_value_is_rejected() {
         let text = NOTE.encode();
         for (from, to) in [
             ("pages = 15607", "pages = 4294967296"),

@@ -1,16 +1,16 @@
-//! How a new database is laid out.
+//! The layout of a new database.
 
 use selenite_cipher::Suite;
 use selenite_format::{AutoVacuum, PageSize};
 
-/// What can't be changed later without a copy, and the suite.
+/// Properties that cannot be changed later without a copy, and the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// What its pages are sealed in.
+    /// The suite that its pages are encrypted with.
     pub suite: Suite,
     /// The size of its pages.
     pub page_size: PageSize,
-    /// How it gives up free pages.
+    /// How free pages are released.
     pub auto_vacuum: AutoVacuum,
 }
 
@@ -24,7 +24,7 @@ impl Default for Layout {
     }
 }
 
-/// As the URI has it.
+/// The value in the URI.
 pub(crate) fn auto_vacuum_word(auto_vacuum: AutoVacuum) -> &'static str {
     match auto_vacuum {
         AutoVacuum::None => "none",

@@ -2,23 +2,25 @@
 //!
 //! ## Where to start
 //!
-//! [`EncryptedFile`] has the operations, [`Access`] says how a database is opened, [`EngineError`]
-//! what went wrong and what to do next. All else are their parameters and results. Items that this
-//! documentation does not show are for the other crates of the project, and may change.
+//! [`EncryptedFile`] has the operations. [`Access`] specifies how a database is opened.
+//! [`EngineError`] describes what went wrong and what to do next. All other items are their
+//! parameters and results. Items that this documentation does not show are for the other crates of
+//! the project and may change.
 #![forbid(unsafe_code)]
 
 // Invariants of the operations:
 //
-// no-key-in-sight: no key is in SQL, in a URI, in an argument or in an error. An identity is named by its spec, and a
-// change of keys goes to the VFS as a value (`selenite_vfs::change`).
+// no-key-in-sight: no key appears in SQL, in a URI, in an argument or in an error. An identity is
+// named by its spec; a change of keys is passed to the VFS as a value (`selenite_vfs::change`).
 //
-// whole-old-or-new: nothing is replaced before its replacement was compared, verified and synced; a kill at any moment
-// leaves the whole old database or the whole new one.
+// whole-old-or-new: a file is replaced only after its replacement was compared, verified and
+// synced. A kill at any moment leaves either the whole old database or the whole new one.
 //
-// locks-kept: a database file is opened without SQLite only while this process has it not open with SQLite, whose POSIX
-// locks would be lost (`raw_file`); or by a descriptor that is opened after SQLite's and closed after it, where that
-// has the exclusive lock (`offline`, `comparison`) or keeps the file as it is (`anchor`). A process that serves
-// databases does these things in a child.
+// locks-kept: a database file is opened without SQLite only while this process does not have it
+// open with SQLite, because closing the descriptor would release SQLite's POSIX locks (`raw_file`).
+// The exception is a descriptor that is opened after SQLite's and closed after it, while SQLite has
+// the exclusive lock (`offline`, `comparison`) or keeps the file unchanged (`anchor`). A process
+// that serves databases runs these operations in a child process.
 
 mod accept;
 mod access;

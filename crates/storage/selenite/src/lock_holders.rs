@@ -1,7 +1,7 @@
-//! Who holds SQLite's locks on a database: process ids, as the kernel lists them.
+//! The processes that hold SQLite's locks on a database, as the kernel lists them.
 //!
-//! Nothing is opened: closing a descriptor of a database or of its WAL index would give up this
-//! process's own locks. What lives in another PID namespace is not listed.
+//! No file is opened: closing a descriptor of a database or of its WAL index would release this
+//! process's own locks. Processes in another PID namespace are not listed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +19,7 @@ pub struct Holder {
     pub role: Role,
 }
 
-/// What a lock says of who has it.
+/// What a lock shows about its holder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Role {
     /// Is in a read transaction.
@@ -30,7 +30,7 @@ pub enum Role {
     Checkpointing,
 }
 
-/// The processes that hold locks on this database, but for this one. Empty where the system does not tell.
+/// The other processes that hold locks on this database. Empty if the system does not list them.
 #[must_use]
 pub fn holders(path: &Path) -> Vec<Holder> {
     let Ok(text) = fs::read_to_string("/proc/locks") else {
@@ -55,7 +55,7 @@ pub fn holders(path: &Path) -> Vec<Holder> {
     found
 }
 
-/// Those who write, if anyone does: who writes also reads.
+/// The processes that write or checkpoint, without their read locks; if there are none, all holders.
 pub fn who_writes(path: &Path) -> Vec<Holder> {
     let all = holders(path);
     let is_writing = |holder: &&Holder| holder.role != Role::Reading;
@@ -63,7 +63,7 @@ pub fn who_writes(path: &Path) -> Vec<Holder> {
     if writes.is_empty() { all } else { writes }
 }
 
-/// Says of a database that is in use by whom it is, where the system tells.
+/// Adds to an error about a database in use the processes that use it, if the system lists them.
 pub fn name(error: EngineError, path: &Path) -> EngineError {
     let EngineError::Busy { .. } = &error else { return error };
     let named: Vec<String> = who_writes(path).iter().map(ToString::to_string).collect();
@@ -115,14 +115,14 @@ impl Lock {
         })
     }
 
-    /// In WAL mode everyone has SHARED on the database, and locks of the index say more:
-    /// sqlite.org/walformat.html, 2.3; os.h for those of the database.
+    /// In WAL mode every connection has SHARED on the database, and locks of the index are more
+    /// specific: sqlite.org/walformat.html, 2.3; os.h for those of the database.
     fn role(&self, file: File, has_index: bool) -> Option<Role> {
         let covers = |byte: u64| (self.first..=self.last).contains(&byte);
         match file {
             File::Index if covers(INDEX_LOCKS) && self.is_write => Some(Role::Writing),
             File::Index if covers(INDEX_LOCKS + 1) && self.is_write => Some(Role::Checkpointing),
-            // Read mark 0 too: it reads the database alone, which no one can write to then.
+            // Also read mark 0: its holder reads the database alone, to which no process can write then.
             File::Index if (3..8).any(|mark| covers(INDEX_LOCKS + mark)) => Some(Role::Reading),
             File::Database if covers(PENDING + 1) && self.is_write => Some(Role::Writing),
             File::Database if !has_index && self.first >= PENDING + 2 && self.last < PENDING + 512 => {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_the_kernel_is_taken_apart() {
+    fn a_line_of_the_kernel_is_parsed() {
         let lock = Lock::parse("12: POSIX  ADVISORY  READ 4711 fe:00:131 124 124").unwrap();
         assert_eq!((lock.pid, lock.inode, lock.first, lock.last), (4711, 131, 124, 124));
         assert_eq!(lock.role(File::Index, true), Some(Role::Reading));

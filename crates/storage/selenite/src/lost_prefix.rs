@@ -1,15 +1,15 @@
-//! A database of ours whose first 64 KiB were written over: known by its pages.
+//! Recognizes a database of ours whose first 64 KiB were overwritten, by its pages.
 //!
-//! Nothing is authenticated, and nothing rests on it but words: such a file is damaged, not "no
+//! Nothing is authenticated, and only messages depend on it: such a file is damaged, not "no
 //! database". Trailers have an epoch, which is a small number, and session and tag, which look
-//! random (FORMAT 5.1); in a file of anyone else's these bytes are anything.
+//! random (FORMAT 5.1); in other files these bytes are arbitrary.
 
 use selenite_format::{PREFIX_SIZE, PageSize};
 
 use crate::EngineError;
 use crate::raw_file::RawFile;
 
-/// Whether sealed pages lie behind where the superblocks should be.
+/// Whether there are sealed pages after the positions of the superblocks.
 ///
 /// # Errors
 /// [`EngineError::Io`].
@@ -46,7 +46,7 @@ fn is_trailer(bytes: &[u8; TRAILER_SIZE]) -> bool {
     (1..=EPOCH_MAX).contains(&trailer.epoch.0) && looks_random(&trailer.nonce.session.0) && looks_random(&trailer.tag)
 }
 
-/// Of 16 random bytes fewer than 11 differ once in 30,000 times.
+/// 16 random bytes have fewer than 11 distinct values once in 30,000 times.
 fn looks_random(bytes: &[u8; 16]) -> bool {
     let mut sorted = *bytes;
     sorted.sort_unstable();
@@ -55,6 +55,6 @@ fn looks_random(bytes: &[u8; 16]) -> bool {
 
 const TRAILER_SIZE: usize = 48;
 const PAGE_SIZES: [u32; 7] = [4096, 1024, 2048, 8192, 16384, 32768, 65536];
-/// A database with more data keys than that had one made every hour for a century.
+/// More data keys than this would be one every hour for a century.
 const EPOCH_MAX: u32 = 1 << 20;
 const LOOK_COUNT: u64 = 32;

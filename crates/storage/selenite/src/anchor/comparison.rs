@@ -1,4 +1,4 @@
-//! What a database is beside its anchor: the same, changed, or older.
+//! The comparison of a database with its anchor: the same, changed, or older.
 
 use selenite_cipher::TRAILER_SIZE;
 use selenite_format::anchor::Anchor;
@@ -6,19 +6,19 @@ use selenite_format::anchor::Anchor;
 use super::tally::{Judgement, Tallied, judge};
 use crate::bad_page::{BAD_LISTED_MAX, BadPage, Origin};
 
-/// What a database is beside its anchor.
+/// The result of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Page by page what it was.
+    /// Every page is as it was.
     Same,
-    /// It was written to since. That it is newer is not proved.
+    /// It was written to since. This is no proof that it is newer.
     Changed,
-    /// A page or all of it was put back from an older copy.
+    /// A page or the whole file was put back from an older copy.
     Older,
 }
 
 impl Verdict {
-    /// In a word.
+    /// The verdict as one word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -29,30 +29,31 @@ impl Verdict {
     }
 }
 
-/// A database beside its anchor.
+/// A database compared with its anchor.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// When the anchor was written: seconds since 1970-01-01 UTC.
     pub made: u64,
     /// The superblock's generation, then and now.
     pub generation: (u64, u64),
-    /// SQLite's change counter, then and now; nothing where page 1 does not open.
+    /// SQLite's change counter, then and now; `None` if page 1 does not open.
     pub change_counter: (u32, Option<u32>),
-    /// How many pages the file had, and has.
+    /// The number of pages, then and now.
     pub page_count: (u32, u32),
-    /// How many pages differ.
+    /// The number of pages that differ.
     pub changed_count: u64,
-    /// How many of these were sealed in a session that the anchor does not know: new or old, it can't tell.
+    /// The number of these that were sealed in a session that is not in the anchor: whether they
+    /// are new is unknown.
     pub unknown_count: u64,
-    /// The pages that were put back, as many as are listed ([`BAD_LISTED_MAX`]).
+    /// The pages that were put back, at most [`BAD_LISTED_MAX`].
     pub older: Vec<BadPage>,
-    /// How many were.
+    /// The number of pages that were put back.
     pub older_count: u64,
     is_same: bool,
 }
 
 impl Comparison {
-    /// Compares all that was seen of a database file.
+    /// Compares the collected trailers of a database file.
     pub(crate) fn new(anchor: &Anchor, tallied: &Tallied, (generation, page_count): (u64, u32)) -> Self {
         let mut comparison = Self {
             made: anchor.made,
@@ -73,8 +74,8 @@ impl Comparison {
         comparison
     }
 
-    /// Compares an image of a log: one that a reader would be given in the place of the page. `is_counted` says that
-    /// the page differs already in the file.
+    /// Compares an image in a log that a reader would get instead of the page in the file.
+    /// `is_counted` is true if the page already differs in the file.
     pub(crate) fn add_image(
         &mut self,
         anchor: &Anchor,
@@ -116,14 +117,15 @@ impl Comparison {
         self.generation.1 < self.generation.0
     }
 
-    /// Whether SQLite's change counter went back. It counts modulo 2^32, and never goes half of that ahead.
+    /// Whether SQLite's change counter decreased. It counts modulo 2^32, and never advances by half
+    /// of that.
     #[must_use]
     pub fn change_counter_is_lower(&self) -> bool {
         let (then, now) = self.change_counter;
         now.is_some_and(|now| (1..1 << 31).contains(&then.wrapping_sub(now)))
     }
 
-    /// All of it in a word.
+    /// The verdict on all of it.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if self.older_count > 0 || self.generation_is_lower() || self.change_counter_is_lower() {
@@ -145,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_counter_that_went_back_is_told_from_one_that_went_round() {
+    fn a_decreased_change_counter_is_distinguished_from_a_wrapped_one() {
         let counters = |then, now| Comparison {
             made: 0,
             generation: (1, 1),

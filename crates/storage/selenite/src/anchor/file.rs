@@ -1,7 +1,7 @@
 //! The file of an anchor.
 //!
-//! - replaced-whole: it is replaced whole or not at all; and nothing is replaced but an anchor of
-//!   the same database.
+//! - replaced-whole: it is replaced as a whole or not at all, and only an anchor of the same
+//!   database is replaced.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ use crate::draft::{beside, sync_folder};
 use crate::error::io_error;
 use crate::storage::Storage;
 
-/// The bytes of an anchor. A file that is none is not read whole: someone may have named a database.
+/// Reads an anchor. Of any other file only the beginning is read: the path may be that of a database.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, EngineError> {
     let mut bytes = vec![0; 64];
     let mut file = File::open(path).map_err(io_error("read", path))?;
@@ -27,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, EngineError> {
     Ok(bytes)
 }
 
-/// `replaced-whole`: refuses a path at which an anchor of this database may not be written.
+/// `replaced-whole`: refuses a path that holds anything but an anchor of this database.
 pub(crate) fn check_room(path: &Path, database_id: DatabaseId) -> Result<(), EngineError> {
     let bytes = match read(path) {
         Ok(bytes) => bytes,
@@ -43,7 +43,7 @@ pub(crate) fn check_room(path: &Path, database_id: DatabaseId) -> Result<(), Eng
     }
 }
 
-/// `replaced-whole`: writes an anchor, and has it on disk.
+/// `replaced-whole`: writes an anchor and syncs it.
 pub(crate) fn write(storage: &dyn Storage, path: &Path, text: &str) -> Result<(), EngineError> {
     let mut tail = [0; 4];
     selenite_keyring::os_random(&mut tail);
@@ -52,7 +52,7 @@ pub(crate) fn write(storage: &dyn Storage, path: &Path, text: &str) -> Result<()
         .map_err(io_error("write", &draft))
         .and_then(|()| storage.rename(&draft, path).map_err(io_error("write", path)));
     if written.is_err() {
-        // What can't be removed is no harm: nothing takes it for an anchor.
+        // A draft that cannot be removed is harmless: it is never read as an anchor.
         let _ = storage.remove(&draft);
     }
     written?;

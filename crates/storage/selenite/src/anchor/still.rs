@@ -1,17 +1,17 @@
-//! A database file that stands still while it is read without SQLite.
+//! Keeps a database file unchanged while it is read without SQLite.
 //!
-//! - all-frames-copied: there is a moment at which this process holds SQLite's write lock and all
-//!   frames of the log are copied: no transaction is open then, no rollback is due, and no
-//!   checkpoint is under way, for it would have frames to copy.
-//! - read-transaction-held: from that moment on a read transaction is held. In WAL mode it reads of
-//!   the file alone (read mark 0), so that no checkpoint writes to it; in rollback mode it holds
-//!   SHARED, so that no commit does. Writers go on meanwhile: with a log into the log, without one
-//!   up to the moment of their commit.
-//! - log-equals-file: what is left in the log is what is in the file: where the log's index is
-//!   lost, it is copied a second time, and must not bring other images than those that were seen
-//!   ([`is_carried`]).
-//! - closed-after-sqlite: the file is opened beside SQLite's own descriptor, and closed after it:
-//!   closing gives up all locks of this process on the file (fcntl(2)).
+//! - all-frames-copied: at one moment this process holds SQLite's write lock and all frames of the
+//!   log are copied: no transaction is open then, no rollback is pending, and no checkpoint is
+//!   under way, because it would have frames to copy.
+//! - read-transaction-held: from that moment on a read transaction is held. In WAL mode it reads
+//!   from the file alone (read mark 0), so that no checkpoint writes to the file; in rollback mode
+//!   it holds SHARED, so that no commit does. Writers continue meanwhile: in WAL mode into the log,
+//!   in rollback mode up to their commit.
+//! - log-equals-file: the images that are left in the log are those in the file. If the log's index
+//!   is lost, the log is copied a second time, and must not bring other images than those that were
+//!   read ([`is_carried`]).
+//! - closed-after-sqlite: the file is opened in addition to SQLite's own descriptor, and closed
+//!   after it, because closing releases all locks of this process on the file (fcntl(2)).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,19 +27,19 @@ use crate::storage::Storage;
 use crate::superblock_file::inspect_file;
 use crate::{Access, Database, EngineError, Watch, sqlite};
 
-/// A database file at one moment. Others go on.
+/// A database file that is kept unchanged. Other connections continue to use the database.
 pub(crate) struct Still {
-    /// `closed-after-sqlite`: dropped before the file, since it stands before it.
+    /// `closed-after-sqlite`: declared before the file, and therefore dropped before it.
     _reader: Database,
     file: RawFile,
 }
 
 impl Still {
-    /// Has it stand still.
+    /// Waits until no connection writes to the file, and keeps it unchanged from then on.
     ///
     /// # Errors
-    /// [`EngineError::Busy`] where others leave no such moment in the time that one waits for them; what SQLite and the
-    /// VFS say.
+    /// [`EngineError::Busy`] if other connections leave no such moment within the busy wait; errors
+    /// of SQLite and the VFS.
     pub(crate) fn hold(
         storage: &dyn Storage,
         path: &Path,
@@ -47,7 +47,7 @@ impl Still {
         watch: &Watch,
     ) -> Result<Self, EngineError> {
         sqlite::install()?;
-        // What this process has open already, others of its connections would lose their locks on.
+        // Fails if this process has the file open: its other connections would lose their locks.
         drop(RawFile::open(storage, path)?);
         let open = || Database::open(storage, path, access);
         let parties = Parties {
@@ -73,13 +73,13 @@ impl Still {
         Ok(Self { _reader: reader, file })
     }
 
-    /// The file.
+    /// The unchanged file.
     pub(crate) fn file(&self) -> &RawFile {
         &self.file
     }
 }
 
-/// The connections that it takes, and the file. closed-after-sqlite: they are dropped in this order.
+/// The connections that are needed, and the file. closed-after-sqlite: they are dropped in this order.
 struct Parties<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
@@ -90,9 +90,9 @@ struct Parties<'a> {
 }
 
 impl Parties<'_> {
-    /// all-frames-copied to log-equals-file. Whether the reader is at that moment; others may have been in the way.
+    /// all-frames-copied to log-equals-file. Returns false if other connections prevented it.
     fn try_hold(&self) -> Result<bool, EngineError> {
-        // Most of it without a lock that others wait for.
+        // Copies most frames without a lock that other connections wait for.
         self.copy_log()?;
         if !went_well(self.writer.batch("BEGIN IMMEDIATE").map(|()| true))? {
             return Ok(false);
@@ -100,7 +100,7 @@ impl Parties<'_> {
         let held = self.hold_with_lock();
         self.writer.batch("ROLLBACK")?;
         if !matches!(held, Ok(true)) {
-            // It may have begun.
+            // The reader may have begun its transaction.
             let _ = self.reader.batch("ROLLBACK");
         }
         held
@@ -116,7 +116,7 @@ impl Parties<'_> {
             if try_count == COPY_TRY_COUNT {
                 return Ok(false);
             }
-            // A checkpoint of someone else's is about to end.
+            // The checkpoint of another process is about to end.
             std::thread::sleep(COPY_PAUSE);
         };
         let began = went_well(
@@ -127,8 +127,8 @@ impl Parties<'_> {
         Ok(began && self.is_carried(frame_count)?)
     }
 
-    /// Copies the log into the file. Answers how many frames it has, all of which are copied;
-    /// nothing where that could not be. Without a log there are none.
+    /// Copies the log into the file. Returns the number of its frames if all are copied, otherwise
+    /// `None`; 0 without a log.
     fn copy_log(&self) -> Result<Option<u64>, EngineError> {
         let copied = self
             .copier
@@ -145,8 +145,8 @@ impl Parties<'_> {
         }
     }
 
-    /// `log-equals-file`: whether the last frame of each page has the image that is in the file: a
-    /// checkpoint carries them over as they are, but for pages that were re-encrypted meanwhile.
+    /// `log-equals-file`: whether the last frame of each page has the image that is in the file. A
+    /// checkpoint copies images unchanged, except for pages that were re-encrypted meanwhile.
     fn is_carried(&self, frame_count: u64) -> Result<bool, EngineError> {
         if frame_count == 0 {
             return Ok(true);
@@ -154,7 +154,7 @@ impl Parties<'_> {
         let file = &self.file;
         let geometry = geometry(file, self.path)?;
         let page_size = geometry.page_size();
-        // No one has locks on a log's file.
+        // No process has locks on the log's file.
         let log = RawFile::open_unasked(self.storage, &beside(self.path, "-wal"))?;
         let mut last = BTreeMap::new();
         for index in 0..frame_count {
@@ -187,7 +187,7 @@ fn geometry(file: &RawFile, path: &Path) -> Result<Geometry, EngineError> {
     Ok(Geometry::new(superblock.page_size))
 }
 
-/// Busy is no error here: it is tried again.
+/// Busy is no error here: the caller tries again.
 fn went_well(outcome: Result<bool, EngineError>) -> Result<bool, EngineError> {
     match outcome {
         Err(EngineError::Busy { .. }) => Ok(false),
@@ -197,8 +197,8 @@ fn went_well(outcome: Result<bool, EngineError>) -> Result<bool, EngineError> {
 
 const FRAME_HEADER_SIZE: u64 = 24;
 const TRAILER_SIZE_U64: u64 = 48;
-/// 100 ms in all with the write lock held, which others wait for.
+/// 100 ms in all with the write lock held, for which other connections wait.
 const COPY_TRY_COUNT: u32 = 20;
 const COPY_PAUSE: Duration = Duration::from_millis(5);
-/// Others' transactions mostly take less.
+/// Most transactions of other connections take less.
 const PAUSE: Duration = Duration::from_millis(5);

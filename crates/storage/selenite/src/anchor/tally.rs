@@ -1,7 +1,7 @@
-//! Trailers of all pages, on their way to an anchor, or compared with one.
+//! The trailers of all pages, collected for an anchor or compared with one.
 //!
-//! - runs-in-any-order: runs come from several threads in any order. A run of which a page did not
-//!   open waits for a second look at it.
+//! - runs-in-any-order: runs arrive from several threads in any order. A run with a page that did
+//!   not open stays incomplete until the page was read a second time.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,19 +10,19 @@ use selenite_cipher::{SessionId, TRAILER_SIZE, Trailer, sha256};
 use selenite_format::Geometry;
 use selenite_format::anchor::{Anchor, Mark, run_page_count};
 
-/// What is known of the pages so far.
+/// Collects the trailers of all pages.
 pub(crate) struct Tally<'a> {
     geometry: Geometry,
     known: Option<&'a Anchor>,
     inner: Mutex<Inner>,
 }
 
-/// What came of all pages.
+/// The collected results of all pages.
 #[derive(Default)]
 pub(crate) struct Tallied {
-    /// Of every page; zeros for the lock page. Shorter than the file where a page did not open.
+    /// The mark of every page; zeros for the lock page. Shorter than the file if a page did not open.
     pub(crate) marks: Vec<Mark>,
-    /// Over the runs (FORMAT 10.4).
+    /// The hash over the runs (FORMAT 10.4).
     pub(crate) root: [u8; 32],
     /// The highest counter of each session.
     pub(crate) sessions: BTreeMap<SessionId, u32>,
@@ -35,30 +35,30 @@ pub(crate) struct Tallied {
 pub(crate) struct Differing {
     /// All of them.
     pub(crate) pages: Vec<u32>,
-    /// Those of a session that the anchor does not know.
+    /// Those of a session that is not in the anchor.
     pub(crate) unknown: Vec<u32>,
     /// Those that were put back.
     pub(crate) older: Vec<u32>,
 }
 
-/// What an anchor says of an image.
+/// How an image compares with an anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Judgement {
-    /// It is the anchor's.
+    /// It equals the anchor's.
     Same,
-    /// It is another.
+    /// It differs.
     Changed,
-    /// It is another, of a session that the anchor does not know.
+    /// It differs, and its session is not in the anchor.
     Unknown,
-    /// It was sealed before the anchor was written, and is not the one that was there then.
+    /// It differs, and it was sealed before the anchor was written.
     Older,
 }
 
 #[derive(Default)]
 struct Inner {
-    /// By the first page.
+    /// By the number of the first page.
     runs: BTreeMap<u32, Run>,
-    /// Enforces `runs-in-any-order`.
+    /// Incomplete runs (`runs-in-any-order`).
     open: BTreeMap<u32, Vec<Option<[u8; TRAILER_SIZE]>>>,
     sessions: BTreeMap<SessionId, u32>,
     differing: Differing,
@@ -69,7 +69,7 @@ struct Run {
     marks: Vec<Mark>,
 }
 
-/// later-images-count-higher of the module above.
+/// later-images-count-higher of the parent module.
 pub(crate) fn judge(anchor: &Anchor, page_no: u32, trailer: &[u8; TRAILER_SIZE]) -> Judgement {
     let index = usize::try_from(page_no).unwrap_or(usize::MAX).wrapping_sub(1);
     if anchor.marks.get(index) == Some(&mark(trailer)) {
@@ -84,13 +84,14 @@ pub(crate) fn judge(anchor: &Anchor, page_no: u32, trailer: &[u8; TRAILER_SIZE])
 }
 
 impl<'a> Tally<'a> {
-    /// Nothing yet. Pages are compared with `known`, if there is one.
+    /// An empty tally. Pages are compared with `known`, if there is one.
     pub(crate) fn new(geometry: Geometry, known: Option<&'a Anchor>) -> Self {
         let inner = Mutex::default();
         Self { geometry, known, inner }
     }
 
-    /// The pages from `first` on, a run or the last of them; nothing for the lock page, and for what did not open.
+    /// Adds a run of pages from `first` on; the last run may be shorter. `None` for the lock page
+    /// and for pages that did not open.
     pub(crate) fn run(&self, first: u32, trailers: &[Option<[u8; TRAILER_SIZE]>]) {
         let mut sessions = BTreeMap::new();
         let mut differing = Differing::default();
@@ -108,7 +109,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// A page that opened at a second look.
+    /// Adds a page that opened when it was read a second time.
     pub(crate) fn page(&self, page_no: u32, trailer: &[u8; TRAILER_SIZE]) {
         let (mut sessions, mut differing) = (BTreeMap::new(), Differing::default());
         self.note(page_no, trailer, &mut sessions, &mut differing);
@@ -160,7 +161,7 @@ impl<'a> Tally<'a> {
         Some(Run { digest, marks })
     }
 
-    /// What came of it.
+    /// The results.
     pub(crate) fn finish(self) -> Tallied {
         let inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut tallied = Tallied {
@@ -170,7 +171,7 @@ impl<'a> Tally<'a> {
         };
         let mut digests = Vec::with_capacity(inner.runs.len() * 32);
         for (first, run) in inner.runs {
-            // A run that is missing leaves all that are behind it out: the root is then no one's.
+            // Runs after a missing one are left out: the root then matches no anchor.
             if u32::try_from(tallied.marks.len() + 1) == Ok(first) {
                 digests.extend_from_slice(&run.digest);
                 tallied.marks.extend(run.marks);
@@ -198,7 +199,7 @@ impl Inner {
 }
 
 impl Differing {
-    /// Notes what was judged of a page.
+    /// Adds the judgement of a page.
     pub(crate) fn add(&mut self, page_no: u32, judgement: Judgement) {
         match judgement {
             Judgement::Same => return,
@@ -210,7 +211,7 @@ impl Differing {
     }
 }
 
-/// The first half of the tag.
+/// The mark of an image is the first half of its tag.
 fn mark(trailer: &[u8; TRAILER_SIZE]) -> Mark {
     let tag = Trailer::parse(trailer).tag;
     let mut mark = Mark::default();

@@ -1,4 +1,4 @@
-//! The backups of a destination, for people.
+//! Lists the backups of a destination for display.
 
 use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, Fault};
 use selenite_cipher::{ArchiveId, DatabaseId};
@@ -8,71 +8,71 @@ use super::Reader;
 use crate::restore::latest::followed_until;
 use crate::{Access, EngineError, Watch};
 
-/// What a destination holds.
+/// The contents of a destination.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// By database, and when they were begun.
+    /// The archives, by database and by the time when they were begun.
     pub archives: Vec<Listed>,
-    /// How many objects are none of ours.
+    /// The number of objects that are not ours.
     pub foreign_count: u64,
-    /// Whether there was an identity to read them by.
+    /// Whether there was an identity to read them with.
     pub has_key: bool,
 }
 
 /// An archive.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// What the destination says of it.
+    /// What the destination states about it.
     pub entry: Entry,
-    /// What its manifest says, if it has one and that could be read.
+    /// What its manifest states; `None` if there is no manifest or it could not be read.
     pub known: Option<Known>,
-    /// Why it could not.
+    /// Why the manifest could not be read.
     pub why_not: Option<String>,
-    /// What is wrong with it, as far as names and sizes of its objects tell.
+    /// What is wrong with it, judged by the names and sizes of its objects.
     pub fault: Option<Fault>,
 }
 
-/// What a manifest says.
+/// What a manifest states.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// When the database was so: seconds since 1970-01-01 UTC.
+    /// The time of the state that was backed up: seconds since 1970-01-01 UTC.
     pub made: u64,
-    /// What it is based on; nothing for a full backup.
+    /// The backup that it is based on; `None` for a full backup.
     pub base: Option<ArchiveName>,
-    /// Whether that is there.
+    /// Whether that exists.
     pub base_is_there: bool,
-    /// What all that it rests on is like.
+    /// The state of the whole chain that it is based on.
     pub ground: BaseState,
     /// Whether origin MACs show that a holder of the database's master key made it.
     pub is_own: bool,
-    /// How many pages the database had.
+    /// The number of pages of the database.
     pub page_count: u32,
     /// The size of a page in bytes.
     pub page_size: u32,
-    /// How many pages are missing in it.
+    /// The number of pages that are missing in it.
     pub missing_count: usize,
-    /// Whether it has a digest of the rows.
+    /// Whether it contains a digest of the rows.
     pub has_digest: bool,
-    /// Up to when it was followed, in milliseconds since 1970-01-01 UTC, as its log says.
+    /// The time up to which it was followed, according to its log: milliseconds since 1970-01-01 UTC.
     pub followed_until: Option<u64>,
 }
 
-/// What all that a backup rests on is like, as far as names, sizes and manifests tell.
+/// The state of the chain that a backup is based on, judged by names, sizes and manifests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BaseState {
-    /// It is there; or there is none, under a full backup.
+    /// The chain is complete; or the backup is a full one.
     Whole,
-    /// One of them is not opened by the keys given.
+    /// The keys given do not open one of the chain.
     Closed,
-    /// One of them is not there, not all of it is, or it can't be read.
+    /// One of the chain is missing, incomplete or unreadable.
     Broken,
 }
 
-/// Lists the backups of one database, or of all. Without an identity, what can be said without.
+/// Lists the backups of one database, or of all. Without an identity, manifests are not read.
 ///
 /// # Errors
-/// [`EngineError::Backup`] where the destination is not there, can't be listed or read; [`EngineError::Key`] for a
-/// key file that is none.
+/// [`EngineError::Backup`] if the destination does not exist or cannot be listed or read;
+/// [`EngineError::Key`] for a file that is no key file.
 pub fn list(
     destination: &dyn Destination,
     access: &Access,
@@ -83,7 +83,7 @@ pub fn list(
     destination.check_place().map_err(BackupError::from)?;
     let catalog = Catalog::list(destination, of).map_err(BackupError::from)?;
     let mut archives = Vec::with_capacity(catalog.entries.len());
-    // No more is kept of each than is told: a manifest lists every part.
+    // Only what is reported is kept: a manifest lists every part.
     let mut links = Vec::with_capacity(catalog.entries.len());
     for entry in catalog.entries {
         watch.check()?;
@@ -129,7 +129,7 @@ pub fn list(
 struct Link {
     database_id: DatabaseId,
     name: ArchiveName,
-    /// Where it was opened.
+    /// `None` if it was not opened.
     id: Option<ArchiveId>,
     base: Option<Base>,
     is_finished: bool,
@@ -138,7 +138,7 @@ struct Link {
 }
 
 impl Link {
-    /// What it is based on. The id of one that was not opened is known by half, from its name.
+    /// The base. If that was not opened, only half of its id is known, from its name.
     fn below<'a>(&self, all: &'a [Self]) -> Option<&'a Self> {
         let base = self.base?;
         let is_base = |other: &&Self| match other.id {
@@ -161,22 +161,22 @@ impl Link {
                 Some(_) | None => return BaseState::Broken,
             };
         }
-        // It leads back to itself.
+        // The chain has a cycle.
         BaseState::Broken
     }
 }
 
-/// What came of opening one.
+/// The result of opening an archive.
 #[derive(Default)]
 struct Look {
     backup: Option<Backup>,
     why_not: Option<String>,
-    /// Whether that is the keys' fault.
+    /// Whether it was not opened for lack of a key.
     is_closed: bool,
     followed_until: Option<u64>,
 }
 
-/// Opens it, or says why not. That the destination fails is an error.
+/// Opens an archive, or returns why it cannot. A failure of the destination is an error.
 fn look(reader: &Reader, destination: &dyn Destination, entry: &Entry) -> Result<Look, EngineError> {
     if !reader.has_key() || !entry.is_finished {
         return Ok(Look::default());
@@ -195,14 +195,15 @@ fn look(reader: &Reader, destination: &dyn Destination, entry: &Entry) -> Result
         Err(error @ BackupError::Key { .. }) => Ok(not_read(error.to_string(), true)),
         Err(error) => match selenite_backup::fault_of(error) {
             Ok(fault) => Ok(not_read(format!("{}: {}", fault.object, fault.what), false)),
-            // Removed meanwhile.
+            // It was removed meanwhile.
             Err(error @ BackupError::NotThere { .. }) => Ok(not_read(error.to_string(), false)),
             Err(error) => Err(error.into()),
         },
     }
 }
 
-/// Up to when its log goes; nothing where the log's end does not open, which `backups verify` tells of.
+/// The time up to which its log goes; `None` if the end of the log does not open, which `backups
+/// verify` reports.
 fn moment(destination: &dyn Destination, backup: &Backup, log_count: u32) -> Result<Option<u64>, EngineError> {
     match followed_until(destination, backup, log_count) {
         Ok(until) => Ok(until),
@@ -213,7 +214,7 @@ fn moment(destination: &dyn Destination, backup: &Backup, log_count: u32) -> Res
     }
 }
 
-/// All but its base, of which the name may be that of a later one.
+/// Everything but the base, whose name may be that of a later entry.
 fn known(backup: &Backup, followed_until: Option<u64>) -> Known {
     let facts = &backup.facts;
     Known {

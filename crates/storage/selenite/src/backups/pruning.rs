@@ -1,17 +1,17 @@
-//! Backups that no rule keeps are removed.
+//! Removes backups that no retention rule keeps.
 //!
 //! - decide-then-remove: everything is decided before anything is removed, and by what was
-//!   authenticated: an archive that does not open stays, and with it all others of its database (newest-is-kept
-//!   in `selenite_backup::retention`).
-//! - abandoned-after-a-day: an archive without a manifest is removed when its newest object is a
-//!   day older than the newest in the destination, and a day old by this machine's clock: one of
-//!   the two that is wrong removes nothing that is being written.
-//! - archives-only: only what has the name, the beginning and the id of an archive is one;
-//!   everything else is left alone, and counted. What has the name and a manifest may have been
-//!   one: it can't be read (decide-then-remove).
-//! - incomplete-takes-no-place: a backup of which a part is missing, or as long as no part is,
-//!   can't be restored: it takes no other's place. Whether each is what was written there is not
-//!   read; `verify` does.
+//!   authenticated: an archive that does not open is kept, and so are all others of its database
+//!   (newest-is-kept in `selenite_backup::retention`).
+//! - abandoned-after-a-day: an archive without a manifest is removed when its newest object is more
+//!   than a day older than the newest object in the destination, and more than a day old by this
+//!   machine's clock. If one of the two clocks is wrong, nothing is removed that is being written.
+//! - archives-only: an archive is only what has the name, the beginning and the id of one;
+//!   everything else is left alone, and counted. Objects with the name of an archive and a manifest
+//!   may have been one: it is unreadable (decide-then-remove).
+//! - incomplete-takes-no-place: a backup with a missing part, or a part of an impossible size,
+//!   cannot be restored: no rule keeps it instead of another. The contents of parts are not read;
+//!   `verify` reads them.
 //! - useless-key-is-an-error: keys that open none of the requested backups prune nothing, and
 //!   that is an error: the caller named them in order to prune.
 
@@ -31,33 +31,33 @@ use crate::{Access, DAY_SECONDS, EngineError, Watch};
 /// What to prune.
 #[derive(Clone, Debug, Default)]
 pub struct Prune {
-    /// Of one database; else of all, each by itself.
+    /// One database; otherwise all, each by itself.
     pub database_id: Option<DatabaseId>,
-    /// What is kept.
+    /// The retention rules.
     pub rules: Rules,
-    /// Only say what would be removed.
+    /// Only report what would be removed.
     pub dry_run: bool,
-    /// Backups from before the master key was renewed, too, whatever the keyring file says.
+    /// Also backups from before the master key was renewed, whatever the keyring file says.
     pub unpinned: bool,
 }
 
-/// What was pruned.
+/// The result of pruning.
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
-    /// What is left, and why.
+    /// The backups that are kept, and why.
     pub kept: Vec<Kept>,
-    /// What was removed, or would be; in that order.
+    /// The backups that were removed, or would be, in this order.
     pub removed: Vec<Gone>,
-    /// How many objects are none of ours.
+    /// The number of objects that are not ours.
     pub foreign_count: u64,
 }
 
-/// A backup that is left.
+/// A backup that is kept.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// What the destination says of it.
+    /// What the destination states about it.
     pub entry: Entry,
-    /// Why.
+    /// Why it is kept.
     pub reasons: BTreeSet<Reason>,
     /// Why it could not be read.
     pub why_not: Option<String>,
@@ -66,22 +66,22 @@ pub struct Kept {
 /// A backup that is removed.
 #[derive(Clone, Debug)]
 pub struct Gone {
-    /// What the destination said of it.
+    /// What the destination stated about it.
     pub entry: Entry,
     /// The time of the state that was backed up; `None` for an unfinished backup.
     pub made: Option<u64>,
 }
 
-/// An archive, and what is known of it.
+/// An archive and its state.
 struct Item {
     entry: Entry,
     state: State<ArchiveName>,
     why_not: Option<String>,
 }
 
-/// What is kept of a manifest, which lists every part: no more than is asked of it.
+/// The part of a manifest that pruning needs; the manifest itself lists every part.
 struct Opened {
-    /// Of its item.
+    /// The index of its item.
     index: usize,
     id: ArchiveId,
     base: Option<Base>,
@@ -92,22 +92,23 @@ struct Opened {
     is_own: bool,
 }
 
-/// What is known of the archives of one database.
+/// The archives of one database, as far as they were read.
 #[derive(Default)]
 struct Found {
     items: Vec<Item>,
     opened: Vec<Opened>,
     perhaps_bases: Vec<PerhapsBase>,
-    /// Why the first that no key opens was not opened.
+    /// The error of the first archive that no key opens.
     closed: Option<BackupError>,
 }
 
-/// Removes what no rule keeps.
+/// Removes the backups that no rule keeps.
 ///
 /// # Errors
-/// [`EngineError::Key`] without an identity, and as [`BackupError::Key`] where it opens nothing
-/// (useless-key-is-an-error); [`EngineError::Backup`] where the destination fails: what was removed by then stays
-/// so, and no backup that is left lacks what it rests on. [`EngineError::Interrupted`] as that.
+/// [`EngineError::Key`] without an identity, and as [`BackupError::Key`] if it opens nothing
+/// (useless-key-is-an-error); [`EngineError::Backup`] if the destination fails: what was removed by
+/// then stays removed, and no remaining backup lacks its base. The same holds for
+/// [`EngineError::Interrupted`].
 pub fn prune(
     destination: &dyn Destination,
     access: &Access,
@@ -193,7 +194,7 @@ impl Pruned {
 }
 
 impl Found {
-    /// Opens one, and says what it is, but for its base.
+    /// Opens an archive and records its state, except its base.
     fn look(
         &mut self,
         destination: &dyn Destination,
@@ -207,7 +208,7 @@ impl Found {
                 Ok(backup) => {
                     let fault = entry.fault(Some(&backup.facts));
                     let why_not = fault.as_ref().map(|fault| format!("{}: {}", fault.object, fault.what));
-                    // No other is a base.
+                    // No other backup is a base.
                     if backup.is_own() {
                         self.perhaps_bases.extend(PerhapsBase::of(&backup));
                     }
@@ -221,17 +222,17 @@ impl Found {
                         lacks_pages: !backup.facts.missing.is_empty(),
                         is_own: backup.is_own(),
                     });
-                    // Its base has no name yet.
+                    // The name of its base is not known yet.
                     (State::Unreadable, why_not)
                 }
-                // Removed meanwhile: the manifest goes first.
+                // It was removed meanwhile: the manifest is removed first.
                 Err(BackupError::Unfinished { .. }) => unfinished(false),
                 // archives-only.
                 Err(BackupError::NotThere { .. }) => {
                     let why_not = format!("backup {}: what opens it is missing", entry.name);
                     (State::Unreadable, Some(why_not))
                 }
-                // An object that can be none of ours, of that name: no reason to stop for all others.
+                // The object of that name may not be ours: no reason to stop for all others.
                 Err(BackupError::Store(error)) if error.trouble == Trouble::Lying => {
                     (State::Unreadable, Some(error.to_string()))
                 }
@@ -253,7 +254,7 @@ impl Found {
         Ok(())
     }
 
-    /// Says what those that were opened are, now that all are known.
+    /// Sets the states of the archives that were opened, now that all are known.
     fn judge(&mut self, newest: u64) {
         for one in &self.opened {
             let base = one.base.map(|base| self.name_of(base));
@@ -273,10 +274,10 @@ impl Found {
         }
     }
 
-    /// The name of what another is based on; where there is none, one that says only which. Of what
-    /// could not be read half of the id is known, from its name.
+    /// The name of a base; if it does not exist, a name made of its id. Of an unread archive only
+    /// half of the id is known, from its name.
     fn name_of(&self, base: Base) -> ArchiveName {
-        // One of another manifest is not what it is based on.
+        // An archive with another manifest is not the base.
         let opened = self.opened.iter().find(|other| other.id == base.archive_id);
         let name = match opened {
             Some(other) if other.manifest == base.manifest => Some(&self.items[other.index].entry.name),

@@ -1,12 +1,11 @@
-//! Whether backups are what was written, all of them or one with what it rests on.
+//! Verifies that backups are what was written: all of them, or one with its chain of bases.
 //!
-//! - bases-first: every object of a backup is opened once, and each backup after what it is based
-//!   on: so which pages there are is known with one bit for each page and backup whose dependents
-//!   are still to come.
-//! - bad-base-spreads: a backup that rests on a bad one is bad, and so is one of whose log an
-//!   object is: where it was followed.
-//! - unopened-is-unknown: one that the keys given do not open is neither good nor bad, and so is
-//!   what rests on it, if all of its own is as it should be.
+//! - bases-first: every object of a backup is opened once, and each backup after its base. The set
+//!   of its pages takes one bit for each page, and is kept until all dependents are verified.
+//! - bad-base-spreads: a backup with a bad base is bad, and so is a followed one if an object of
+//!   its log is bad.
+//! - unopened-is-unknown: a backup that the keys given do not open is neither good nor bad, and so
+//!   is one that is based on it, if all of its own objects are good.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,57 +19,57 @@ use crate::{Access, EngineError, Watch};
 /// What to verify.
 #[derive(Clone, Debug, Default)]
 pub struct Verify {
-    /// Of one database; else of all.
+    /// One database; otherwise all.
     pub database_id: Option<DatabaseId>,
-    /// One backup, and what it rests on; else all.
+    /// One backup with its chain of bases; otherwise all.
     pub name: Option<ArchiveName>,
-    /// Backups from before the master key was renewed, too, whatever the keyring file says.
+    /// Also backups from before the master key was renewed, whatever the keyring file says.
     pub unpinned: bool,
 }
 
-/// What came of it.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct Verification {
-    /// What was looked at, by database, and each after what it is based on.
+    /// The verified archives, by database, each after its base.
     pub archives: Vec<Checked>,
-    /// How many objects are none of ours.
+    /// The number of objects that are not ours.
     pub foreign_count: u64,
 }
 
-/// A backup that was looked at.
+/// An archive that was verified.
 #[derive(Debug)]
 pub struct Checked {
-    /// What the destination says of it.
+    /// What the destination states about it.
     pub entry: Entry,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
-/// What came of one.
+/// The result for one archive.
 #[derive(Debug)]
 pub enum Outcome {
-    /// All of it is authentic, and all pages are there.
+    /// All of it is authentic, and all pages are present.
     Good {
         /// Whether origin MACs show that a holder of the database's master key made it.
         is_own: bool,
-        /// How many pages the database had.
+        /// The number of pages of the database.
         page_count: u32,
         /// How many are in its own parts.
         own_count: u64,
-        /// How many were missing when it was made.
+        /// How many were missing when the backup was made.
         missing_count: usize,
-        /// On how many others it rests.
+        /// The number of backups in its chain of bases.
         below_count: usize,
-        /// Until when its log tells of the database, if someone followed it: milliseconds since 1970-01-01 UTC.
+        /// The time up to which its log goes, if it was followed: milliseconds since 1970-01-01 UTC.
         followed_until: Option<u64>,
     },
-    /// It is not what was written.
+    /// It differs from what was written.
     Bad(Vec<Fault>),
     /// It has no manifest: it is no backup.
     Unfinished,
-    /// No one who was named opens it.
+    /// No identity given opens it.
     Closed(BackupError),
-    /// All of its own is authentic, and no one who was named opens this one, on which it rests.
+    /// All of its own objects are authentic, but no identity given opens this one in its chain of bases.
     OnClosed(ArchiveName),
 }
 
@@ -89,14 +88,14 @@ impl Verification {
         self.archives.iter().filter(is_good).count()
     }
 
-    /// How many are neither, since the keys given do not open them, or not what they rest on.
+    /// How many are neither, because the keys given do not open them or one of their bases.
     #[must_use]
     pub fn closed_count(&self) -> usize {
         let is_closed = |one: &&Checked| matches!(one.outcome, Outcome::Closed(_) | Outcome::OnClosed(_));
         self.archives.iter().filter(is_closed).count()
     }
 
-    /// Why the first of those that could not be opened was not.
+    /// The error of the first that could not be opened.
     #[must_use]
     pub fn closed(self) -> Option<BackupError> {
         self.archives.into_iter().find_map(|one| match one.outcome {
@@ -106,12 +105,12 @@ impl Verification {
     }
 }
 
-/// Opens every object of backups.
+/// Opens every object of the backups that `what` selects.
 ///
 /// # Errors
-/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for a name that there is not, where there is no
-/// backup at all, and where the destination itself fails;
-/// [`EngineError::Interrupted`]. What is bad is no error, but an answer.
+/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for the name of a backup that
+/// does not exist, if there is no backup at all, and if the destination itself fails;
+/// [`EngineError::Interrupted`]. A bad backup is not an error, but a result.
 pub fn verify(
     destination: &dyn Destination,
     access: &Access,
@@ -180,7 +179,7 @@ impl Shelf {
                 }
                 Err(_) if !entry.is_finished => Outcome::Unfinished,
                 Err(error @ BackupError::Key { .. }) => Outcome::Closed(error),
-                // What opens it is gone, and its manifest is not.
+                // The object that opens it is missing, but its manifest exists.
                 Err(BackupError::NotThere { .. }) => Outcome::Bad(vec![Fault {
                     object: entry.name.to_string(),
                     what: "what opens it is missing".to_owned(),
@@ -192,7 +191,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Leaves out what has nothing to do with one backup.
+    /// Leaves out everything but one backup and its chain of bases.
     fn keep(&mut self, name: &ArchiveName) {
         let mut wanted = BTreeSet::from([name.clone()]);
         let mut next = Some(name.clone());
@@ -212,7 +211,7 @@ impl Shelf {
         self.done.retain(|one| wanted.contains(&one.entry.name));
     }
 
-    /// One that may be of this id: half of it is in the name.
+    /// An unopened archive that may have this id: half of it is in the name.
     fn unopened(&self, id: ArchiveId) -> Option<&Entry> {
         let mut done = self.done.iter().map(|one| &one.entry);
         done.find(|entry| entry.name.is_of(id))
@@ -256,7 +255,7 @@ impl Shelf {
                 },
             );
             self.done.push(Checked { entry, outcome });
-            // No one will ask for it any more.
+            // No other backup needs it any more.
             for (id, one) in &mut seen {
                 let is_needed =
                     |(_, backup): &(Entry, Backup)| backup.facts.base.is_some_and(|base| base.archive_id == *id);
@@ -268,7 +267,7 @@ impl Shelf {
         Ok(self.done)
     }
 
-    /// One whose base was looked at, or is not there to be; where all wait for one another, any.
+    /// An archive whose base was verified or is not waiting; if all wait for one another, any of them.
     fn next(&self, seen: &BTreeMap<ArchiveId, CheckedBase>) -> Option<usize> {
         let is_waiting = |id: ArchiveId| self.waiting.iter().any(|(_, backup)| id_of(backup) == id);
         let is_free = |(_, backup): &(Entry, Backup)| match backup.facts.base {
@@ -280,7 +279,7 @@ impl Shelf {
     }
 }
 
-/// What was found of a backup that others may be based on.
+/// The result for a backup that others may be based on.
 struct CheckedBase {
     manifest: [u8; 32],
     page_size: u32,
@@ -295,12 +294,12 @@ enum Standing {
     Bad,
 }
 
-/// On what a backup rests.
+/// The base of a backup.
 enum Below<'a> {
     CheckedBase(&'a CheckedBase),
     /// Enforces `unopened-is-unknown`.
     Closed(ArchiveName),
-    /// It is a full one; or what it should rest on is not there.
+    /// It is a full one; or its base does not exist.
     Nothing,
 }
 
@@ -333,7 +332,7 @@ fn examine(
     let found = backup.inspect(destination, below.map(|below| &below.coverage), &mut read)?;
     meter.done = done + entry.size;
     let mut faults = found.faults;
-    // All of it that was there when it was listed; what comes meanwhile is for the next time.
+    // Only what was there when it was listed; objects added later are left to the next verification.
     let followed_until = match backup.log(destination, entry.log_count, u64::MAX) {
         Ok(log) => log.end.map(|(_, until)| until),
         Err(error) => {
@@ -343,7 +342,7 @@ fn examine(
     };
     let mut closed = None;
     if let Some(base) = backup.facts.base {
-        // Then all pages that it has not itself are missing: that goes without saying.
+        // Then all pages that it does not contain itself are missing: that is not reported in addition.
         if !matches!(
             on,
             Below::CheckedBase(CheckedBase {

@@ -12,7 +12,7 @@ fn digest(folder: &Path, name: &str, sql: &str) -> ContentDigest {
     ContentDigest::of(&mut database, &Watch::none(), 0).unwrap()
 }
 
-/// What is different in a database that was made by `other` instead of `one`.
+/// The difference that is found between the databases made by `one` and `other`.
 fn difference(one: &str, other: &str) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let one = digest(folder.path(), "one.db", one);
@@ -23,7 +23,7 @@ fn difference(one: &str, other: &str) -> Option<String> {
 const BASE: &str = "CREATE TABLE t (a, b); INSERT INTO t (rowid, a, b) VALUES (3, 1, 'x'), (9, NULL, 'y');";
 
 #[test]
-fn equal_contents_are_equal_wherever_they_lie() {
+fn equal_contents_are_equal_wherever_they_are_stored() {
     let other = "PRAGMA page_size = 512; CREATE TABLE u (z); CREATE TABLE t (a, b); DROP TABLE u;
                  INSERT INTO t (rowid, a, b) VALUES (9, NULL, 'y'), (3, 1, 'x');";
     assert_eq!(difference(BASE, other), None);

@@ -24,50 +24,50 @@ use crate::{EngineError, Sealed};
 /// What a listed file is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// In our layout; of a later version of it nothing more is known.
+    /// In our layout; of a later version nothing more is known.
     Sealed,
-    /// SQLite's own, in clear.
+    /// An unencrypted SQLite database.
     Plain,
-    /// In our layout, and not to be opened by anyone.
+    /// In our layout, but nothing can open it.
     Damaged,
-    /// Named like a database, and neither SQLite's nor ours: another product may have encrypted it.
+    /// Named like a database, but neither SQLite's nor ours: another product may have encrypted it.
     Foreign,
-    /// Named like a database, with nothing in it yet.
+    /// Named like a database, and still empty.
     Empty,
 }
 
-/// A database.
+/// A database of a listing.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name.
+    /// Its path.
     pub path: PathBuf,
     /// The file's size in bytes.
     pub size: u64,
-    /// What it is.
+    /// The kind of file.
     pub kind: Kind,
-    /// What stands in its superblock, where that can be read.
+    /// The content of its superblock, if that can be read.
     pub sealed: Option<Sealed>,
-    /// How long ago its data key was made.
+    /// The age of its data key.
     pub data_key_age: Option<Age>,
-    /// How long ago its master key was made.
+    /// The age of its master key.
     pub master_key_age: Option<Age>,
-    /// Its last verify that is known of, and how long ago that was.
+    /// Its last known verification, and the age of that.
     pub last_verify: Option<(LastVerify, Age)>,
     /// Why it is damaged or refused.
     pub problem: Option<String>,
-    /// What there is to worry about, the worst first.
+    /// The warnings, the worst first.
     pub warnings: Vec<Warning>,
 }
 
 impl Entry {
-    /// Whether its pages were re-encrypted, or began to be, after its last verify.
+    /// Whether its pages were re-encrypted, or began to be, after its last verification.
     #[must_use]
     pub fn is_reencrypted_since_verify(&self) -> bool {
         let both = self.sealed.as_ref().zip(self.last_verify.as_ref());
         both.is_some_and(|(sealed, (verify, _))| sealed.is_reencrypted_since(verify))
     }
 
-    /// Whether its pages are encrypted, as far as can be told.
+    /// Whether its pages are encrypted, as far as is known.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.sealed.as_ref().is_some_and(Sealed::is_encrypted)
@@ -90,7 +90,7 @@ impl Entry {
         Ok(Self::judged((path, size, kind), sealed, problem, neighbours, with))
     }
 
-    /// What is known of a database, with what there is to worry about.
+    /// An entry with its warnings.
     pub(super) fn judged(
         (path, size, kind): (&Path, u64, Kind),
         sealed: Option<Sealed>,
@@ -168,7 +168,7 @@ impl Entry {
     }
 
     fn warn_of_ages(&self, with: &Look, warnings: &mut Vec<Warning>) {
-        // Nothing will be done about these two any more.
+        // These two will not be changed any more.
         let is_retired = self
             .sealed
             .as_ref()
@@ -230,7 +230,7 @@ impl Entry {
     }
 }
 
-/// What stands in a superblock, and what is wrong with it.
+/// Reads a superblock, and what is wrong with it.
 fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
     let (bytes, superblock) = match inspect_file(file) {
         Ok(FileContent::Sealed { bytes, superblock }) => (bytes, superblock),
@@ -252,7 +252,8 @@ fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<Str
         }
         Ok(sealed) => Ok((Kind::Sealed, Some(sealed), None)),
         Err(error @ EngineError::Key(_)) => {
-            // Refused by a key or by the keyring file; what it says of itself is in clear.
+            // Refused because of a key or the keyring file; the unencrypted fields of the
+            // superblock are known.
             let mut sealed = summary(&superblock, seen.0, seen.1);
             sealed.why_not = Some(error.to_string());
             let is_retired = superblock.state == State::Retired;

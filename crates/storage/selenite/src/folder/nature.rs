@@ -1,4 +1,4 @@
-//! What a file is, by its first bytes.
+//! Determines what a file is, from its first bytes.
 
 use selenite_format::{Chosen, SUPERBLOCK_A, SUPERBLOCK_B, choose};
 
@@ -6,21 +6,21 @@ use crate::EngineError;
 use crate::lost_prefix::has_sealed_pages;
 use crate::raw_file::RawFile;
 
-/// What a file is. Nothing is authenticated, nor known to be whole.
+/// What a file is. Nothing is authenticated, and the file may be incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nature {
-    /// A database of ours.
+    /// A database in our layout.
     Sealed,
     /// An unencrypted database.
     Plain,
-    /// Nothing yet.
+    /// Still empty.
     Empty,
-    /// Neither: something else, or a database that another product encrypted.
+    /// Something else, or a database that another product encrypted.
     Foreign,
 }
 
 impl Nature {
-    /// Reads the first bytes of both places where a superblock may be.
+    /// Reads the first bytes at both positions of a superblock.
     pub fn of(file: &RawFile) -> Result<Self, EngineError> {
         let (mut a, mut b) = ([0; HEAD_BYTES], [0; HEAD_BYTES]);
         let size = file.size()?;
@@ -28,7 +28,8 @@ impl Nature {
         let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
         let (a, b) = (&a[..a_size], &b[..b_size]);
         if is_ours(a) || is_ours(b) {
-            // One that was cut off while it was made holds nothing (FORMAT 2.6), if no superblock of it is whole.
+            // A database whose creation was interrupted contains nothing (FORMAT 2.6), if no
+            // superblock of it is complete.
             return Ok(Self::Sealed);
         }
         Ok(match choose(a, b, size) {
@@ -41,14 +42,14 @@ impl Nature {
     }
 }
 
-/// Whether a superblock begins here, whole or not.
+/// Whether a superblock begins here, complete or not.
 fn is_ours(head: &[u8]) -> bool {
     matches!(choose(head, &[], u64::MAX), Chosen::Torn)
 }
 
-/// 16 bytes tell: SQLite's magic has so many, and ours.
+/// 16 bytes: the size of SQLite's magic, and of ours.
 const HEAD_BYTES: usize = 16;
-/// The same, of a file: nothing shorter is a database.
+/// The same, as the size of a file: nothing shorter is a database.
 pub const HEAD_SIZE: u64 = 16;
 
 #[cfg(test)]
@@ -98,7 +99,7 @@ mod tests {
             0,
         )
         .unwrap();
-        // No one writes to it: an open that waited would not come back.
+        // The pipe has no writer: an open that waited would not return.
         assert!(matches!(RawFile::open_in_folder(&pipe), Err(EngineError::Usage { .. })));
     }
 }

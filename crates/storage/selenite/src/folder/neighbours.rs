@@ -1,4 +1,4 @@
-//! What lies beside a database: drafts, unencrypted copies, unencrypted logs.
+//! The files beside a database: drafts, unencrypted copies, unencrypted logs.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -22,14 +22,14 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Those of a folder in which `plain` are unencrypted databases.
+    /// The files of a folder in which `plain` are the unencrypted databases.
     pub fn new(names: Names, plain: Vec<OsString>) -> Self {
         let is_draft = |name: &&OsString| target_of_draft(name).is_some();
         let drafts = names.names.iter().filter(is_draft).cloned().collect();
         Self { names, drafts, plain }
     }
 
-    /// Those of one database. Where the folder can't be listed, that is said.
+    /// The files beside one database. A folder that cannot be listed is added to `unreadable`.
     pub fn of(path: &Path, unreadable: &mut Vec<Unreadable>) -> Self {
         let folder = folder_of(path);
         let names = Walk::of(folder).next(unreadable).unwrap_or(Names {
@@ -44,12 +44,12 @@ impl Neighbours {
         Self::new(names, plain)
     }
 
-    /// Where a file of that name is.
+    /// The path of the file of that name.
     pub fn path(&self, name: &OsStr) -> PathBuf {
         self.names.path.join(name)
     }
 
-    /// The drafts that were to be the database of that name, without those that a process is at work on.
+    /// The drafts for the database of that name, except those that a process is working on.
     pub fn drafts_of(&self, name: &OsStr) -> Vec<PathBuf> {
         let is_of = |draft: &&OsString| target_of_draft(draft) == Some(name);
         let drafts = self.drafts.iter().filter(is_of).map(|draft| self.path(draft));
@@ -66,8 +66,8 @@ impl Neighbours {
             .collect()
     }
 
-    /// Its log and journal, where they are in clear: left from before it was encrypted, or put there. One that can't be
-    /// read is passed over; that is said where its folder is listed.
+    /// Its log and journal, if they are unencrypted: left from before it was encrypted, or put
+    /// there. One that cannot be read is skipped; it is reported when its folder is listed.
     pub fn logs_in_clear(&self, name: &OsStr) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for (companion, is_in_clear) in LOGS {
@@ -98,9 +98,9 @@ pub fn is_claimed(draft: &Path) -> bool {
     operation_file::read(&claim).is_ok_and(|held| held.is_some())
 }
 
-/// Whether a file is named like a copy of the database: its whole name, or that without the extension, and then
-/// something that is neither letter nor digit (`app.db.bak`, `app-old.db`, `app (copy).db`), or that before its
-/// whole name (`old-app.db`).
+/// Whether a file is named like a copy of the database: its whole name, or that without the
+/// extension, followed by a character that is neither letter nor digit (`app.db.bak`, `app-old.db`,
+/// `app (copy).db`), or its whole name after such a character (`old-app.db`).
 fn is_copy_of(name: &OsStr, other: &OsStr) -> bool {
     let (name, other) = (name.as_bytes(), other.as_bytes());
     if name.is_empty() || name == other || other.starts_with(b".") {
@@ -116,7 +116,7 @@ fn is_copy_of(name: &OsStr, other: &OsStr) -> bool {
     behind.is_some_and(|byte| !is_letter(byte)) || before.is_some_and(|byte| !is_letter(byte))
 }
 
-/// A whole header of SQLite's own version (FORMAT 6.1).
+/// Looks for a complete header of SQLite's own version (FORMAT 6.1).
 fn wal_is_in_clear(file: &RawFile) -> Result<bool, EngineError> {
     let mut header = [0; 8];
     let size = file.read_at(&mut header, 0)?;
@@ -124,8 +124,8 @@ fn wal_is_in_clear(file: &RawFile) -> Result<bool, EngineError> {
     Ok(size == header.len() && is_log && header[4..] == wal::VERSION_SQLITE.to_be_bytes())
 }
 
-/// SQLite's own magic (FORMAT 7.1), or page 1 in clear in one that was finished by zeros in its header
-/// (sqlite.org/pragma.html#pragma_journal_mode, PERSIST).
+/// Looks for SQLite's own magic (FORMAT 7.1), or for page 1 in clear in a journal whose header was
+/// overwritten with zeros at its end (sqlite.org/pragma.html#pragma_journal_mode, PERSIST).
 fn journal_is_in_clear(file: &RawFile) -> Result<bool, EngineError> {
     let mut start = vec![0; JOURNAL_START];
     let size = file.read_at(&mut start, 0)?;
@@ -140,14 +140,14 @@ fn journal_is_in_clear(file: &RawFile) -> Result<bool, EngineError> {
     Ok(is_finished && start.windows(PAGE_1.len()).any(|window| window == PAGE_1))
 }
 
-/// What tells an unencrypted log.
+/// Detects an unencrypted log.
 type IsInClear = fn(&RawFile) -> Result<bool, EngineError>;
 const LOGS: [(&str, IsInClear); 2] = [("-wal", wal_is_in_clear), ("-journal", journal_is_in_clear)];
 /// 0x377f0682 or 0x377f0683 (sqlite.org/fileformat.html, 4.1).
 const WAL_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
 /// The first 16 bytes of page 1 in clear.
 const PAGE_1: &[u8; 16] = b"SQLite format 3\0";
-/// 256 KiB: page 1 is among the first that a transaction changes.
+/// 256 KiB: page 1 is among the first pages that a transaction changes.
 const JOURNAL_START: usize = 256 << 10;
 
 #[cfg(test)]
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_that_a_process_is_at_work_on_is_passed_over() {
+    fn a_draft_that_a_process_works_on_is_skipped() {
         use crate::storage::{Disk, Storage};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("app.db");
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_in_clear_are_told_from_ours() {
+    fn logs_in_clear_are_distinguished_from_ours() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let look = |is_in_clear: IsInClear, bytes: &[u8]| {

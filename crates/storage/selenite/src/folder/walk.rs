@@ -1,7 +1,7 @@
 //! The files of a folder and of all folders below it.
 //!
-//! - no-links-no-loops: links are not followed, devices, pipes and sockets not listed, and no
-//!   folder is visited twice, which a mount of a folder below itself would lead to.
+//! - no-links-no-loops: links are not followed, devices, pipes and sockets are not listed, and no
+//!   folder is visited twice, as a folder that is mounted below itself would be.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ pub struct Names {
     pub names: Vec<OsString>,
 }
 
-/// A walk from folder to folder.
+/// Visits a folder and all folders below it.
 pub struct Walk {
     ahead: Vec<PathBuf>,
     /// Device and inode of the folders that were visited.
@@ -28,7 +28,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// One that begins at `folder`, which may be a link.
+    /// Begins at `folder`, which may be a link.
     pub fn of(folder: &Path) -> Self {
         Self {
             ahead: vec![folder.to_owned()],
@@ -36,7 +36,8 @@ impl Walk {
         }
     }
 
-    /// The files of the next folder; those that can't be listed are left out, and said.
+    /// The files of the next folder. Folders that cannot be listed are skipped, and added to
+    /// `unreadable`.
     pub fn next(&mut self, unreadable: &mut Vec<Unreadable>) -> Option<Names> {
         while let Some(path) = self.ahead.pop() {
             let mut say = |path: &Path, error: &io::Error| {
@@ -67,7 +68,7 @@ impl Walk {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    // What came before it is known; whether there is more is not.
+                    // The names before the error are known; whether there are more is unknown.
                     say(folder, &error);
                     break;
                 }
@@ -118,15 +119,15 @@ mod tests {
         symlink(folder.path(), folder.path().join("loop")).unwrap();
         symlink(outside.path().join("secret"), folder.path().join("link")).unwrap();
         assert_eq!(all(folder.path()), [deep.join("file")]);
-        // The folder that is named may be a link.
+        // The given folder may be a link.
         let link = outside.path().join("link");
         symlink(&deep, &link).unwrap();
         assert_eq!(all(&link), [link.join("file")]);
     }
 
-    /// As root nothing is forbidden, so one that went away stands for one that can't be listed.
+    /// Root may list every folder, so a removed folder represents one that cannot be listed.
     #[test]
-    fn a_folder_that_can_not_be_listed_is_said_and_the_others_are_walked() {
+    fn a_folder_that_cannot_be_listed_is_reported_and_the_others_are_visited() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a", "b", "c"] {
             fs::create_dir(folder.path().join(name)).unwrap();

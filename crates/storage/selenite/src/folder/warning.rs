@@ -1,23 +1,23 @@
-//! What there is to worry about with a database.
+//! Warnings about a database.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// How old things may be, in days; 0 is no limit.
+/// Age limits, in days; 0 is no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// The data key that new pages are sealed under.
     pub data_key_days: u64,
     /// The master key.
     pub master_key_days: u64,
-    /// The last verify that found all well.
+    /// The last successful verification.
     pub verify_days: u64,
 }
 
 impl Default for Limits {
-    /// Two years for the data key, the longest that SP 800-57 (5.3.6) has for a key that encrypts data; one for the
-    /// master key, which costs nothing to renew; a month for a verify.
+    /// Two years for the data key, the maximum of SP 800-57 (5.3.6) for a key that encrypts data;
+    /// one year for the master key, whose renewal costs nothing; a month for a verification.
     fn default() -> Self {
         Self {
             data_key_days: 730,
@@ -27,53 +27,54 @@ impl Default for Limits {
     }
 }
 
-/// A reason to look closer.
+/// A reason to examine a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Warning {
-    /// It is in clear, where others in the listing are encrypted.
+    /// It is unencrypted, but others in the listing are encrypted.
     InClear,
-    /// Ours, and damaged or altered: why is beside it.
+    /// In our layout, and damaged or altered; the entry says why.
     Damaged,
-    /// The keyring file, or another rule of the user's, refuses it: why is beside it.
+    /// The keyring file, or another setting of the user, refuses it; the entry says why.
     Refused,
     /// Nothing shows that the holder of the identity in force made or accepted it, and it is not pinned.
     Foreign,
-    /// It was replaced by another of the same name, and is no longer to be used.
+    /// It was replaced by another of the same name, and must no longer be used.
     Retired,
-    /// Pages are, or may be, in clear.
+    /// Pages are, or may be, unencrypted.
     SuiteNone,
-    /// Pages are, or may be, in a suite that is there to be left.
+    /// Pages are, or may be, encrypted with a deprecated suite.
     SuiteDeprecated,
     /// The data key is older than the limit.
     DataKeyOld,
     /// The master key is older than the limit.
     MasterKeyOld,
-    /// No verify of it is known.
+    /// No verification of it is known.
     NeverVerified,
-    /// The last verify was longer ago than the limit.
+    /// The last verification was longer ago than the limit.
     VerifyOld,
-    /// This is in the future by the present clock.
+    /// This time is in the future by the present clock.
     InFuture(&'static str),
-    /// Its keys or state are older than at its last verify: an old copy was put in its place.
+    /// Its keys or state are older than at its last verification: an old copy was put in its place.
     SetBack,
     /// One of its two superblocks is damaged.
     SuperblockDamaged,
     /// One of its two superblocks lists a key that was dropped.
     SuperblockBehind,
-    /// A log or unencrypted journal lies beside it.
+    /// An unencrypted log or journal is beside it.
     LogInClear(PathBuf),
-    /// An unencrypted copy lies beside it, or what is named like one.
+    /// An unencrypted copy, or a database named like one, is beside it.
     PlainCopy(PathBuf),
-    /// What an encrypt, a decrypt or an offline copy left when it was killed, or is making now.
+    /// A draft that an encryption, a decryption or an offline copy left when it was killed, or is
+    /// making now.
     Draft(PathBuf),
-    /// Its pages were being re-encrypted, and no one is at it.
+    /// Its pages were being re-encrypted, and no process continues.
     Unfinished,
-    /// Others than its owner can read the key file that opens it.
+    /// Users other than its owner can read the key file that opens it.
     KeyReadable(PathBuf),
 }
 
 impl Warning {
-    /// The word for it that never changes.
+    /// The code of the warning, which never changes.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -100,7 +101,7 @@ impl Warning {
         }
     }
 
-    /// The file that it is about, where that is another than the database.
+    /// The file that it is about, if that is not the database.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match self {
@@ -125,7 +126,7 @@ impl Warning {
     }
 }
 
-/// In a few words. A file's name is in them as it is, whatever it holds.
+/// A short text. The name of a file is included unchanged, whatever it contains.
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |path: &Path| {

@@ -1,9 +1,9 @@
-//! A new backup that failed, and when the next is tried.
+//! A failed attempt at a new backup, and the time of the next.
 //!
-//! - beginnings-are-reused: *A destination is not filled with beginnings.* What was sent of one
-//!   that failed is gone on with; another is begun only where that will not do.
-//! - pauses-grow: *A database is not read over and over.* Each time that it fails the pause before
-//!   the next is longer.
+//! - beginnings-are-reused: *A destination is not filled with unfinished archives.* What a failed
+//!   attempt has sent is resumed; another archive is begun only if that is not possible.
+//! - pauses-grow: *A database is not read over and over.* The pause before the next attempt grows
+//!   with each failure.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,17 @@ use selenite_backup::{ArchiveName, BackupError, Destination};
 use super::Backoff;
 use crate::EngineError;
 
-/// What is known of it.
+/// The failure of an attempt.
 pub struct Failed {
     why: String,
-    /// Enforces `beginnings-are-reused`.
+    /// The archive to be resumed (`beginnings-are-reused`).
     unfinished: Option<ArchiveName>,
     pause: Backoff,
     next: Instant,
 }
 
 impl Failed {
-    /// One that was begun as `begun` failed, after `before` had.
+    /// Records that an attempt with the archive `begun` failed, after `before` had failed.
     pub fn behind(
         before: Option<Self>,
         (error, destination): (&EngineError, &dyn Destination),
@@ -44,7 +44,7 @@ impl Failed {
         }
     }
 
-    /// Whether it is time for the next.
+    /// Whether it is time for the next attempt.
     pub fn is_due(&self) -> bool {
         Instant::now() >= self.next
     }
@@ -54,13 +54,13 @@ impl Failed {
         &self.why
     }
 
-    /// What the next goes on with.
+    /// The archive that the next attempt resumes.
     pub fn unfinished(&self) -> Option<ArchiveName> {
         self.unfinished.clone()
     }
 }
 
-/// Without the object's name, which is another each time: what is the same is to be said once.
+/// Leaves out the object's name, which differs each time, so that the same error is reported once.
 fn why(error: &EngineError, destination: &dyn Destination) -> String {
     let EngineError::Backup(BackupError::Store(error)) = error else {
         return error.to_string();
@@ -68,5 +68,5 @@ fn why(error: &EngineError, destination: &dyn Destination) -> String {
     format!("can't {} at {}: {}", error.verb, destination.place(), error.what)
 }
 
-/// A destination that is full has room again seldom, and is asked by reading all of the database.
+/// 5 minutes: a full destination rarely has room again, and each attempt reads the whole database.
 const PAUSE_MAX: Duration = Duration::from_secs(300);

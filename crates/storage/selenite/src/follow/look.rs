@@ -9,35 +9,36 @@ use selenite_vfs::snapshot::Snapshot;
 use crate::backup::machine_time;
 use crate::{Database, EngineError};
 
-/// What it sees.
+/// What a read transaction sees.
 #[derive(Clone)]
 pub struct Look {
-    /// Where it ends.
+    /// The end of the log.
     pub end: LogEnd,
-    /// Whether frames can be read: not on mark 0.
+    /// Whether it can read frames: not on mark 0.
     pub sees_log: bool,
-    /// Of the database.
+    /// The page size of the database.
     pub page_size: PageSize,
-    /// Of the database.
+    /// The number of pages of the database.
     pub page_count: u32,
-    /// Which database.
+    /// The id of the database.
     pub database_id: DatabaseId,
     /// Enforces `removed-keys-open-nothing-new`.
     pub keys: Keys,
-    /// When it began, in milliseconds since 1970-01-01 UTC: nothing that was committed later is in it.
+    /// When it began, in milliseconds since 1970-01-01 UTC: it contains no later commit.
     pub made: u64,
 }
 
-/// Who can open a database: its master key and the slots.
+/// What determines who can open a database: its master key and the slots.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keys {
     commitment: [u8; 32],
-    /// By their ids; with their parameters, since an origin mark that was added is in new archives only.
+    /// By their ids; with their parameters, because an origin mark that was added is in new
+    /// archives only.
     slots: Vec<([u8; 16], Vec<u8>)>,
 }
 
 impl Keys {
-    /// Of a superblock.
+    /// The keys of a superblock.
     pub fn of(unlocked: &Unlocked) -> Self {
         let slots = unlocked.superblock.slots.iter();
         let mut slots: Vec<_> = slots.map(|slot| (slot.id.0, slot.parameters.clone())).collect();
@@ -49,10 +50,10 @@ impl Keys {
     }
 }
 
-/// Begins a read transaction, and says what it sees.
+/// Begins a read transaction, and returns what it sees.
 ///
 /// # Errors
-/// [`EngineError::Usage`] in rollback mode; what SQLite and the VFS say. No transaction is under way then.
+/// [`EngineError::Usage`] in rollback mode; errors of SQLite and the VFS. No transaction is open then.
 pub fn look(database: &Database) -> Result<Look, EngineError> {
     let mut try_count = 0;
     loop {
@@ -60,7 +61,7 @@ pub fn look(database: &Database) -> Result<Look, EngineError> {
         let Err(error) = looked else { return looked };
         database.end_any_read();
         try_count += 1;
-        // The index may be under way from one state to the next while it is read.
+        // The index may change while it is read.
         if try_count == TRY_COUNT || matches!(error, EngineError::Usage { .. }) {
             return Err(error);
         }

@@ -1,6 +1,7 @@
-//! A backup that is made while the one before is followed, on a thread and a connection of its own.
+//! A backup that is made while the previous archive is followed, on a thread and a connection of its own.
 //!
-//! Its read transaction goes on when it is done: a caller that takes it over follows from there.
+//! Its read transaction remains open when it is complete: the follower takes it over and continues
+//! from there.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,29 +13,29 @@ use super::{FollowContext, connect};
 use crate::backup::{Backup, Beginning, Plan, base, says_of_base};
 use crate::{Database, EngineError, Watch};
 
-/// One that is under way.
+/// A backup in progress.
 pub struct NewArchive {
     thread: JoinHandle<Result<Made, EngineError>>,
     begun: Begun,
 }
 
-/// Its name, once it has one.
+/// The name of the archive, once it has one.
 type Begun = Arc<Mutex<Option<ArchiveName>>>;
 
-/// One that is there.
+/// A completed backup.
 pub struct Made {
-    /// In the transaction of which the archive is.
+    /// In the read transaction of the archive.
     pub database: Database,
     /// What it sees.
     pub look: Look,
-    /// Adds to the archive.
+    /// Adds log objects to the archive.
     pub writer: LogWriter,
-    /// Who can open it.
+    /// The keys that open it.
     pub keys: Keys,
 }
 
 impl NewArchive {
-    /// Begins one, or goes on with one that failed.
+    /// Begins a backup, or resumes one that failed.
     pub fn begin(place: &FollowContext<'_>, unfinished: Option<ArchiveName>) -> Result<Self, EngineError> {
         let database = connect(place)?;
         let (destination, watch) = (place.destination.clone(), place.watch.clone());
@@ -51,17 +52,17 @@ impl NewArchive {
         Ok(Self { thread, begun })
     }
 
-    /// What it is called, if it has come so far.
+    /// The name of the archive, if it has one yet.
     pub fn name(&self) -> Option<ArchiveName> {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it came to an end.
+    /// Whether it has ended.
     pub fn is_ready(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// What became of it.
+    /// Waits for the result.
     pub fn wait(self) -> Result<Made, EngineError> {
         let bug = || {
             EngineError::Backup(BackupError::Machine {
@@ -86,15 +87,15 @@ fn make(
     let keys = Keys::of(&unlocked);
     let (base, others) = match base((&unlocked, &how.recipients), destination.as_ref()) {
         Ok(None) => (None, false),
-        // What restores it reads every link, and no one can remove one of them.
+        // A restore reads every link of the chain, and no link can be removed.
         Ok(Some(base)) => (Some(base).filter(|base| base.link_count < LINKS_MAX), true),
-        // What it would rest on is not whole: it has all pages.
+        // The base is incomplete: the new backup contains all pages.
         Err(EngineError::Backup(error)) if says_of_base(&error) => (None, true),
         Err(error) => return Err(error),
     };
     let beginning = match &unfinished {
         Some(own) => Beginning::Own(own),
-        // Of the archives of one who follows, the newest name is the one to go on with.
+        // Of the archives of a follower, the one with the newest name is continued.
         None if others => Beginning::Newest,
         None => Beginning::Unfinished,
     };
@@ -107,10 +108,10 @@ fn make(
     })?;
     let archive = (kept.key, kept.database_id, report.name);
     let mut writer = LogWriter::new(destination.clone(), archive, kept.manifest, look.end, how.level);
-    // It says where the archive was taken: one who resumes needs it (nothing-is-sent-twice).
+    // This object records where the archive was taken, which a later run needs (nothing-is-sent-twice).
     let turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
     match turn.finish() {
-        // The writer has the object, and sends it again.
+        // The writer keeps the object, and sends it again.
         Ok(()) | Err(BackupError::Store(_)) => {}
         Err(error) => return Err(error.into()),
     }
@@ -122,5 +123,5 @@ fn make(
     })
 }
 
-/// Backups that rest on each other, at most: with a new one each day, a full one each week.
+/// The maximum length of a chain of backups: with a new backup each day, a full one each week.
 const LINKS_MAX: usize = 7;

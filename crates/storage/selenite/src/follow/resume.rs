@@ -1,4 +1,5 @@
-//! Where an earlier run stopped: by the archives that are there, and the last object of the newest one's log.
+//! Finds where an earlier run stopped: by the existing archives, and the last object of the newest
+//! one's log.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,8 +18,8 @@ use crate::backup::Backup;
 use crate::keys::now;
 use crate::{Database, EngineError};
 
-/// The archive that can be gone on with, if there is one: `holder` is in a read transaction whose
-/// log has what comes next.
+/// The archive that can be continued, if there is one: the log that the read transaction of
+/// `holder` sees has what comes next.
 pub fn find(place: &FollowContext<'_>, holder: &Database) -> Result<Option<Followed>, EngineError> {
     let destination = place.destination.clone();
     let how = place.backup.clone();
@@ -31,7 +32,7 @@ pub fn find(place: &FollowContext<'_>, holder: &Database) -> Result<Option<Follo
         };
         let (writer, keys, since) = found;
         let end = writer.end();
-        // The salts of a log that has none yet come again.
+        // A log without salts of its own yet has zeros, which are not unique.
         let is_known = end.position.frames > 0 || end.position.salts != [0; 8];
         let now_end = snapshot.end();
         let is_same = is_known
@@ -48,8 +49,8 @@ pub fn find(place: &FollowContext<'_>, holder: &Database) -> Result<Option<Follo
     })
 }
 
-/// The writer behind the last object of the newest archive that has a log. One that does not open,
-/// or is not in order, is no trouble: a new one is made.
+/// The writer after the last object of the newest archive that has a log. An archive that does not
+/// open, or is inconsistent, is no error: a new one is made.
 fn last_of(
     destination: Arc<dyn Destination>,
     unlocked: &Unlocked,
@@ -85,7 +86,7 @@ fn last_of(
     let key = backup.archive.key;
     let last = match LogObject::fetch(destination.as_ref(), (&key, id, &name), number) {
         Ok(last) => last,
-        // A number is missing, or it is none of ours.
+        // A number is missing, or the object is not ours.
         Err(BackupError::Store(error)) if error.trouble == selenite_backup::Trouble::Missing => return Ok(None),
         Err(error @ BackupError::Store(_)) => return Err(error),
         Err(_) => return Ok(None),
@@ -102,7 +103,7 @@ fn last_of(
     Ok(Some((writer.behind(number, &last, size), of_archive, since)))
 }
 
-/// The number of the last object of a log, and the bytes of all; nothing where one is missing.
+/// The number of the last object of a log, and the size of all in bytes; `None` if one is missing.
 fn last_object(
     destination: &dyn Destination,
     id: DatabaseId,

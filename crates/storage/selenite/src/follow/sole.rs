@@ -1,8 +1,9 @@
-//! That one alone follows a database to a place, as far as this machine can tell.
+//! Ensures that only one process follows a database to a destination, as far as this machine can
+//! determine.
 //!
-//! On another machine, or where the place was named otherwise, both go on: each object is written
-//! once, and who finds another's in the place of its own looks again at what is there (`LogWriter`,
-//! resend-same-bytes).
+//! On another machine, or if the destination was named differently, both continue: each object is
+//! written once, and a process that finds another's object in the place of its own reads the
+//! destination again (`LogWriter`, resend-same-bytes).
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -14,10 +15,10 @@ use crate::draft::{CLAIM, Draft, beside};
 use crate::error::io_error;
 use crate::storage::{Claim, Storage};
 
-/// Takes the claim; nothing where no one may make a file beside the database.
+/// Takes the claim; `None` if no file can be created beside the database.
 ///
 /// # Errors
-/// [`EngineError::Followed`] where another has it.
+/// [`EngineError::Followed`] if another process has it.
 pub fn claim(
     storage: &dyn Storage,
     path: &Path,
@@ -30,7 +31,7 @@ pub fn claim(
     let file = beside(&Draft::path_of(&path, &format!("{number:08x}"))?, CLAIM);
     match storage.claim(&file) {
         Ok(Some(claim)) => {
-            // For people alone.
+            // For display only.
             let _ = claim.write(&std::process::id().to_string());
             Ok(Some(claim))
         }

@@ -1,4 +1,5 @@
-//! One turn: what is unsent is sent, the next read transaction begins before the last one ends, and what came is sent.
+//! One turn: unsent data is sent, the next read transaction begins before the last one ends, and
+//! what it sees is sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use super::{FollowContext, Followed, Follower, identity, is_passing, log_size, r
 use crate::{Database, EngineError};
 
 impl Follower {
-    /// Does all of it. `is_last` begins nothing new.
+    /// Runs one turn. With `is_last` nothing new is begun.
     pub(super) fn turn(
         &mut self,
         place: &FollowContext<'_>,
@@ -30,7 +31,7 @@ impl Follower {
             done = self.go_on(place, renew_every, is_last);
         }
         if done.is_err() && log_size(place) > log_size_max {
-            // A follower that comes back to it makes a new backup.
+            // A later turn makes a new backup.
             self.leave("the log grew too long while nothing could be sent");
             self.holder.end_any_read();
             self.is_let_go = true;
@@ -40,12 +41,12 @@ impl Follower {
 
     fn go_on(&mut self, place: &FollowContext<'_>, renew_every: Duration, is_last: bool) -> Result<(), EngineError> {
         match self.take_new(place, is_last) {
-            // The one before is followed on.
+            // The previous archive is still followed.
             Err(error) if self.archive.is_some() && is_passing(&error) => {}
             taken => taken?,
         }
         if self.archive.is_none() && self.new.is_some() {
-            // The new one's own transaction holds the log.
+            // The transaction of the new archive holds the log.
             return Ok(());
         }
         self.check_archive(place)?;
@@ -66,7 +67,8 @@ impl Follower {
         self.renew(place, renew_every)
     }
 
-    /// `idle-is-free`: whether nothing was committed since the last transaction, which all of is sent, was begun.
+    /// `idle-is-free`: whether the last transaction was sent completely, and nothing was committed
+    /// since it was begun.
     fn stands(&mut self) -> bool {
         let begun = Instant::now();
         let is_short = !self.look.sees_log || self.look.end.position.frames < CHECKPOINT;
@@ -75,7 +77,7 @@ impl Follower {
         }
         let end = self.look.end;
         let looked = (self.holder).read(move |snapshot| Ok(snapshot.end() == Some(end) && snapshot.is_last()));
-        // What refuses it is said where the next transaction is begun.
+        // An error is reported when the next transaction is begun.
         let stands = looked.unwrap_or(false);
         if stands {
             (self.sent, self.is_quiet) = (begun, true);
@@ -83,7 +85,7 @@ impl Follower {
         stands
     }
 
-    /// Takes the next transaction, and sends what it sees.
+    /// Begins the next transaction, and sends what it sees.
     fn step(&mut self) -> Result<(), EngineError> {
         let begun = Instant::now();
         self.looked = begun;
@@ -103,7 +105,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Goes on with an archive that is there, or begins one.
+    /// Continues an existing archive, or begins a new one.
     fn begin(&mut self, place: &FollowContext<'_>, is_last: bool) -> Result<(), EngineError> {
         let begun = Instant::now();
         (self.is_let_go, self.is_apart) = (false, false);
@@ -131,7 +133,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Whether a new archive may be begun: not at once where the last one failed.
+    /// Whether a new archive may be begun: after a failed attempt only after a pause.
     fn may_begin(&self) -> bool {
         self.failed.as_ref().is_none_or(Failed::is_due)
     }
@@ -142,19 +144,19 @@ impl Follower {
         Ok(())
     }
 
-    /// Takes over the archive that was being made, with the transaction in which it was.
+    /// Takes over the archive that was being made, with its transaction.
     fn take_new(&mut self, place: &FollowContext<'_>, is_last: bool) -> Result<(), EngineError> {
         let Some(new) = self.new.take_if(|new| new.is_ready() || is_last) else {
             return Ok(());
         };
         if !new.is_ready() {
-            // It hears that it is to stop, and leaves an archive without a manifest.
+            // It is interrupted, too, and leaves an archive without a manifest.
             return Ok(());
         }
         let begun = new.name();
         let made = match new.wait() {
             Ok(made) => made,
-            // It heard that it is to stop before this one did.
+            // It noticed the interruption earlier than this thread.
             Err(EngineError::Backup(BackupError::Stopped)) => return Ok(()),
             Err(error) => {
                 let why = (&error, place.destination.as_ref());
@@ -179,7 +181,7 @@ impl Follower {
         Ok(())
     }
 
-    /// `nothing-is-left-out`: the next transaction begins, then the last one ends.
+    /// `nothing-is-left-out`: begins the next transaction, then ends the last one.
     fn hand_over(&mut self) -> Result<(), EngineError> {
         let look = look::look(&self.other)?;
         self.holder.end_any_read();
@@ -191,7 +193,7 @@ impl Follower {
     }
 
     /// nothing-is-sent-twice, writers-never-wait. Sends what was committed while no mark was held,
-    /// where the holder's own log does not tell it.
+    /// if the log that the holder sees does not contain it.
     fn send_rest(&mut self) -> Result<(), EngineError> {
         let Some(archive) = self.archive.as_ref().filter(|_| self.is_apart) else {
             return Ok(());
@@ -204,7 +206,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Sends what the holder sees and was not sent.
+    /// Sends what the holder sees and was not sent yet.
     fn send(&mut self) -> Result<(), EngineError> {
         let Some(archive) = &self.archive else { return Ok(()) };
         let from = {
@@ -216,7 +218,7 @@ impl Follower {
         if from == to {
             return Ok(());
         }
-        // Under marks that were held all the time, another log has begun behind the place (nothing-is-left-out).
+        // Marks were held continuously: another log has begun after the position (nothing-is-left-out).
         let first = if from.position.salts == to.position.salts {
             from.position.frames
         } else {
@@ -243,7 +245,7 @@ impl Follower {
             self.tried = frames;
             let (copied, all) = self.other.checkpoint_passively()?;
             if copied == all && all > 0 {
-                // No one wrote meanwhile: on mark 0 the log may restart.
+                // Nothing was written meanwhile: on mark 0 the log may restart.
                 return self.step();
             }
             if frames >= LONG {
@@ -258,7 +260,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Begins a new archive where the one that is followed is old or long.
+    /// Begins a new archive if the one that is followed is old or long.
     fn renew(&mut self, place: &FollowContext<'_>, renew_every: Duration) -> Result<(), EngineError> {
         let Some(archive) = &self.archive else { return Ok(()) };
         if self.new.is_some() || !self.may_begin() {
@@ -272,7 +274,7 @@ impl Follower {
         Ok(())
     }
 
-    /// An archive that someone removed is not added to.
+    /// Abandons an archive that was removed.
     fn check_archive(&mut self, place: &FollowContext<'_>) -> Result<(), EngineError> {
         let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
             return Ok(());
@@ -286,7 +288,7 @@ impl Follower {
         Ok(())
     }
 
-    /// A file that was replaced is reopened; one that was removed ends it.
+    /// Reopens a file that was replaced; fails if it was removed.
     fn check_file(&mut self, place: &FollowContext<'_>) -> Result<(), EngineError> {
         let now = identity(place)?;
         if now == self.identity {
@@ -304,7 +306,8 @@ impl Follower {
     }
 }
 
-/// Sends the pages of the frames from `first` on. Answers whether the transaction is still the one that was looked at.
+/// Sends the pages of the frames from `first` on. Returns whether the transaction is still the one
+/// of `look`.
 pub(super) fn send(
     database: &Database,
     writer: &Arc<Mutex<LogWriter>>,
@@ -331,9 +334,9 @@ pub(super) fn send(
     })
 }
 
-/// Sends the pages that were written behind the last turn where the transaction's own log does not
-/// tell all of them: in one turn, since how the database was in between no one knows. Answers
-/// whether all that was not sent is in the log that the transaction sees.
+/// Sends the pages that were written after the last turn, if the transaction's own log does not
+/// contain all of them: in one turn, because the states in between are unknown. Returns false if
+/// some cannot be determined: a new backup is needed then.
 fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
     let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
     database.read(move |snapshot| {
@@ -357,7 +360,7 @@ fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -
         match sent {
             Ok(()) => turn.finish()?,
             Err(Fault::Backup(error)) => return Err(error.into()),
-            // A turn that does not end counts for nothing, and a new backup names the page.
+            // An incomplete turn has no effect, and a new backup reports the page.
             Err(Fault::Vfs(VfsError::Unauthentic { .. })) => return Ok(false),
             Err(Fault::Vfs(error)) => return Err(refused(error)),
         }
@@ -365,7 +368,7 @@ fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -
     })
 }
 
-/// Reading or sending.
+/// An error of reading or of sending.
 enum Fault {
     Vfs(VfsError),
     Backup(BackupError),
@@ -377,7 +380,7 @@ impl From<VfsError> for Fault {
     }
 }
 
-/// What says that an archive is to be left.
+/// Why an archive must be abandoned after this error, if it must.
 fn lost(error: &BackupError) -> Option<&'static str> {
     if matches!(error, BackupError::Gone { .. }) {
         return Some(GONE);
@@ -385,22 +388,23 @@ fn lost(error: &BackupError) -> Option<&'static str> {
     matches!(error, BackupError::Taken { .. }).then_some("another process follows the database, too")
 }
 
-/// A writer, whatever became of who had it last: it is as it was before the call that failed.
+/// Locks a writer. If the last holder panicked, the writer is as it was before the call that failed.
 pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
     writer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `idle-is-free`: after how long a transaction is begun in any case: who can open the database may have changed.
+/// `idle-is-free`: the interval after which a transaction is begun in any case, because the keys
+/// may have changed.
 const LOOK: Duration = Duration::from_secs(5);
 const GONE: &str = "it is no longer at the destination";
 const BEGUN_ANEW: &str = "the log was restarted before all of it was sent";
-/// Frames after which the log is copied: as many as SQLite's own automatic checkpoint has.
+/// Frames after which the log is copied: the default of SQLite's automatic checkpoint.
 const CHECKPOINT: u32 = 1000;
-/// Frames from which on writers are let restart the log without a mark that is held.
+/// Frames from which on marks are released, so that writers can restart the log.
 const LONG: u32 = 4 * CHECKPOINT;
-/// How often it is asked whether the archive is there still.
+/// How often it is checked that the archive still exists.
 const SEEN: Duration = Duration::from_secs(60);
-/// How many turns in a row marks are let go then.
+/// The number of turns in a row in which marks are released then.
 const WINDOWS: u32 = 10;
-/// A log of objects below this is never too long.
+/// 64 MiB: a log of objects below this size is never too long.
 const LOG_SIZE_MIN: u64 = 64 << 20;

@@ -22,7 +22,7 @@ fn geometry() -> Geometry {
     Geometry::new(PageSize::MAX)
 }
 
-/// Three runs: of four pages of 64 KiB each, the last of one.
+/// Three runs: two of four pages of 64 KiB each, and one of a single page.
 fn trailers() -> Vec<[u8; TRAILER_SIZE]> {
     (1..=9)
         .map(|page_no| trailer(u8::try_from(page_no % 2).unwrap(), page_no * 10))
@@ -53,7 +53,7 @@ fn anchor(trailers: &[[u8; TRAILER_SIZE]]) -> Anchor {
     }
 }
 
-/// FORMAT 10.4, computed the long way.
+/// FORMAT 10.4, computed directly.
 #[test]
 fn the_root_is_over_runs_of_numbers_and_trailers() {
     let trailers = trailers();
@@ -98,14 +98,14 @@ fn only_a_page_sealed_before_the_anchor_is_older() {
     let anchor = anchor(&trailers());
     for (page_no, session, counter, expected) in [
         (3, 1, 30, Judgement::Same),
-        // An image of this page that was there before; and one that the last writer made just before the anchor.
+        // Earlier images of this page, up to the highest counter of each session.
         (3, 1, 29, Judgement::Older),
         (3, 0, 80, Judgement::Older),
         (3, 1, 90, Judgement::Older),
         (3, 1, 91, Judgement::Changed),
         (3, 0, 81, Judgement::Changed),
         (3, 7, 1, Judgement::Unknown),
-        // A page that was not there then.
+        // A page that did not exist then.
         (10, 1, 5, Judgement::Older),
         (10, 1, 91, Judgement::Changed),
     ] {
