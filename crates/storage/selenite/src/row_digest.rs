@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_another_value_makes_another_digest() {
+    fn every_changed_value_changes_the_digest() {
         let bench = Bench::new();
         let mut database = bench.made("app.db", SQL);
         let mut seen = vec![digest(&mut database)];
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_of_the_transaction_that_the_connection_is_in() {
+    fn the_digest_is_of_the_connections_transaction() {
         let bench = Bench::new();
         let mut reader = bench.made("app.db", SQL);
         reader

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_for_its_owner_only_and_gone_with_all_that_is_in_it() {
+    fn a_scratch_folder_is_private_and_removed_with_its_content() {
         let place = tempfile::tempdir().unwrap();
         let (scratch, removed) = Scratch::create(place.path()).unwrap();
         assert!(removed.is_empty(), "{removed:?}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kill_left_is_removed_and_what_is_in_use_is_not() {
+    fn a_folder_of_a_killed_process_is_removed_and_one_in_use_stays() {
         let place = tempfile::tempdir().unwrap();
         let (used, _) = Scratch::create(place.path()).unwrap();
         let left = place.path().join("selenite-drill-0123456789abcdef");

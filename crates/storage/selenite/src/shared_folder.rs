@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_replaced_stays_and_leaves_no_draft() {
+    fn a_failed_replace_leaves_no_draft() {
         let folder = tempfile::tempdir().unwrap();
         let shared = SharedFolder::open(folder.path()).unwrap();
         fs::create_dir_all(folder.path().join("note").join("full")).unwrap();

@@ -54,14 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_written_as_rfc_3339_has_it() {
+    fn utc_writes_rfc_3339() {
         assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(utc(u64::MAX), u64::MAX.to_string());
         assert_eq!(utc(999_999_999_999), "999999999999");
     }
 
     #[test]
-    fn a_moment_that_somebody_wrote_is_read() {
+    fn parse_utc_reads_rfc_3339_and_sqlite_times() {
         for (text, seconds) in [
             ("2000-02-29T00:00:00Z", 951_782_400),
             ("2000-02-29 00:00:00", 951_782_400),

@@ -63,7 +63,7 @@ mod tests {
     use super::Checkpoint;
 
     #[test]
-    fn its_three_numbers_are_understood() {
+    fn the_result_follows_from_the_three_columns_of_the_pragma() {
         assert_eq!(Checkpoint::of((0, -1, -1)), Checkpoint::Done);
         assert_eq!(Checkpoint::of((0, 0, 0)), Checkpoint::Done);
         assert_eq!(Checkpoint::of((0, 7, 7)), Checkpoint::Done);

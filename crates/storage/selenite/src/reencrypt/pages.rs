@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_answer_of_the_vfs_is_taken_apart() {
+    fn the_list_of_old_pages_is_parsed() {
         let found = Found::parse("812 3-5 9-9").unwrap();
         assert_eq!(found.next, 812);
         assert_eq!(found.pages().collect::<Vec<_>>(), [3, 4, 5, 9]);

@@ -293,7 +293,7 @@ mod tests {
 
     /// Checks `same-file-replaced`.
     #[test]
-    fn only_the_file_that_was_looked_at_is_replaced() {
+    fn only_the_examined_file_is_replaced() {
         for (was_there, has_log) in [(true, false), (true, true), (false, true)] {
             let folder = tempfile::tempdir().unwrap();
             let (path, access) = at(folder.path());
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_and_can_not_be_opened_is_replaced() {
+    fn a_file_that_can_not_be_opened_is_replaced() {
         for was_there in [true, false] {
             let folder = tempfile::tempdir().unwrap();
             let (path, access) = at(folder.path());

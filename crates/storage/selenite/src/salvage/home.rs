@@ -73,7 +73,7 @@ mod tests {
     use crate::salvage::Why;
 
     #[test]
-    fn a_hole_is_found_by_its_rowids_as_by_a_look_at_each() {
+    fn covers_finds_the_same_hole_as_a_linear_search() {
         let hole = |above, up_to, may_be_inner| Hole {
             page_no: 9,
             why: Why::Bad,

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_is_taken_apart() {
+    fn parse_reads_a_leaf() {
         let node = Node::parse(&leaf(), 2, 976).unwrap();
         assert_eq!(
             (node.kind, node.last_child, node.cells.len()),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_may_be_anything() {
+    fn parse_bounds_every_cell_for_any_bytes() {
         for kind in [2, 5, 10, 13] {
             for at in 0..1024 {
                 for value in [0, 1, 0x7f, 0x80, 0xff] {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_in_the_header_or_beyond_the_end_is_none() {
+    fn parse_rejects_a_cell_in_the_header_or_beyond_the_end() {
         for at in [0_u16, 9, 975, 976, 1023, 65535] {
             let mut page = leaf();
             page[8..10].copy_from_slice(&at.to_be_bytes());

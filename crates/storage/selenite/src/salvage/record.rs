@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_none() {
+    fn values_rejects_malformed_records() {
         // Reserved serial types; a header that ends within a varint; a size beyond any payload.
         for bad in [&[2, 10][..], &[2, 11], &[2, 0x81], &[0xff; 9], &[]] {
             assert_eq!(values(bad), None, "{bad:?}");

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_for_certain_stays_bytes() {
+    fn invalid_text_of_unknown_encoding_remains_a_blob() {
         let connection = Connection::open_in_memory().unwrap();
         for (bytes, kind) in [(&b"abc"[..], "text"), (b"a\0b\0", "blob"), (&[0xff], "blob")] {
             let mut statement = connection.prepare("SELECT typeof(?1)").unwrap();

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_holds_it_and_it_goes_with_its_holder() {
+    fn a_claim_has_one_holder_and_is_removed_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("app.db-selenite");
         let first = DiskClaim::take(&path).unwrap().unwrap();
@@ -109,7 +109,7 @@ mod tests {
 
     /// Checks `one-name-only`.
     #[test]
-    fn a_link_and_a_pipe_are_no_claim() {
+    fn a_claim_is_never_a_link_or_a_pipe() {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("app.db-selenite"), folder.path().join("other"));
         fs::write(&other, "other").unwrap();

@@ -76,7 +76,7 @@ fn a_vacuumed_copy_has_the_same_digest_in_every_layout() {
 }
 
 #[test]
-fn every_difference_is_told() {
+fn every_difference_changes_the_digest() {
     let folder = tempfile::tempdir().unwrap();
     let hashing = RandomState::new();
     let base = digest(&made(folder.path(), "base.db", SMALL), &hashing).unwrap();
@@ -102,7 +102,7 @@ fn every_difference_is_told() {
 /// For any content of a file the result is a digest or an error; and a changed byte in a used part
 /// of a page always changes the digest.
 #[test]
-fn a_flipped_byte_is_told_or_refused() {
+fn a_flipped_byte_changes_the_digest_or_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let hashing = RandomState::new();
     install().unwrap();

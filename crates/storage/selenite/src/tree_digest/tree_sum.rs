@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_the_whole_wherever_it_is_cut() {
+    fn the_sum_of_two_parts_is_that_of_the_whole() {
         let hashes = [7, u64::MAX, 0, 3, u64::MAX - 1, 7, 12];
         for cut in 0..=hashes.len() {
             let mut parts = sum(&hashes[..cut]);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_more_or_less_or_elsewhere_is_told() {
+    fn an_added_removed_or_moved_entry_changes_the_sum() {
         let whole = sum(&[1, 2, 3, 4]);
         for other in [
             &[1, 2, 3][..],
