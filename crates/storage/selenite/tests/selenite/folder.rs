@@ -1,4 +1,4 @@
-//! A folder of databases: what is listed, and what is warned of.
+//! A folder of databases: the listing and its warnings.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, symlink};
@@ -108,7 +108,7 @@ fn keys_and_verifies_grow_old_on_the_day_after_their_limit() {
     };
     let at = |days: u64, limits| {
         let look = Look::new(&bench.access(), limits).unwrap().with_notes(notes(&bench));
-        // Two hours for what this test took.
+        // Two hours for the duration of this test.
         let listing = look.at(made + days * DAY + 7200).folder(bench.folder.path()).unwrap();
         codes(only(&listing))
     };
@@ -149,7 +149,7 @@ fn what_is_in_the_future_is_no_age() {
     );
 }
 
-/// A copy has the same id, and no one verified it.
+/// A copy has the same id, but was not verified.
 #[test]
 fn a_verify_counts_for_the_file_that_was_verified_and_not_for_its_copy() {
     let bench = Bench::new();
@@ -210,7 +210,7 @@ fn what_lies_beside_a_database_is_told() {
     assert_eq!(listing.databases.len(), 4, "{listing:#?}");
 }
 
-/// A verify as if there were no log: it refuses one in clear.
+/// A verify without the log: it rejects an unencrypted one.
 fn verified_by_time(bench: &Bench, path: &Path) {
     let log = bench.path("app.db-wal");
     let bytes = fs::read(&log).unwrap();
@@ -244,7 +244,7 @@ fn damage_is_told_from_tampering_and_ends_nothing() {
     }
     flip(&half, &[100]);
     flip(&torn, &[100, 32868]);
-    // A MAC that is no one's, and a version that is not yet: whole both, by their checksums.
+    // An invalid MAC and an unsupported version, with correct checksums.
     let resigned = |path: &Path, offset: usize, value: u8| {
         let unlocked = superblock_of(&bench, path);
         let mut bytes = unlocked.encode().unwrap();
@@ -372,7 +372,7 @@ fn links_are_not_followed_and_pipes_not_opened() {
     assert!(listing.unreadable.is_empty(), "{listing:#?}");
 }
 
-/// Its POSIX locks would be gone.
+/// Opening and closing it would release its POSIX locks.
 #[test]
 fn a_database_that_this_process_has_open_is_said_and_not_opened() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Crashes of `encrypt` and `decrypt` in place: under one name there is always one whole database, in clear or
-//! encrypted, and the next run makes the same of it.
+//! Crashes of `encrypt` and `decrypt` in place: at every moment the path has one complete
+//! database, unencrypted or encrypted, and the next run completes the operation.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A disk that is full while every page is re-encrypted: what was begun goes on when there is room.
+//! A disk that is full during a re-encryption: the operation continues when there is room.
 
 use selenite::reencrypt::Goal;
 use selenite::{Class, EngineError, Watch};
