@@ -58,7 +58,7 @@ fn replace_in_every_way(bench: &Bench, path: &Path, check: impl Fn(&str)) {
 }
 
 #[test]
-fn an_access_list_and_the_users_attributes_go_with_the_name() {
+fn an_access_list_and_user_attributes_are_kept() {
     let bench = Bench::new();
     let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
@@ -79,7 +79,7 @@ fn an_access_list_and_the_users_attributes_go_with_the_name() {
 /// The default list of a folder is for new files: this file replaces an old one, which no other
 /// user could read.
 #[test]
-fn who_could_not_read_the_old_file_can_not_read_the_new_one() {
+fn a_user_without_access_to_the_old_file_has_none_to_the_new_one() {
     let bench = Bench::new();
     let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();

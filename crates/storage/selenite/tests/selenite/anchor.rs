@@ -96,7 +96,7 @@ pub fn differing(one: &Path, other: &Path) -> Vec<u64> {
 }
 
 #[test]
-fn what_nobody_touched_is_the_same() {
+fn an_unchanged_database_is_the_same() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = database(&bench, "app.db", mode);
@@ -341,7 +341,7 @@ fn an_old_page_of_a_session_that_the_anchor_does_not_know_is_changed_and_a_chain
 /// Another connection reads from the log, or writes, all the time: the database is never
 /// unchanged.
 #[test]
-fn who_leaves_no_moment_makes_it_busy_and_nothing_is_left() {
+fn a_database_in_constant_use_is_busy_and_no_anchor_is_written() {
     for sql in ["BEGIN IMMEDIATE", "BEGIN; SELECT * FROM note"] {
         let bench = Bench::new();
         let (path, access) = (database(&bench, "app.db", "WAL"), bench.access());

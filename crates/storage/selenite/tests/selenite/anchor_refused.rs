@@ -13,7 +13,7 @@ use crate::anchor::{compare, database, differing, put_page, read_page, run, try_
 use crate::support::Bench;
 
 #[test]
-fn nothing_is_written_over_what_is_older_or_bad_or_no_anchor() {
+fn no_anchor_is_written_for_older_or_bad_pages_or_over_another_file() {
     let bench = Bench::new();
     let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
     let old = bench.path("old.db");
@@ -63,7 +63,7 @@ fn nothing_is_written_over_what_is_older_or_bad_or_no_anchor() {
 }
 
 #[test]
-fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
+fn an_anchor_that_is_not_authentic_is_refused_with_the_reason() {
     let bench = Bench::new();
     let (path, other) = (
         database(&bench, "app.db", "DELETE"),
@@ -124,7 +124,7 @@ fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
 }
 
 #[test]
-fn after_a_new_master_key_an_anchor_is_refused_and_an_old_copy_is_told_apart() {
+fn after_a_new_master_key_an_anchor_is_refused_and_an_old_copy_is_detected() {
     let bench = Bench::new();
     let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
     let old = bench.path("old.db");

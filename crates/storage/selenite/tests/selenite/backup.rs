@@ -85,7 +85,7 @@ fn every_link_of_a_chain_is_restored_as_the_database_was_then() {
 }
 
 #[test]
-fn pages_of_every_size_and_suite_come_back_compressed_or_not() {
+fn pages_of_every_size_are_restored_compressed_or_not() {
     for (size, level) in [(1024, 3), (4096, 19), (65_536, 1), (8192, 0)] {
         let bench = Bench::new();
         let path = bench.path("app.db");
@@ -287,7 +287,7 @@ fn large(bench: &Bench) -> PathBuf {
 }
 
 #[test]
-fn an_interrupted_backup_goes_on_with_what_it_has_and_what_changed_since() {
+fn an_interrupted_backup_resumes_with_the_pages_that_changed_since() {
     let bench = Bench::new();
     let path = large(&bench);
     let resuming = || Backup {
@@ -313,7 +313,7 @@ fn an_interrupted_backup_goes_on_with_what_it_has_and_what_changed_since() {
 
 /// The newest backup is determined by name, and a name has the time when the backup was begun.
 #[test]
-fn an_interrupted_backup_that_may_be_at_work_or_was_overtaken_is_left_alone() {
+fn an_interrupted_backup_that_may_be_running_or_is_not_the_newest_is_left_alone() {
     let bench = Bench::new();
     let path = large(&bench);
     let failing: Arc<dyn Destination> = Arc::new(Failing {
@@ -380,7 +380,7 @@ fn a_backup_for_others_is_no_base() {
 /// A backup with a name from years ahead is not used as a base, and later backups have names of
 /// their own time; after one from an hour ahead, the next name is later than that.
 #[test]
-fn a_clock_that_jumped_does_not_hold_up_those_that_follow() {
+fn a_backup_from_the_future_does_not_block_later_ones() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "WAL", 300);
     let first = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
@@ -401,7 +401,7 @@ fn a_clock_that_jumped_does_not_hold_up_those_that_follow() {
 
 /// A recipient who was removed since could read what was written later.
 #[test]
-fn an_interrupted_backup_for_others_is_not_gone_on_with() {
+fn an_interrupted_backup_for_others_is_not_resumed() {
     let bench = Bench::new();
     let path = large(&bench);
     let resuming = |recipient: Option<&str>| Backup {
@@ -433,7 +433,7 @@ fn an_interrupted_backup_for_others_is_not_gone_on_with() {
 /// Two processes that continue one archive: one of them fails at the first name that exists, and
 /// the other's is complete.
 #[test]
-fn of_two_backups_in_one_archive_one_stops() {
+fn of_two_backups_in_one_archive_one_fails() {
     let bench = Bench::new();
     let path = large(&bench);
     let failing: Arc<dyn Destination> = Arc::new(Failing {
@@ -466,7 +466,7 @@ fn of_two_backups_in_one_archive_one_stops() {
 }
 
 #[test]
-fn what_has_nothing_to_rest_on_or_no_key_is_refused() {
+fn an_incremental_backup_without_a_base_and_a_backup_without_a_key_are_refused() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "WAL", 20);
     let refused = run(&bench, &path, incremental(), &place(&bench)).unwrap_err();

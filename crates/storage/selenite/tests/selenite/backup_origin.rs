@@ -28,7 +28,7 @@ fn forge(shelf: &Shelf, name: &selenite_backup::ArchiveName) {
 }
 
 #[test]
-fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_be_one() {
+fn a_backup_of_unknown_origin_is_refused_unless_allowed_and_is_reported() {
     let shelf = Shelf::new();
     let watch = Watch::none();
     let own = shelf.bench.access();

@@ -187,7 +187,7 @@ fn faults(verification: &Verification, name: &ArchiveName) -> Vec<String> {
 }
 
 #[test]
-fn a_backup_is_good_until_any_byte_of_any_object_is_another() {
+fn a_changed_byte_of_any_object_makes_a_backup_bad() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
@@ -262,7 +262,7 @@ fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
 }
 
 #[test]
-fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
+fn a_log_is_verified_with_its_backup() {
     let shelf = Shelf::new();
     let (base, page_count) = shelf.base_of(&shelf.full());
     let (followed, _) = shelf.made(10, Some(base), page_count);
@@ -293,7 +293,7 @@ fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
 }
 
 #[test]
-fn one_backup_is_verified_with_what_it_rests_on_and_nothing_else() {
+fn one_backup_is_verified_with_its_bases_only() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
@@ -347,7 +347,7 @@ fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
 }
 
 #[test]
-fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
+fn pruning_removes_backups_that_no_rule_keeps_and_no_foreign_files() {
     let shelf = Shelf::new();
     let (first, base) = shelf.made(1_000_000, None, 1);
     let (second, on_it) = shelf.made(2_000_000, Some(base), 1);
@@ -390,7 +390,7 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
 
 /// The missing object names its base, which is therefore unknown.
 #[test]
-fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
+fn a_backup_without_its_begun_object_is_not_removed() {
     let shelf = Shelf::new();
     let (first, base) = shelf.made(1_000_000, None, 1);
     let (second, _) = shelf.made(2_000_000, Some(base), 1);
@@ -414,7 +414,7 @@ fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
 }
 
 #[test]
-fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
+fn an_unfinished_backup_is_removed_after_a_day_by_the_destinations_clock() {
     let shelf = Shelf::new();
     let old = shelf.begun(1_000_000);
     let young = shelf.begun(2_000_000);
@@ -443,7 +443,7 @@ fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
 }
 
 #[test]
-fn a_base_that_was_put_in_anothers_place_is_none() {
+fn a_base_that_was_replaced_is_rejected() {
     let shelf = Shelf::new();
     let (full, base) = shelf.made(1_000_000, None, 1);
     let other = Base {
@@ -472,7 +472,7 @@ fn a_base_that_was_put_in_anothers_place_is_none() {
 }
 
 #[test]
-fn a_backup_from_before_the_master_key_was_renewed_opens_with_the_key_of_then() {
+fn a_backup_from_before_the_master_key_was_renewed_opens_with_the_former_key() {
     let shelf = Shelf::new();
     shelf.made(1_000_000, None, 1);
     keys::renew(&Disk, &shelf.database, &shelf.bench.access(), &[], false).unwrap();

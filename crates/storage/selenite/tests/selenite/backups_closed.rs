@@ -48,7 +48,7 @@ fn escrow(shelf: &Shelf) -> (Access, AgeRecipient) {
 }
 
 #[test]
-fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_base() {
+fn a_backup_on_a_closed_base_is_neither_good_nor_bad_nor_broken() {
     let shelf = Shelf::new();
     let (access, recipient) = escrow(&shelf);
     let to = [recipient];
@@ -109,7 +109,7 @@ fn keep_last() -> Prune {
 
 /// A timer makes backups for a recipient; another is made by hand, for none.
 #[test]
-fn what_the_next_incremental_rests_on_stays_for_whom_it_is() {
+fn the_newest_possible_base_is_kept_for_each_set_of_recipients() {
     let shelf = Shelf::new();
     let (_, recipient) = escrow(&shelf);
     let to = [recipient];

@@ -12,7 +12,7 @@ use selenite_backup::ArchiveName;
 use crate::backups::{Shelf, last, removed};
 
 #[test]
-fn a_backup_of_which_a_part_is_gone_takes_no_others_place() {
+fn an_incomplete_backup_does_not_count_for_a_rule() {
     let shelf = Shelf::new();
     let (older, _) = shelf.made(1_000_000, None, 1);
     let (old, _) = shelf.made(2_000_000, None, 1);
@@ -37,7 +37,7 @@ fn a_backup_of_which_a_part_is_gone_takes_no_others_place() {
 
 /// The same by name and size alone: no object is read.
 #[test]
-fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
+fn a_missing_or_truncated_object_is_listed_by_name() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
@@ -99,7 +99,7 @@ fn restored(shelf: &Shelf, name: &ArchiveName) -> Result<Restored, EngineError> 
 
 /// The next backup would depend on this one, and be useless with it.
 #[test]
-fn an_incremental_backup_whose_base_is_no_good_advises_a_full_one() {
+fn an_incremental_backup_with_a_bad_base_advises_a_full_one() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let incremental = || {

@@ -110,7 +110,7 @@ fn a_database_in_wal_mode_stays_in_wal_mode() {
 
 /// A process that ended without closing leaves its log behind: the commits in it count.
 #[test]
-fn what_only_the_log_holds_is_not_lost() {
+fn commits_that_are_only_in_the_log_are_not_lost() {
     let bench = Bench::new();
     let made = bench.plain("made.db", &format!("PRAGMA journal_mode = WAL; {NOTES}"));
     let connection = rusqlite::Connection::open(&made).unwrap();
@@ -226,7 +226,7 @@ fn chinook_comes_out_the_same() {
 }
 
 #[test]
-fn to_a_new_file_leaves_the_old_one_and_overwrites_nothing() {
+fn conversion_to_a_new_file_keeps_the_old_one_and_overwrites_nothing() {
     let bench = Bench::new();
     let (access, watch) = (bench.access(), Watch::none());
     let path = bench.plain("app.db", NOTES);
@@ -296,7 +296,7 @@ fn a_link_stays_a_link_and_a_second_name_is_refused() {
 }
 
 #[test]
-fn what_is_in_use_is_busy_and_stays_as_it_is() {
+fn a_database_in_use_is_busy_and_unchanged() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
@@ -311,7 +311,7 @@ fn what_is_in_use_is_busy_and_stays_as_it_is() {
 }
 
 #[test]
-fn what_is_encrypted_is_not_encrypted_again_and_what_is_not_not_decrypted() {
+fn an_encrypted_database_is_not_encrypted_again_and_an_unencrypted_one_not_decrypted() {
     let bench = Bench::new();
     let path = bench.plain("app.db", NOTES);
     let refused = decrypt_in_place(&path, &bench.access());
@@ -342,7 +342,7 @@ fn recipients_can_open_it_too() {
 }
 
 #[test]
-fn what_an_earlier_run_left_is_removed() {
+fn leftovers_of_an_earlier_run_are_removed() {
     let bench = Bench::new();
     let path = bench.plain("app.db", NOTES);
     for left in [".app.db.selenite-tmp-00000000", ".app.db.selenite-tmp-00000000-wal"] {

@@ -331,7 +331,7 @@ impl Writer {
 }
 
 #[test]
-fn a_crash_loses_no_commit_and_what_was_begun_comes_to_its_end() {
+fn a_crash_loses_no_commit_and_the_operation_can_be_completed() {
     own_process!();
     for way in &WAYS {
         crash(way, 2400).assert_sound(1000);

@@ -24,7 +24,7 @@ fn missing(report: &PhysicalReport) -> Vec<u32> {
 }
 
 #[test]
-fn a_log_that_holds_nothing_excuses_no_missing_page() {
+fn a_log_without_frames_excuses_no_missing_page() {
     let bench = Bench::new();
     let copy = with_log(&bench, "DELETE", "SELECT 1");
     let count = check(&bench, &copy).page_count;
@@ -75,7 +75,7 @@ fn a_file_may_lack_the_pages_that_its_log_holds() {
 /// With an index of the log, readers read copied pages from the file (copied-frames-stay-copied in
 /// `backfill.rs`).
 #[test]
-fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_lives() {
+fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_exists() {
     let bench = Bench::new();
     let sql = "INSERT INTO note SELECT a, hex(zeroblob(200)) FROM note WHERE a <= 500; PRAGMA wal_checkpoint(PASSIVE)";
     let copy = with_log(&bench, "WAL", sql);

@@ -69,7 +69,7 @@ fn a_log_that_lost_4096_bytes_anywhere_before_its_last_commit_is_bad() {
 }
 
 #[test]
-fn a_damaged_header_over_frames_that_open_is_bad() {
+fn a_damaged_header_of_a_log_with_valid_frames_is_bad() {
     let bench = Bench::new();
     let copy = with_log(&bench, "WAL", TWO);
     let log = bench.path("copy.db-wal");
@@ -116,7 +116,7 @@ fn frames_of_a_transaction_that_was_rolled_back_are_no_fault() {
 /// with the same salts: the frames after them were committed once, but SQLite has rejected them
 /// since.
 #[test]
-fn commits_that_recovery_gave_up_are_no_fault_once_others_stand_before_them() {
+fn commits_that_recovery_abandoned_are_no_fault_after_later_commits() {
     let bench = Bench::new();
     let copy = with_log(
         &bench,

@@ -46,7 +46,7 @@ fn a_drill_says_whether_the_rows_are_those_that_were_backed_up() {
 
 /// From a clock that was once ahead.
 #[test]
-fn a_backup_from_the_future_hides_none_that_was_made_since() {
+fn a_backup_from_the_future_does_not_hide_later_ones() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);

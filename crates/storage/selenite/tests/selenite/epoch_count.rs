@@ -8,7 +8,7 @@ use selenite::{Class, Encrypt, Watch, count_epochs, encrypt};
 use crate::support::Bench;
 
 #[test]
-fn pages_are_counted_by_what_their_trailers_say() {
+fn pages_are_counted_by_the_epoch_in_their_trailers() {
     let bench = Bench::new();
     let sql = "PRAGMA page_size = 1024; CREATE TABLE note (a);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)

@@ -165,7 +165,7 @@ fn verify_names_the_record_of_a_journal_that_can_not_be_read() {
 }
 
 #[test]
-fn salvage_goes_on_behind_what_it_can_not_read_of_a_log() {
+fn salvage_continues_after_an_unreadable_frame_of_a_log() {
     let bench = Bench::new();
     let sql =
         format!("DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); {THREE} PRAGMA wal_checkpoint(PASSIVE);");

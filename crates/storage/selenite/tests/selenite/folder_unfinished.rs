@@ -13,7 +13,7 @@ use crate::support::Bench;
 
 /// A full copy, which is unencrypted after `--off`.
 #[test]
-fn an_offline_copy_that_was_cut_off_is_a_draft() {
+fn an_interrupted_offline_copy_is_reported_as_drafts() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     let draft = bench.plain(".app.db.selenite-tmp-offline", NOTE);
@@ -45,7 +45,7 @@ impl selenite::Observer for Stopped {
 }
 
 #[test]
-fn a_database_that_nobody_goes_on_sealing_anew_is_a_worry() {
+fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     verified(&bench, &path);

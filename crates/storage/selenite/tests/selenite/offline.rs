@@ -146,7 +146,7 @@ fn a_new_key_in_every_page_size_and_journal_mode() {
 }
 
 #[test]
-fn what_only_the_log_holds_is_not_lost() {
+fn commits_that_are_only_in_the_log_are_not_lost() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "WAL", 100);
     let access = bench.access();
@@ -271,7 +271,7 @@ fn a_link_stays_a_link_and_a_second_name_is_refused() {
 }
 
 #[test]
-fn what_is_in_use_is_busy_and_stays_as_it_is() {
+fn a_database_in_use_is_busy_and_unchanged() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = made(&bench, &Layout::default(), mode, 50);

@@ -127,7 +127,7 @@ fn crash(mode: &'static str, is_encryption: bool, points: usize, forgets: Forget
 }
 
 #[test]
-fn a_crash_in_place_leaves_one_whole_database_and_the_next_run_ends_it() {
+fn a_crash_in_place_leaves_one_complete_database_and_the_next_run_finishes() {
     own_process!();
     for mode in ["delete", "wal"] {
         for is_encryption in [true, false] {

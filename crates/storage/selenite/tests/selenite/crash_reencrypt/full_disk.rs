@@ -8,7 +8,7 @@ use selenite_testing::own_process;
 use super::{Bench, WAYS};
 
 #[test]
-fn a_full_disk_is_told_with_the_way_to_go_on() {
+fn a_full_disk_is_reported_with_the_command_to_continue() {
     own_process!();
     let bench = Bench::new();
     for way in &WAYS {

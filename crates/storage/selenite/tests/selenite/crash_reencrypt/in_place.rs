@@ -68,7 +68,7 @@ fn check(bench: &Bench) -> Result<(), String> {
 }
 
 #[test]
-fn a_log_that_comes_back_after_it_was_cut_brings_back_no_old_row() {
+fn a_log_that_reappears_after_truncation_restores_no_old_row() {
     own_process!();
     let bench = Bench::new();
     let check = |_| check(&bench);

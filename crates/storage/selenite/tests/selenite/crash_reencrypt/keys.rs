@@ -318,7 +318,7 @@ fn shut_out_and_go_on(bench: &Bench, slot: &str, run: &Run) {
 }
 
 #[test]
-fn a_crash_of_a_change_of_keys_shuts_nobody_out_who_belongs_and_lets_nobody_back() {
+fn a_crash_of_a_change_of_keys_removes_no_other_slot_and_restores_none() {
     own_process!();
     for mode in ["delete", "wal"] {
         crash_changes(mode, 700, &|_| ()).assert_sound(100);
@@ -334,7 +334,7 @@ fn a_crash_of_a_change_that_is_not_on_disk_is_found() {
 }
 
 #[test]
-fn a_crash_of_shutting_out_is_made_good_by_the_same_command() {
+fn the_same_command_completes_a_removal_after_a_crash() {
     own_process!();
     for mode in ["delete", "wal"] {
         for is_under_way in [false, true] {
@@ -344,7 +344,7 @@ fn a_crash_of_shutting_out_is_made_good_by_the_same_command() {
 }
 
 #[test]
-fn a_data_key_that_was_in_reach_is_found() {
+fn a_data_key_that_a_removed_holder_knew_is_found() {
     own_process!();
     let found = crash_shut_out("wal", true, 100, &shut_out_and_go_on).failures;
     let known = found

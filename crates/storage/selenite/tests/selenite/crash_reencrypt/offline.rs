@@ -156,7 +156,7 @@ fn crash(bench: &Bench, kib: u32, points: usize, forgets: Forgets) -> Summary {
 }
 
 #[test]
-fn a_crash_of_a_copy_leaves_one_whole_database_and_the_next_run_ends_it() {
+fn a_crash_of_an_offline_copy_leaves_one_complete_database_and_the_next_run_finishes() {
     own_process!();
     for (mode, to) in [
         ("wal", Suite::Aes256),
