@@ -1,4 +1,4 @@
-//! Key slots: who can open a database, and who no longer.
+//! Key slots: which identities can open a database.
 
 use selenite::reencrypt::{Goal, Reencrypt, reencrypt};
 use selenite::storage::Disk;
@@ -130,7 +130,7 @@ fn renewing_drops_nobody_unless_told_to() {
 
     let renewed = keys::renew(&Disk, &path, &access, &[bench.spec("other-key")], false).unwrap();
     assert_eq!(renewed.report.rewrapped.len(), 2);
-    // A renewed master key takes rights away: both superblocks are written.
+    // A renewed master key revokes rights: both superblocks are written.
     assert_eq!(generation(&bench, &path), before + 2);
     assert!(opens(&bench, &path, "key") && opens(&bench, &path, "other-key"));
 
@@ -176,7 +176,8 @@ fn a_new_database_is_made_once() {
     assert!(opens(&bench, &path, "key"));
 }
 
-/// FORMAT 3.7: a removal, a new master key and the end of a new data key, each cut off between its two writes.
+/// FORMAT 3.7: a removal, a new master key and the end of a new data key, each interrupted between
+/// its two writes.
 #[test]
 fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
     type Change = fn(&Bench, &std::path::Path);
@@ -202,7 +203,8 @@ fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
         let found = || status(&Disk, &path, &bench.access()).unwrap().sealed.unwrap();
         assert!(!found().superblocks.keeps_dropped);
 
-        // The second write is that with the higher generation: in its place is what was there when the change began.
+        // The second write is the one with the higher generation: it is replaced by what was there
+        // before the change.
         let mut bytes = std::fs::read(&path).unwrap();
         let generation = |at: usize| u64::from_be_bytes(bytes[at + 32..at + 40].try_into().unwrap());
         let (older, newer) = if generation(0) < generation(32768) {

@@ -1,4 +1,5 @@
-//! Re-encrypting every page offline: the content of any database is unchanged, and no page under the old key is left.
+//! Offline re-encryption: the content of every database is unchanged, and no page under the old
+//! key is left.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -18,10 +19,10 @@ use crate::support::{Bench, Collected, holds, query};
 
 pub const DUMP: &str = "SELECT rowid, * FROM note ORDER BY id";
 const PREFIX_SIZE: usize = 65536;
-/// Epoch and session: what a page that was sealed under an old key still says.
+/// Epoch and session, which identify a page that was sealed under an old key.
 const MARK_SIZE: usize = 20;
 
-/// A database of about so many KiB.
+/// A database of about `kib` KiB.
 pub fn made(bench: &Bench, layout: &Layout, mode: &str, kib: u32) -> PathBuf {
     let path = bench.path("app.db");
     let database = Database::create(&Disk, &path, &admitting(&bench.access()), layout).unwrap();
@@ -37,7 +38,7 @@ pub fn made(bench: &Bench, layout: &Layout, mode: &str, kib: u32) -> PathBuf {
     path
 }
 
-/// Pages in clear are admitted.
+/// The access, with unencrypted pages allowed.
 pub fn admitting(access: &Access) -> Access {
     Access {
         allow_plain: true,
@@ -175,7 +176,7 @@ fn an_empty_database_gets_a_new_key_too() {
     query(&path, &bench.access(), "CREATE TABLE a (b)").unwrap();
 }
 
-/// FORMAT 2.4. What lies behind SQLite's last page is not looked at, and not copied.
+/// FORMAT 2.4. Bytes after SQLite's last page are not read, and not copied.
 #[test]
 fn a_file_longer_than_its_page_count_is_cut() {
     let bench = Bench::new();
@@ -285,7 +286,7 @@ fn a_database_in_use_is_busy_and_unchanged() {
     }
 }
 
-/// Stops when so much was copied.
+/// Stops after a number of progress reports.
 struct StopAfter {
     reports: AtomicU32,
     stop_after: u32,
@@ -354,8 +355,8 @@ fn what_was_written_since_an_interruption_is_in_the_copy() {
     }
 }
 
-/// A draft of another purpose, or from before a change of keys, is none: its superblock would bring back who was
-/// shut out.
+/// A draft with another suite, or from before a change of keys, is discarded: its superblock would
+/// restore removed slots.
 #[test]
 fn a_draft_from_before_a_change_of_keys_is_not_taken_over() {
     let bench = Bench::new();
@@ -375,7 +376,7 @@ fn a_draft_from_before_a_change_of_keys_is_not_taken_over() {
     assert_eq!(bench.names(), ["app.db"]);
 }
 
-/// Bytes of the draft that changed meanwhile are found before it gets the name.
+/// Changed bytes of the draft are found before it is renamed.
 #[test]
 fn a_draft_that_the_disk_did_not_keep_is_found() {
     let bench = Bench::new();
@@ -384,7 +385,7 @@ fn a_draft_that_the_disk_did_not_keep_is_found() {
     stopped(&bench, &path, None, 4);
     let draft = bench.path(".app.db.selenite-tmp-offline");
     let file = OpenOptions::new().write(true).open(&draft).unwrap();
-    // The bodies of pages, in every run; the trailers are as they were noted.
+    // The bodies of pages, in every run; the trailers are unchanged.
     for page_no in (1..1200_u64).step_by(100) {
         file.write_all_at(b"!!", 65536 + page_no * 4096 + 99).unwrap();
     }
@@ -396,7 +397,7 @@ fn a_draft_that_the_disk_did_not_keep_is_found() {
     check(&path, &bench.access(), &rows);
 }
 
-/// FORMAT 2.3: the page that lies in the place of the one that SQLite never uses.
+/// FORMAT 2.3: the page in the place of the one that SQLite never uses.
 #[test]
 #[ignore = "make soak: a database of more than 1 GiB"]
 fn a_database_around_the_lock_bytes_comes_out_the_same() {

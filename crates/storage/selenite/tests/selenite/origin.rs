@@ -1,4 +1,4 @@
-//! Databases and backups that others made (FORMAT 4.7).
+//! Databases and backups of foreign origin (FORMAT 4.7).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use selenite_keyring::{Origin, OriginPolicy, keygen};
 
 use crate::support::{Bench, Collected, query};
 
-/// An age identity in a file of the bench; its recipient.
+/// Creates an age identity in a file of the bench; returns its recipient.
 fn person(bench: &Bench, name: &str) -> String {
     let made = keygen(0);
     std::fs::write(bench.path(name), made.text.as_bytes()).unwrap();
@@ -113,7 +113,7 @@ fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
             &watch
         )));
         assert_eq!(std::fs::read(&path).unwrap(), before, "{mode}");
-        // Looking at it says what it is.
+        // The status shows its origin.
         assert_eq!(origin_of(&path, &victim), Origin::Foreign);
         assert!(opens(&path, &any(&victim)));
         assert!(opens(&path, &by(&bench, "mallory-key")));
@@ -142,7 +142,7 @@ fn accepting_makes_a_database_ones_own_also_while_others_use_it() {
         assert_eq!(origin_of(&path, &victim), Origin::Own);
         let again = accept(&Disk, &path, &victim).unwrap();
         assert_eq!((again.origin, again.marked.len()), (Origin::Own, 0));
-        // Who opens no slot accepts nothing.
+        // An identity without a slot can't accept it.
         assert!(accept(&Disk, &path, &bench.access()).is_err());
     }
 }
@@ -290,7 +290,7 @@ fn a_backup_opened_by_a_recipients_file_alone_needs_leave() {
     assert!(refused.advice().contains("--origin any"), "{}", refused.advice());
     let restored = bring(&bench, &any(&by(&bench, "escrow-key")), &how).unwrap();
     assert!(restored.has_new_master);
-    // It is the escrow identity's own: it was made with its secret available.
+    // It is the escrow identity's own: it was made with that identity's secret.
     assert!(opens(&bench.path("restored.db"), &by(&bench, "escrow-key")));
 }
 
@@ -335,7 +335,7 @@ fn ones_own_slot_is_not_compromised_half_way_and_its_removal_is_told() {
     assert!(matches!(refused, EngineError::Usage { .. }), "{refused}");
     assert_eq!((steps, std::fs::read(&path).unwrap() == before), (0, true));
     assert!(opens(&path, &own));
-    // By someone else it is done.
+    // With another identity it succeeds.
     compromised(&Disk, &path, &bench.access(), &what, &Watch::none(), &mut |_| {
         steps += 1
     })

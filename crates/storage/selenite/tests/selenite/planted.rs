@@ -1,5 +1,5 @@
-//! What another user puts into a folder that several write to, for one with more rights to fall
-//! over: links to what only that one may write or read, and pipes that no process writes to.
+//! Files that another user puts into a shared folder to attack a process with more rights: links
+//! to files that only that process may write or read, and pipes without a writer.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -95,7 +95,7 @@ fn a_folder_of_notes_that_is_a_link_gets_none() {
     assert!(matches!(kept, Err(EngineError::Io { .. })), "{kept:?}");
     assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
     assert_eq!(notes.find(report.physical.database_id, &path), None);
-    // The state folder itself is whatever who is verifying has named.
+    // The state folder itself is the choice of the user who verifies.
     symlink(&other, bench.path("elsewhere")).unwrap();
     VerifyNotes::of(Some(&bench.path("elsewhere")))
         .keep(&path, &report)
@@ -160,7 +160,7 @@ fn the_files_of_an_offline_copy_take_the_place_of_links() {
     query(&path, &bench.access(), "SELECT a FROM t").unwrap();
 }
 
-/// A run that goes on with a draft has only its own list of what is done.
+/// A run that continues a draft creates only the file of done runs.
 #[test]
 fn an_offline_copy_that_goes_on_writes_its_list_through_no_link() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Turn by turn, in one process: others do their work where the follower tells how far it is.
+//! Turn by turn, in one process: other operations run in the follower's status callback.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,13 +16,13 @@ use selenite_backup::{ArchiveName, BackupError, Destination, Folder, Object, Sto
 
 use super::{Bench, add, follow_to, follow_with, quiet};
 
-/// Follows until `each` says that it is enough.
+/// Follows until `each` returns false.
 pub(crate) fn follow_while(bench: &Bench, each: impl FnMut(&Status) -> bool) -> Result<Status, EngineError> {
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
     follow_while_to(bench, &destination, each)
 }
 
-/// The same, to another place.
+/// The same, to another destination.
 pub(crate) fn follow_while_to(
     bench: &Bench,
     destination: &Arc<dyn Destination>,
@@ -69,7 +69,7 @@ fn what_was_committed_since_the_backup_is_restored() {
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [120, 1]);
     assert_eq!(restored.log_count, 3);
-    // The backup alone is as it was.
+    // The backup alone is unchanged.
     let (to, restored) = bench.restore(Which::Named(first.archive.unwrap())).unwrap();
     assert_eq!(bench.check(&to), [50]);
     assert_eq!(restored.log_count, 0);
@@ -116,7 +116,7 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
         backup(&Disk, &bench.path(), &bench.access(), how, &destination, &Watch::none()).unwrap()
     };
     by_hand();
-    // It is followed as before, and what was followed is restored.
+    // It is followed as before, and a restore has the followed commits.
     add(&database, 0, 200).unwrap();
     assert_eq!(bench.once().unwrap().archive, first.archive);
     for which in [Which::Newest, Which::At(u64::from(u32::MAX))] {
@@ -124,7 +124,8 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
         assert_eq!(bench.check(&to), [3]);
         assert_eq!(Some(restored.name), first.archive);
     }
-    // What was made by hand later is later, and stays so when what is followed has a turn of before at its end.
+    // A later backup by hand is the newest, and stays so although the log of the followed one ends
+    // with an earlier turn.
     add(&database, 0, 200).unwrap();
     let last = by_hand();
     let (to, restored) = bench.restore(Which::Newest).unwrap();
@@ -142,7 +143,7 @@ fn a_moment_is_restored_with_what_was_followed_up_to_then() {
     bench.once().unwrap();
     let between = second() + 1;
     let mut added = 2;
-    // Commits, as long as it takes until a turn is of a later second.
+    // Commits until a turn is of a later second.
     while second() <= between {
         add(&database, 0, 10).unwrap();
         added += 1;
@@ -160,7 +161,7 @@ fn a_moment_is_restored_with_what_was_followed_up_to_then() {
     );
 }
 
-/// A destination that shows another object in the place of one, from the second time on.
+/// A destination that returns another object under one name, from the second request on.
 struct Forked {
     folder: Folder,
     name: &'static str,
@@ -209,7 +210,7 @@ fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
         .args([bench.backups(), fork.clone()])
         .status();
     assert!(copied.unwrap().success());
-    // Both are whole, and of the same archive.
+    // Both are complete, and of the same archive.
     add(&database, 0, 200).unwrap();
     bench.once().unwrap();
     add(&database, 0, 200).unwrap();
@@ -286,7 +287,7 @@ fn a_log_that_began_anew_while_nobody_followed_makes_a_new_backup() {
 fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
     let bench = Bench::new();
     let copy = |from: &Path, to: &Path| {
-        // By another process: to close these files here would give up SQLite's locks.
+        // With another process: closing these files here would release SQLite's locks.
         assert!(Command::new("cp").args([from, to]).status().unwrap().success());
     };
     let (path, wal) = (bench.path(), bench.path().with_extension("db-wal"));
@@ -304,7 +305,7 @@ fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
     let sent = bench.once().unwrap();
     assert_eq!(sent.archive, first.archive);
     drop(database);
-    // The machine lost power: the end of the log is gone. Other commits come in its place, more of them.
+    // After a power failure: the end of the log is lost. Other commits replace it, more of them.
     copy(&kept, &path);
     copy(&kept_wal, &wal);
     let database = bench.open();
@@ -315,7 +316,7 @@ fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
     assert_ne!(after.archive, first.archive, "the same salts, and other frames");
     let (to, _) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [2, 7]);
-    // Where nothing was sent that was lost, it goes on.
+    // If no lost commit was sent, the same archive is continued.
     add(&database, 1, 300).unwrap();
     assert_eq!(bench.once().unwrap().archive, after.archive);
 }
@@ -414,7 +415,7 @@ fn a_destination_that_is_away_is_waited_for() {
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [added]);
     assert_eq!(restored.link_count, 1);
-    // Once, it is an error.
+    // With `once`, it is an error.
     std::fs::rename(&place, &aside).unwrap();
     std::fs::write(&place, b"not a folder").unwrap();
     assert_eq!(bench.once().unwrap_err().class(), Class::Io);

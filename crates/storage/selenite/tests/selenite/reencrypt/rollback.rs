@@ -1,4 +1,4 @@
-//! In rollback mode: a committing writer shuts all others out, and journals are kept open.
+//! Rollback mode: a committing writer locks all others out, and journals are kept open.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::Bench;
 use super::ways::{connect, layout, seal};
 
 /// PERSIST keeps the journal's file, and a connection that still reads after its commit keeps it
-/// open: its next transaction is written into what it has open.
+/// open: its next transaction is written to that open file.
 #[test]
 fn a_journal_that_somebody_has_open_is_never_removed() {
     let bench = Bench::new();
@@ -82,7 +82,7 @@ fn whoever_has_the_exclusive_lock_for_long_is_waited_for() {
     });
 }
 
-/// What an application does meanwhile.
+/// The time that an application works.
 fn pass(time: Duration) {
     let began = Instant::now();
     while began.elapsed() < time {
