@@ -62,7 +62,7 @@ fn a_database_whose_identities_are_all_lost_opens_again() {
 }
 
 #[test]
-fn it_is_imported_while_others_read_and_waits_for_a_writer() {
+fn import_works_while_others_read_and_waits_for_a_writer() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");
@@ -79,7 +79,7 @@ fn it_is_imported_while_others_read_and_waits_for_a_writer() {
 }
 
 #[test]
-fn another_databases_key_and_a_renewed_one_are_refused_by_name() {
+fn the_key_of_another_database_and_a_renewed_one_are_refused() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");
@@ -104,7 +104,7 @@ fn another_databases_key_and_a_renewed_one_are_refused_by_name() {
 }
 
 #[test]
-fn what_is_no_exported_key_no_key_and_no_recipient_are_refused() {
+fn files_that_are_no_exported_key_and_missing_recipients_are_refused() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");
@@ -142,7 +142,7 @@ fn what_is_no_exported_key_no_key_and_no_recipient_are_refused() {
 }
 
 #[test]
-fn a_database_of_thirty_two_slots_says_so() {
+fn import_into_a_database_with_thirty_two_slots_is_refused() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     for _ in 0..31 {
@@ -158,7 +158,7 @@ fn a_database_of_thirty_two_slots_says_so() {
 }
 
 #[test]
-fn several_get_their_slots_in_one_change() {
+fn several_recipients_get_their_slots_in_one_change() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");

@@ -30,7 +30,7 @@ fn opens(bench: &Bench, path: &std::path::Path, key: &str) -> bool {
 }
 
 #[test]
-fn who_gets_a_slot_opens_it_and_who_loses_it_does_not() {
+fn a_new_slot_opens_the_database_and_a_removed_one_does_not() {
     let bench = Bench::new();
     let path = made(&bench);
     assert!(opens(&bench, &path, "key") && !opens(&bench, &path, "other-key"));
@@ -117,7 +117,7 @@ fn a_writer_makes_a_change_of_keys_wait_and_then_busy() {
 }
 
 #[test]
-fn renewing_drops_nobody_unless_told_to() {
+fn renewing_drops_no_slot_without_consent() {
     let bench = Bench::new();
     let path = made(&bench);
     let access = bench.access();
@@ -144,7 +144,7 @@ fn generation(bench: &Bench, path: &std::path::Path) -> u64 {
 }
 
 #[test]
-fn status_without_a_key_says_what_the_file_says_of_itself() {
+fn status_without_a_key_has_the_unauthenticated_superblock() {
     let bench = Bench::new();
     let path = bench.path("app.db");
     let layout = Layout {
@@ -179,7 +179,7 @@ fn a_new_database_is_made_once() {
 /// FORMAT 3.7: a removal, a new master key and the end of a new data key, each interrupted between
 /// its two writes.
 #[test]
-fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
+fn an_interrupted_change_is_reported_and_finished_by_resuming() {
     type Change = fn(&Bench, &std::path::Path);
     let changes: [Change; 3] = [
         |bench, path| {

@@ -80,7 +80,7 @@ const NOTES: &str = "CREATE TABLE note (a, b);
     INSERT INTO note SELECT i, hex(zeroblob(100)) FROM n;";
 
 #[test]
-fn nobody_gets_a_lock_while_a_database_is_encrypted() {
+fn no_connection_gets_a_lock_while_a_database_is_encrypted() {
     for mode in ["DELETE", "WAL", "PERSIST", "TRUNCATE"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
@@ -133,7 +133,7 @@ fn the_logs_of_a_new_user_survive_the_old_connection() {
 /// A connection that was idle meanwhile, with the old file still open, fails instead of writing to
 /// a file without a name.
 #[test]
-fn a_connection_left_behind_errs_at_its_next_read() {
+fn a_connection_to_the_old_file_fails_at_its_next_read() {
     for mode in ["DELETE", "PERSIST"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
@@ -186,7 +186,7 @@ fn has_been_inspected() -> bool {
 }
 
 #[test]
-fn a_user_who_reads_makes_it_busy_and_nothing_is_left() {
+fn a_reader_makes_it_busy_and_nothing_is_left() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));

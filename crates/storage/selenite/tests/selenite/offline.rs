@@ -79,7 +79,7 @@ pub fn check(path: &Path, access: &Access, rows: &[Vec<Cell>]) {
 }
 
 #[test]
-fn from_every_suite_to_every_suite() {
+fn re_encryption_works_from_every_suite_to_every_suite() {
     for from in Suite::ALL {
         for to in Suite::ALL {
             if (from, to) == (Suite::None, Suite::None) {
@@ -118,7 +118,7 @@ fn from_every_suite_to_every_suite() {
 }
 
 #[test]
-fn a_new_key_in_every_page_size_and_journal_mode() {
+fn a_new_key_works_in_every_page_size_and_journal_mode() {
     for page_size in [1024, 4096, 65536] {
         for mode in ["DELETE", "PERSIST", "TRUNCATE", "WAL"] {
             let bench = Bench::new();
@@ -178,7 +178,7 @@ fn an_empty_database_gets_a_new_key_too() {
 
 /// FORMAT 2.4. Bytes after SQLite's last page are not read, and not copied.
 #[test]
-fn a_file_longer_than_its_page_count_is_cut() {
+fn a_file_longer_than_its_page_count_is_truncated() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "DELETE", 300);
     let rows = query(&path, &bench.access(), DUMP).unwrap();
@@ -192,7 +192,7 @@ fn a_file_longer_than_its_page_count_is_cut() {
 }
 
 #[test]
-fn a_page_that_does_not_open_is_named_and_the_database_is_as_it_was() {
+fn a_bad_page_is_named_and_the_database_is_unchanged() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = made(&bench, &Layout::default(), mode, 3000);
@@ -215,7 +215,7 @@ fn a_page_that_does_not_open_is_named_and_the_database_is_as_it_was() {
 }
 
 #[test]
-fn a_wrong_key_and_a_goal_without_sense_change_nothing() {
+fn a_wrong_key_and_an_invalid_goal_change_nothing() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "DELETE", 50);
     let before = fs::read(&path).unwrap();
@@ -241,7 +241,7 @@ fn a_wrong_key_and_a_goal_without_sense_change_nothing() {
 }
 
 #[test]
-fn who_could_open_it_still_can() {
+fn every_slot_still_opens_the_database() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "WAL", 50);
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "the other").unwrap();
@@ -320,7 +320,7 @@ fn stopped(bench: &Bench, path: &Path, suite: Option<Suite>, stop_after: u32) {
 }
 
 #[test]
-fn what_was_interrupted_goes_on_from_there() {
+fn an_interrupted_copy_is_continued() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = made(&bench, &Layout::default(), mode, 9000);
@@ -335,7 +335,7 @@ fn what_was_interrupted_goes_on_from_there() {
 }
 
 #[test]
-fn what_was_written_since_an_interruption_is_in_the_copy() {
+fn pages_written_since_an_interruption_are_copied() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let access = bench.access();
@@ -378,7 +378,7 @@ fn a_draft_from_before_a_change_of_keys_is_not_taken_over() {
 
 /// Changed bytes of the draft are found before it is renamed.
 #[test]
-fn a_draft_that_the_disk_did_not_keep_is_found() {
+fn a_damaged_draft_is_found_before_the_rename() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "DELETE", 5000);
     let rows = query(&path, &bench.access(), DUMP).unwrap();
@@ -400,7 +400,7 @@ fn a_draft_that_the_disk_did_not_keep_is_found() {
 /// FORMAT 2.3: the page in the place of the one that SQLite never uses.
 #[test]
 #[ignore = "make soak: a database of more than 1 GiB"]
-fn a_database_around_the_lock_bytes_comes_out_the_same() {
+fn a_database_around_the_lock_bytes_is_unchanged() {
     let bench = Bench::new();
     let access = bench.access();
     let path = bench.path("app.db");

@@ -151,17 +151,17 @@ fn kill_everywhere(mode: &str, seed: u64) {
 }
 
 #[test]
-fn a_kill_while_sealing_anew_offline_leaves_one_whole_database() {
+fn a_kill_during_an_offline_copy_leaves_one_complete_database() {
     kill_everywhere("DELETE", 0x5eed_0011);
 }
 
 #[test]
-fn a_kill_while_sealing_anew_offline_in_wal_mode_leaves_one_whole_database() {
+fn a_kill_during_an_offline_copy_in_wal_mode_leaves_one_complete_database() {
     kill_everywhere("WAL", 0x5eed_0012);
 }
 
 #[test]
-fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
+fn a_second_process_is_refused_with_the_pid_and_start_of_the_first() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "WAL", 500);
     let said = run_child(&bench, &path, u32::MAX, |_| ());

@@ -66,7 +66,7 @@ fn a_power_failure_at_any_step_in_wal_mode_leaves_one_whole_database() {
 }
 
 #[test]
-fn a_full_disk_leaves_the_database_as_it_was_and_nothing_beside_it() {
+fn a_full_disk_leaves_the_database_unchanged_and_no_other_file() {
     for mode in ["DELETE", "WAL"] {
         // The superblocks, the pages, and the file of done runs.
         for write_count in 0..6 {

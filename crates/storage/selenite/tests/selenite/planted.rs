@@ -39,7 +39,7 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn a_note_takes_the_place_of_a_link_and_leaves_what_is_behind_it() {
+fn a_note_replaces_a_link_and_not_its_target() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let notes = VerifyNotes::of(Some(&bench.path("state")));
@@ -82,7 +82,7 @@ fn a_note_is_read_neither_through_a_link_nor_from_a_pipe() {
 }
 
 #[test]
-fn a_folder_of_notes_that_is_a_link_gets_none() {
+fn no_note_is_written_to_a_folder_that_is_a_link() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let (state, other) = (bench.path("state"), bench.path("other"));
@@ -129,7 +129,7 @@ fn a_claim_is_neither_taken_nor_read_through_a_link() {
 }
 
 #[test]
-fn a_pause_that_can_not_be_asked_for_is_said() {
+fn a_pause_replaces_a_dangling_link() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let pause = bench.path("app.db-selenite-pause");
@@ -142,7 +142,7 @@ fn a_pause_that_can_not_be_asked_for_is_said() {
 }
 
 #[test]
-fn the_files_of_an_offline_copy_take_the_place_of_links() {
+fn the_files_of_an_offline_copy_replace_links() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let victim = victim(&bench);
@@ -162,7 +162,7 @@ fn the_files_of_an_offline_copy_take_the_place_of_links() {
 
 /// A run that continues a draft creates only the file of done runs.
 #[test]
-fn an_offline_copy_that_goes_on_writes_its_list_through_no_link() {
+fn a_continued_offline_copy_writes_its_done_file_through_no_link() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let victim = victim(&bench);

@@ -16,13 +16,13 @@ use super::child::{ChildProcess, Lag, Role};
 use super::{Bench, quiet};
 
 #[test]
-fn no_commit_that_was_followed_is_missing_after_any_kill() {
+fn no_followed_commit_is_missing_after_any_kill() {
     kill_and_look(2, Random::seed_or(20_261_123), |kills, _| kills < 10);
 }
 
 #[test]
 #[ignore = "make soak: kills four writers and their follower for an hour"]
-fn no_commit_that_was_followed_is_missing_after_an_hour_of_kills() {
+fn no_followed_commit_is_missing_after_an_hour_of_kills() {
     let minutes = std::env::var("SELENITE_SOAK_MINUTES").map_or(60.0, |text| text.parse::<f64>().unwrap());
     let long = Duration::from_secs_f64(minutes * 60.0);
     println!("{minutes} minutes");
@@ -192,7 +192,7 @@ fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
 }
 
 #[test]
-fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
+fn a_log_is_restarted_while_another_process_writes_all_the_time() {
     let bench = Bench::new();
     let follower = ChildProcess::start(&bench, Role::Follower);
     follower.hear_turn();

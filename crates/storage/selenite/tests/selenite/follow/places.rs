@@ -27,7 +27,7 @@ fn millisecond() -> u128 {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_never_made_anew_and_gone_on_with_when_it_is_back() {
+fn a_missing_folder_is_not_recreated_and_used_again_when_it_is_back() {
     let bench = Bench::new();
     let database = bench.open();
     let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
@@ -63,7 +63,7 @@ fn a_folder_that_is_gone_is_never_made_anew_and_gone_on_with_when_it_is_back() {
 }
 
 #[test]
-fn another_place_is_begun_anew_and_the_first_has_no_hole_when_it_is_back() {
+fn another_folder_gets_a_new_backup_and_the_first_has_no_gap_when_it_is_back() {
     let bench = Bench::new();
     let database = bench.open();
     let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
@@ -142,7 +142,7 @@ fn object_of(bench: &Bench, name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
+fn a_gap_in_a_log_is_reported_with_the_time_up_to_which_a_restore_works() {
     let bench = Bench::new();
     let database = bench.open();
     // While the database is not followed, the log is not restarted.
@@ -188,7 +188,7 @@ fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
 }
 
 #[test]
-fn what_another_backup_can_not_tell_for_a_gap_is_told_of() {
+fn commits_behind_a_gap_in_another_backup_are_reported() {
     let bench = Bench::new();
     let database = bench.open();
     database
@@ -223,7 +223,7 @@ fn what_another_backup_can_not_tell_for_a_gap_is_told_of() {
 }
 
 #[test]
-fn a_second_follower_is_refused_while_the_first_goes_on() {
+fn a_second_follower_is_refused_while_the_first_runs() {
     let bench = Bench::new();
     let database = bench.open();
     let (mut turns, mut refused) = (0, 0);
@@ -251,7 +251,7 @@ fn a_second_follower_is_refused_while_the_first_goes_on() {
 }
 
 #[test]
-fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
+fn two_followers_of_one_place_lose_and_overwrite_nothing() {
     let bench = Bench::new();
     let database = bench.open();
     // By another path it is another place, as from another machine.
@@ -279,7 +279,7 @@ fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
 }
 
 #[test]
-fn two_processes_that_follow_to_one_place_lose_nothing() {
+fn two_processes_that_follow_to_one_place_lose_no_commit() {
     let bench = Bench::new();
     let writer = ChildProcess::start(&bench, Role::Writer(0, 300));
     let one = ChildProcess::start(&bench, Role::Follower);
@@ -361,7 +361,7 @@ impl Destination for Full {
 }
 
 #[test]
-fn a_full_destination_is_not_filled_with_beginnings_and_is_gone_on_with() {
+fn a_full_destination_gets_no_second_archive_and_is_used_again_later() {
     // Without room for the object with the keys, for the first part, for that part's index, for
     // the manifest, or for the log's first object.
     for room in 0..5 {

@@ -72,7 +72,7 @@ fn copied(writer: &Database) {
 }
 
 #[test]
-fn the_rest_of_a_log_that_was_begun_anew_is_found() {
+fn the_rest_of_a_restarted_log_is_found() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let (place, last) = begun_anew(&writer, &reader);
@@ -94,7 +94,7 @@ fn the_rest_of_a_log_that_was_begun_anew_is_found() {
 }
 
 #[test]
-fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
+fn the_rest_of_a_copied_log_is_found_before_its_restart() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     add(&writer, 0, 3000).unwrap();
@@ -107,7 +107,7 @@ fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
 }
 
 #[test]
-fn a_look_at_the_index_tells_whether_a_transaction_is_the_last() {
+fn the_index_shows_whether_a_transaction_is_the_last() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let run = |sql: &str| reader.run(sql, &mut quiet::Nothing).unwrap();
@@ -141,7 +141,7 @@ fn a_look_at_the_index_tells_whether_a_transaction_is_the_last() {
 }
 
 #[test]
-fn nothing_is_told_where_the_log_was_cut_before_the_place() {
+fn the_rest_is_unknown_if_the_log_was_truncated_before_the_place() {
     // SQLite truncates it at once, with or without a commit after; or when the first transaction
     // of the new log is committed.
     for what in ["truncated", "truncated, and no commit", "limited"] {
@@ -164,7 +164,7 @@ fn nothing_is_told_where_the_log_was_cut_before_the_place() {
 }
 
 #[test]
-fn nothing_is_told_where_the_file_ends_behind_the_place() {
+fn the_rest_is_unknown_if_the_file_ends_behind_the_place() {
     // If the limit is exactly the end of a frame, it can't be distinguished from the end of the
     // old log.
     let bench = Bench::new();
@@ -182,7 +182,7 @@ fn nothing_is_told_where_the_file_ends_behind_the_place() {
 }
 
 #[test]
-fn what_nobody_committed_is_not_told() {
+fn uncommitted_frames_are_not_part_of_the_rest() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
@@ -238,7 +238,7 @@ fn what_nobody_committed_is_not_told() {
 }
 
 #[test]
-fn nothing_is_told_where_the_new_log_has_come_by_or_there_was_a_third() {
+fn the_rest_is_unknown_if_newer_logs_overwrote_it() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let (place, last) = begun_anew(&writer, &reader);
@@ -268,7 +268,7 @@ fn nothing_is_told_where_the_new_log_has_come_by_or_there_was_a_third() {
 }
 
 #[test]
-fn nothing_is_told_where_the_file_was_cut_or_damaged() {
+fn the_rest_is_unknown_if_the_file_was_truncated_or_damaged() {
     for what in ["cut", "damaged"] {
         let bench = Bench::new();
         let (writer, reader) = (bench.open(), bench.open());

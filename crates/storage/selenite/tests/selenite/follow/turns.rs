@@ -49,7 +49,7 @@ impl Observer for Stop {
 }
 
 #[test]
-fn what_was_committed_since_the_backup_is_restored() {
+fn commits_since_the_backup_are_restored() {
     let bench = Bench::new();
     let database = bench.open();
     for _ in 0..50 {
@@ -76,7 +76,7 @@ fn what_was_committed_since_the_backup_is_restored() {
 }
 
 #[test]
-fn no_more_than_seven_backups_rest_on_each_other() {
+fn a_chain_has_at_most_seven_backups() {
     let bench = Bench::new();
     add(&bench.open(), 0, 200).unwrap();
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
@@ -103,7 +103,7 @@ fn no_more_than_seven_backups_rest_on_each_other() {
 }
 
 #[test]
-fn a_backup_that_others_make_meanwhile_hides_nothing() {
+fn a_backup_made_by_hand_meanwhile_hides_no_commit() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 200).unwrap();
@@ -133,7 +133,7 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
 }
 
 #[test]
-fn a_moment_is_restored_with_what_was_followed_up_to_then() {
+fn a_restore_at_a_time_has_the_commits_up_to_then() {
     let bench = Bench::new();
     let database = bench.open();
     let second = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
@@ -199,7 +199,7 @@ impl Destination for Forked {
 }
 
 #[test]
-fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
+fn an_object_of_the_log_that_changes_between_two_reads_is_refused() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 200).unwrap();
@@ -235,7 +235,7 @@ fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
 }
 
 #[test]
-fn a_database_that_shrank_and_grew_is_as_long_as_it_was() {
+fn a_database_that_shrank_and_grew_is_restored_with_its_length() {
     let bench = Bench::new();
     let database = bench.open();
     database
@@ -266,7 +266,7 @@ fn a_database_that_shrank_and_grew_is_as_long_as_it_was() {
 }
 
 #[test]
-fn a_log_that_began_anew_while_nobody_followed_makes_a_new_backup() {
+fn a_log_that_was_restarted_while_not_followed_needs_a_new_backup() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 200).unwrap();
@@ -284,7 +284,7 @@ fn a_log_that_began_anew_while_nobody_followed_makes_a_new_backup() {
 }
 
 #[test]
-fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
+fn frames_that_replace_lost_ones_are_detected() {
     let bench = Bench::new();
     let copy = |from: &Path, to: &Path| {
         // With another process: closing these files here would release SQLite's locks.
@@ -365,7 +365,7 @@ fn others_cut_the_log_while_it_is_followed() {
 }
 
 #[test]
-fn who_was_shut_out_opens_nothing_that_came_later() {
+fn commits_after_a_new_master_key_go_to_a_new_archive() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 100).unwrap();
@@ -381,7 +381,7 @@ fn who_was_shut_out_opens_nothing_that_came_later() {
 }
 
 #[test]
-fn a_destination_that_is_away_is_waited_for() {
+fn an_unavailable_destination_is_waited_for() {
     let bench = Bench::new();
     let database = bench.open();
     let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
@@ -422,7 +422,7 @@ fn a_destination_that_is_away_is_waited_for() {
 }
 
 #[test]
-fn a_database_that_is_removed_or_replaced_ends_it() {
+fn following_ends_when_the_database_is_removed_or_replaced() {
     for replaced in [false, true] {
         let bench = Bench::new();
         let (path, access) = (bench.path(), bench.access());
@@ -447,7 +447,7 @@ fn a_database_that_is_removed_or_replaced_ends_it() {
 }
 
 #[test]
-fn a_database_in_rollback_mode_is_refused_with_what_to_do() {
+fn a_database_in_rollback_mode_is_refused_with_advice() {
     let bench = Bench::new();
     bench
         .open()

@@ -90,7 +90,7 @@ impl Observer for PauseHalfWay<'static> {
 }
 
 #[test]
-fn half_way_it_says_how_far_it_is_and_who_is_at_it() {
+fn the_status_shows_progress_and_process_of_a_re_encryption() {
     for mode in ["wal", "delete"] {
         let bench: &'static Bench = Box::leak(Box::new(Bench::new()));
         bench.fill(&layout(Suite::Aes256, 1024), mode, 4000);
@@ -154,7 +154,7 @@ fn half_way_it_says_how_far_it_is_and_who_is_at_it() {
 }
 
 #[test]
-fn finishing_is_all_of_the_pages_and_says_what_is_waited_for() {
+fn the_status_of_finishing_is_100_percent_and_shows_the_wait() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 500);
     let (reader, other) = (connect(&bench), connect(&bench));
@@ -185,7 +185,7 @@ fn finishing_is_all_of_the_pages_and_says_what_is_waited_for() {
 }
 
 #[test]
-fn databases_in_clear_have_no_epochs_and_attached_ones_their_own() {
+fn unencrypted_databases_have_no_epochs_and_attached_ones_their_own() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 50);
     let connection = connect(&bench);
@@ -205,7 +205,7 @@ fn databases_in_clear_have_no_epochs_and_attached_ones_their_own() {
 
 /// Other content in the report's file affects only the answer.
 #[test]
-fn what_is_no_report_is_said_to_be_none() {
+fn a_file_that_is_no_report_is_shown_as_unknown() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 50);
     let other = connect(&bench);

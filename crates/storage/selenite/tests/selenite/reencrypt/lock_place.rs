@@ -46,7 +46,7 @@ fn seal(bench: &Bench) -> u32 {
 
 #[test]
 #[ignore = "make soak: a database of 1 GiB, re-encrypted twice"]
-fn a_database_that_ends_at_the_lock_bytes_comes_to_its_end() {
+fn a_database_that_ends_at_the_lock_bytes_is_re_encrypted() {
     let bench = Bench::new();
     let layout = Layout {
         page_size: PageSize::try_from(32768).unwrap(),

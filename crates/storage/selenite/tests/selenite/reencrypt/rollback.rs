@@ -15,7 +15,7 @@ use super::ways::{connect, layout, seal};
 /// PERSIST keeps the journal's file, and a connection that still reads after its commit keeps it
 /// open: its next transaction is written to that open file.
 #[test]
-fn a_journal_that_somebody_has_open_is_never_removed() {
+fn an_open_journal_is_never_removed() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "persist", 2000);
     let other = connect(&bench);
@@ -55,7 +55,7 @@ fn a_journal_that_somebody_has_open_is_never_removed() {
 
 /// Commits that take longer than the operation lets SQLite wait.
 #[test]
-fn whoever_has_the_exclusive_lock_for_long_is_waited_for() {
+fn long_exclusive_locks_are_waited_for() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "delete", 4000);
     let is_done = AtomicBool::new(false);

@@ -144,7 +144,7 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
 }
 
 #[test]
-fn one_that_only_has_it_open_is_not_waited_for() {
+fn an_idle_connection_is_not_waited_for() {
     for mode in ["wal", "delete", "persist"] {
         let (bench, mut client) = bench(mode);
         assert_eq!(client.run("SELECT CAST(count(*) AS TEXT) FROM t"), ROWS.to_string());
@@ -192,7 +192,7 @@ fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool
 }
 
 #[test]
-fn one_in_a_write_transaction_is_waited_for_and_named() {
+fn a_stopped_writer_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')");
         let named = |waiting: &str, pid: u32| waiting == format!("waiting for writers: process {pid} writes");
@@ -201,7 +201,7 @@ fn one_in_a_write_transaction_is_waited_for_and_named() {
 }
 
 #[test]
-fn one_in_a_read_transaction_is_waited_for_and_named() {
+fn a_stopped_reader_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = "BEGIN; SELECT CAST(count(*) AS TEXT) FROM t";
         let waits = |waiting: &str, pid: u32| waiting == format!("waiting for readers: process {pid} reads");
@@ -210,7 +210,7 @@ fn one_in_a_read_transaction_is_waited_for_and_named() {
 }
 
 #[test]
-fn one_that_writes_before_it_begins_is_named_and_nothing_is_changed() {
+fn a_stopped_writer_before_the_start_is_named_and_nothing_is_changed() {
     for mode in ["wal", "delete"] {
         let (bench, mut client) = bench(mode);
         client.run(&format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')"));
