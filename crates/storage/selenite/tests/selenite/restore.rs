@@ -1,4 +1,4 @@
-//! What was backed up is restored, and nothing else.
+//! A restore has the backed up content, and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
     );
 }
 
-/// Of the same database: its epochs and generations are never used again.
+/// Of the same database: its epochs and generations are never reused.
 #[test]
 fn the_place_of_a_database_that_went_on_has_a_later_epoch() {
     let bench = Bench::new();
@@ -165,7 +165,8 @@ fn what_can_not_be_opened_is_replaced_with_its_logs() {
     }
 }
 
-/// That a key can't be had says nothing about the file: here one slot asks for what no slot may.
+/// An unavailable key gives no information about the file: here one slot has parameters that are
+/// not allowed.
 #[test]
 fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
     let bench = Bench::new();
@@ -197,7 +198,7 @@ fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
     let is_refused = matches!(error, EngineError::Key(KeyError::KeyRefused { .. }));
     assert!(is_refused, "{error}");
     assert_eq!(std::fs::read(&to).unwrap(), before);
-    // Of another key it is, by this one.
+    // With this identity, the file is of another key.
     let restored = from_backups_by(&bench, "other-key", &how).unwrap_err();
     assert!(matches!(restored, EngineError::Backup(_)), "{restored}");
 }
@@ -263,7 +264,7 @@ fn which_backup_is_meant_is_said_by_name_or_time() {
         let error = with(which).unwrap_err();
         assert_eq!(error.class(), Class::Usage, "{error}");
     }
-    // Of another database, too: which one is meant has to be said.
+    // With backups of two databases, the database has to be chosen.
     let other = made(&bench, "other.db", "DELETE", 300);
     let second = back_up(&bench, &other);
     assert_eq!(with(Which::Newest).unwrap_err().class(), Class::Usage);

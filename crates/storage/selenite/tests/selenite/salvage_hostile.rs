@@ -1,6 +1,5 @@
-//! Anyone who could write to a database's schema table could have put anything there, and a table
-//! may have rules of its own for rows that collide: neither takes a row away without a word, or
-//! gets anything else made.
+//! The content of the schema table is chosen by anyone who can write to it, and a table may have
+//! conflict clauses of its own: neither removes a row without a report, or creates anything else.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -39,7 +38,7 @@ fn a_row_that_collides_is_named_whatever_its_table_says_of_conflicts() {
         let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         file.read_exact_at(&mut old, place(leaf)).unwrap();
         drop(file);
-        // Other rows get the keys that those of the leaf had, which is then put back.
+        // Other rows get the keys of the leaf's rows, and then the old leaf is restored.
         let sql = "UPDATE t SET k = -id WHERE id BETWEEN 200 AND 800; UPDATE t SET k = id - 1800 WHERE id BETWEEN 2000 AND 2600;";
         query(&path, &bench.access(), sql).unwrap();
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -99,7 +98,7 @@ fn a_definition_makes_what_its_entry_names_or_nothing() {
     assert_eq!(rows, [row("foo", 1), row("held", 2)]);
 }
 
-/// SQLite itself refuses such a table in a schema (sqlite3EndTable in build.c).
+/// SQLite itself rejects such a table in a schema (sqlite3EndTable in build.c).
 #[test]
 fn a_table_is_not_made_from_a_query() {
     let bench = Bench::new();
@@ -165,7 +164,8 @@ fn a_virtual_table_is_one_and_its_name_is_its_own() {
     assert_eq!(saved(&bench, "SELECT count(*) FROM note"), integer(3000));
 }
 
-/// `convertToWithoutRowidTable` in build.c leaves a key's column out only where its collation is the same.
+/// `convertToWithoutRowidTable` in build.c omits a repeated key column only if its collation is
+/// the same.
 #[test]
 fn a_key_column_under_two_collations_is_twice_in_a_record() {
     let bench = Bench::new();

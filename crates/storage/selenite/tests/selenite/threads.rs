@@ -1,5 +1,5 @@
-//! Threads of one process that open a database at once do not take each other for another copy of SQLite, and take
-//! no locks from each other.
+//! Threads of one process that open a database at the same time are not mistaken for another copy
+//! of SQLite, and do not release each other's locks.
 
 use std::sync::Barrier;
 use std::thread;
@@ -23,7 +23,7 @@ fn who_looks_at_a_file_and_who_opens_it_do_not_meet() {
                     if let Err(error) = Database::open(&Disk, &path, &access) {
                         panic!("turn {turn}: {error}");
                     }
-                    // Another's connection may be there, and then it is not looked at.
+                    // Another thread's connection may exist: then the file is not inspected.
                     let _ = inspect(&Disk, &path);
                 }
             });

@@ -1,4 +1,5 @@
-//! What one process sees: every way from suite to suite, who is refused, who is waited for and named.
+//! Re-encryption in one process: conversions between suites, refusals, and waits that name other
+//! processes.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -79,7 +80,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
                 .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
                 .unwrap()
         };
-        // Open throughout: it has to take up the new key by itself.
+        // Open throughout: it has to load the new key by itself.
         let other = connect(&bench);
         other.execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
         let before = sum(&other);
@@ -97,7 +98,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
             .unwrap();
         assert_eq!((found.as_str(), left.as_str()), ("ok", "0"));
         drop(other);
-        // No one has it open any more: closing a descriptor of it would give up locks.
+        // No connection has it open now: closing a descriptor of it would release locks.
         assert_eq!(state(&bench), "steady");
         assert_eq!(
             epochs(&bench.path(), usize::try_from(page_size).unwrap()),
@@ -106,7 +107,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
     }
 }
 
-/// Calls someone at every step.
+/// Calls back at every step.
 struct Steps<F>(F);
 
 impl<F: Fn(Progress) -> bool + Send + Sync> Observer for Steps<F> {
@@ -262,7 +263,7 @@ fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
     assert_eq!(sealed.epochs.len(), 2);
 }
 
-/// Refused once, a connection is refused again: it must not go on under what it knew before.
+/// A connection that was refused once is refused again: it must not continue with its former keys.
 #[test]
 fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
     for mode in ["wal", "delete"] {
@@ -287,14 +288,16 @@ fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
     }
 }
 
-/// Two connections that commit all the time, in rollback mode: each commit keeps all others out for a moment.
+/// Two connections that commit all the time, in rollback mode: each commit locks all others out
+/// for a moment.
 #[test]
 fn busy_writers_in_rollback_mode_are_waited_for() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "delete", 2000);
     let is_done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Before the operation begins: it looks at the file without SQLite, which no one may open just then.
+        // Opened before the operation begins: it inspects the file without SQLite, during which no
+        // connection can open it.
         for (writer, connection) in [connect(&bench), connect(&bench)].into_iter().enumerate() {
             let is_done = &is_done;
             scope.spawn(move || {
