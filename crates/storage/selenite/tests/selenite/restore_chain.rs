@@ -109,7 +109,7 @@ fn the_newest_is_the_one_that_was_made_last() {
 }
 
 #[test]
-fn a_backup_that_lacks_pages_is_restored_if_that_is_meant() {
+fn a_backup_that_lacks_pages_is_restored_only_on_request() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 3000);
     let mut bytes = std::fs::read(&path).unwrap();
@@ -144,7 +144,7 @@ fn a_backup_that_lacks_pages_is_restored_if_that_is_meant() {
 }
 
 #[test]
-fn whatever_was_done_to_an_object_nothing_is_restored() {
+fn nothing_is_restored_from_a_tampered_object() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 500);
     let (first, second) = (back_up(&bench, &path), back_up(&bench, &path));
@@ -201,7 +201,7 @@ impl Observer for StopAfter {
 }
 
 #[test]
-fn what_was_fetched_is_kept_until_all_is_done() {
+fn fetched_parts_are_kept_until_the_end() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 10_000);
     back_up(&bench, &path);
@@ -226,7 +226,7 @@ fn what_was_fetched_is_kept_until_all_is_done() {
 /// `claim-owns-the-cache`: another restore that is running or was interrupted may have fetched
 /// them; a restore that never held the claim does not remove them.
 #[test]
-fn what_another_fetched_stays_where_a_restore_fails() {
+fn a_failed_restore_keeps_the_parts_that_another_fetched() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);
@@ -260,7 +260,7 @@ fn what_another_fetched_stays_where_a_restore_fails() {
 }
 
 #[test]
-fn one_restores_a_file_at_a_time() {
+fn one_process_at_a_time_restores_a_file() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);

@@ -273,7 +273,7 @@ impl Trial {
 }
 
 #[test]
-fn a_disk_that_fails_leaves_no_file_or_the_whole_one() {
+fn a_failing_disk_leaves_no_file_or_the_complete_one() {
     let trial = Trial::new(false);
     // The claim, the draft, the superblocks, the size, three runs, syncs of file and folder, the
     // rename.
@@ -282,14 +282,14 @@ fn a_disk_that_fails_leaves_no_file_or_the_whole_one() {
 }
 
 #[test]
-fn a_disk_that_fails_leaves_the_database_that_was_there_or_the_whole_new_one() {
+fn a_failing_disk_leaves_the_old_database_or_the_complete_new_one() {
     let trial = Trial::new(true);
     let calls = trial.each_call(false);
     assert!(calls >= 12, "{calls}");
 }
 
 #[test]
-fn a_disk_that_is_full_says_how_much_room_is_needed_and_leaves_what_was_there() {
+fn a_full_disk_is_reported_with_the_needed_space_and_changes_nothing() {
     for is_there in [false, true] {
         let calls = Trial::new(is_there).each_call(true);
         assert!(calls >= 8, "{calls}");

@@ -125,12 +125,12 @@ fn kill_everywhere(prepare: impl Fn(&Bench, &Path), is_old: impl Fn(&Bench, &Pat
 }
 
 #[test]
-fn a_kill_leaves_no_file_or_the_whole_one() {
+fn a_kill_leaves_no_file_or_the_complete_one() {
     kill_everywhere(|_, _| (), |_, to| !to.exists());
 }
 
 #[test]
-fn a_kill_leaves_the_database_that_was_there_or_the_whole_new_one() {
+fn a_kill_leaves_the_old_database_or_the_complete_new_one() {
     kill_everywhere(
         |bench, to| drop(made(bench, to.file_name().unwrap().to_str().unwrap(), "WAL", 20)),
         |bench, to| {
@@ -141,7 +141,7 @@ fn a_kill_leaves_the_database_that_was_there_or_the_whole_new_one() {
 }
 
 #[test]
-fn a_kill_leaves_the_file_that_could_not_be_opened_or_the_whole_new_one() {
+fn a_kill_leaves_the_unopenable_file_or_the_complete_new_one() {
     kill_everywhere(
         |_, to| {
             std::fs::write(to, "junk").unwrap();

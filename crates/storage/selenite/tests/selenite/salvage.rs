@@ -160,7 +160,7 @@ const DUMPS: [&str; 10] = [
 ];
 
 #[test]
-fn a_sound_database_comes_out_as_it_was_in_every_encoding_and_layout() {
+fn a_sound_database_is_copied_unchanged_in_every_encoding_and_layout() {
     for (encoding, auto_vacuum, mode) in [
         ("UTF-8", AutoVacuum::None, "delete"),
         ("UTF-16le", AutoVacuum::Full, "wal"),
@@ -203,7 +203,7 @@ fn a_sound_database_comes_out_as_it_was_in_every_encoding_and_layout() {
 }
 
 #[test]
-fn a_leaf_that_is_lost_is_named_with_its_rows_and_all_others_are_there() {
+fn a_lost_leaf_is_reported_with_its_rows_and_all_others_are_copied() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let leaves = pages(&path, &bench, "note", "leaf");
@@ -227,7 +227,7 @@ fn a_leaf_that_is_lost_is_named_with_its_rows_and_all_others_are_there() {
 }
 
 #[test]
-fn bad_pages_of_an_index_or_of_none_lose_nothing() {
+fn bad_pages_of_an_index_or_the_free_list_lose_no_row() {
     let bench = Bench::new();
     let sql = format!("{NOTES} CREATE TABLE gone AS SELECT * FROM note; DROP TABLE gone; ANALYZE;");
     let path = sealed(&bench, "app.db", &LAYOUT, &sql);
@@ -249,7 +249,7 @@ fn bad_pages_of_an_index_or_of_none_lose_nothing() {
 }
 
 #[test]
-fn a_row_whose_overflow_is_lost_is_lost_alone() {
+fn a_lost_overflow_page_loses_one_row() {
     let bench = Bench::new();
     let sql =
         "CREATE TABLE long (a, b); INSERT INTO long VALUES (1, zeroblob(20000)), (2, 'short'), (3, zeroblob(20000));
@@ -302,7 +302,7 @@ fn a_page_of_another_table_or_database_is_not_taken() {
 
 /// A page does not show how old it is; but the rowids of an older one are not those of its place.
 #[test]
-fn an_older_page_does_not_bring_its_rows_to_where_others_belong() {
+fn an_older_page_does_not_restore_its_rows_in_place_of_others() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let (old, old_leaves) = (fs::read(&path).unwrap(), pages(&path, &bench, "note", "leaf"));
@@ -325,7 +325,7 @@ fn an_older_page_does_not_bring_its_rows_to_where_others_belong() {
 }
 
 #[test]
-fn a_definition_that_needs_its_application_is_named_and_its_rows_are_kept() {
+fn a_definition_that_needs_its_application_is_reported_and_its_rows_are_kept() {
     let bench = Bench::new();
     // As if written by an application that has the function: the schema is changed accordingly.
     let sql = format!(
@@ -351,7 +351,7 @@ fn a_definition_that_needs_its_application_is_named_and_its_rows_are_kept() {
 }
 
 #[test]
-fn nothing_is_overwritten_and_nothing_stays_behind() {
+fn salvage_overwrites_nothing_and_leaves_no_draft() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     fs::write(bench.path("saved.db"), "there").unwrap();
@@ -420,7 +420,7 @@ impl Looker {
 }
 
 #[test]
-fn nothing_is_in_clear_on_the_way_and_the_new_name_comes_when_all_is_there() {
+fn nothing_is_written_unencrypted_and_the_rename_comes_last() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let to = bench.path("new.db");

@@ -56,7 +56,7 @@ fn frames_before_a_damaged_header_do_not_replace_pages_that_were_copied_later() 
 
 /// The page of the damaged frame has an older intact frame before it, and was copied.
 #[test]
-fn a_page_that_only_a_damaged_header_held_comes_from_the_file_if_all_was_copied() {
+fn the_page_of_a_damaged_frame_is_read_from_the_file_if_all_was_copied() {
     let bench = Bench::new();
     let sql = format!("UPDATE note SET text = 'zeroth' WHERE id = 1; {THREE} PRAGMA wal_checkpoint(PASSIVE);");
     let path = with_frames(&bench, &sql);
@@ -72,7 +72,7 @@ fn a_page_that_only_a_damaged_header_held_comes_from_the_file_if_all_was_copied(
 }
 
 #[test]
-fn where_not_all_was_copied_every_page_without_a_later_image_is_named() {
+fn pages_without_a_later_image_are_uncertain_if_not_all_was_copied() {
     let bench = Bench::new();
     let first = format!("DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); {THREE}");
     let then = "PRAGMA wal_checkpoint(PASSIVE); UPDATE note SET text = 'fourth' WHERE id = 2800;";
@@ -109,7 +109,7 @@ fn a_log_with_a_damaged_header_is_read_by_its_first_frame() {
 
 /// The states that the database had, in order.
 #[test]
-fn a_log_that_lost_a_sector_never_makes_a_state_that_never_was() {
+fn a_log_that_lost_a_sector_gives_only_states_that_existed() {
     let bench = Bench::new();
     let path = with_frames(&bench, THREE);
     let log = wal_of(&path);
@@ -137,7 +137,7 @@ fn a_log_that_lost_a_sector_never_makes_a_state_that_never_was() {
 /// A log was restarted over an older one, all of which is in the file; header and first frame are
 /// lost, and the page in that frame was copied.
 #[test]
-fn frames_of_an_older_log_do_not_come_back_where_header_and_first_frame_are_lost() {
+fn frames_of_an_older_log_are_not_used_if_header_and_first_frame_are_lost() {
     let bench = Bench::new();
     let sql = format!(
         "{THREE} UPDATE note SET text = 'fourth' WHERE id = 1; PRAGMA wal_checkpoint(RESTART);

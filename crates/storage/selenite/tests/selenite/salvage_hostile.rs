@@ -24,7 +24,7 @@ fn names_not_made(salvaged: &Salvaged) -> Vec<&str> {
 }
 
 #[test]
-fn a_row_that_collides_is_named_whatever_its_table_says_of_conflicts() {
+fn a_conflicting_row_is_reported_with_every_conflict_clause() {
     for clause in ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"] {
         let bench = Bench::new();
         let sql = format!(
@@ -69,7 +69,7 @@ fn a_row_that_collides_is_named_whatever_its_table_says_of_conflicts() {
 }
 
 #[test]
-fn a_definition_makes_what_its_entry_names_or_nothing() {
+fn a_definition_creates_its_entry_or_nothing() {
     let bench = Bench::new();
     let path = forged(
         &bench,
@@ -132,7 +132,7 @@ fn a_trigger_under_a_tables_name_does_not_run_while_rows_are_copied() {
 }
 
 #[test]
-fn a_virtual_table_is_one_and_its_name_is_its_own() {
+fn a_virtual_table_is_listed_only_with_its_own_valid_definition() {
     let bench = Bench::new();
     let path = forged(
         &bench,
@@ -167,7 +167,7 @@ fn a_virtual_table_is_one_and_its_name_is_its_own() {
 /// `convertToWithoutRowidTable` in build.c omits a repeated key column only if its collation is
 /// the same.
 #[test]
-fn a_key_column_under_two_collations_is_twice_in_a_record() {
+fn a_key_column_with_two_collations_appears_twice_in_a_record() {
     let bench = Bench::new();
     let path = sealed(
         &bench,

@@ -89,7 +89,7 @@ fn random(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn a_kill_while_salvaging_leaves_nothing_or_all_under_the_new_name() {
+fn a_kill_during_a_salvage_leaves_no_file_or_the_complete_one() {
     const SEED: u64 = 0x5eed_0021;
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);

@@ -62,7 +62,7 @@ pub const THEM: &str =
     "SELECT CASE WHEN text LIKE 'note%' THEN 'old' ELSE text END FROM note WHERE id IN (1, 1500, 2900) ORDER BY id";
 
 #[test]
-fn what_was_committed_to_the_log_counts_and_what_was_not_does_not() {
+fn committed_frames_of_a_log_count_and_uncommitted_ones_do_not() {
     let bench = Bench::new();
     let open = format!("DROP INDEX note_by_text; {THREE} PRAGMA cache_size = 5; BEGIN; UPDATE note SET text = 'open';");
     let path = with_log(&bench, &LAYOUT, "WAL", &open);
@@ -97,7 +97,7 @@ fn a_log_counts_up_to_its_first_bad_frame() {
 /// The file is newer than the beginning of such a log: using that would give rows that are older
 /// than the database's, and of different times.
 #[test]
-fn a_log_with_a_bad_frame_that_was_copied_does_not_take_the_database_back() {
+fn a_copied_log_with_a_bad_frame_does_not_restore_an_older_state() {
     let bench = Bench::new();
     let path = with_log(
         &bench,
@@ -195,7 +195,7 @@ fn a_page_that_is_bad_in_the_file_and_good_in_the_log_is_no_loss() {
 /// `no-older-substitute` of the snapshot: if not all frames behind the bad one were copied, the
 /// file's image of its page is unknown.
 #[test]
-fn a_log_that_was_copied_in_part_loses_the_page_of_its_bad_frame() {
+fn a_partly_copied_log_loses_the_page_of_its_bad_frame() {
     let bench = Bench::new();
     let first = format!(
         "DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); UPDATE note SET text = 'zeroth' WHERE id = 1; {THREE}"

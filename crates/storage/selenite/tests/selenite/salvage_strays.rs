@@ -33,7 +33,7 @@ fn rows_below_a_lost_root_are_found() {
 }
 
 #[test]
-fn rows_that_could_be_of_either_of_two_tables_are_put_into_neither() {
+fn rows_that_fit_two_tables_go_to_lost_and_found() {
     let bench = Bench::new();
     let rows = |name: &str| {
         format!(
@@ -72,7 +72,7 @@ fn rows_that_could_be_of_either_of_two_tables_are_put_into_neither() {
 }
 
 #[test]
-fn rows_that_were_deleted_do_not_come_back() {
+fn deleted_rows_are_not_restored() {
     let sql = format!("{NOTES} CREATE TABLE old AS SELECT * FROM note; DROP TABLE old; ANALYZE;");
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, &sql);
@@ -113,7 +113,7 @@ fn first_free(bench: &Bench, path: &Path) -> u32 {
 }
 
 #[test]
-fn without_page_1_rows_come_without_their_tables() {
+fn without_page_1_all_rows_go_to_lost_and_found() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     spoil(&path, 1);
@@ -146,7 +146,7 @@ fn tables_of_a_lost_part_of_the_schema_are_not_made_and_their_rows_are_kept() {
 
 /// Their leaves have the same kind as those of indexes, so their rows can't be recognized.
 #[test]
-fn rows_without_rowid_below_a_lost_page_are_said_to_be_lost() {
+fn rows_without_rowid_below_a_lost_page_are_reported_as_lost() {
     let bench = Bench::new();
     let sql = "CREATE TABLE pair (a TEXT PRIMARY KEY, b TEXT) WITHOUT ROWID; CREATE INDEX pair_by_b ON pair (b);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
@@ -169,7 +169,7 @@ fn rows_without_rowid_below_a_lost_page_are_said_to_be_lost() {
 
 /// The page count on page 1 is chosen by anyone who can write to the database.
 #[test]
-fn a_database_that_promises_all_pages_is_not_looked_for_page_by_page() {
+fn a_claimed_page_count_does_not_make_salvage_examine_every_page() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let dump = query(&path, &bench.access(), "SELECT * FROM note").unwrap();

@@ -10,7 +10,7 @@ use selenite::{Database, Layout, inspect};
 use crate::support::Bench;
 
 #[test]
-fn who_looks_at_a_file_and_who_opens_it_do_not_meet() {
+fn inspecting_and_opening_a_file_at_once_does_not_fail() {
     let bench = Bench::new();
     let (path, access) = (bench.path("app.db"), bench.access());
     Database::create(&Disk, &path, &access, &Layout::default()).unwrap();

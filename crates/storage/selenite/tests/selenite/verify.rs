@@ -58,7 +58,7 @@ fn every_bad_page_is_named_and_no_other() {
 }
 
 #[test]
-fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
+fn a_file_truncated_within_a_page_has_a_bad_last_page() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let size = fs::metadata(&path).unwrap().len();
@@ -85,7 +85,7 @@ fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
 }
 
 #[test]
-fn a_file_that_was_cut_between_pages_lacks_pages_and_a_longer_one_does_not() {
+fn a_file_truncated_between_pages_lacks_pages_and_a_longer_one_does_not() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let page_count = check(&bench, &path).page_count;
@@ -114,7 +114,7 @@ fn a_file_that_was_cut_between_pages_lacks_pages_and_a_longer_one_does_not() {
 }
 
 #[test]
-fn verify_says_wrong_key_and_tampered_superblock_before_any_page() {
+fn verify_reports_a_wrong_key_and_a_tampered_superblock_before_any_page() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let error = physical(&Disk, &path, &bench.access_by("other-key"), &Watch::none()).unwrap_err();
@@ -221,7 +221,7 @@ fn records_of_a_hot_journal_are_counted_and_bad_ones_named() {
 }
 
 #[test]
-fn what_this_process_has_open_is_not_opened_behind_sqlite() {
+fn a_file_that_this_process_has_open_is_not_opened_beside_sqlite() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let _open = Connection::open(&path).unwrap().execute_batch("SELECT 1");

@@ -59,7 +59,7 @@ pub fn with_super_journal(journal: &[u8], name: &[u8]) -> Vec<u8> {
 
 /// As a power failure during a checkpoint leaves it.
 #[test]
-fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
+fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_will_rewrite_it() {
     let bench = Bench::new();
     let sql = "PRAGMA wal_checkpoint(TRUNCATE); UPDATE note SET text = 'x' WHERE id < 30";
     let copy = copy_within(&bench, "WAL", sql);
@@ -84,7 +84,7 @@ fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
 
 /// A page that went bad after it was copied is not rewritten while the index exists.
 #[test]
-fn a_page_that_was_copied_already_is_bad_though_the_log_still_has_it() {
+fn a_copied_page_is_bad_although_the_log_still_has_it() {
     let bench = Bench::new();
     let sql = "UPDATE note SET text = 'x' WHERE id < 30; PRAGMA wal_checkpoint(PASSIVE)";
     let copy = copy_within(&bench, "WAL", sql);
@@ -98,7 +98,7 @@ fn a_page_that_was_copied_already_is_bad_though_the_log_still_has_it() {
 }
 
 #[test]
-fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
+fn a_page_torn_by_a_commit_is_pending_while_the_journal_will_restore_it() {
     let bench = Bench::new();
     let sql = "PRAGMA cache_size = 2; BEGIN; UPDATE note SET text = 'x' WHERE id < 300";
     let copy = copy_within(&bench, "DELETE", sql);
@@ -131,7 +131,7 @@ fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
 
 /// More than are listed: pending pages do not count as bad, however many there are.
 #[test]
-fn pages_beyond_the_listed_ones_are_counted_rightly() {
+fn pages_beyond_the_listed_ones_are_counted() {
     let bench = Bench::new();
     let sql = "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
         CREATE TABLE note (id INTEGER PRIMARY KEY, text); PRAGMA wal_checkpoint(TRUNCATE);

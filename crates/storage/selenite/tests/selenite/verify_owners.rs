@@ -38,7 +38,7 @@ fn count(path: &Path, bench: &Bench, sql: &str) -> Result<(), selenite::EngineEr
 /// Each page alone is made bad. SQLite then fails to read the reported table or index, and reads
 /// all others.
 #[test]
-fn each_page_is_of_what_sqlite_can_not_read_without_it() {
+fn each_page_belongs_to_the_object_that_sqlite_can_not_read_without_it() {
     for (page_size, encoding, auto_vacuum) in [
         (1024, "UTF-8", AutoVacuum::None),
         (1024, "UTF-16le", AutoVacuum::Full),
@@ -107,7 +107,7 @@ fn each_page_is_of_what_sqlite_can_not_read_without_it() {
 
 /// An owner that only a bad page would reveal is not guessed.
 #[test]
-fn pages_that_nothing_leads_to_are_said_to_be_unknown() {
+fn unreachable_pages_have_an_unknown_owner() {
     let bench = Bench::new();
     let path = bench.path("app.db");
     let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();

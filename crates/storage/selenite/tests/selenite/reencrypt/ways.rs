@@ -44,7 +44,7 @@ pub(crate) fn state(bench: &Bench) -> &'static str {
 }
 
 #[test]
-fn every_way_ends_with_one_epoch_and_the_same_rows() {
+fn every_conversion_ends_with_one_epoch_and_the_same_rows() {
     let ways = [
         (Suite::Aes256, Goal::NewKey, Suite::Aes256, "wal", 4096),
         (
@@ -125,7 +125,7 @@ impl<F: Fn(Progress) -> bool + Send + Sync> Observer for Steps<F> {
 }
 
 #[test]
-fn a_second_one_is_refused_by_the_name_of_the_first() {
+fn a_second_process_is_refused_with_the_pid_of_the_first() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
     let (path, access) = (bench.path(), bench.access());
@@ -153,7 +153,7 @@ fn a_second_one_is_refused_by_the_name_of_the_first() {
 }
 
 #[test]
-fn who_stops_it_keeps_what_is_done_and_another_goal_is_refused_meanwhile() {
+fn an_interruption_keeps_completed_pages_and_another_goal_is_refused() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 4000);
     let steps = AtomicU64::new(0);
@@ -182,7 +182,7 @@ fn who_stops_it_keeps_what_is_done_and_another_goal_is_refused_meanwhile() {
 }
 
 #[test]
-fn a_reader_that_does_not_end_keeps_it_finishing_and_is_waited_for() {
+fn a_long_reader_is_waited_for_in_the_finishing_state() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 500);
     let reader = connect(&bench);
@@ -218,7 +218,7 @@ fn a_reader_that_does_not_end_keeps_it_finishing_and_is_waited_for() {
 }
 
 #[test]
-fn a_pause_is_kept_until_it_is_taken_back() {
+fn a_pause_lasts_until_it_is_ended() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
     let link = bench.path().with_file_name("link.db");
@@ -245,7 +245,7 @@ fn a_pause_is_kept_until_it_is_taken_back() {
 }
 
 #[test]
-fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
+fn a_bad_page_ends_it_before_any_key_is_dropped() {
     use std::os::unix::fs::FileExt;
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
@@ -265,7 +265,7 @@ fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
 
 /// A connection that was refused once is refused again: it must not continue with its former keys.
 #[test]
-fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
+fn a_connection_without_plain_allow_writes_nothing_unencrypted() {
     for mode in ["wal", "delete"] {
         let bench = Bench::new();
         bench.fill(&layout(Suite::Aes256, 1024), mode, 200);
