@@ -99,7 +99,7 @@ pub struct Reencrypted {
     pub page_count: u64,
     /// Their size in bytes.
     pub size: u64,
-    /// In how many transactions.
+    /// How many transactions that took.
     pub batch_count: u64,
     /// The 99th percentile of how long these transactions kept writers waiting, without syncs.
     pub lock_p99: Duration,

@@ -49,7 +49,7 @@ pub struct Restore {
     pub to: PathBuf,
     /// Which backup.
     pub which: Which,
-    /// Of which database, where the destination has backups of several.
+    /// The database, if the destination has backups of several.
     pub database_id: Option<DatabaseId>,
     /// Whether a file of that name may be replaced.
     pub force: bool,

@@ -121,7 +121,7 @@ const BATCH_SIZE_FIRST: u32 = 32;
 /// Nine times the longest regular piece of work, a checkpoint of 16 MiB and its sync, with a
 /// factor of two.
 const REST_MAX: Duration = Duration::from_secs(5);
-/// About a millisecond.
+/// The maximum size of a batch while others write: about a millisecond.
 const COMPANY_BATCH_SIZE: u32 = 128;
 
 #[cfg(test)]

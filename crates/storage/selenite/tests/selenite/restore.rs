@@ -76,7 +76,7 @@ fn a_backup_is_restored_under_a_new_key() {
         let journal = query(&to, &bench.access(), "PRAGMA journal_mode").unwrap();
         assert_eq!(format!("{journal:?}"), format!("[[Text(\"{}\")]]", mode.to_lowercase()));
         assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
-        // No other process may read it.
+        // Only its owner may read it.
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(&to).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
