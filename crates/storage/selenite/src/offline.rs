@@ -1,19 +1,19 @@
-//! Every page re-encrypted, under a new data key or in another suite, while no other connection uses the
-//! database: a parallel copy that takes its place.
+//! Re-encrypts every page, under a new data key or in another suite, while no other connection
+//! uses the database: a parallel copy that replaces the database.
 //!
-//! - locked-and-log-empty: the database is locked as for [`crate::EncryptedFile::encrypt`] in place, and its log
-//!   is empty: what the file holds is all there is. It is read beside SQLite by a descriptor that
-//!   is opened after SQLite's, and closed after it: closing one gives up the process's locks
-//!   (fcntl(2)).
+//! - locked-and-log-empty: the database is locked as for [`crate::EncryptedFile::encrypt`] in
+//!   place, and its log is empty, so the file has all of its content. It is read beside SQLite
+//!   with a descriptor that is opened after SQLite's and closed after it, since closing one
+//!   releases the process's locks (fcntl(2)).
 //! - same-database-new-epoch: the copy has the same database id, master key and slots, one new
-//!   epoch, a new log key, and a higher generation: keyring pins, and the identities that opened it, go on
-//!   ([`selenite_keyring::sole_epoch`]).
-//! - opened-before-rename: every page of the copy is opened again from the file, under the new key
-//!   alone, before it gets the name; the old file is then retired.
-//! - draft-survives-a-kill: a kill leaves the database as it was, and a draft beside it. The next
-//!   run takes over what is done: a run of pages counts as done if source and draft still have the
-//!   very trailers that were noted once the draft was synced (`done_runs`). So a database that
-//!   was written to in between is copied again where it was changed.
+//!   epoch, a new log key, and a higher generation. Keyring pins, and the identities that opened
+//!   the database, remain valid ([`selenite_keyring::sole_epoch`]).
+//! - opened-before-rename: every page of the copy is decrypted again from the file, with the new
+//!   key alone, before the copy is renamed; the old file is then retired.
+//! - draft-survives-a-kill: a kill leaves the database unchanged, and a draft beside it. The next
+//!   run continues with that draft: a run of pages counts as done if source and draft still have
+//!   exactly the trailers that were recorded after the draft was synced (`done_runs`). So if the
+//!   database was written to in between, the changed runs are copied again.
 
 mod copier;
 mod done_runs;
@@ -39,12 +39,14 @@ use copier::Copier;
 use new_file::{NewFile, remove_others};
 use syncer::Syncer;
 
-/// How to go about it.
+/// The parameters of an offline re-encryption.
 #[derive(Clone, Copy, Debug)]
 pub struct Offline {
-    /// What pages are to be sealed in: `NONE` for clear pages in the same layout. If none is named, what they are in.
+    /// The suite to seal pages in: `NONE` for unencrypted pages in the same layout. `None`: the
+    /// present suite.
     pub suite: Option<Suite>,
-    /// After how many bytes the copy is synced, and noted as done: a kill costs no more work than that.
+    /// The copy is synced and recorded as done after this many bytes, which bounds the work lost
+    /// in a kill.
     pub noted_every: u64,
 }
 
@@ -57,12 +59,12 @@ impl Default for Offline {
     }
 }
 
-/// What it came to.
+/// The result of an offline re-encryption.
 #[derive(Clone, Debug)]
 pub struct Resealed {
     /// The database.
     pub path: PathBuf,
-    /// What its pages are sealed in now.
+    /// The suite that its pages are sealed in now.
     pub suite: Suite,
     /// The only epoch.
     pub epoch: u32,
@@ -70,27 +72,29 @@ pub struct Resealed {
     pub page_count: u32,
     /// The file's size in bytes.
     pub size: u64,
-    /// How many bytes of pages an earlier run had done, which was cut off.
+    /// How many bytes of pages were already done by an earlier run that was interrupted.
     pub taken_over: u64,
     /// How long it took.
     pub elapsed: Duration,
-    /// What an earlier run left behind, and is now removed.
+    /// Files that an earlier run left behind and that were removed now.
     pub removed: Vec<PathBuf>,
-    /// Why who had the old file open will not be told that it was replaced; mostly they will.
+    /// Why connections that have the old file open will not notice that it was replaced; `None` if
+    /// they will.
     pub not_retired: Option<String>,
-    /// What the old file had besides owner and mode, and the new one could not be given: its access
-    /// list, and attributes by name.
+    /// Attributes of the old file, besides owner and mode, that could not be set on the new one: its
+    /// access list, and extended attributes by name.
     pub not_kept: Vec<String>,
 }
 
-/// Re-encrypts every page, in the database's place. No other connection can use it meanwhile.
+/// Re-encrypts every page into a copy, which replaces the database. No other connection can use it
+/// meanwhile.
 ///
 /// # Errors
-/// [`EngineError::UnderWay`] if another process re-encrypts its pages; [`EngineError::Busy`] if it is in use otherwise;
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Refused`]
-/// names pages that are not authentic; [`EngineError::CopyDiffers`] if the disk did not keep the copy;
-/// [`EngineError::Io`]. The database is then as it was, and nothing is left beside it; but after
-/// [`EngineError::Interrupted`] what was copied is still there, for the next run.
+/// [`EngineError::UnderWay`] if another process re-encrypts its pages; [`EngineError::Busy`] if it
+/// is otherwise in use; [`EngineError::NotEncrypted`]; [`EngineError::Key`];
+/// [`EngineError::Refused`] with the pages that are not authentic; [`EngineError::CopyDiffers`] if
+/// the disk did not keep the copy; [`EngineError::Io`]. The database is then unchanged and nothing
+/// is left beside it; but after [`EngineError::Interrupted`] the draft remains, for the next run.
 pub fn offline(
     storage: &dyn Storage,
     path: &Path,
@@ -106,9 +110,10 @@ pub fn offline(
     access.require()?;
     let attributes = storage.attributes(&path).map_err(io_error("read", &path))?;
     conversion::check_sole_name(&path, &attributes)?;
-    // Before the lock is waited for, which who re-encrypts pages has again and again.
+    // Before waiting for the lock, which a process that re-encrypts pages takes again and again.
     let operation = Operation::begin_offline(storage, &path)?;
-    // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
+    // A database in suite NONE is accepted, as this may encrypt it; so is one that will be in
+    // NONE.
     let access = access.passing();
     // locked-and-log-empty: dropped after the connection.
     let pages;
@@ -151,7 +156,7 @@ pub fn offline(
             return Err(tell_room(error));
         }
     };
-    // Nothing is left to be taken over, and no one would remove it later.
+    // The draft is complete: nothing is left to continue, and no later run would remove this file.
     new.forget_done(storage);
     let epoch = new.unlocked.superblock.sealing_epoch.0;
     let not_retired = source.hand_over(storage, new.draft)?;
@@ -169,11 +174,11 @@ pub fn offline(
     })
 }
 
-/// What a copy is made of.
+/// What a copy needs.
 struct OfflineCopy<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
-    /// The database, beside SQLite (locked-and-log-empty).
+    /// The database file, opened beside SQLite (locked-and-log-empty).
     pages: &'a dyn ReadAt,
     /// How many pages SQLite counts. The file may be longer (FORMAT 2.4).
     page_count: u32,
@@ -185,7 +190,8 @@ struct OfflineCopy<'a> {
 }
 
 impl OfflineCopy<'_> {
-    /// Copies, verifies and syncs; answers how many bytes an earlier run had done, and what could not be kept.
+    /// Copies, verifies and syncs. Returns how many bytes an earlier run had done, and the
+    /// attributes that could not be kept.
     fn copy(&self, new: &NewFile<'_>, attributes: &Attributes) -> Result<(u64, Vec<String>), EngineError> {
         let target = new.open_to_write(self.storage)?;
         let size = self.new.geometry.size_for(self.page_count);
@@ -201,7 +207,7 @@ impl OfflineCopy<'_> {
         let (copied, synced) = std::thread::scope(|scope| {
             let syncing = scope.spawn(|| syncer.work());
             let copied = copier.run();
-            // What is verified is read from the system's memory while the rest of it goes to the disk.
+            // Verification reads from the page cache while the rest is written to the disk.
             syncer.end();
             let verified = copied.and_then(|taken_over| {
                 // opened-before-rename.
@@ -219,7 +225,7 @@ impl OfflineCopy<'_> {
     }
 }
 
-/// The suite that is meant.
+/// The suite to seal pages in.
 fn suite_of(unlocked: &Unlocked, wanted: Option<Suite>, access: &Access) -> Result<Suite, EngineError> {
     let superblock = &unlocked.superblock;
     let sealing = superblock.sealing();

@@ -1,4 +1,4 @@
-//! What an encryption or decryption came to.
+//! The result of an encryption or decryption.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,10 +15,10 @@ pub enum Target {
     New(PathBuf),
 }
 
-/// What was done.
+/// The result of an encryption or decryption.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The file that is new.
+    /// The new file.
     pub path: PathBuf,
     /// How many tables were copied and compared.
     pub table_count: usize,
@@ -28,18 +28,19 @@ pub struct Outcome {
     pub size: u64,
     /// How long it took.
     pub elapsed: Duration,
-    /// Who can open it; no one needs a key for a decrypted one.
+    /// The key slots of the new file; empty for a decrypted one.
     pub slots: Vec<SlotSummary>,
-    /// What an earlier run left behind, and is now removed.
+    /// Files that an earlier run left behind and that were removed now.
     pub removed: Vec<PathBuf>,
-    /// What an earlier run left behind and is still there: another run may be using it.
+    /// Files of an earlier run that were not removed, as another run may be using them.
     pub leftovers: Vec<PathBuf>,
-    /// Why who had the old file open will not be told that it was replaced; mostly they will.
+    /// Why connections that have the old file open will not notice that it was replaced; `None` if
+    /// they will.
     pub not_retired: Option<String>,
-    /// What the old file had besides owner and mode, and the new one could not be given: its access
-    /// list, and attributes by name.
+    /// Attributes of the old file, besides owner and mode, that could not be set on the new one: its
+    /// access list, and extended attributes by name.
     pub not_kept: Vec<String>,
-    /// Of an encryption: the new database, every page of which was authenticated.
+    /// For an encryption: the new database, every page of which was authenticated.
     pub authenticated: Option<Authenticated>,
 }
 

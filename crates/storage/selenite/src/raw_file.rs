@@ -1,8 +1,8 @@
 //! A database file, WAL or journal, read without SQLite.
 //!
-//! - no-second-descriptor: closing any descriptor of a file gives up all POSIX locks that this
-//!   process has on it (fcntl(2)), SQLite's too: a file that this process has open is refused. The
-//!   gate keeps others of this process from opening it between the question and the answer
+//! - no-second-descriptor: closing any descriptor of a file releases all POSIX locks that this
+//!   process has on it (fcntl(2)), including SQLite's, so a file that this process has open is
+//!   refused. The gate keeps other threads from opening it between that check and the open
 //!   (`own_descriptors`, look-and-open-under-gate).
 
 use std::fs::File;
@@ -31,11 +31,11 @@ impl RawFile {
         Self::open_at_gate(storage, path)
     }
 
-    /// Opens a file, reads what is wanted of it and closes it again, all of that at the gate: who
-    /// opens it in another thread waits.
+    /// Opens a file, reads from it and closes it again, all of that with the gate held: another
+    /// thread that opens it waits.
     ///
     /// # Errors
-    /// As [`RawFile::open`]; what `read` says.
+    /// As [`RawFile::open`]; the errors of `read`.
     pub(crate) fn look<R>(
         storage: &dyn Storage,
         path: &Path,
@@ -56,11 +56,12 @@ impl RawFile {
         Self::open_unasked(storage, path)
     }
 
-    /// As [`RawFile::open`], of a file that SQLite has never had, or that the caller closes after all of this process's
-    /// connections to it: no-second-descriptor.
+    /// As [`RawFile::open`], without the check: for a file that SQLite has never opened, or one
+    /// that the caller closes after all of this process's connections to it
+    /// (no-second-descriptor).
     ///
     /// # Errors
-    /// [`EngineError::Io`]; [`EngineError::Usage`] for what is no file.
+    /// [`EngineError::Io`]; [`EngineError::Usage`] if it is not a file.
     pub(crate) fn open_unasked(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
         let is_file = storage.attributes(path).map_err(io_error("read", path))?.is_file;
         if !is_file {
@@ -73,8 +74,8 @@ impl RawFile {
         })
     }
 
-    /// As [`RawFile::open`], of a file in a folder that others may write to: what has become a link
-    /// or a pipe meanwhile is refused, and nothing waits for it.
+    /// As [`RawFile::open`], for a file in a folder that others may write to: if its name has
+    /// become a link or a pipe, it is refused, and the open does not block on it.
     ///
     /// # Errors
     /// As [`RawFile::open`].
@@ -98,7 +99,7 @@ impl RawFile {
         })
     }
 
-    /// As [`RawFile::open`]; `None` where there is no such file, or an empty one.
+    /// As [`RawFile::open`]; `None` if there is no such file, or it is empty.
     ///
     /// # Errors
     /// As [`RawFile::open`].
@@ -111,7 +112,7 @@ impl RawFile {
         }
     }
 
-    /// Reads at an offset, and answers how much there was; the rest of `out` is zero then.
+    /// Reads at an offset, and returns how many bytes were read; the rest of `out` is set to zero.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -121,7 +122,7 @@ impl RawFile {
         Ok(count)
     }
 
-    /// How long it is now.
+    /// Its present size.
     ///
     /// # Errors
     /// [`EngineError::Io`].

@@ -1,15 +1,15 @@
-//! Every page re-encrypted, under a new data key or in another suite, while others read and write.
+//! Re-encrypts every page, under a new data key or in another suite, while others read and write.
 //!
-//! - new-epoch-first: one change of the superblock lists the new epoch: from then on anyone who writes
-//!   seals under it. Then small write transactions dirty the pages that are still of the old one,
-//!   as any client of SQLite could (`pages`).
-//! - cursor-is-durable: the cursor names pages that are in the database file, and synced; and while
-//!   it stands no log holds a frame of theirs of the old epoch (`finish::Finish::save`).
+//! - new-epoch-first: one change of the superblock lists the new epoch: from then on every writer
+//!   seals under it. Then small write transactions dirty the pages that are still of the old
+//!   epoch, as any client of SQLite could (`pages`).
+//! - cursor-is-durable: all pages up to the cursor are in the database file, and synced; and no
+//!   log holds a frame of the old epoch for any of them (`finish::Finish::save`).
 //! - drop-under-lock: the old key is dropped under SQLite's write lock, in both superblocks, after
-//!   a look at every page of the file and every frame of the log under that lock (`finish`).
-//! - kill-loses-nothing: a kill at any moment loses no commit and no key; what was begun goes on
-//!   with [`Goal::GoOn`], or with the same suite as the goal. A new key is never one that was there
-//!   before.
+//!   a check of every page of the file and every frame of the log under that lock (`finish`).
+//! - kill-loses-nothing: a kill at any moment loses no commit and no key; an interrupted
+//!   re-encryption is continued with [`Goal::GoOn`], or with the same suite as the goal. A new key
+//!   is never one that existed before.
 
 mod checkpoint;
 mod finish;
@@ -39,31 +39,32 @@ use pace::Pace;
 use pages::Pages;
 pub use pause::{is_paused, pause, resume};
 
-/// What pages are to be sealed in, and under which key.
+/// The suite to re-encrypt pages in, and under which key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Goal {
     /// In this suite, under a new key.
     Suite(Suite),
-    /// Under a new key, in the suite that they are in.
+    /// Under a new key, in the present suite.
     NewKey,
-    /// In clear, in this layout.
+    /// Unencrypted, in this layout.
     Off,
-    /// As was begun before.
+    /// Continues a re-encryption that was begun before.
     GoOn,
 }
 
-/// How to go about it.
+/// The parameters of a re-encryption.
 #[derive(Clone, Copy, Debug)]
 pub struct Reencrypt {
-    /// What for.
+    /// Its goal.
     pub goal: Goal,
-    /// Bytes of pages a second, at most.
+    /// The rate limit: bytes of pages per second.
     pub rate_max: Option<u64>,
-    /// How long one batch may keep a writer waiting, as the 99th percentile, without the time in syncs.
+    /// How long one batch may keep a writer waiting, as the 99th percentile, without the time in
+    /// syncs.
     pub lock_max: Duration,
-    /// How much of the time to work while others use the database, in percent, from 1 to 100.
+    /// The share of time to work while others use the database, in percent, from 1 to 100.
     pub busy_share: u32,
-    /// Pages in one batch, at most.
+    /// The maximum number of pages in one batch.
     pub batch_max: u32,
     /// After how many bytes of pages the log is copied and the cursor moved.
     pub save_every: u64,
@@ -82,40 +83,41 @@ impl Default for Reencrypt {
     }
 }
 
-/// What it came to.
+/// The result of a re-encryption.
 #[derive(Clone, Debug)]
 pub struct Reencrypted {
     /// The database.
     pub path: PathBuf,
-    /// What its pages are sealed in now.
+    /// The suite that its pages are sealed in now.
     pub suite: Suite,
     /// The epoch that is in use.
     pub epoch: u32,
-    /// When its data key was made, if that was before: then this went on with what had been begun.
-    /// Seconds since 1970-01-01 UTC.
+    /// When the data key was made, in seconds since 1970-01-01 UTC, if this continued an earlier
+    /// re-encryption.
     pub begun: Option<u64>,
     /// How many pages were re-encrypted here; others may have been written meanwhile.
     pub page_count: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub size: u64,
-    /// In how many transactions.
+    /// How many transactions that took.
     pub batch_count: u64,
-    /// The 99th percentile of how long these kept writers waiting, without syncs.
+    /// The 99th percentile of how long these transactions kept writers waiting, without syncs.
     pub lock_p99: Duration,
-    /// How long that was allowed to be.
+    /// The limit for that.
     pub lock_max: Duration,
-    /// How long the last look at the whole file kept them waiting.
+    /// How long the final check of the whole file kept writers waiting.
     pub last_look: Duration,
     /// How long it took.
     pub elapsed: Duration,
 }
 
-/// Re-encrypts every page. Others go on; at the end the old data key is gone.
+/// Re-encrypts every page while others use the database. At the end the old data key is dropped.
 ///
 /// # Errors
-/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and
-/// another is under way; [`EngineError::Unfinished`] where it was stopped: what is done stays done;
-/// [`EngineError::Key`]; what SQLite and the VFS say.
+/// [`EngineError::UnderWay`] if another process re-encrypts it; [`EngineError::Begun`] for
+/// [`Goal::NewKey`] if a re-encryption under another key was begun; [`EngineError::Unfinished`] if
+/// it was interrupted: completed pages stay done; [`EngineError::Key`]; the errors of SQLite and
+/// the VFS.
 pub fn reencrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -126,9 +128,10 @@ pub fn reencrypt(
     let started = Instant::now();
     sqlite::install()?;
     let path = conversion::real_path(storage, path)?;
-    // Who copies it offline has it locked: asked before that is waited for.
+    // An offline re-encryption has the database locked: checked before waiting for that lock.
     operation::refuse_second(storage, &path)?;
-    // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
+    // A database in suite NONE is accepted, as this may encrypt it; so is one that will be in
+    // NONE.
     let access = &Access {
         allow_plain: true,
         ..access.clone()
@@ -145,13 +148,15 @@ pub fn reencrypt(
     let begun = begin(&database, how.goal, access)?;
     let is_wal = database.text("PRAGMA main.journal_mode")? == "wal";
     if is_wal {
-        // A batch need not outlive a crash: what the cursor and the end promise is synced by checkpoints before.
+        // A batch need not survive a crash: checkpoints sync what the cursor and the end depend
+        // on.
         database.batch("PRAGMA main.synchronous = NORMAL")?;
     } else {
-        // Others may keep the journal open ([`finish`]): it is never removed from under them.
+        // Others may keep the journal open ([`finish`]), so it is never removed while they do.
         database.text("PRAGMA main.journal_mode = TRUNCATE")?;
     }
-    // Where it waits for others itself, it does so outside of SQLite: which, cutting a log, waits with the write lock.
+    // This waits for others outside of SQLite: SQLite, when truncating a log, waits with the write
+    // lock held.
     database.batch("PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192")?;
     database.wait_for_locks(how.lock_max / 2)?;
     let work = ReencryptionJob {
@@ -171,7 +176,7 @@ pub fn reencrypt(
     let last_look = match done {
         Ok(last_look) => last_look,
         Err(error) => {
-            // What is done stays done; how far that is on disk, the next run learns.
+            // Completed pages stay done; the next run determines how many of them are on disk.
             let _ = Finish::new(&work).save();
             return Err(unfinished(error, &work));
         }
@@ -191,7 +196,7 @@ pub fn reencrypt(
     })
 }
 
-/// What an operation works with.
+/// What an operation needs.
 struct ReencryptionJob<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
@@ -201,22 +206,22 @@ struct ReencryptionJob<'a> {
     page_bytes: u64,
     sealing_epoch: u32,
     save_every: u64,
-    /// How long it rested and waited so far.
+    /// The total time of pauses and waits so far.
     slept: Cell<Duration>,
 }
 
-/// What the superblock says when it begins, or goes on.
+/// The superblock's state when the operation begins or continues.
 struct Begun {
     cursor: u32,
     page_bytes: u32,
     suite: Suite,
     sealing_epoch: u32,
     what: String,
-    /// When what it goes on with was begun.
+    /// When the re-encryption that this continues was begun.
     since: Option<u64>,
 }
 
-/// Lists the new epoch, unless it is listed.
+/// Lists the new epoch in the superblock, unless it is listed.
 fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, EngineError> {
     let allow_deprecated = access.allow_deprecated;
     let path = database.path().to_owned();
@@ -263,7 +268,8 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
                 format!("a re-encryption to {} is in progress", sealing_suite(unlocked)),
                 "finish that first: selenite reencrypt DB --resume",
             )),
-            // Someone else's key would not be the new one that is meant: who knows it, no one here can say.
+            // The key of another operation is not the new one that was asked for: it is unknown
+            // who has that key.
             (_, Goal::NewKey) => Err(EngineError::Begun {
                 path,
                 epoch: unlocked.superblock.sealing_epoch.0,
@@ -303,7 +309,8 @@ fn begun_at(unlocked: &Unlocked) -> u64 {
     unlocked.superblock.sealing().map_or(0, |epoch| epoch.created)
 }
 
-/// Converts what is left, and ends it. Answers how long the last look kept writers waiting.
+/// Re-encrypts the remaining pages, and ends the operation. Returns how long the final check kept
+/// writers waiting.
 fn convert(work: &ReencryptionJob<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, EngineError> {
     let finish = Finish::new(work);
     let save = |page| finish.save_up_to(page);
@@ -317,7 +324,8 @@ fn convert(work: &ReencryptionJob<'_>, pace: &mut Pace, cursor: u32) -> Result<D
             return Ok(finish.try_end()?.unwrap_or_default());
         }
         finish.empty_log()?;
-        // Without a lock first: the look under the lock finds its pages in memory, and nothing to do.
+        // Without a lock first: the check under the lock then finds the pages in memory, and no
+        // old one.
         if pages.convert_from(1, pace, &save)? > 0 {
             continue;
         }
@@ -333,8 +341,8 @@ fn unfinished(error: EngineError, work: &ReencryptionJob<'_>) -> EngineError {
             path: work.path.to_owned(),
         };
     }
-    // A checkpoint empties the log each time that so much was written to it, unless readers keep it from that. Of a
-    // small database all pages are in the log before.
+    // A checkpoint empties the log each time that `save_every` bytes were written to it, unless
+    // readers prevent that. For a small database, the log has all pages before that.
     let page_count = work.database.number("PRAGMA main.page_count");
     let size = page_count.map_or(u64::MAX, |count| count.saturating_mul(work.page_bytes));
     error.with_room(2 * work.save_every.min(size), || {
@@ -343,5 +351,5 @@ fn unfinished(error: EngineError, work: &ReencryptionJob<'_>) -> EngineError {
     })
 }
 
-/// `no` for an unencrypted database; one of ours in suite NONE has other words.
+/// The value is `no` for an unencrypted database, but not for one of this format in suite NONE.
 const ENCRYPTED: &str = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'encrypted'";

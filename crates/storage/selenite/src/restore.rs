@@ -1,16 +1,17 @@
-//! Restores a database from a backup: a new file, in which every page is re-encrypted.
+//! Restores a database from a backup into a new file, in which every page is re-encrypted.
 //!
-//! - authenticate-before-naming: whatever the destination says is authenticated before it is used,
-//!   and all of it has come before the file gets its name: names, parts and what a backup rests on
-//!   (`selenite_backup`: name-matches-contents, identified-by-hash, all-pages-or-error).
+//! - authenticate-before-naming: everything that comes from the destination is authenticated
+//!   before it is used, and all of it is fetched before the file gets its name: names, parts and
+//!   the backups that this one depends on (`selenite_backup`: name-matches-contents,
+//!   identified-by-hash, all-pages-or-error).
 //! - new-keys: the file has keys of its own: `new_keys`, new-data-and-log-key.
-//! - reopen-before-naming: every page of it was opened again from the file before it gets its name.
-//!   A kill leaves a draft, which the next run removes, and what was fetched, with which it goes
-//!   on.
-//! - replace-only-on-request: nothing is replaced that was not to be replaced: `place`.
-//! - claim-owns-the-cache: what was fetched for a name is removed only by who holds that name's
-//!   claim: another run may be reading it. Who failed before it had the claim leaves what was there
-//!   before it.
+//! - reopen-before-naming: every page is decrypted again from the file before the file gets its
+//!   name. A kill leaves a draft, which the next run removes, and the fetched parts, which the
+//!   next run uses.
+//! - replace-only-on-request: an existing file is replaced only on request: `place`.
+//! - claim-owns-the-cache: the parts fetched for a name are removed only by the holder of that
+//!   name's claim, as another run may be reading them. A run that fails before it has the claim
+//!   leaves parts that existed before it.
 
 mod choice;
 pub(crate) mod latest;
@@ -48,28 +49,30 @@ pub struct Restore {
     pub to: PathBuf,
     /// Which backup.
     pub which: Which,
-    /// Of which database, where the destination has backups of several.
+    /// The database, if the destination has backups of several.
     pub database_id: Option<DatabaseId>,
     /// Whether a file of that name may be replaced.
     pub force: bool,
-    /// Who is to open it, in the place of who could open the database: `age1...`, or the spec of an identity.
+    /// Recipients of the new file, instead of those of the database: `age1...`, or the spec of an
+    /// identity.
     pub recipients: Vec<String>,
-    /// Whether a backup is restored that lacks pages; they are zeros then.
+    /// Whether to restore a backup that lacks pages; they are filled with zeros.
     pub allow_missing: bool,
-    /// Whether a backup is restored that the keyring file does not vouch for: one from before the
-    /// master key was renewed.
+    /// Whether to restore a backup that the keyring file rejects: one from before the master key
+    /// was renewed.
     pub unpinned: bool,
-    /// Whether what is fetched is kept beside the file until all is done, for a run that goes on where one was cut off.
+    /// Whether to keep the fetched parts beside the file until the end, so that a run after an
+    /// interruption can use them.
     pub keep_fetched: bool,
-    /// Whether a database that was in clear, in suite NONE, is in clear again; else it is encrypted.
+    /// Whether a database in suite NONE is restored unencrypted; else it is encrypted.
     pub keep_clear: bool,
-    /// Whether the identity in force gets a key slot where it has none, since another one has
-    /// opened the backup ([`Access::more`]).
+    /// Whether the identity in force gets a key slot if it has none, when another identity opened
+    /// the backup ([`Access::more`]).
     pub add_own_slot: bool,
 }
 
 impl Restore {
-    /// The newest backup to that file, which is not there yet.
+    /// The newest backup, to a file that does not exist yet.
     #[must_use]
     pub fn new(to: &Path) -> Self {
         Self {
@@ -87,41 +90,41 @@ impl Restore {
     }
 }
 
-/// Which backup.
+/// Which backup to restore.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// The one that was begun last, of those that were finished, with all that was committed since,
-    /// where someone followed. One whose name says a time to come only where there is no other.
+    /// The finished backup that was begun last, with all later commits if it was followed. One
+    /// whose name has a future time only if there is no other.
     Newest,
-    /// The one of this name, as it was made.
+    /// The one of this name, without later commits.
     Named(ArchiveName),
-    /// The newest of those of moments not after this, in seconds since 1970-01-01 UTC, with what
-    /// was committed up to then, where someone followed.
+    /// The newest of those up to this time, in seconds since 1970-01-01 UTC, with the commits up
+    /// to then if it was followed.
     At(u64),
 }
 
-/// What was restored.
+/// The result of a restore.
 #[derive(Clone, Debug)]
 pub struct Restored {
     /// The file.
     pub path: PathBuf,
     /// The backup.
     pub name: ArchiveName,
-    /// The database that it is of.
+    /// The id of the database that was backed up.
     pub of: DatabaseId,
-    /// The restored database's id: the same, unless it has keys of its own.
+    /// The restored database's id: the same, unless it has a master key of its own.
     pub database_id: DatabaseId,
-    /// Backups with a later name, which says a time that has not come yet: they were passed over, since none was named.
+    /// Backups that were skipped, since their names have a future time and none was named.
     pub passed_over: Vec<ArchiveName>,
-    /// Other backups that would tell of later moments, had their logs no gap.
+    /// Other backups that reach later moments, behind gaps in their logs.
     pub unreachable: Vec<Unreachable>,
-    /// When the database was so: seconds since 1970-01-01 UTC.
+    /// The time of the database's content, in seconds since 1970-01-01 UTC.
     pub made: u64,
-    /// How many backups were read: it, and those that it rests on.
+    /// How many backups were read: this one, and those that it depends on.
     pub link_count: usize,
-    /// How many objects of its log were laid over it.
+    /// How many objects of its log were applied.
     pub log_count: usize,
-    /// What its pages are sealed in.
+    /// The suite that its pages are sealed in.
     pub suite: Suite,
     /// How many pages it has.
     pub page_count: u32,
@@ -129,24 +132,24 @@ pub struct Restored {
     pub page_size: u32,
     /// The file's size in bytes.
     pub size: u64,
-    /// Pages that the backup lacks: they are zeros.
+    /// Pages that the backup lacks, which are filled with zeros.
     pub missing: Vec<u32>,
     /// The digest of its rows, if the backup has it (FORMAT 12.7).
     pub digest: Option<[u8; 32]>,
-    /// Whether origin MACs show that holders of the database's master key made all that was read
-    /// (FORMAT 12.4). If not, any origin was asked for.
+    /// Whether origin MACs show that holders of the database's master key made everything that was
+    /// read (FORMAT 12.4). If not, the origin was not checked, on request.
     pub is_own: bool,
-    /// Whether it has another master key, and so is another database.
+    /// Whether it has another master key, and so is a different database.
     pub has_new_master: bool,
-    /// Who can open it.
+    /// Its key slots.
     pub slots: Vec<SlotSummary>,
-    /// Whether the keyring file refuses it until it is pinned.
+    /// Whether the keyring file rejects it until it is pinned.
     pub is_refused_by_pin: bool,
-    /// What became of the file that was there.
+    /// What happened to an existing file.
     pub replaced: Replaced,
-    /// What an earlier run left behind, and is now removed.
+    /// Files that an earlier run left behind and that were removed now.
     pub removed: Vec<PathBuf>,
-    /// What went over the line.
+    /// What was transferred.
     pub traffic: Traffic,
     /// How long it took.
     pub elapsed: Duration,
@@ -155,11 +158,11 @@ pub struct Restored {
 /// Restores a backup.
 ///
 /// # Errors
-/// [`EngineError::Backup`]; [`EngineError::Exists`]; [`EngineError::Busy`] if the file that is to be replaced is in
-/// use, or another restore is under way; [`EngineError::Key`]; [`EngineError::CopyDiffers`] if the disk did not keep
-/// it; [`EngineError::Io`] and [`EngineError::NoRoom`]. Nothing is then under that name that was not there before;
-/// only where the folder can't be synced after the rename (`sync`) it is all of the restored file, until the power
-/// fails.
+/// [`EngineError::Backup`]; [`EngineError::Exists`]; [`EngineError::Busy`] if the file to replace
+/// is in use, or another process restores it; [`EngineError::Key`]; [`EngineError::CopyDiffers`]
+/// if the disk did not keep the pages; [`EngineError::Io`] and [`EngineError::NoRoom`]. The path
+/// is then unchanged; only if the folder can't be synced after the rename (`sync`) does it have
+/// the complete restored file, until a power failure.
 pub fn restore(
     storage: &dyn Storage,
     destination: &dyn Destination,
@@ -201,16 +204,16 @@ pub fn restore(
     done
 }
 
-/// That no other process restores to that name.
+/// The claim on a path: no other process restores to it.
 type Held = Box<dyn crate::storage::Claim>;
 
-/// Takes that; nothing where another has it.
+/// Takes the claim; `None` if another process has it.
 fn claim_of(storage: &dyn Storage, path: &Path) -> Result<Option<Held>, EngineError> {
     let path = beside(&Draft::path_of(path, RESTORE)?, CLAIM);
     storage.claim(&path).map_err(io_error("create", &path))
 }
 
-/// Whose slot the file gets beside those that it is for.
+/// The identities that get a slot besides the recipients.
 fn added_identities(how: &Restore, access: &Access, config: &Config) -> Result<Vec<Box<dyn Identity>>, EngineError> {
     match how.add_own_slot {
         true => access.identities(config),
@@ -260,7 +263,7 @@ fn run(
     };
     let room = Geometry::new(facts.page_size).size_for(page_count);
     let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
-    // From here on no other process fills a draft for this name.
+    // From here on no other process writes a draft for this path.
     let (held, removed) = work.begin(&place.path).map_err(tell_room)?;
     *claim = Some(held);
     let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?).map_err(tell_room)?;
@@ -298,7 +301,7 @@ fn run(
     })
 }
 
-/// Refuses a backup that lacks pages, unless that is meant.
+/// Rejects a backup that lacks pages, unless that is allowed.
 fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> {
     let missing = &tip.facts.missing;
     if missing.is_empty() || allow_missing {
@@ -310,22 +313,22 @@ fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> 
     })
 }
 
-/// What a restored file is made of.
+/// What a restore needs.
 struct RestoreJob<'a> {
     storage: &'a dyn Storage,
     destination: &'a dyn Destination,
     access: &'a Access,
     chain: &'a Chain,
-    /// What is laid over it.
+    /// The part of the log that is applied to it.
     log: &'a LogPlan,
-    /// With that.
+    /// The page count, with the log applied.
     page_count: u32,
     keep_clear: bool,
     watch: &'a Watch,
 }
 
 impl RestoreJob<'_> {
-    /// Sees to it that no one else is at it, and removes what an earlier run left behind.
+    /// Takes the claim, and removes what an earlier run left behind.
     fn begin(&self, path: &Path) -> Result<(Held, Vec<PathBuf>), EngineError> {
         let draft = Draft::path_of(path, RESTORE)?;
         let claim = claim_of(self.storage, path)?.ok_or_else(|| EngineError::Busy {
@@ -344,7 +347,7 @@ impl RestoreJob<'_> {
         Ok((claim, removed))
     }
 
-    /// Writes all of it, has it on disk, and looks at it. Answers which pages the backup lacks.
+    /// Writes all pages, syncs and verifies them. Returns the pages that the backup lacks.
     fn fill(&self, draft: &Draft<'_>, superblocks: &[Unlocked; 2]) -> Result<Vec<u32>, EngineError> {
         let path = draft.path();
         let file = self.storage.open_to_write(path).map_err(io_error("write", path))?;
@@ -392,8 +395,8 @@ impl RestoreJob<'_> {
     }
 }
 
-/// Pages that no archive has: those that it lacks, and those between the last page and the end of
-/// the file (FORMAT 2.4, 2.5).
+/// Pages that no archive has: those that the backup lacks, and those between the last page and the
+/// end of the file (FORMAT 2.4, 2.5).
 fn zero_pages(geometry: Geometry, page_count: u32, lacking: &[u32]) -> impl Iterator<Item = u32> {
     let PageNo(lock) = geometry.lock_page();
     let behind = page_count.saturating_add(1)..=geometry.page_count(geometry.size_for(page_count));
@@ -401,7 +404,7 @@ fn zero_pages(geometry: Geometry, page_count: u32, lacking: &[u32]) -> impl Iter
     lacking.chain(behind).filter(move |&page_no| page_no != lock)
 }
 
-/// Whether who opens it is refused by the keyring file.
+/// Whether the keyring file rejects the database.
 fn is_refused(keyring: &Keyring, unlocked: &Unlocked) -> bool {
     match keyring.check(unlocked.superblock.database_id, unlocked.master.commitment()) {
         Pin::Pinned => false,
@@ -410,9 +413,10 @@ fn is_refused(keyring: &Keyring, unlocked: &Unlocked) -> bool {
     }
 }
 
-/// Where what was fetched is kept: `.NAME.selenite-fetched`, which no other operation takes for one of its drafts.
+/// The folder of fetched parts: `.NAME.selenite-fetched`, which no other operation takes for one
+/// of its drafts.
 fn fetched_folder(to: &Path) -> Result<PathBuf, EngineError> {
-    // That it is the name of a file is asked there.
+    // This checks that the path has a file name.
     Draft::path_of(to, "")?;
     let mut name = OsString::from(".");
     name.push(to.file_name().unwrap_or_default());
@@ -420,7 +424,7 @@ fn fetched_folder(to: &Path) -> Result<PathBuf, EngineError> {
     Ok(folder_of(to).join(name))
 }
 
-/// The first of them.
+/// The first of them, as text.
 fn listed(pages: &[u32]) -> String {
     let first: Vec<String> = pages.iter().take(LISTED_MAX).map(u32::to_string).collect();
     let more = if pages.len() > LISTED_MAX { ", ..." } else { "" };
@@ -440,7 +444,8 @@ mod tests {
         zero_pages(geometry, page_count, lacking).collect()
     }
 
-    /// FORMAT 2.3, 2.4: page X lies in the place of page L, and what is between them is sealed zeros.
+    /// FORMAT 2.3, 2.4: page X has the place of page L, and the pages between them are sealed
+    /// zeros.
     #[test]
     fn missing_pages_and_places_behind_the_last_page_are_zeros() {
         assert_eq!(zeros_of(1024, 0, &[]), [0; 0]);

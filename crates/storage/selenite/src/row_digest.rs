@@ -1,21 +1,21 @@
-//! A digest of all that a database holds, the same in every process and on every machine (FORMAT 12.7): a backup's
-//! manifest may have it, and who restores the backup compares.
+//! A digest of a database's content, the same in every process and on every machine (FORMAT 12.7).
+//! A backup's manifest may have it, to compare after a restore.
 
 use crate::content_digest::ContentDigest;
 use crate::{Database, EngineError, Watch};
 
-/// Reads all of a database, in the transaction that it is in, or in one of its own. `total` is about how many bytes
-/// that is, for the one who looks on.
+/// Reads all of a database, in its present transaction or in one of its own. `total` is the
+/// approximate number of bytes, for progress reports.
 ///
 /// # Errors
-/// What SQLite and the VFS say; [`EngineError::Interrupted`].
+/// The errors of SQLite and the VFS; [`EngineError::Interrupted`].
 pub fn row_digest(database: &mut Database, watch: &Watch, total: u64) -> Result<[u8; 32], EngineError> {
     let is_own = database.connection().is_autocommit();
     if is_own {
         database.batch("BEGIN")?;
     }
     let digest = ContentDigest::of(database, watch, total).map(|content| content.sum());
-    // A transaction that an error has ended is over.
+    // An error may have ended the transaction already.
     let ended = if is_own && !database.connection().is_autocommit() {
         database.batch("ROLLBACK")
     } else {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_another_value_makes_another_digest() {
+    fn every_changed_value_changes_the_digest() {
         let bench = Bench::new();
         let mut database = bench.made("app.db", SQL);
         let mut seen = vec![digest(&mut database)];
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_of_the_transaction_that_the_connection_is_in() {
+    fn the_digest_is_of_the_connections_transaction() {
         let bench = Bench::new();
         let mut reader = bench.made("app.db", SQL);
         reader
@@ -115,6 +115,6 @@ mod tests {
         assert!(reader.connection().is_autocommit());
     }
 
-    /// By another program, in Python, as FORMAT has it.
+    /// Computed by another program, in Python, from the specification in FORMAT.
     const KNOWN: &str = "8ed91e5384802c0ad1307547ba5e29601b7510a23952f58e907aa05cfe47036b";
 }

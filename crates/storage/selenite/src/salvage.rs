@@ -1,19 +1,19 @@
-//! Takes every row that can still be reached out of an encrypted database with damaged pages, into a new one.
+//! Copies every row that can still be read from an encrypted database with damaged pages into a
+//! new one.
 //!
-//! - authentic-rows-only: what was not authenticated becomes no row: all pages come from
-//!   `snapshot`.
-//! - source-is-only-read: the damaged database is only read, and not by SQLite: that would roll
+//! - authentic-rows-only: rows come from authenticated pages only: all pages come from `snapshot`.
+//! - source-is-only-read: the damaged database is only read, and not by SQLite, which would roll
 //!   back, checkpoint or recover.
 //! - rows-from-trees: indexes are recreated from the schema, never read. A table's rows are read
-//!   from its b-tree (`tree.rs`); leaves to which nothing leads any more are found by looking at
-//!   all pages, and taken for a table's only where it can be no other's (`home.rs`), or else put
-//!   into a table of their own (`lost_and_found.rs`).
-//! - named-when-verified: the new database has its name only when it is whole, verified and synced,
-//!   and SQLite has read it again (`soundness.rs`); nothing is ever in clear on disk.
-//! - schema-is-not-trusted: what the old schema says is not believed: what it made is what it
-//!   names, or is not made (`maker.rs`).
+//!   from its b-tree (`tree.rs`); leaves that no page refers to are found by examining all pages,
+//!   and assigned to a table only if they can't belong to another (`home.rs`), or else copied into
+//!   a table of their own (`lost_and_found.rs`).
+//! - named-when-verified: the new database gets its name only when it is complete, verified and
+//!   synced, and SQLite has read it again (`soundness.rs`); nothing is ever unencrypted on disk.
+//! - schema-is-not-trusted: the old schema is not trusted: a definition creates exactly the entry
+//!   that it belongs to, or is rolled back (`maker.rs`).
 //!
-//! What authenticity can't tell: whether a page is the newest. See `snapshot` for what is done about logs.
+//! Authenticity does not show whether a page is the newest; see `snapshot` for the use of logs.
 
 mod copier;
 mod filler;
@@ -66,9 +66,10 @@ use snapshot::Snapshot;
 /// one, and `recipients`.
 ///
 /// # Errors
-/// [`EngineError::Exists`]; [`EngineError::NotEncrypted`]; [`EngineError::Key`], also where both superblocks are
-/// damaged: nothing opens without one; [`EngineError::Busy`] if the database was written to meanwhile;
-/// [`EngineError::Io`]. There is no new file then. What is lost is no error: see the report.
+/// [`EngineError::Exists`]; [`EngineError::NotEncrypted`]; [`EngineError::Key`], also if both
+/// superblocks are damaged, as nothing can be decrypted then; [`EngineError::Busy`] if the
+/// database was written to meanwhile; [`EngineError::Io`]. There is no new file then. Lost rows
+/// are not an error: see the report.
 pub fn salvage(
     storage: &dyn Storage,
     path: &Path,
@@ -149,7 +150,7 @@ pub fn salvage(
     Ok(salvaged)
 }
 
-/// What is known before a page is read.
+/// The state before any page is read.
 struct Plan {
     path: PathBuf,
     mode: u32,
@@ -193,7 +194,7 @@ impl Plan {
     }
 }
 
-/// What pages are sealed in; while encryption is being switched off, what they were sealed in.
+/// The suite to seal pages in; while encryption is being switched off, the former one.
 fn suite_of(unlocked: &Unlocked) -> Suite {
     let superblock = &unlocked.superblock;
     let sealing = superblock.sealing();

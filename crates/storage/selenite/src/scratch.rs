@@ -1,8 +1,8 @@
-//! A folder that is used for a while, and then is gone with all that is in it.
+//! A temporary folder, which is removed with its content.
 //!
-//! - owned-by-flock: it is new, for its owner only, and held by flock(2) while it is in use.
-//!   A process that made it and was killed holds it no more: the next one who makes one in that place
-//!   removes it.
+//! - owned-by-flock: it is new, accessible to its owner only, and locked with flock(2) while it is
+//!   in use. The lock of a process that was killed is gone: the next process that creates a folder
+//!   in the same place removes that folder.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -22,7 +22,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes one in `place`, and removes what was left there; answers that, too.
+    /// Creates one in `place`, and removes those that killed processes left there. Returns their
+    /// paths, too.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -40,7 +41,7 @@ impl Scratch {
         Ok((Self { path, _held: held }, removed))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -48,7 +49,7 @@ impl Scratch {
     /// Removes it.
     ///
     /// # Errors
-    /// [`EngineError::Io`]: something of it is left.
+    /// [`EngineError::Io`]: part of it remains.
     pub fn remove(self) -> Result<(), EngineError> {
         fs::remove_dir_all(&self.path).map_err(io_error("remove", &self.path))
     }
@@ -56,12 +57,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Where that is not to be had, the next one removes it.
+        // If that fails, the next run removes it.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Another process that has it is no error of this kind.
+/// Opens and locks a folder. Fails if another process has it locked.
 fn hold(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
@@ -69,7 +70,7 @@ fn hold(path: &Path) -> io::Result<File> {
     Ok(folder)
 }
 
-/// `owned-by-flock`: what belongs to someone else, or can't be removed, is left.
+/// `owned-by-flock`: folders that are in use or can't be removed are left.
 fn remove_left(place: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place) else {
         return Vec::new();
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_for_its_owner_only_and_gone_with_all_that_is_in_it() {
+    fn a_scratch_folder_is_private_and_removed_with_its_content() {
         let place = tempfile::tempdir().unwrap();
         let (scratch, removed) = Scratch::create(place.path()).unwrap();
         assert!(removed.is_empty(), "{removed:?}");
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kill_left_is_removed_and_what_is_in_use_is_not() {
+    fn a_folder_of_a_killed_process_is_removed_and_one_in_use_stays() {
         let place = tempfile::tempdir().unwrap();
         let (used, _) = Scratch::create(place.path()).unwrap();
         let left = place.path().join("selenite-drill-0123456789abcdef");

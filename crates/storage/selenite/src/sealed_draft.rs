@@ -1,4 +1,4 @@
-//! What a draft of sealed pages has before its pages, and how it is looked at before it gets its name.
+//! The superblocks of a draft of sealed pages, and its verification before it gets its name.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::storage::{Storage, WriteAt};
 use crate::superblock_file::Superblocks;
 use crate::{EngineError, Watch, verify};
 
-/// Writes both superblocks, the one that counts behind the other, and has them on disk before the first page (FORMAT
-/// 2.6).
+/// Writes both superblocks, of which the second is the valid one, and syncs them before the first
+/// page (FORMAT 2.6).
 pub fn write_superblocks(file: &dyn WriteAt, path: &Path, [first, second]: [&Unlocked; 2]) -> Result<(), EngineError> {
     for (unlocked, place) in [(first, SUPERBLOCK_A), (second, SUPERBLOCK_B)] {
         let bytes = unlocked.encode()?;
@@ -22,7 +22,7 @@ pub fn write_superblocks(file: &dyn WriteAt, path: &Path, [first, second]: [&Unl
     file.sync().map_err(io_error("sync", path))
 }
 
-/// Opens every page again from the file, under its keys alone.
+/// Decrypts every page again from the file, with its own keys only.
 pub fn check(storage: &dyn Storage, draft: &Path, view: &View, watch: &Watch) -> Result<(), EngineError> {
     let file = RawFile::open_unasked(storage, draft)?;
     let superblocks = Superblocks::load(&file)?;

@@ -1,11 +1,11 @@
-//! A folder that several users write to, each of whom may have put anything into it.
+//! A folder that several users write to, any of whom may have put anything into it.
 //!
-//! - no-links: no link in it is followed, nor is it one itself: who reads or writes here may be
-//!   root, and what a link leads to no one meant. What stands in front of it in its path is the
+//! - no-links: no link in it is followed, nor may it be a link itself: this process may be root,
+//!   and the link of another user could lead anywhere. The folders above it in its path are the
 //!   caller's choice.
-//! - regular-files-only: only a regular file is read, and nothing waits: a pipe would keep us.
-//! - written-then-renamed: a file is written under a name that no one has, and renamed: what had
-//!   its name before is replaced itself.
+//! - regular-files-only: only regular files are read, without blocking: a pipe would block.
+//! - written-then-renamed: a file is written under an unused name, and renamed: that replaces the
+//!   directory entry, and does not write to the file that it named.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
-/// The folder, open.
+/// The open folder.
 pub struct SharedFolder(OwnedFd);
 
 impl SharedFolder {
@@ -24,13 +24,13 @@ impl SharedFolder {
         Ok(Self(rustix::fs::open(path, flags, Mode::empty())?))
     }
 
-    /// Opens it, and makes it if it is missing.
+    /// Opens it, and creates it if it is missing.
     pub fn make(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).create(path)?;
         Self::open(path)
     }
 
-    /// The text of a file, as far as it has at most `size_max` bytes.
+    /// The text of a file: at most its first `size_max` bytes.
     pub fn read(&self, name: &str, size_max: u64) -> io::Result<String> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(&self.0, name, flags, Mode::empty())?);
@@ -42,8 +42,8 @@ impl SharedFolder {
         Ok(text)
     }
 
-    /// Replaces a file whole, or makes it. One that is replaced keeps who may read and write it; a new one has what the
-    /// umask gives.
+    /// Replaces or creates a whole file. A replaced file keeps its mode bits for reading and
+    /// writing; a new one has the mode that the umask gives.
     pub fn replace(&self, name: &str, contents: &[u8]) -> io::Result<()> {
         let present = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
         let mode = present
@@ -62,7 +62,7 @@ impl SharedFolder {
         };
         let written: io::Result<()> = write();
         if written.is_err() {
-            // What can't be removed now is worth less than the first error.
+            // The first error matters more than that the draft could not be removed.
             let _ = rustix::fs::unlinkat(&self.0, &draft, AtFlags::empty());
         }
         written?;
@@ -76,7 +76,7 @@ fn draft_of(name: &str) -> String {
     format!(".{name}.selenite-tmp-{:08x}", u32::from_be_bytes(tail))
 }
 
-/// For all to read and write, as far as the umask has it.
+/// Read and write for all, subject to the umask.
 const READ_WRITE: Mode = Mode::from_raw_mode(0o666);
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_replaced_stays_and_leaves_no_draft() {
+    fn a_failed_replace_leaves_no_draft() {
         let folder = tempfile::tempdir().unwrap();
         let shared = SharedFolder::open(folder.path()).unwrap();
         fs::create_dir_all(folder.path().join("note").join("full")).unwrap();

@@ -1,4 +1,4 @@
-//! What a database's files hold of one read transaction.
+//! The content of a database's files in one read transaction.
 
 use std::sync::mpsc::channel;
 
@@ -8,11 +8,12 @@ use selenite_vfs::snapshot::{self, Snapshot};
 use crate::{Database, EngineError};
 
 impl Database {
-    /// Begins a read transaction, unless one is under way, and shows `reader` its pages as they lie
-    /// in the files. The transaction ends with [`Database::end_read`].
+    /// Begins a read transaction, unless one is open, and calls `reader` with its pages as they
+    /// are in the files. The transaction ends with [`Database::end_read`].
     ///
     /// # Errors
-    /// What `reader` answers; what SQLite and the VFS say, of a connection in exclusive mode, say.
+    /// The errors of `reader`; those of SQLite and the VFS, for example for a connection in
+    /// exclusive mode.
     pub(crate) fn read<R: Send + 'static>(
         &self,
         reader: impl FnOnce(&mut Snapshot<'_>) -> Result<R, EngineError> + Send + 'static,
@@ -22,7 +23,7 @@ impl Database {
         }
         let (tell, told) = channel();
         let token = snapshot::stage(Box::new(move |snapshot| {
-            // No one has stopped listening.
+            // The receiver lives until the query returns.
             let _ = tell.send(reader(snapshot));
         }));
         let read = self
@@ -36,7 +37,7 @@ impl Database {
         }
     }
 
-    /// Begins a read transaction: what others commit from now on is not in it.
+    /// Begins a read transaction: later commits of others are not in it.
     pub(crate) fn begin_read(&self) -> Result<(), EngineError> {
         self.batch("BEGIN")?;
         self.text("SELECT count(*) FROM sqlite_schema").map(drop)
@@ -47,15 +48,15 @@ impl Database {
         self.batch("ROLLBACK")
     }
 
-    /// Ends the read transaction, if one is under way. There is no one to hear that it could not be
-    /// ended: the next one says so.
+    /// Ends the read transaction, if one is open. An error is ignored: the next operation reports
+    /// it.
     pub(crate) fn end_any_read(&self) {
         if !self.connection().is_autocommit() {
             let _ = self.end_read();
         }
     }
 
-    /// Leaves the log there when this is the last connection that is closed.
+    /// Keeps the log when this is the last connection that is closed.
     pub(crate) fn keep_log_on_close(&self) -> Result<(), EngineError> {
         let kept = self
             .connection()
@@ -63,8 +64,8 @@ impl Database {
         kept.map(drop).map_err(|error| self.error(error))
     }
 
-    /// Has the log copied into the file as far as no one is in the way. Answers how many of its
-    /// frames are, and how many there are.
+    /// Copies the log into the file as far as no other connection blocks that. Returns how many of
+    /// its frames are copied, and how many there are.
     pub(crate) fn checkpoint_passively(&self) -> Result<(u32, u32), EngineError> {
         let copied = self
             .connection()
@@ -72,7 +73,7 @@ impl Database {
                 Ok((row.get::<_, i64>(2)?, row.get::<_, i64>(1)?))
             });
         let (copied, all) = copied.map_err(|error| self.error(error))?;
-        // -1 where another's checkpoint is under way.
+        // -1 while another connection runs a checkpoint.
         let count = |number: i64| u32::try_from(number).unwrap_or(0);
         Ok((count(copied), count(all)))
     }
@@ -83,7 +84,8 @@ mod tests {
     use crate::storage::Disk;
     use crate::{Access, Database, Layout, install};
 
-    /// SQLite keeps its read mark while a query goes on, and the connection sees what it writes meanwhile.
+    /// SQLite keeps its read mark while a query runs, and the connection sees its own later
+    /// writes.
     #[test]
     fn what_the_connection_wrote_while_it_read_is_in_its_snapshot() {
         install().unwrap();

@@ -1,13 +1,13 @@
-//! The SQLite that is linked into this program, with our VFS in it.
+//! The SQLite that is linked into this program, with the VFS `selenite`.
 
 use std::sync::OnceLock;
 
 use crate::error::{Class, EngineError};
 
-/// Makes the VFS `selenite` known to the linked SQLite, once. Every operation calls it.
+/// Registers the VFS `selenite` with the linked SQLite, once. Every operation calls it.
 ///
 /// # Errors
-/// [`EngineError::Sqlite`] if SQLite does not take it, which it always does.
+/// [`EngineError::Sqlite`] if SQLite rejects it, which does not happen.
 pub fn install() -> Result<(), EngineError> {
     static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
     INSTALLED
@@ -20,11 +20,11 @@ pub fn install() -> Result<(), EngineError> {
         })
 }
 
-/// Counts the memory of the linked SQLite for each thread ([`selenite_vfs::thread_memory`]). To be called before
-/// anything else uses SQLite.
+/// Counts the memory of the linked SQLite for each thread ([`selenite_vfs::thread_memory`]). Must
+/// be called before anything else uses SQLite.
 ///
 /// # Errors
-/// [`EngineError::Sqlite`] where SQLite is in use already.
+/// [`EngineError::Sqlite`] if SQLite is in use already.
 pub fn count_memory() -> Result<(), EngineError> {
     static COUNTED: OnceLock<Result<(), String>> = OnceLock::new();
     COUNTED

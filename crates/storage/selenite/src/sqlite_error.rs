@@ -1,13 +1,13 @@
-//! From SQLite's result codes to ours.
+//! Converts SQLite's errors to [`EngineError`].
 
 use std::path::Path;
 
 use crate::EngineError;
 use crate::error::{Class, NO_DATABASE, ONLY_NONE, only_none_advice};
 
-/// What SQLite's error about the database at `path` means.
+/// The [`EngineError`] for an error of SQLite about the database at `path`.
 ///
-/// SQLite has only numbers for what our VFS says; the words are in `selenite_last_error()`.
+/// SQLite passes on only an error code of the VFS; the message is in `selenite_last_error()`.
 pub fn translate(error: rusqlite::Error, path: &Path) -> EngineError {
     translate_either(error, path, None)
 }
@@ -38,7 +38,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
         .flatten();
     let is_of_key = from_vfs.as_ref().is_some_and(|(_, is_of_key)| *is_of_key);
     let from_vfs = from_vfs.map(|(text, _)| text);
-    // SQLite has one code for an unencrypted file and for a key that does not open one.
+    // SQLite has the same code for an unencrypted file and for a key that does not open it.
     let class = if is_of_key { Class::Key } else { class_of(code) };
     let (what, next) = match (from_vfs, class) {
         (Some(text), _) => split(&text),
@@ -80,7 +80,7 @@ fn class_of(code: i32) -> Class {
     }
 }
 
-/// Whether the VFS may have given this code (`VfsError::code`).
+/// Whether the code may be from the VFS (`VfsError::code`).
 fn is_from_vfs(code: i32) -> bool {
     matches!(
         code,
@@ -97,14 +97,15 @@ fn is_from_vfs(code: i32) -> bool {
     )
 }
 
-/// Why the VFS last refused this file, without its name, and whether a key was to blame.
+/// The last error of the VFS for this file, without the file's name, and whether a key was the
+/// cause.
 fn last_error(path: &Path) -> Option<(String, bool)> {
     let error = selenite_vfs::selenite::last_error_at(path)?;
     let prefix = format!("selenite: {}: ", error.path);
     Some((error.message.strip_prefix(&prefix)?.to_owned(), error.is_of_key))
 }
 
-/// What happened, and what to do: `what; next`.
+/// The two parts of `what; next`: what happened, and what to do.
 fn split(text: &str) -> (String, String) {
     match text.split_once("; ") {
         Some((what, next)) => (what.to_owned(), next.to_owned()),

@@ -1,4 +1,4 @@
-//! What there is to say about a database: with a key, or without one.
+//! The status of a database, with a key or without one.
 
 use std::path::{Path, PathBuf};
 
@@ -13,64 +13,64 @@ use crate::storage::Storage;
 use crate::superblock_file::{FileContent, Superblocks, inspect_file};
 use crate::{Access, EngineError, LastVerify};
 
-/// A database, seen from outside.
+/// The status of a database.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// Its name.
+    /// Its path.
     pub path: PathBuf,
     /// The database file and those beside it that exist.
     pub files: Vec<FileSize>,
-    /// What stands in its superblock; nothing if it is in clear.
+    /// The content of its superblock; `None` if it is unencrypted.
     pub sealed: Option<Sealed>,
 }
 
 /// A file and its size.
 #[derive(Clone, Debug)]
 pub struct FileSize {
-    /// Its name.
+    /// Its path.
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
 }
 
-/// What stands in a superblock.
+/// The content of a superblock.
 #[derive(Clone, Debug)]
 pub struct Sealed {
-    /// Whether a key proved it; if not, it is what the file says about itself.
+    /// Whether it was authenticated with a key; if not, it is what the file claims.
     pub authentic: bool,
-    /// Why there was no key to prove it.
+    /// Why there was no key to authenticate it.
     pub why_not: Option<String>,
     /// The slot that opened it.
     pub opened_by: Option<SlotSummary>,
-    /// What the keyring file says; nothing without a key.
+    /// Whether the keyring file pins it; `None` without a key.
     pub is_pinned: Option<bool>,
-    /// A key file in force that others than its owner can read; nothing unless a key proved it.
+    /// A key file in force that other users can read; `None` unless the superblock is authentic.
     pub key_readable: Option<PathBuf>,
-    /// Where it comes from, as far as the identity in force can tell; nothing without a key.
+    /// Its origin, as far as the identity in force can determine it; `None` without a key.
     pub origin: Option<Origin>,
-    /// The commitment of its master key (FORMAT 4.2); nothing without a key.
+    /// The commitment of its master key (FORMAT 4.2); `None` without a key.
     pub commitment: Option<[u8; 32]>,
-    /// Which of its two superblocks are whole.
+    /// Which of its two superblocks are intact.
     pub superblocks: Superblocks,
-    /// The database.
+    /// The database's id.
     pub database_id: DatabaseId,
-    /// How often keys or state changed.
+    /// The number of the superblock: it increases with every change of keys or state.
     pub generation: u64,
-    /// What is being done to it.
+    /// The operation in progress, if any.
     pub state: State,
-    /// The last page that is done, while something is.
+    /// The last page that is done, while an operation is in progress.
     pub cursor: u32,
-    /// What new pages are sealed in.
+    /// The suite that new pages are sealed in.
     pub suite: &'static str,
-    /// In bytes.
+    /// The size of a page in bytes.
     pub page_size: u32,
-    /// How many there are.
+    /// How many pages there are.
     pub page_count: u32,
     /// When the master key was made: seconds since 1970-01-01 UTC.
     pub master_created: u64,
     /// The data keys in use.
     pub epochs: Vec<EpochSummary>,
-    /// Who can open it.
+    /// Its key slots.
     pub slots: Vec<SlotSummary>,
 }
 
@@ -79,7 +79,7 @@ pub struct Sealed {
 pub struct EpochSummary {
     /// Its number.
     pub epoch: u32,
-    /// What it is used with.
+    /// The suite that it is used with.
     pub suite: &'static str,
     /// When it was made: seconds since 1970-01-01 UTC.
     pub created: u64,
@@ -87,13 +87,14 @@ pub struct EpochSummary {
     pub is_sealing: bool,
 }
 
-/// Looks at a database. Where no identity is in force, or none that opens it, what it says of itself is all there is.
+/// Reads the status of a database. Without an identity that opens it, the status has only the
+/// unauthenticated content of the superblock.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`] for a file that is no database; [`EngineError::Key`] for a superblock that is damaged
-/// or not authentic, and for a retired file; [`EngineError::Io`].
+/// [`EngineError::NotEncrypted`] for a file that is not a database; [`EngineError::Key`] for a
+/// superblock that is damaged or not authentic, and for a retired file; [`EngineError::Io`].
 pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Status, EngineError> {
-    // Keys are asked for when the file is closed again: that may take its time.
+    // Identities are loaded after the file is closed, as that may take long.
     let (size, seen) = RawFile::look(storage, path, |file| {
         let seen = match inspect_file(file)? {
             FileContent::Plain => None,
@@ -129,7 +130,7 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
     })
 }
 
-/// The identities in force, to look at several databases with.
+/// The identities in force, to use for several databases.
 pub(crate) struct Keys {
     identities: Vec<Box<dyn Identity>>,
     trust: Trust,
@@ -151,7 +152,7 @@ impl Keys {
         let config = Access::config()?;
         Ok(Self {
             identities: access.identities(&config)?,
-            // What it says of the origin is shown, and nothing is pinned by looking.
+            // The origin is shown in the status; reading it pins nothing.
             trust: Trust::load(&config, Some(OriginPolicy::Any), None)?,
             cache: Cache::new(),
             readable: access
@@ -161,8 +162,8 @@ impl Keys {
     }
 }
 
-/// What a superblock says, with the keys that are available; `clear` is the same, taken apart by the caller that
-/// read it.
+/// The content of a superblock, with the available keys; `clear` is the same one, parsed by the
+/// caller.
 pub(crate) fn look(
     (bytes, clear): (&[u8], &Superblock),
     (superblocks, size): (Superblocks, u64),
@@ -235,14 +236,15 @@ impl Sealed {
         self.suite != Suite::None.name()
     }
 
-    /// When the data key was made that new pages are sealed under.
+    /// When the present data key was created.
     #[must_use]
     pub fn data_key_created(&self) -> Option<u64> {
         let sealing = self.epochs.iter().find(|epoch| epoch.is_sealing);
         sealing.map(|epoch| epoch.created)
     }
 
-    /// Whether the data key in use was made after this verification: a re-encryption wrote the pages since.
+    /// Whether the data key in use was made after this verification: then a re-encryption has
+    /// written the pages since.
     #[must_use]
     pub fn is_reencrypted_since(&self, verify: &LastVerify) -> bool {
         let sealing = self.epochs.iter().find(|epoch| epoch.is_sealing);
@@ -253,14 +255,15 @@ impl Sealed {
         })
     }
 
-    /// Which part of the pages is done, from 0 to 1, while something is being done to them all.
+    /// The completed share of the pages, from 0 to 1, while an operation on all pages is in
+    /// progress.
     #[must_use]
     pub fn progress(&self) -> Option<f64> {
         let is_known = self.state.has_cursor() && self.page_count > 0;
         is_known.then(|| f64::from(self.cursor.min(self.page_count)) / f64::from(self.page_count))
     }
 
-    /// The same in whole percent: 100 only when all are.
+    /// The same in whole percent: 100 only when all pages are done.
     #[must_use]
     pub fn percent(&self) -> Option<u64> {
         self.progress()?;
@@ -268,7 +271,7 @@ impl Sealed {
         done.checked_div(self.page_count.into())
     }
 
-    /// The state in a word.
+    /// The state in words.
     #[must_use]
     pub fn state_word(&self) -> &'static str {
         match self.state {

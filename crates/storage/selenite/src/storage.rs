@@ -1,6 +1,6 @@
-//! What is done to files other than through SQLite: made, synced, renamed, removed, read.
+//! File operations outside of SQLite: create, sync, rename, remove, read.
 //!
-//! A trait, so that a test can put a simulated disk below. Where SQLite's own files go, a VFS below ours decides.
+//! A trait, so that a test can use a simulated disk. SQLite's own files go through a VFS instead.
 
 mod claim;
 mod disk;
@@ -11,49 +11,51 @@ use std::path::{Path, PathBuf};
 
 pub use disk::Disk;
 
-/// Files by name. Every method fails as its namesake in `std::fs` does.
+/// File operations by path. Every method has the errors of its counterpart in `std::fs`.
 pub trait Storage: Send + Sync {
-    /// The file's own name, without links.
+    /// The path with links resolved.
     fn real_path(&self, path: &Path) -> io::Result<PathBuf>;
-    /// Size, owner and mode; follows links and opens nothing.
+    /// Size, owner and mode; follows links, and does not open the file.
     fn attributes(&self, path: &Path) -> io::Result<Attributes>;
-    /// The names in a folder.
+    /// The file names in a folder.
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
-    /// Makes a new, empty file that only its owner can use.
+    /// Creates a new, empty file that only its owner can use.
     fn create(&self, path: &Path) -> io::Result<()>;
-    /// Gives a file owner and mode.
+    /// Sets owner and mode of a file.
     fn set_owner_and_mode(&self, path: &Path, attributes: &Attributes) -> io::Result<()>;
-    /// Has a file's contents on disk before it returns.
+    /// Syncs a file's content.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
-    /// Has a folder's names on disk before it returns.
+    /// Syncs a folder.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
-    /// Renames a file, over another if there is one, in one step.
+    /// Renames a file, atomically, and replaces an existing one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Renames a file; `AlreadyExists` where there is another.
+    /// Renames a file; `AlreadyExists` if the name exists.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for reading. The caller ensures that SQLite does not have it open (`raw_file.rs`,
     /// no-second-descriptor).
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
-    /// Opens a file for reading and writing that has no other name, and no link. As for [`Storage::open`].
+    /// Opens a file for reading and writing that is regular and has one link. As for
+    /// [`Storage::open`].
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>>;
-    /// Makes or takes a file that one process holds at a time, and no link; `None` where another does.
+    /// Creates or takes a file that one process has locked at a time; not through a link. `None`
+    /// if another process has it.
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>>;
-    /// What the one who holds that file has written in it; `None` where no process holds it. Makes and removes nothing.
+    /// The content of that file; `None` if no process has it locked. Creates and removes nothing.
     fn read_claim(&self, path: &Path) -> io::Result<Option<String>>;
 }
 
-/// A file that is held; it goes when this is dropped.
+/// A locked file, which is removed when this is dropped.
 pub trait Claim: Send + Sync {
-    /// Writes what others find in it.
+    /// Replaces its content.
     ///
     /// # Errors
-    /// As the system has it.
+    /// The errors of the operating system.
     fn write(&self, text: &str) -> io::Result<()>;
 }
 
-/// What a file is, but for its contents.
+/// The metadata of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attributes {
     /// Its size in bytes.
@@ -62,28 +64,28 @@ pub struct Attributes {
     pub user_id: u32,
     /// Its group.
     pub group_id: u32,
-    /// Who may do what: the lower 12 bits.
+    /// The mode: the lower 12 bits.
     pub mode: u32,
     /// Its device and inode: two names with the same are names of one file.
     pub identity: (u64, u64),
-    /// How many names it has.
+    /// How many hard links it has.
     pub link_count: u64,
-    /// Whether it is a file, and no folder or device.
+    /// Whether it is a regular file.
     pub is_file: bool,
 }
 
 /// An open file.
 pub trait ReadAt: Send + Sync {
-    /// Reads at an offset; fewer bytes than asked for only at the end.
+    /// Reads at an offset; fewer bytes than requested only at the end.
     ///
     /// # Errors
-    /// As the system has it.
+    /// The errors of the operating system.
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// How long it is now.
+    /// Its present size.
     ///
     /// # Errors
-    /// As the system has it.
+    /// The errors of the operating system.
     fn size(&self) -> io::Result<u64>;
 }
 
@@ -92,18 +94,18 @@ pub trait WriteAt: ReadAt {
     /// Writes all of it at an offset.
     ///
     /// # Errors
-    /// As the system has it.
+    /// The errors of the operating system.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Cuts it, or makes it longer by zeros.
+    /// Truncates it, or extends it with zeros.
     ///
     /// # Errors
-    /// As the system has it.
+    /// The errors of the operating system.
     fn set_size(&self, size: u64) -> io::Result<()>;
 
-    /// Has what was written on disk before it returns.
+    /// Syncs what was written.
     ///
     /// # Errors
-    /// As the system has it.
+    /// The errors of the operating system.
     fn sync(&self) -> io::Result<()>;
 }

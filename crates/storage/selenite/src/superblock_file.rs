@@ -1,4 +1,4 @@
-//! What stands in front of a file's pages, read without SQLite: with a key, or without one.
+//! The superblocks of a file, read without SQLite: with a key, or without one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,36 +14,37 @@ use crate::lost_prefix::has_sealed_pages;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 
-/// What a file is.
+/// The content of a file.
 pub enum FileContent {
-    /// Nothing yet: no pages, no superblock.
+    /// No pages and no superblock.
     Empty,
     /// An unencrypted database.
     Plain,
-    /// A database of ours.
+    /// A database in this format.
     Sealed {
-        /// The superblock that counts, as it is.
+        /// The valid superblock, as bytes.
         bytes: Vec<u8>,
-        /// The same, taken apart. It is not authenticated.
+        /// The same, parsed. It is not authenticated.
         superblock: Box<Superblock>,
     },
-    /// Neither.
+    /// Anything else.
     Foreign,
 }
 
-/// Which of a file's two superblocks are whole, by their checksums. One of them is enough to open it.
+/// Which of a file's two superblocks are intact, by their checksums. One is enough to open it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Superblocks {
     /// The one at 0.
     pub a_is_whole: bool,
     /// The one at 32768.
     pub b_is_whole: bool,
-    /// Whether the older one still lists a key that the other no longer does: a change was cut off.
+    /// Whether the older one still lists a key that the newer one does not: a change was
+    /// interrupted.
     pub keeps_dropped: bool,
 }
 
 impl Superblocks {
-    /// Looks at both, again if one seems damaged, or behind: others may be writing it.
+    /// Reads both, and again if one seems damaged or outdated: another process may be writing it.
     pub(crate) fn load(file: &RawFile) -> Result<Self, EngineError> {
         let mut found = Self::look(file)?;
         for attempt in 1..LOOK_COUNT {
@@ -65,14 +66,14 @@ impl Superblocks {
         })
     }
 
-    /// Whether there is nothing to mend.
+    /// Whether both are intact.
     #[must_use]
     pub fn are_whole(self) -> bool {
         self.a_is_whole && self.b_is_whole
     }
 }
 
-/// Looks at a file. Nothing is authenticated.
+/// Determines the content of a file. Nothing is authenticated.
 ///
 /// # Errors
 /// [`EngineError::Key`] for a superblock that is damaged, malformed or of a later version; [`EngineError::Io`];
@@ -83,7 +84,8 @@ pub fn inspect(storage: &dyn Storage, path: &Path) -> Result<FileContent, Engine
 
 pub(crate) fn inspect_file(file: &RawFile) -> Result<FileContent, EngineError> {
     let (mut a, mut b, mut size) = places(file)?;
-    // As `selenite_vfs::superblock_pair::read_prefix`: two writes in a row may have been met.
+    // As `selenite_vfs::superblock_pair::read_prefix`: the read may have overlapped two writes in
+    // a row.
     for _ in 1..LOOK_COUNT {
         if !matches!(choose(&a, &b, size), Chosen::Torn) {
             break;
@@ -109,7 +111,7 @@ pub(crate) fn inspect_file(file: &RawFile) -> Result<FileContent, EngineError> {
     })
 }
 
-/// What is in both places, and the file's size.
+/// The bytes at both offsets, and the file's size.
 fn places(file: &RawFile) -> Result<(Vec<u8>, Vec<u8>, u64), EngineError> {
     let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
     let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
@@ -121,7 +123,7 @@ fn places(file: &RawFile) -> Result<(Vec<u8>, Vec<u8>, u64), EngineError> {
     Ok((a, b, size))
 }
 
-/// The superblock that does not count, if it is whole. It is not authenticated.
+/// The superblock that is not the valid one, if it is intact. It is not authenticated.
 ///
 /// # Errors
 /// As [`inspect`].
@@ -175,10 +177,10 @@ impl FileContent {
     }
 }
 
-/// Opens a superblock with one of the identities.
+/// Unlocks the valid superblock with one of the identities.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] as the keyring has it.
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] with the errors of the keyring.
 pub(crate) fn unlock(
     path: &Path,
     file: &RawFile,
@@ -190,6 +192,6 @@ pub(crate) fn unlock(
     Ok(selenite_keyring::unlock(&bytes, identities, trust, cache)?)
 }
 
-/// Three looks, 0, 20 and 40 ms after each other: a superblock is written in less.
+/// Three reads, 20 and 40 ms apart: a superblock is written in less time.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);

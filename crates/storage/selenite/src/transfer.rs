@@ -1,7 +1,8 @@
-//! The copy itself: by VACUUM INTO, compared, in the journal mode of its source.
+//! Copies a database: by VACUUM INTO, compared with its source, in the source's journal mode.
 //!
-//! A plain SQLite file keeps no bytes free in its pages, so encrypting it means laying it out again. VACUUM INTO does
-//! that and keeps rowids (DBFLAG_VacuumInto in insert.c), which a plain VACUUM does not promise.
+//! The pages of an unencrypted SQLite file have no reserved bytes, so encryption needs a new
+//! layout. VACUUM INTO does that and keeps rowids (DBFLAG_VacuumInto in insert.c), which a plain
+//! VACUUM does not promise.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +16,14 @@ use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch};
 
-/// How a source is laid out.
+/// The layout of a source.
 pub struct SourceLayout {
     /// The size of its pages.
     pub page_bytes: u32,
-    /// The page size of an encrypted copy: 512 becomes 1024, for SQLite wants 480 bytes of a page.
+    /// The page size of an encrypted copy: 512 becomes 1024, since SQLite needs 480 bytes of a
+    /// page.
     pub page_size: PageSize,
-    /// As the source has it.
+    /// The source's auto-vacuum mode.
     pub auto_vacuum: AutoVacuum,
     /// The source's size in bytes.
     pub size: u64,
@@ -47,7 +49,7 @@ impl SourceLayout {
     }
 }
 
-/// Copies a plain source into an encrypted target, which `uri` lays out.
+/// Copies an unencrypted source into an encrypted target with the layout in `uri`.
 pub fn seal(
     (storage, access): (&dyn Storage, &Access),
     source: &mut Database,
@@ -59,8 +61,8 @@ pub fn seal(
         source.text(&format!("SELECT selenite_reserve('main', {RESERVE})"))?;
         return vacuum_into(source, layout.size, target, uri, watch);
     }
-    // VACUUM INTO begins with the source's page size, which the target can't have: first to one that has another. It
-    // is in clear, so it goes where the source is.
+    // VACUUM INTO begins with the source's page size, which the target can't have, so the first
+    // copy has another one. It is unencrypted, so it is created beside the source.
     let source_path = source.path().to_owned();
     let wider = Draft::create(storage, &source_path)?;
     source.batch(&format!("PRAGMA main.page_size = {}", layout.page_size))?;
@@ -73,7 +75,7 @@ pub fn seal(
     between.close()
 }
 
-/// Copies an encrypted source into a plain target.
+/// Copies an encrypted source into an unencrypted target.
 pub fn open(
     access: &Access,
     source: &mut Database,
@@ -119,7 +121,7 @@ fn advise(mut error: EngineError) -> EngineError {
     error
 }
 
-/// Compares a copy with its source, both at once.
+/// Compares a copy with its source; reads both at the same time.
 pub fn compare(
     source: &mut Database,
     copy: &mut Database,

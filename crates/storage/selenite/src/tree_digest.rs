@@ -1,14 +1,15 @@
-//! A digest of every b-tree of a database, from its pages: a copy that VACUUM made is compared with
-//! its source as fast as both can be read.
+//! A digest of every b-tree of a database, from its pages, to compare a copy that VACUUM made with
+//! its source at the speed of reading both.
 //!
-//! - vacuum-keeps-records: VACUUM copies records as they are (`xferOptimization` in insert.c):
-//!   where both have the same definitions ([`crate::content_digest`]) and the same digest here,
-//!   every value, rowid and index entry is the same, byte for byte and in the same order. The
-//!   reverse does not hold: what differs here has to be compared value by value.
-//! - random-siphash-key: the hash is SipHash under a random key, drawn for each comparison: it
-//!   finds what machines and programs get wrong.
-//! - every-page-is-read: in a file every page is read, also those that are in no tree: of a sealed
-//!   one, every page is authenticated.
+//! - vacuum-keeps-records: VACUUM copies records unchanged (`xferOptimization` in insert.c): if
+//!   both databases have the same definitions ([`crate::content_digest`]) and the same digest
+//!   here, every value, rowid and index entry is the same, byte for byte and in the same order.
+//!   The reverse does not hold: if the digests differ, the databases have to be compared value by
+//!   value.
+//! - random-siphash-key: the hash is SipHash with a random key for each comparison: it detects
+//!   faults of hardware and software, not attacks.
+//! - every-page-is-read: every page of a file is read, also those that are in no tree: in a sealed
+//!   file, every page is authenticated.
 
 mod page_reader;
 mod tree_sum;
@@ -29,17 +30,17 @@ use walker::{Part, Unit, VisitedPages, Walker};
 /// Why there is no digest.
 #[derive(Debug)]
 pub enum Fault {
-    /// A page can't be read, or is not what it should be.
+    /// A page can't be read, or is malformed.
     Shape(String),
-    /// Everything else; [`EngineError::Interrupted`], too.
+    /// All other errors, including [`EngineError::Interrupted`].
     Read(EngineError),
 }
 
-/// What every tree of a database holds, by kind and name.
+/// The summary of every tree of a database, by type and name.
 #[derive(PartialEq, Eq)]
 pub struct TreeDigest(BTreeMap<(String, String), TreeSum>);
 
-/// Where the trees of a database are.
+/// The roots of a database's trees.
 pub struct Trees {
     roots: Vec<Root>,
     page_count: u32,
@@ -51,7 +52,7 @@ struct Root {
 }
 
 impl Trees {
-    /// Those that a database has now.
+    /// Reads them from the schema.
     pub fn of(database: &Database) -> Result<Self, EngineError> {
         let read = || -> Result<Vec<Root>, rusqlite::Error> {
             let sql = "SELECT type, name, rootpage FROM main.sqlite_schema WHERE rootpage > 0";
@@ -66,7 +67,8 @@ impl Trees {
             roots.collect()
         };
         let mut roots = read().map_err(|error| database.error(error))?;
-        // The schema's own tree: it names other pages in a copy, and is compared by its contents.
+        // The schema's own tree: it has other page numbers in a copy, so its content is compared
+        // elsewhere.
         roots.push(Root {
             name: (String::new(), String::new()),
             page_no: 1,
@@ -80,7 +82,7 @@ impl Trees {
 }
 
 impl TreeDigest {
-    /// By one reader, in this thread.
+    /// With one reader, in this thread.
     pub fn of(
         trees: &Trees,
         reader: &mut dyn PageReader,
@@ -155,7 +157,7 @@ impl TreeDigest {
     }
 }
 
-/// One database on its way to a digest.
+/// The computation of one digest.
 struct Walk<'a> {
     trees: &'a Trees,
     page_bytes: usize,
@@ -177,7 +179,7 @@ impl<'a> Walk<'a> {
         reader.read(1, &mut first)?;
         let reserve = usize::from(first.get(20).copied().unwrap_or(0));
         first.fill(0);
-        // SQLite wants 480 bytes of a page.
+        // SQLite needs 480 bytes of a page.
         let usable = page_bytes.saturating_sub(reserve);
         if usable < 480 {
             return Err(Fault::Shape("page 1 has no header of a database".to_owned()));
@@ -204,7 +206,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What can be walked by different threads, in order.
+    /// The units that different threads can walk, in order.
     fn units(&self, reader: &mut dyn PageReader) -> Result<Vec<(usize, Unit)>, Fault> {
         let mut walker = self.walker(reader);
         let mut units = Vec::new();
@@ -248,7 +250,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `every-page-is-read`: pointer maps, free pages.
+    /// `every-page-is-read`: reads the remaining pages: pointer maps and free pages.
     fn read_rest(&self, reader: &mut FilePages<'_>) -> Result<(), Fault> {
         let mut page = vec![0; self.page_bytes];
         for page_no in 1..=self.trees.page_count {
@@ -262,7 +264,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Enough for every core to have some, however uneven they are.
+/// Enough for all cores to share the work, however uneven the units are.
 const SPREAD_UNITS: usize = 64;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! Moments as people write them.
+//! Times as text.
 
-/// Seconds since 1970-01-01 UTC as `2026-03-01T12:00:00Z`; a moment after the year 9999 as its number.
+/// Seconds since 1970-01-01 UTC as `2026-03-01T12:00:00Z`; a time after the year 9999 as its
+/// number.
 #[must_use]
 pub fn utc(unix_seconds: u64) -> String {
     let known = i64::try_from(unix_seconds).ok().and_then(|seconds| {
@@ -11,8 +12,8 @@ pub fn utc(unix_seconds: u64) -> String {
     known.unwrap_or_else(|| unix_seconds.to_string())
 }
 
-/// A moment that someone wrote as RFC 3339 has it, or as `2026-03-01 12:00:00`, which is UTC:
-/// seconds since 1970-01-01 UTC. Seconds may be left out: they are 0 then.
+/// Parses a time in RFC 3339, or as `2026-03-01 12:00:00`, which is UTC, to seconds since
+/// 1970-01-01 UTC. Seconds may be omitted: they are then 0.
 #[must_use]
 pub fn parse_utc(text: &str) -> Option<u64> {
     let (minute, rest) = text.split_at_checked(MINUTE_SIZE)?;
@@ -34,7 +35,7 @@ fn parse_seconds(text: &str) -> Option<u64> {
         return None;
     }
     let connection = rusqlite::Connection::open_in_memory().ok()?;
-    // SQLite takes the 31st of a shorter month for a day of the next.
+    // SQLite reads the 31st of a shorter month as a day of the next one.
     let sql = "SELECT unixepoch(?1), strftime('%Y-%m-%dT%H:%M:%S', ?2) = replace(?2, ' ', 'T')";
     let (seconds, is_day): (Option<i64>, Option<bool>) = connection
         .query_row(sql, [text, local], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -53,14 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_written_as_rfc_3339_has_it() {
+    fn utc_writes_rfc_3339() {
         assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(utc(u64::MAX), u64::MAX.to_string());
         assert_eq!(utc(999_999_999_999), "999999999999");
     }
 
     #[test]
-    fn a_moment_that_somebody_wrote_is_read() {
+    fn parse_utc_reads_rfc_3339_and_sqlite_times() {
         for (text, seconds) in [
             ("2000-02-29T00:00:00Z", 951_782_400),
             ("2000-02-29 00:00:00", 951_782_400),

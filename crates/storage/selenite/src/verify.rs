@@ -1,12 +1,13 @@
-//! Whether a database is what was written: every page authenticated, without SQLite; then SQLite's own check.
+//! Verifies a database: authenticates every page, without SQLite, and then runs SQLite's own
+//! check.
 //!
 //! - read-twice: a page that does not open is read again before it counts: others may be writing to
 //!   the file.
-//! - bad-under-current-keys: what is found bad with the keys of one superblock counts only while
-//!   that superblock does (`keys`).
-//! - pending-is-no-loss: a page that does not open while a log is about to rewrite it is no loss,
-//!   and is said to be pending (`backfill`).
-//! - plaintext-is-wiped: plaintext is wiped from the buffers when they are done with.
+//! - bad-under-current-keys: a page that is bad with the keys of one superblock counts only while
+//!   that superblock is the valid one (`keys`).
+//! - pending-is-no-loss: a page that does not open while a log is about to rewrite it is not lost,
+//!   and is reported as pending (`backfill`).
+//! - plaintext-is-wiped: buffers of plaintext are zeroed after use.
 
 mod ahead;
 mod backfill;
@@ -52,31 +53,31 @@ use ahead::Ahead;
 use effective::Effective;
 use keys::Keys;
 
-/// What authenticating all pages came to.
+/// The result of authenticating all pages.
 #[derive(Clone, Debug)]
 pub struct PhysicalReport {
     /// The database.
     pub database_id: DatabaseId,
     /// The generation of the superblock whose keys were used.
     pub generation: u64,
-    /// Whether the holder of the identity in force made or accepted it.
+    /// Whether the holder of the identity in force made or accepted the database.
     pub origin: selenite_keyring::Origin,
-    /// Which of its two superblocks are whole.
+    /// Which of its two superblocks are intact.
     pub superblocks: Superblocks,
     /// How many pages the database file has.
     pub page_count: u32,
-    /// How many bytes were read of it.
+    /// How many bytes of it were read.
     pub size: u64,
     /// Its write-ahead log, if there is one.
     pub wal: Option<WalReport>,
-    /// Its rollback journal, if there is one with something in it.
+    /// Its rollback journal, if there is one that is not empty.
     pub journal: Option<JournalReport>,
-    /// The places that are bad, as many as are listed ([`BAD_LISTED_MAX`]).
+    /// The bad pages, at most [`BAD_LISTED_MAX`].
     pub bad: Vec<BadPage>,
     /// How many are bad.
     pub bad_count: u64,
-    /// Pages that do not open in the file, and that the log or journal holds and is about to write
-    /// there: a checkpoint or commit was cut off, or is under way.
+    /// Pages that do not open in the file, but that the log or journal is about to rewrite: a
+    /// checkpoint or commit was interrupted, or is running.
     pub pending: Vec<u32>,
     /// How long it took.
     pub elapsed: Duration,
@@ -90,27 +91,29 @@ impl PhysicalReport {
     }
 }
 
-/// What a full verification came to.
+/// The result of a full verification.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Page by page.
+    /// The result of authenticating all pages.
     pub physical: PhysicalReport,
-    /// What SQLite's integrity check found; nothing if all is well. Not asked where a page is bad.
+    /// What SQLite's integrity check found; empty if there is no fault. `None` if it did not run,
+    /// as a page is bad.
     pub faults: Option<Vec<String>>,
-    /// What the database is beside its anchor, if one was named.
+    /// The result of the comparison with the anchor, if one was given.
     pub comparison: Option<Comparison>,
-    /// The anchor that was written: only where all is good, and nothing was put back.
+    /// The anchor that was written: only if all pages are good and the database is not older than
+    /// the known anchor.
     pub written: Option<Written>,
 }
 
-/// What to verify, and beside what.
+/// What to verify.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Verify<'a> {
-    /// Leaves SQLite's integrity check out.
+    /// Omits SQLite's integrity check.
     pub physical_only: bool,
     /// An anchor to compare with.
     pub anchor: Option<&'a Path>,
-    /// Where to write an anchor.
+    /// The path of an anchor to write.
     pub write_anchor: Option<&'a Path>,
 }
 
@@ -121,12 +124,12 @@ pub(crate) struct Subject<'a> {
     file: &'a RawFile,
     keys: &'a Keys<'a>,
     watch: &'a Watch,
-    /// Whether it stands still, with all of its log copied: log and journal are not to be looked at.
+    /// Whether it does not change, with all of its log copied: log and journal are then not read.
     is_still: bool,
 }
 
 impl<'a> Subject<'a> {
-    /// One that others may be writing to.
+    /// A database that others may be writing to.
     fn in_use(
         (storage, path, file): (&'a dyn Storage, &'a Path, &'a RawFile),
         (keys, watch): (&'a Keys<'a>, &'a Watch),
@@ -142,7 +145,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What was seen of it.
+/// The result of authenticating all pages, and the inputs of an anchor.
 struct PhysicalCheck {
     report: PhysicalReport,
     comparison: Option<Comparison>,
@@ -153,8 +156,8 @@ struct PhysicalCheck {
 /// Authenticates every page of a database, its log and its journal, on all cores.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Io`]; [`EngineError::Interrupted`]. What is
-/// found bad is no error: see the report.
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Io`];
+/// [`EngineError::Interrupted`]. Bad pages are not an error: see the report.
 pub fn physical(
     storage: &dyn Storage,
     path: &Path,
@@ -164,7 +167,7 @@ pub fn physical(
     see_file(storage, path, &Keys::ask(path, access)?, watch)
 }
 
-/// As [`physical`], with keys that are available, of a database that no other connection uses.
+/// As [`physical`], with given keys, for a database that no other connection uses.
 pub(crate) fn pages(
     storage: &dyn Storage,
     path: &Path,
@@ -181,8 +184,8 @@ fn see_file(storage: &dyn Storage, path: &Path, keys: &Keys<'_>, watch: &Watch) 
     Ok(see(&subject, None)?.report)
 }
 
-/// Authenticates every page of a new file, which has neither log nor journal; answers those that
-/// are bad, as many as are listed, and how many are.
+/// Authenticates every page of a new file, which has neither log nor journal; returns the bad
+/// ones, as many as are listed, and how many there are.
 pub(crate) fn draft(
     file: &RawFile,
     path: &Path,
@@ -194,12 +197,12 @@ pub(crate) fn draft(
     Ok(findings.into_sorted())
 }
 
-/// Authenticates every page; compares them with an anchor, has SQLite check that they make a database, and writes an
-/// anchor, as it is asked to.
+/// Authenticates every page. On request, compares them with an anchor, runs SQLite's integrity
+/// check, and writes an anchor.
 ///
 /// # Errors
-/// As [`physical`]; [`EngineError::Anchor`] for an anchor that is not to be believed; [`EngineError::Exists`] where
-/// something else stands in the place of the new one; what SQLite says.
+/// As [`physical`]; [`EngineError::Anchor`] for an anchor that is not authentic;
+/// [`EngineError::Exists`] if the path of the new one has something else; the errors of SQLite.
 pub fn verify(
     storage: &dyn Storage,
     path: &Path,
@@ -250,7 +253,8 @@ pub fn verify(
     Ok(report)
 }
 
-/// Looks at a database that stands still; answers the text of its anchor, too, if there can be one.
+/// Verifies a database while it is kept unchanged; returns the text of its anchor, too, if there
+/// can be one.
 fn see_still(
     (storage, path, access): (&dyn Storage, &Path, &Access),
     (keys, watch): (&Keys<'_>, &Watch),
@@ -265,7 +269,7 @@ fn see_still(
     };
     let file = RawFile::open(storage, path)?;
     if is_log_bad(&file, (storage, path), (keys, watch))? {
-        // SQLite would copy what it reads of such a log, and remove the rest.
+        // SQLite would copy the part of such a log that it can read, and remove the rest.
         let seen = loose(&file)?;
         if !seen.report.is_good() {
             return Ok((seen, None));
@@ -274,7 +278,7 @@ fn see_still(
     drop(file);
     let still = match Still::hold(storage, path, access, watch) {
         Ok(still) => still,
-        // SQLite met a bad page: which are bad is then the answer.
+        // SQLite found a bad page: the result then lists which pages are bad.
         Err(error) if error.class() == Class::Data => {
             let seen = loose(&RawFile::open(storage, path)?)?;
             return if seen.report.is_good() {
@@ -298,7 +302,7 @@ fn see_still(
     let Some(change_counter) = seen.change_counter.filter(|_| seen.report.is_good()) else {
         return Ok((seen, None));
     };
-    // The keys of now: an anchor under those of before would be refused from the first day on.
+    // The present keys: an anchor under former keys would be rejected from the start.
     let view = keys.view(file)?;
     let tallied = std::mem::take(&mut seen.tallied);
     let new = new_anchor(&view, tallied, change_counter, known);
@@ -311,7 +315,7 @@ fn see_still(
     Ok((seen, Some((new.encode(|bytes| key.mac(bytes)), written))))
 }
 
-/// Whether the log or the journal has a bad place.
+/// Whether the log or the journal has a fault.
 fn is_log_bad(
     file: &RawFile,
     (storage, path): (&dyn Storage, &Path),
@@ -328,7 +332,7 @@ fn is_log_bad(
 fn new_anchor(view: &View, tallied: Tallied, change_counter: u32, known: Option<&Anchor>) -> Anchor {
     let superblock = &view.unlocked.superblock;
     let mut sessions = tallied.sessions;
-    // What the anchor before knew stays known (sessions-accumulate in anchor.rs).
+    // Sessions in the former anchor are kept (sessions-accumulate in anchor.rs).
     for (&session, &counter) in known.iter().flat_map(|known| &known.sessions) {
         let highest = sessions.entry(session).or_insert(counter);
         *highest = counter.max(*highest);
@@ -402,7 +406,8 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<PhysicalCheck, E
     })
 }
 
-/// `pending-is-no-loss`: the pages that a log is about to write again, and those that are bad.
+/// `pending-is-no-loss`: divides the pages into those that a log is about to rewrite, and those
+/// that are bad.
 fn split_pending(
     subject: &Subject<'_>,
     suspects: Vec<u32>,
@@ -416,7 +421,7 @@ fn split_pending(
     Ok(suspects.into_iter().partition(|&page_no| ahead.holds(page_no)))
 }
 
-/// What a reader would be given from a log in the place of pages.
+/// Compares the images that a reader would get from the log or journal.
 fn compare_logs(
     comparison: &mut Comparison,
     known: &Anchor,
@@ -437,7 +442,7 @@ fn compare_logs(
     }
 }
 
-/// Says what the pages belong to.
+/// Sets the owners of the pages.
 fn name_owners(effective: &mut Effective<'_>, places: &mut [BadPage]) {
     let wanted: BTreeSet<u32> = places
         .iter()
@@ -453,7 +458,7 @@ fn name_owners(effective: &mut Effective<'_>, places: &mut [BadPage]) {
     }
 }
 
-/// What SQLite's integrity check finds; nothing if all is well.
+/// The faults that SQLite's integrity check finds; empty if there are none.
 pub(crate) fn integrity(
     storage: &dyn Storage,
     path: &Path,
@@ -467,7 +472,8 @@ pub(crate) fn integrity(
     let mut database = Database::open(storage, path, access)?;
     database.watch(watch)?;
     if has_log {
-        // Who closes it last would copy the log, as far as SQLite reads it, and remove it (sqlite3WalClose in wal.c).
+        // Otherwise the last connection that is closed would copy the log, as far as SQLite reads
+        // it, and remove it (sqlite3WalClose in wal.c).
         let kept = database
             .connection()
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);

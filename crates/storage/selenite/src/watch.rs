@@ -1,20 +1,20 @@
-//! Someone who looks on: is told how far an operation is, and may stop it.
+//! Progress reports of an operation, and its interruption.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::EngineError;
 
-/// What an operation is doing.
+/// The phase of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// The database is copied.
     Copying,
-    /// Pages are read, and what changed is sent to a backup.
+    /// Pages are read, and the changed ones are sent to a backup.
     BackingUp,
-    /// Pages come from a backup, and are re-encrypted.
+    /// Pages are fetched from a backup, and re-encrypted.
     Restoring,
-    /// The copy is compared with it, table by table.
+    /// The copy is compared with its source, table by table.
     Comparing,
     /// Pages are authenticated.
     Verifying,
@@ -22,29 +22,30 @@ pub enum Phase {
     CheckingIntegrity,
     /// Pages are re-encrypted.
     Sealing,
-    /// The last look at everything, and who is waited for before it.
+    /// The final check of all pages and logs, and the waiting for others before it.
     Finishing,
-    /// All pages are looked at once more, and those re-encrypted that an old frame of the log brought back.
+    /// All pages are checked once more, and those re-encrypted that an old frame of the log
+    /// restored.
     Checking,
 }
 
-/// How far an operation is.
+/// The progress of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// What is being done.
+    /// The present phase.
     pub phase: Phase,
-    /// Bytes done; of [`Phase::CheckingIntegrity`] and [`Phase::Finishing`] nothing is known.
+    /// Bytes done; unknown during [`Phase::CheckingIntegrity`] and [`Phase::Finishing`].
     pub done: u64,
-    /// Bytes in all, as far as can be said beforehand.
+    /// The expected total in bytes.
     pub total: u64,
 }
 
-/// Someone who looks on. Calls come from several threads, often: they must be quick.
+/// Receives progress reports. Calls come from several threads, often: they must be quick.
 pub trait Observer: Send + Sync {
-    /// Hears how far it is.
+    /// Receives the progress.
     fn progress(&self, progress: Progress);
 
-    /// Hears what it waits for, and whom.
+    /// Receives what the operation waits for, and for which processes.
     fn waiting(&self, _what: &str) {}
 
     /// Whether to stop.
@@ -62,19 +63,19 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Has `observer` look on.
+    /// With this observer.
     #[must_use]
     pub fn new(observer: Arc<dyn Observer>) -> Self {
         Self(observer)
     }
 
-    /// No one looks on.
+    /// Without an observer.
     #[must_use]
     pub fn none() -> Self {
         Self(Arc::new(Unobserved))
     }
 
-    /// May stop the operation, and hears nothing: for the second of two threads that do the same.
+    /// Passes on interruption, but no progress: for the second of two threads that do the same.
     pub(crate) fn quiet(other: &Self) -> Self {
         Self(Arc::new(Quiet(other.clone())))
     }
@@ -91,7 +92,7 @@ impl Watch {
         self.0.is_interrupted()
     }
 
-    /// Stops the operation if it was asked to.
+    /// Fails if the operation was interrupted.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         if self.is_interrupted() {
             return Err(EngineError::Interrupted);

@@ -1,10 +1,10 @@
-//! A small file that is replaced whole: who reads it finds the old contents or the new, never a part.
+//! Replaces a small file atomically: a reader gets the old content or the new, never a part.
 //!
-//! - regular-files-only: nothing but a regular file is replaced: `/dev/null` stays what it is,
-//!   no matter who asks.
-//! - mode-by-umask-or-kept: a new file has the mode that the caller's umask gives, and one that is
-//!   replaced keeps its own: others may be meant to read it. So no secret is ever written by this.
-//! - never-a-database: a database is never replaced: who names one has mistaken two arguments.
+//! - regular-files-only: only a regular file is replaced: never `/dev/null`, for example.
+//! - mode-by-umask-or-kept: a new file has the mode that the caller's umask gives, and a replaced
+//!   one keeps its own, as other users may read it. So this never writes a secret.
+//! - never-a-database: a database is never replaced: its path was probably given in place of
+//!   another.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,10 +15,10 @@ use crate::draft::{beside_as_draft, folder_of};
 use crate::error::io_error;
 use crate::folder::is_database;
 
-/// Replaces the file at `path`, or makes it. Where `path` is a link, the file behind it.
+/// Replaces the file at `path`, or creates it. If `path` is a link, the file that it refers to.
 ///
 /// # Errors
-/// [`EngineError::Usage`] where something else than a file is there; [`EngineError::Io`].
+/// [`EngineError::Usage`] if something else than a regular file exists there; [`EngineError::Io`].
 pub fn replace(path: &Path, contents: &[u8]) -> Result<(), EngineError> {
     let target = match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
@@ -60,7 +60,7 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), EngineError> {
         .map_err(io_error("sync", folder))
 }
 
-/// What can't be removed now is worth less than the first error.
+/// The first error matters more than that the draft could not be removed.
 fn discard(draft: &PathBuf) {
     let _ = fs::remove_file(draft);
 }

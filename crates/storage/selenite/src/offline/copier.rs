@@ -1,11 +1,11 @@
-//! Opens every page under its old key and seals it under the new one, on all cores.
+//! Decrypts every page under its old key and encrypts it under the new one, on all cores.
 //!
-//! - few-large-calls: a run of pages is read and written in as few calls as its places allow
-//!   (FORMAT 2.3): mostly one.
-//! - one-page-per-worker: a page is open in one worker's buffer only, of one page, which is wiped
-//!   at the end.
-//! - uncounted-pages-are-zeros: what SQLite does not count is not copied: places between its last
-//!   page and the end of the copy are sealed zeros (FORMAT 2.4, 2.5).
+//! - few-large-calls: a run of pages is read and written in as few calls as their offsets allow
+//!   (FORMAT 2.3), usually one.
+//! - one-page-per-worker: each worker holds one decrypted page at a time, in its own buffer, which
+//!   it zeros at the end.
+//! - uncounted-pages-are-zeros: pages that SQLite does not count are not copied: between SQLite's
+//!   last page and the end of the copy, the pages are sealed zeros (FORMAT 2.4, 2.5).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,13 +29,13 @@ use crate::{
     watch::Phase,
 };
 
-/// A copy on its way.
+/// A copy in progress.
 pub struct Copier<'a> {
     work: &'a OfflineCopy<'a>,
     target: (&'a dyn WriteAt, &'a Path),
     earlier: &'a HashMap<u64, RunDigest>,
     syncer: &'a Syncer<'a>,
-    /// How many pages have a place in the copy.
+    /// How many pages the copy has room for.
     filled_count: u32,
     run_pages: u32,
     next: AtomicU64,
@@ -45,7 +45,7 @@ pub struct Copier<'a> {
     bad: Mutex<Vec<BadPage>>,
 }
 
-/// What a worker has of its own.
+/// The ciphers and buffers of one worker.
 struct Hands {
     opening: PageCipher,
     sealing: PageCipher,
@@ -63,7 +63,7 @@ struct Run {
 }
 
 impl<'a> Copier<'a> {
-    /// Copies to `target`, but for what `earlier` knows as done.
+    /// Copies to `target`, except runs that `earlier` lists as done.
     pub fn new(
         work: &'a OfflineCopy<'a>,
         target: (&'a dyn WriteAt, &'a Path),
@@ -87,9 +87,10 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Copies; answers how many bytes were done before.
+    /// Copies, and returns how many bytes an earlier copy had done.
     pub fn run(&self) -> Result<u64, EngineError> {
-        // One more than there are cores: one mostly waits for the disk, or for another's write to the same file.
+        // One thread more than cores: one usually waits for the disk, or for another thread's
+        // write to the same file.
         let thread_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) + 1;
         let ended: Vec<_> = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..thread_count).map(|_| scope.spawn(|| self.work_on())).collect();
@@ -189,7 +190,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Whether source and copy are still as they were when this run was noted as done.
+    /// Whether source and copy are unchanged since this run was recorded as done.
     fn is_done(&self, hands: &mut Hands, pieces: &[Piece], known: &RunDigest) -> Result<bool, EngineError> {
         self.read_source(hands, pieces)?;
         for image in images_of(&hands.images, pieces, self.page_bytes()) {
@@ -220,7 +221,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Opens a page and seals it in its place; answers whether it was authentic.
+    /// Decrypts a page and encrypts it in its buffer; returns whether it was authentic.
     fn reseal(&self, hands: &mut Hands, run: &Run, page_no: PageNo) -> Result<bool, EngineError> {
         let page_bytes = self.page_bytes();
         let start = usize::try_from(page_no.0 - run.first).unwrap_or(0) * page_bytes;
@@ -268,16 +269,16 @@ impl<'a> Copier<'a> {
     }
 }
 
-/// Pages that lie side by side.
+/// Contiguous pages.
 struct Piece {
     pages: Range<u32>,
-    /// Where they are in the buffer of the run.
+    /// Their range in the buffer of the run.
     bytes: Range<usize>,
-    /// Where they are in both files.
+    /// Their offset in both files.
     place: u64,
 }
 
-/// `few-large-calls`: the page that SQLite never uses is in none.
+/// `few-large-calls`. The page that SQLite never uses is in no piece.
 fn pieces(geometry: Geometry, run: &Run) -> Vec<Piece> {
     let page_size = geometry.page_size();
     let mut pieces: Vec<Piece> = Vec::new();
@@ -311,7 +312,7 @@ fn images_of<'b>(images: &'b [u8], pieces: &'b [Piece], page_bytes: usize) -> im
         .flat_map(move |piece| images[piece.bytes.clone()].chunks_exact(page_bytes))
 }
 
-/// 1 MiB: large enough that a call costs nothing beside what it moves.
+/// 1 MiB: the cost of a call is then negligible beside that of its data.
 const RUN_SIZE: usize = 1 << 20;
 
 #[cfg(test)]
@@ -320,7 +321,8 @@ mod tests {
 
     use super::*;
 
-    /// The displaced page and the one that SQLite never uses (FORMAT 2.3) lie in the middle of runs, and at their ends.
+    /// The displaced page and the page that SQLite never uses (FORMAT 2.3), in the middle of runs
+    /// and at their ends.
     #[test]
     fn pieces_hold_every_page_at_its_place_and_no_lock_byte() {
         for page_size in [1024, 4096, 65536] {

@@ -1,10 +1,12 @@
-//! Which runs of pages an earlier copy has done: a file beside the draft, of records of 40 bytes.
+//! The runs of pages that an earlier copy has done: a file beside the draft, with records of 40
+//! bytes.
 //!
-//! A record is the run's number (8 bytes, big-endian) and a SHA-256 of the trailers of its pages in the database and
-//! in the draft. It is written after the draft was synced. It proves itself: a trailer is new for every write of a page
-//! (FORMAT 5.1), so where both files have those trailers, they have those pages. A record that is torn, of another
-//! draft, or of pages that were written since fits nothing, and the run is copied again. A later record of a run
-//! counts.
+//! A record is the number of the run (8 bytes, big-endian) and a SHA-256 of the trailers of its
+//! pages in the database and in the draft. It is written after the draft was synced. It needs no
+//! other check: every write of a page has a new trailer (FORMAT 5.1), so if both files have these
+//! trailers, they have these pages. A record that is torn, belongs to another draft, or describes
+//! pages that were written since then does not match, and its run is copied again. The last record
+//! of a run counts.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,26 +16,26 @@ use sha2::{Digest, Sha256};
 
 use crate::storage::WriteAt;
 
-/// What the trailers of a run were: those in the database, then those in the draft.
+/// A hash of the trailers of a run: those in the database, then those in the draft.
 pub type RunDigest = [u8; 32];
 
-/// A run that is done.
+/// A run that was copied and synced.
 #[derive(Clone, Copy)]
 pub struct DoneRun {
     /// Its number, from 0.
     pub number: u64,
-    /// Its trailers'.
+    /// The hash of its trailers.
     pub digest: RunDigest,
 }
 
-/// Gathers the trailers of a run.
+/// Collects the trailers of a run.
 pub struct Trailers {
     of_source: Vec<u8>,
     of_draft: Vec<u8>,
 }
 
 impl Trailers {
-    /// Room for those of so many pages.
+    /// With room for the trailers of `page_count` pages.
     pub fn new(page_count: usize) -> Self {
         Self {
             of_source: Vec::with_capacity(page_count * TRAILER_SIZE),
@@ -41,7 +43,7 @@ impl Trailers {
         }
     }
 
-    /// Begins another run.
+    /// Removes all trailers, for the next run.
     pub fn clear(&mut self) {
         self.of_source.clear();
         self.of_draft.clear();
@@ -57,7 +59,7 @@ impl Trailers {
         self.of_draft.extend_from_slice(trailer(image));
     }
 
-    /// Of all of them.
+    /// The hash of all trailers so far.
     pub fn digest(&self) -> RunDigest {
         let mut hash = Sha256::new();
         hash.update(&self.of_source);
@@ -70,7 +72,7 @@ fn trailer(image: &[u8]) -> &[u8] {
     &image[image.len().saturating_sub(TRAILER_SIZE)..]
 }
 
-/// Reads the records that are there.
+/// Reads all records.
 pub fn read(file: &dyn WriteAt) -> io::Result<HashMap<u64, RunDigest>> {
     let mut runs = HashMap::new();
     let mut chunk = vec![0; CHUNK_RECORDS * RECORD_SIZE];
@@ -89,7 +91,7 @@ pub fn read(file: &dyn WriteAt) -> io::Result<HashMap<u64, RunDigest>> {
     }
 }
 
-/// Writes records at an offset; answers the next.
+/// Writes records at an offset, and returns the offset after them.
 pub fn write(file: &dyn WriteAt, runs: &[DoneRun], offset: u64) -> io::Result<u64> {
     let mut bytes = Vec::with_capacity(runs.len() * RECORD_SIZE);
     for run in runs {
@@ -100,7 +102,7 @@ pub fn write(file: &dyn WriteAt, runs: &[DoneRun], offset: u64) -> io::Result<u6
     Ok(offset + u64::try_from(bytes.len()).unwrap_or(0))
 }
 
-/// Where the next record goes: behind the last whole one.
+/// The offset of the next record: after the last complete one.
 pub fn end(file: &dyn WriteAt) -> io::Result<u64> {
     let record_size = u64::try_from(RECORD_SIZE).unwrap_or(1);
     Ok(file.size()? / record_size * record_size)

@@ -1,4 +1,5 @@
-//! The copy on its way: a draft with superblocks of its own, and beside it what is done of it.
+//! The draft of an offline copy, with its own superblocks, and the file beside it that records
+//! which runs are done.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +12,19 @@ use crate::error::io_error;
 use crate::storage::{Storage, WriteAt};
 use crate::{EngineError, keys, sealed_draft};
 
-/// A draft, its keys, and what is done of it.
+/// A draft, its keys, and the path of its `done_runs` file.
 pub struct NewFile<'a> {
-    /// The file that will take the database's place.
+    /// The file that will replace the database.
     pub draft: Draft<'a>,
-    /// What its second superblock says, which counts.
+    /// The content of its second superblock, the valid one.
     pub unlocked: Unlocked,
-    /// Where it is written down which runs are done.
+    /// The file that records which runs are done.
     pub done_path: PathBuf,
 }
 
 impl<'a> NewFile<'a> {
-    /// Takes over what an earlier run left behind for the same purpose, or restarts.
+    /// Continues with the draft of an earlier run if it was made for the same purpose, or creates
+    /// a new one.
     pub fn prepare(storage: &'a dyn Storage, path: &Path, from: &Unlocked, suite: Suite) -> Result<Self, EngineError> {
         let draft_path = Draft::path_of(path, OFFLINE)?;
         let done_path = beside(&draft_path, DONE);
@@ -59,7 +61,7 @@ impl<'a> NewFile<'a> {
         storage.open_to_write(path).map_err(io_error("write", path))
     }
 
-    /// Opens the file of what is done, which is made if it is missing, or if something else is in its place.
+    /// Opens the file of done runs. Creates it if it is missing or its name has something else.
     pub fn open_done(&self, storage: &dyn Storage) -> Result<Box<dyn WriteAt>, EngineError> {
         let path = &self.done_path;
         if let Ok(file) = storage.open_to_write(path) {
@@ -70,14 +72,14 @@ impl<'a> NewFile<'a> {
         storage.open_to_write(path).map_err(io_error("write", path))
     }
 
-    /// Removes what is written down; what can't be removed now is found by the next run.
+    /// Removes the file of done runs. If that fails, the next run removes it.
     pub fn forget_done(&self, storage: &dyn Storage) {
         let _ = storage.remove(&self.done_path);
     }
 }
 
-/// Removes the drafts of other operations, which were cut off: with the lock held no one else has
-/// one for this database. Answers which.
+/// Removes the drafts of other operations that were interrupted: while the lock is held, no other
+/// process has one for this database. Returns their paths.
 pub fn remove_others(storage: &dyn Storage, path: &Path) -> Result<Vec<PathBuf>, EngineError> {
     let draft = Draft::path_of(path, OFFLINE)?;
     let own = [beside(&draft, DONE), draft];
@@ -89,9 +91,9 @@ pub fn remove_others(storage: &dyn Storage, path: &Path) -> Result<Vec<PathBuf>,
     Ok(leftovers)
 }
 
-/// What the draft that is there was begun with, if it is what would be begun now: the database's
-/// keys and slots as they are, and this suite. Its superblocks are compared whole with what they
-/// would be, MAC and all: nothing in them is believed.
+/// The keys of the existing draft, if a new draft would be the same: with the present keys and
+/// slots of the database, and this suite. Its superblocks are compared completely with the
+/// expected ones, including the MAC; nothing in them is trusted.
 fn taken_over(
     storage: &dyn Storage,
     draft: &Path,
@@ -134,7 +136,7 @@ fn new_keys_of(place: &[u8]) -> Option<(EpochRecord, [u8; 60])> {
     }
 }
 
-/// Both superblocks, the one that counts behind the other.
+/// Both superblocks; the second is the valid one.
 fn superblocks(from: &Unlocked, record: EpochRecord, log_key: [u8; 60]) -> Result<[Unlocked; 2], KeyError> {
     let first = sole_epoch::superblock(from, record, log_key)?;
     let generation = first.superblock.generation.checked_add(1);
@@ -149,5 +151,5 @@ fn remove_if_there(storage: &dyn Storage, path: &Path) -> Result<(), EngineError
     }
 }
 
-/// The mode bits of all but the owner, none of which a draft has.
+/// The mode bits of group and others, none of which a draft has.
 const OTHERS: u32 = 0o077;

@@ -1,4 +1,4 @@
-//! Has what was copied on disk while the rest is being copied, and notes what is.
+//! Syncs the copy while the rest is being copied, and records the runs that are synced.
 
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::EngineError;
 use crate::error::io_error;
 use crate::storage::WriteAt;
 
-/// One thread's work; others tell it what they have done.
+/// Runs in one thread; other threads report the runs that they have written.
 pub struct Syncer<'a> {
     target: (&'a dyn WriteAt, &'a Path),
     notes: (&'a dyn WriteAt, &'a Path),
@@ -19,15 +19,15 @@ pub struct Syncer<'a> {
 
 struct Waiting {
     runs: Vec<DoneRun>,
-    /// Of how many bytes they are.
+    /// Their size in bytes.
     size: u64,
-    /// No more will come.
+    /// No more runs will be added.
     is_ended: bool,
     notes_end: u64,
 }
 
 impl<'a> Syncer<'a> {
-    /// Syncs `target` after so many bytes, and writes to `notes` what is done.
+    /// Syncs `target` after every `noted_every` bytes, and then writes the runs to `notes`.
     pub fn new(
         target: (&'a dyn WriteAt, &'a Path),
         notes: (&'a dyn WriteAt, &'a Path),
@@ -48,7 +48,7 @@ impl<'a> Syncer<'a> {
         })
     }
 
-    /// Is told of a run that was written.
+    /// Adds a run that was written.
     pub fn add(&self, run: DoneRun, size: u64) {
         let mut waiting = self.lock();
         waiting.runs.push(run);
@@ -58,13 +58,14 @@ impl<'a> Syncer<'a> {
         }
     }
 
-    /// Is told that no more will come.
+    /// Ends the work: no more runs will be added.
     pub fn end(&self) {
         self.lock().is_ended = true;
         self.changed.notify_one();
     }
 
-    /// Syncs, until no more comes. What is left then is synced by who ends the copy.
+    /// Syncs until [`Syncer::end`]. What is written later is synced by the caller when it finishes
+    /// the copy.
     pub fn work(&self) -> Result<(), EngineError> {
         loop {
             let (runs, offset, is_ended) = self.next();

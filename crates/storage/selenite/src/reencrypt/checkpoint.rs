@@ -1,32 +1,34 @@
-//! SQLite's checkpoints, and what they say (sqlite.org/pragma.html#pragma_wal_checkpoint).
+//! SQLite's checkpoints and their results (sqlite.org/pragma.html#pragma_wal_checkpoint).
 
 use super::ReencryptionJob;
 use crate::EngineError;
 
-/// What a checkpoint came to.
+/// The result of a checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checkpoint {
-    /// All that was asked for. In rollback mode there is no log, and nothing to do.
+    /// Complete. In rollback mode there is no log, and nothing to do.
     Done,
-    /// Someone else is at one: nothing was waited for.
+    /// Another connection runs a checkpoint; this one did not wait.
     Elsewhere,
-    /// Someone reads what is not to be written over, or writes.
+    /// A reader still needs frames that would be overwritten, or a writer is active.
     Held,
 }
 
 impl Checkpoint {
-    /// Copies the log into the database, as far as readers let it, and syncs. No one waits for it.
+    /// Copies the log into the database, as far as readers allow, and syncs. Blocks no other
+    /// connection.
     ///
     /// # Errors
-    /// What SQLite and the VFS say.
+    /// The errors of SQLite and the VFS.
     pub fn passive(work: &ReencryptionJob<'_>) -> Result<Self, EngineError> {
         Self::run(work, "PRAGMA main.wal_checkpoint(PASSIVE)")
     }
 
-    /// Copies all of the log, and cuts it: with the write lock held, for as long as this connection waits for others.
+    /// Copies all of the log, and truncates it: with the write lock held, for as long as this
+    /// connection waits for others.
     ///
     /// # Errors
-    /// What SQLite and the VFS say.
+    /// The errors of SQLite and the VFS.
     pub fn truncate(work: &ReencryptionJob<'_>) -> Result<Self, EngineError> {
         Self::run(work, "PRAGMA main.wal_checkpoint(TRUNCATE)")
     }
@@ -43,9 +45,9 @@ impl Checkpoint {
         }
     }
 
-    /// Of busy, the frames in the log, and those that are copied. Both are -1 where nothing was
-    /// begun: in rollback mode, or as another has the checkpoint lock (sqlite3WalCheckpoint in
-    /// wal.c takes that one without waiting).
+    /// From the three columns: busy, frames in the log, frames copied. The last two are -1 if no
+    /// checkpoint began: in rollback mode, or when another connection has the checkpoint lock
+    /// (sqlite3WalCheckpoint in wal.c takes that one without waiting).
     fn of((busy, in_log, copied): (i64, i64, i64)) -> Self {
         match (busy, in_log) {
             (0, _) if in_log == copied => Self::Done,
@@ -61,7 +63,7 @@ mod tests {
     use super::Checkpoint;
 
     #[test]
-    fn its_three_numbers_are_understood() {
+    fn the_result_follows_from_the_three_columns_of_the_pragma() {
         assert_eq!(Checkpoint::of((0, -1, -1)), Checkpoint::Done);
         assert_eq!(Checkpoint::of((0, 0, 0)), Checkpoint::Done);
         assert_eq!(Checkpoint::of((0, 7, 7)), Checkpoint::Done);

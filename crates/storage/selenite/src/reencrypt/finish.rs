@@ -1,10 +1,10 @@
-//! Finishes a re-encryption: from re-encrypted pages in the log to a file, a log and a journal
-//! without pages of the old epoch, and then to a superblock without it.
+//! Finishes a re-encryption: removes the pages of the old epoch from the file, the log and the
+//! journal, and then the old epoch from the superblock.
 //!
-//! - old-frames-keep-the-key: old frames in a log that may still be recovered are a promise:
-//!   recovery has to open them (FORMAT 6.4). So neither does the cursor move nor the old key go
-//!   before the log was cut, and looked through.
-//! - no-wait-under-lock: nothing is waited for with SQLite's write lock held.
+//! - old-frames-keep-the-key: recovery has to open any old frame in a log that may still be
+//!   recovered (FORMAT 6.4). So the cursor does not move and the old key is not dropped before the
+//!   log was truncated and checked for old frames.
+//! - no-wait-under-lock: no wait happens while SQLite's write lock is held.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use crate::database::Next;
 use crate::draft::beside;
 use crate::error::io_error;
 
-/// The end of an operation, and what is kept on its way.
+/// The end of an operation, and its saved progress before that.
 pub struct Finish<'a>(&'a ReencryptionJob<'a>);
 
 impl<'a> Finish<'a> {
@@ -30,21 +30,22 @@ impl<'a> Finish<'a> {
         Self(work)
     }
 
-    /// Moves the cursor to the page before the first that is still old in the file, if the log can be cut now.
+    /// Moves the cursor to the page before the first old page of the file, if the log can be
+    /// truncated now.
     ///
     /// # Errors
-    /// What SQLite and the VFS say.
+    /// The errors of SQLite and the VFS.
     pub fn save(&self) -> Result<(), EngineError> {
         Checkpoint::passive(self.0)?;
         let first_old = pages::first_old(self.0)?;
         self.save_up_to(first_old.map_or(u32::MAX, |page| page - 1))
     }
 
-    /// `cursor-is-durable`: moves the cursor, if the log can be cut now: what is in the file up to
-    /// there is synced then, and no log is left.
+    /// `cursor-is-durable`: moves the cursor to `page`, if the log can be truncated now: the pages
+    /// up to there are then synced in the file, and the log is empty.
     ///
     /// # Errors
-    /// What SQLite and the VFS say.
+    /// The errors of SQLite and the VFS.
     pub fn save_up_to(&self, page: u32) -> Result<(), EngineError> {
         let is_safe = || Ok::<_, EngineError>(self.try_empty_log()? && !self.log_has_old_frames()?);
         if !is_planted(Bug::CursorBeforeSync) && !is_safe()? {
@@ -52,7 +53,7 @@ impl<'a> Finish<'a> {
         }
         let page_count = u32::try_from(self.0.number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
         let cursor = page.min(page_count);
-        // With the write lock taken again: frames that came meanwhile are of the new epoch.
+        // With the write lock taken again: frames written in between are of the new epoch.
         let saved = self.0.database.change(move |unlocked| {
             let superblock = &unlocked.superblock;
             if cursor <= superblock.cursor || superblock.state == State::Finishing {
@@ -67,10 +68,10 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// Says that all pages are done, and that only logs and readers are in the way.
+    /// Records in the superblock that all pages are done, and that only logs and readers remain.
     ///
     /// # Errors
-    /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
+    /// [`EngineError::Interrupted`]; the errors of SQLite and the VFS.
     pub fn note_all_done(&self) -> Result<(), EngineError> {
         self.patiently("waiting for writers", || {
             let noted = self.0.database.change(|unlocked: &Unlocked| {
@@ -87,17 +88,18 @@ impl<'a> Finish<'a> {
         })
     }
 
-    /// Copies all of the log, and cuts it: waits for readers that still need it, and names them.
+    /// Copies all of the log, and truncates it. Waits for readers that still need it, and reports
+    /// them.
     ///
     /// # Errors
-    /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
+    /// [`EngineError::Interrupted`]; the errors of SQLite and the VFS.
     pub fn empty_log(&self) -> Result<(), EngineError> {
         self.patiently("waiting for readers", || Ok(self.try_empty_log()?.then_some(())))
     }
 
-    /// Whether the log is empty now, also after a crash. Where many write, someone is at a
-    /// checkpoint most of the time: that one's end is waited for. The write lock is taken only when
-    /// all is copied, so that no process waits for what a reader forbids.
+    /// Whether the log is empty now, and stays so after a crash. With many writers another
+    /// connection runs a checkpoint most of the time: this waits for its end. The write lock is
+    /// taken only when all frames are copied, so that no process waits for what a reader prevents.
     fn try_empty_log(&self) -> Result<bool, EngineError> {
         for _ in 0..CHECKPOINT_TRIES {
             let checkpoint = match Checkpoint::passive(self.0)? {
@@ -112,7 +114,7 @@ impl<'a> Finish<'a> {
         Ok(false)
     }
 
-    /// Tries until there is an answer, in growing intervals, and says who is in the way.
+    /// Tries until there is a result, in growing intervals, and reports which processes block it.
     fn patiently<T>(
         &self,
         what: &str,
@@ -128,7 +130,8 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// Has the cut of the log on disk: SQLite does not sync it. No lock is on that file: it may be opened and closed.
+    /// Syncs the truncated log, which SQLite does not do. That file has no locks, so it may be
+    /// opened and closed.
     fn sync_log(&self) -> Result<(), EngineError> {
         let path = beside(self.0.path, "-wal");
         match self.0.storage.sync_file(&path) {
@@ -137,11 +140,11 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// `drop-under-lock`: the end: under the write lock, in one piece. `None` if something of the
-    /// old epoch came to light, or someone wrote at the moment.
+    /// `drop-under-lock`: drops the old key, in one step under the write lock. `None` if something
+    /// of the old epoch was found, or another connection was writing.
     ///
     /// # Errors
-    /// What SQLite and the VFS say.
+    /// The errors of SQLite and the VFS.
     pub fn try_end(&self) -> Result<Option<Duration>, EngineError> {
         let database = self.0.database;
         match database.begin() {
@@ -184,17 +187,18 @@ impl<'a> Finish<'a> {
         if !pages::any_is_old(self.0)? {
             return Ok(true);
         }
-        // What SQLite cut off may still lie behind the last page.
+        // Pages that SQLite truncated may still be in the file, after the last page.
         if self.log_is_empty()? {
             self.0.database.text("SELECT selenite_cut('main')")?;
         }
         Ok(!pages::any_is_old(self.0)?)
     }
 
-    /// A journal that is kept (`journal_mode = PERSIST`) holds old images behind a header of zeros.
-    /// With the write lock held and nothing written under it, what it holds belongs to no transaction. It is cut
-    /// and not removed: a connection that still reads keeps it open after a commit, and would write
-    /// the next one into a file that no recovery finds.
+    /// A journal that is kept (`journal_mode = PERSIST`) holds old images behind a header of
+    /// zeros. While this holds the write lock and has written nothing, its content belongs to no
+    /// transaction. It is truncated and not removed: a connection that still reads keeps it open
+    /// after a commit, and would write the next transaction's journal into a file that no recovery
+    /// finds.
     fn empty_journal(&self) -> Result<(), EngineError> {
         let path = beside(self.0.path, "-journal");
         let file = match self.0.storage.open_to_write(&path) {
@@ -219,8 +223,8 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// Whether any frame of the log's file, committed or not, is of another epoch. No lock is on
-    /// that file: it may be opened and closed.
+    /// Whether any frame in the log file, committed or not, is of another epoch. That file has no
+    /// locks, so it may be opened and closed.
     fn log_has_old_frames(&self) -> Result<bool, EngineError> {
         let path = beside(self.0.path, "-wal");
         let sealing = self.0.sealing_epoch.to_be_bytes();

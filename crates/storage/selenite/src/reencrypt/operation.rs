@@ -1,4 +1,5 @@
-//! `DB-selenite`: who is re-encrypting a database's pages, since when, and how far that is. One process at a time.
+//! `DB-selenite`: which process re-encrypts a database's pages, since when, and its progress. One
+//! process at a time.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +14,7 @@ use crate::lock_holders::{holders, who_writes};
 use crate::storage::{Claim, Disk, Storage};
 use crate::{EngineError, conversion, keys};
 
-/// The file, held.
+/// The file, created and locked.
 pub struct Operation {
     path: PathBuf,
     claim: Box<dyn Claim>,
@@ -27,15 +28,15 @@ struct Shared {
 }
 
 impl Operation {
-    /// Begins one.
+    /// Claims the database for an operation.
     ///
     /// # Errors
-    /// [`EngineError::UnderWay`] names the process that is at it; [`EngineError::Io`].
+    /// [`EngineError::UnderWay`] with the process that has the claim; [`EngineError::Io`].
     pub fn begin(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
         Self::begin_as(storage, path, false)
     }
 
-    /// Begins one that copies the database while no other connection uses it.
+    /// Claims it for an operation that copies the database while no other connection uses it.
     ///
     /// # Errors
     /// As [`Operation::begin`].
@@ -62,12 +63,12 @@ impl Operation {
         Ok(operation)
     }
 
-    /// Says what is done.
+    /// Sets the description of the operation.
     pub fn describe(&self, what: &str) {
         self.update(true, |report| what.clone_into(&mut report.what));
     }
 
-    /// Says how far it is.
+    /// Reports progress.
     pub fn progress(&self, done: u64, total: u64, pace: &Pace) {
         self.update(false, |report| {
             report.waiting.clear();
@@ -79,7 +80,7 @@ impl Operation {
         });
     }
 
-    /// Says how far a copy is.
+    /// Reports the progress of a copy.
     pub fn copied(&self, done: u64, total: u64) {
         let began = self.shared.lock().unwrap_or_else(PoisonError::into_inner).began;
         let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -90,7 +91,8 @@ impl Operation {
         });
     }
 
-    /// Says what it waits for, and by the kernel's list whom. Answers it in a line for people.
+    /// Reports what it waits for, and the processes that the kernel's list of locks names. Returns
+    /// that as a line of text.
     pub fn waiting(&self, what: &str) -> String {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = kind(&shared.report.waiting) == kind(what);
@@ -98,7 +100,8 @@ impl Operation {
             what.clone_into(&mut shared.report.waiting);
             shared.report.waiting_since = keys::now();
         }
-        // Who it is is asked for now and then only: that reads a list of all locks of the machine.
+        // The holders are looked up only when a write is due: that reads a list of all locks of
+        // the machine.
         if shared.is_due() {
             shared.report.waiting = self.named(what);
             shared.write(self.claim.as_ref());
@@ -122,7 +125,8 @@ impl Operation {
         format!("{what}: {}", named.join(", "))
     }
 
-    /// What it is written for is to be read by people: what can't be written now is written later.
+    /// Changes the report, and writes it if that is due. Errors are ignored: the report is only
+    /// information, and the next write replaces it.
     fn update(&self, now: bool, change: impl FnOnce(&mut Report)) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut shared.report);
@@ -143,23 +147,24 @@ impl Shared {
     }
 }
 
-/// Without the names of those who are waited for.
+/// The text without the names of the processes waited for.
 fn kind(waiting: &str) -> &str {
     waiting.split(':').next().unwrap_or_default()
 }
 
-/// What is being done to a database now; nothing if no one is at it. What a process that was killed has left is not
-/// believed: its number may be another's by now, but no process holds the lock.
+/// The operation on a database now; `None` if there is none. The file of a process that was killed
+/// is not trusted: its process id may belong to another process by now, but no process holds the
+/// lock.
 ///
 /// # Errors
-/// [`EngineError::Io`], also where something else than a file of this one name is in its place.
+/// [`EngineError::Io`], also if its path has something other than a regular file with one link.
 pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, EngineError> {
     let file = file_of(&conversion::real_path(storage, path)?);
     let claimed = storage.read_claim(&file).map_err(io_error("read", &file))?;
     Ok(claimed.map(|text| Report::parse(text.as_bytes())))
 }
 
-/// Refuses to be the second that is at it.
+/// Fails if another process has an operation on the database.
 ///
 /// # Errors
 /// [`EngineError::UnderWay`]; [`EngineError::Io`].
@@ -176,7 +181,7 @@ fn take(storage: &dyn Storage, path: &Path) -> Result<Box<dyn Claim>, EngineErro
         if let Some(claim) = storage.claim(&file).map_err(io_error("create", &file))? {
             return Ok(claim);
         }
-        // Who only looks whether someone is at it has a lock, too, for a moment.
+        // A process that only reads the report also has a lock, for a moment.
         refuse_second(storage, path)?;
         std::thread::sleep(CLAIM_PAUSE);
     }
@@ -191,7 +196,7 @@ fn under_way(path: &Path, other: &Report) -> EngineError {
     }
 }
 
-/// Whether a process is at it now.
+/// Whether a process has an operation on the database now.
 pub(crate) fn is_held(path: &Path) -> bool {
     matches!(report(&Disk, path), Ok(Some(_)))
 }
@@ -200,7 +205,7 @@ pub fn file_of(path: &Path) -> PathBuf {
     beside(path, "-selenite")
 }
 
-/// The beginning of [`Operation::waiting`] while it waits for other processes.
+/// The prefix of [`Operation::waiting`]'s text while it waits for other processes.
 const WAITING_FOR: &str = "waiting for";
 const CLAIM_TRIES: u32 = 50;
 const CLAIM_PAUSE: Duration = Duration::from_millis(2);

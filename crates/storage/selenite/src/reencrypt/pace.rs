@@ -1,4 +1,4 @@
-//! How much at once, and how long to rest: so that no one waits longer than was allowed.
+//! Batch sizes and pauses, such that other connections do not wait longer than allowed.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +6,16 @@ use hdrhistogram::Histogram;
 
 use super::Reencrypt;
 
-/// What one batch took.
+/// The measurements of one batch.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Taken {
-    /// Pages that it re-encrypted.
+    /// How many pages it re-encrypted.
     pub page_count: u64,
-    /// From the write lock to its end, without syncs.
+    /// From taking the write lock to the end of the transaction, without syncs.
     pub lock: Duration,
 }
 
-/// Sizes of batches, and rests.
+/// Decides the sizes of batches and the pauses between them.
 pub struct Pace {
     lock_max: Duration,
     rate_max: Option<u64>,
@@ -46,10 +46,10 @@ impl Pace {
         }
     }
 
-    /// How many pages the next batch may have: few where others write, who sleep the longer the
-    /// longer they find the lock taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10 ms and so
-    /// on). Not in rollback mode, in which every commit waits for all readers, and most have to be
-    /// tried again.
+    /// How many pages the next batch may have. Few while others write: their busy handler sleeps
+    /// longer each time it finds the lock taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10
+    /// ms and so on). Not in rollback mode, in which every commit waits for all readers, and most
+    /// have to be retried.
     pub fn batch_size(&self, has_company: bool) -> u32 {
         if has_company {
             self.batch_size.min(self.company_batch_size)
@@ -58,15 +58,15 @@ impl Pace {
         }
     }
 
-    /// Hears what a batch took. The next has half as many pages where it came near to what is
-    /// allowed, and one eighth more where it was far from that.
+    /// Records the measurements of a batch. The next one has half as many pages if this one came
+    /// near the limit, and one eighth more if it stayed far below.
     pub fn note(&mut self, taken: Taken) {
         if taken.page_count == 0 {
             return;
         }
         self.page_count += taken.page_count;
         let micros = u64::try_from(taken.lock.as_micros()).unwrap_or(u64::MAX);
-        // It grows with what it is given, up to an hour.
+        // The histogram grows as needed, up to an hour.
         let _ = self.locks.record(micros.min(3_600_000_000));
         if taken.lock * 10 > self.lock_max * 8 {
             self.batch_size = (self.batch_size / 2).max(1);
@@ -75,16 +75,17 @@ impl Pace {
         }
     }
 
-    /// How long to rest. `at_work` is the time since the last rest, where others use the database.
+    /// How long to pause. `at_work` is the time worked since the last pause, if others use the
+    /// database.
     pub fn rest(&self, at_work: Option<Duration>) -> Duration {
-        // Looks, batches and checkpoints together.
+        // Scans, batches and checkpoints together.
         let for_others = at_work.unwrap_or_default() * (100 - self.busy_share) / self.busy_share;
-        // A machine that was asleep has not worked.
+        // After a suspend of the machine, `at_work` includes time in which nothing was done.
         let for_others = for_others.min(REST_MAX);
         for_others.max(self.behind_rate())
     }
 
-    /// How long the pages so far should have taken, less what they took.
+    /// How much longer the pages so far should have taken, for the rate limit.
     fn behind_rate(&self) -> Duration {
         let Some(rate) = self.rate_max else {
             return Duration::ZERO;
@@ -95,7 +96,7 @@ impl Pace {
         should.saturating_sub(self.started.elapsed())
     }
 
-    /// Bytes a second so far.
+    /// Bytes per second so far.
     pub fn rate(&self) -> u64 {
         let micros = self.started.elapsed().as_micros().max(1);
         let bytes = u128::from(self.page_count) * u128::from(self.page_bytes);
@@ -115,11 +116,12 @@ impl Pace {
     }
 }
 
-/// What a batch begins with: under a millisecond.
+/// The size of the first batch: under a millisecond.
 const BATCH_SIZE_FIRST: u32 = 32;
-/// Nine times the longest that is done at once in good order, a checkpoint of 16 MiB and its sync, twice over.
+/// Nine times the longest regular piece of work, a checkpoint of 16 MiB and its sync, with a
+/// factor of two.
 const REST_MAX: Duration = Duration::from_secs(5);
-/// About a millisecond.
+/// The maximum size of a batch while others write: about a millisecond.
 const COMPANY_BATCH_SIZE: u32 = 128;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The pages that are still of the old epoch: found by their trailers, and dirtied by SQLite itself.
+//! The pages that are still of the old epoch: found by their trailers, and dirtied by SQLite
+//! itself.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,10 @@ use crate::lock_holders::holders;
 use crate::watch::Phase;
 use crate::{Database, EngineError};
 
-/// Whether the linked SQLite can write a page by its number.
+/// Checks that the linked SQLite can write a page by its number.
 ///
 /// # Errors
-/// [`EngineError::Sqlite`] if it was built without.
+/// [`EngineError::Sqlite`] if it was built without that.
 pub fn check_sqlite(database: &Database) -> Result<(), EngineError> {
     let used = database.text("SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')")?;
     if used == "1" {
@@ -24,7 +25,7 @@ pub fn check_sqlite(database: &Database) -> Result<(), EngineError> {
     })
 }
 
-/// What the VFS answers: where to look next, and runs of old pages.
+/// The result of `selenite_old_pages`: the page to continue with, and runs of old pages.
 struct Found {
     next: u32,
     runs: Vec<(u32, u32)>,
@@ -49,7 +50,7 @@ impl Found {
     }
 }
 
-/// Asks for the pages of another epoch, from `first` on.
+/// Finds pages of another epoch, from `first` on.
 fn look(work: &ReencryptionJob<'_>, first: u32, find_count: u32) -> Result<Found, EngineError> {
     let sql = format!("SELECT selenite_old_pages('main', {first}, {LOOK_COUNT}, {find_count})");
     let text = work.patiently(|| work.database.text(&sql))?;
@@ -74,18 +75,18 @@ pub fn first_old(work: &ReencryptionJob<'_>) -> Result<Option<u32>, EngineError>
     Ok(None)
 }
 
-/// Keeps that all pages up to this one are done.
+/// Saves that all pages up to this one are done.
 pub type SaveUpTo<'a> = &'a dyn Fn(u32) -> Result<(), EngineError>;
 
-/// The conversion of pages.
+/// The re-encryption of the old pages.
 pub struct Pages<'a> {
-    /// As what it is reported.
+    /// The phase that progress is reported as.
     pub phase: Phase,
     work: &'a ReencryptionJob<'a>,
-    /// Changes with every commit of someone else; nothing before it was read for the first time.
+    /// Changes with every commit of another connection. `None` before the first read.
     version: Option<u64>,
     has_company_until: Option<Instant>,
-    /// When the last rest ended, and how long had been slept by then.
+    /// When the last pause ended, and `slept` at that time.
     at_work_since: (Instant, Duration),
 }
 
@@ -100,10 +101,10 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Converts what is old from page `first` on, and answers how many pages that were.
+    /// Re-encrypts the old pages from page `first` on, and returns how many they were.
     ///
     /// # Errors
-    /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
+    /// [`EngineError::Interrupted`]; the errors of SQLite and the VFS.
     pub fn convert_from(&mut self, first: u32, pace: &mut Pace, save: SaveUpTo<'_>) -> Result<u64, EngineError> {
         let before = pace.page_count();
         let mut next = first;
@@ -131,7 +132,8 @@ impl<'a> Pages<'a> {
         Ok(pace.page_count() - before)
     }
 
-    /// One transaction. Waits for writers. `None` where it was taken back, as others were reading.
+    /// Runs one transaction. Waits for writers. `None` if it was rolled back, as others were
+    /// reading.
     fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
         let database = self.work.database;
         let synced = sync_time(database)?;
@@ -146,7 +148,7 @@ impl<'a> Pages<'a> {
                 page_count,
                 lock: elapsed.saturating_sub(in_sync),
             })),
-            // Someone reads, in rollback mode.
+            // In rollback mode, a reader blocked the commit.
             Err(EngineError::Busy { .. }) => {
                 let _ = database.batch("ROLLBACK");
                 self.note_company();
@@ -166,13 +168,13 @@ impl<'a> Pages<'a> {
         let mut update = database.connection().prepare_cached(sql).map_err(error)?;
         let mut count = 0;
         for page in found.pages() {
-            // A page behind the last is not SQLite's: it is cut off at the end.
+            // A page after SQLite's last is not updated: it is truncated at the end.
             count += u64::try_from(update.execute([page]).map_err(error)?).unwrap_or(0);
         }
         Ok(count)
     }
 
-    /// Takes SQLite's write lock, however long others have it.
+    /// Takes SQLite's write lock, and waits as long as others have it.
     fn lock(&mut self) -> Result<(), EngineError> {
         let began = Instant::now();
         let slept = self.work.slept.get();
@@ -180,13 +182,13 @@ impl<'a> Pages<'a> {
             match self.work.database.begin() {
                 Err(EngineError::Busy { .. }) => {
                     self.note_company();
-                    // Where many write, there are but moments between two commits; a long
-                    // transaction can be asked after seldom.
+                    // With many writers the lock is free only for moments between two commits;
+                    // during a long transaction it suffices to ask rarely.
                     let wait = if began.elapsed() < LONG { LOOK_AGAIN } else { BUSY_PAUSE };
                     self.work.wait("waiting for writers", wait)?;
                 }
                 answer => {
-                    // All of it was waiting, also what was waited within.
+                    // All of this time counts as waiting, including the waits within it.
                     self.work.slept.set(slept + began.elapsed());
                     return answer;
                 }
@@ -202,13 +204,13 @@ impl<'a> Pages<'a> {
         self.has_company_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Lets others work, where they do.
+    /// Pauses, if others use the database.
     fn rest(&mut self, pace: &Pace) -> Result<(), EngineError> {
         let version = self.work.number("PRAGMA main.data_version")?;
         if self.version.replace(version).is_some_and(|last| last != version) {
             self.note_company();
         }
-        // Who only reads leaves no trace but locks.
+        // Connections that only read are visible by their locks alone.
         if !self.has_company() && !holders(self.work.path).is_empty() {
             self.note_company();
         }
@@ -233,7 +235,7 @@ impl<'a> Pages<'a> {
 }
 
 impl ReencryptionJob<'_> {
-    /// Reads, however long others are in the way: in rollback mode a committing writer is.
+    /// Retries a read while others block it: in rollback mode a committing writer does.
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {
@@ -247,7 +249,7 @@ impl ReencryptionJob<'_> {
         self.patiently(|| self.database.number(sql))
     }
 
-    /// Sleeps, in pieces, and says meanwhile what for, and for whom.
+    /// Sleeps in pieces, and reports what it waits for, and for which processes.
     pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
         self.watch.waiting(&self.operation.waiting(what));
         self.sleep(time)
@@ -273,16 +275,16 @@ fn sync_time(database: &Database) -> Result<Duration, EngineError> {
     Ok(Duration::from_nanos(database.number("SELECT selenite_sync_ns()")?))
 }
 
-/// One look at trailers: 16 MiB of pages of 4 KiB, some milliseconds.
+/// Pages per scan of trailers: 16 MiB of pages of 4 KiB, some milliseconds.
 const LOOK_COUNT: u32 = 4096;
-/// Who was seen to write a second ago may write now.
+/// Others count as using the database for this time after they were last noticed.
 const COMPANY: Duration = Duration::from_secs(1);
-/// After a commit that readers were in the way of.
+/// After a commit that readers blocked.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
-/// After which someone has the write lock for long.
+/// A wait for the write lock longer than this means a long transaction.
 const LONG: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// A sleep is cut into these, so that Ctrl-C is heard.
+/// Sleeps are divided into pieces of this length, so that Ctrl-C takes effect.
 const PIECE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
@@ -290,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_answer_of_the_vfs_is_taken_apart() {
+    fn the_list_of_old_pages_is_parsed() {
         let found = Found::parse("812 3-5 9-9").unwrap();
         assert_eq!(found.next, 812);
         assert_eq!(found.pages().collect::<Vec<_>>(), [3, 4, 5, 9]);

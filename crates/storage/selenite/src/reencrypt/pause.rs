@@ -1,4 +1,5 @@
-//! `DB-selenite-pause`: while it is there, a process that re-encrypts the database's pages rests between two batches.
+//! `DB-selenite-pause`: while this file exists, a process that re-encrypts the database's pages
+//! pauses between two batches.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use crate::error::io_error;
 use crate::storage::Storage;
 use crate::{EngineError, conversion};
 
-/// Asks for a rest. It lasts until [`resume`], also over the end of the process.
+/// Requests a pause. It lasts until [`resume`], also beyond the end of the process.
 ///
 /// # Errors
 /// [`EngineError::Io`].
@@ -22,7 +23,8 @@ pub fn pause(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// What is there already asks for a rest, unless it is a link to nothing: no one would see it.
+/// An existing file already requests a pause, unless it is a dangling link, which [`is_paused`]
+/// does not see.
 fn replace_link(storage: &dyn Storage, file: &Path) -> Result<(), EngineError> {
     if storage.attributes(file).is_ok() {
         return Ok(());
@@ -31,7 +33,7 @@ fn replace_link(storage: &dyn Storage, file: &Path) -> Result<(), EngineError> {
     replaced.map_err(io_error("create", file))
 }
 
-/// Ends the rest, and says whether there was one.
+/// Ends the pause, and returns whether there was one.
 ///
 /// # Errors
 /// [`EngineError::Io`].
@@ -44,14 +46,14 @@ pub fn resume(storage: &dyn Storage, path: &Path) -> Result<bool, EngineError> {
     }
 }
 
-/// Whether a rest was asked for.
+/// Whether a pause is requested.
 #[must_use]
 pub fn is_paused(storage: &dyn Storage, path: &Path) -> bool {
     let path = conversion::real_path(storage, path);
     path.is_ok_and(|path| storage.attributes(&file_of(&path)).is_ok())
 }
 
-/// Rests as long as that is asked for.
+/// Waits while a pause is requested.
 pub fn wait(work: &ReencryptionJob<'_>) -> Result<(), EngineError> {
     while is_paused(work.storage, work.path) {
         work.wait("paused", PAUSE)?;

@@ -1,11 +1,10 @@
-//! Which backup is meant.
+//! Chooses the backup to restore.
 //!
-//! - future-is-not-newest: a time in a name is a clock's word: a backup from the future is not the
-//!   newest, unless there is no other. A clock that jumped ahead once must not hide all that was
-//!   backed up since.
-//! - gaps-are-reported: what was committed later and is listed, but can't be reached since an
-//!   object before it is missing, is told of: as an error where the backup that is meant is the one
-//!   with the gap.
+//! - future-is-not-newest: the time in a name comes from a clock and may be wrong: a backup from
+//!   the future is not the newest, unless there is no other. A clock that was once ahead must not
+//!   hide all backups made since.
+//! - gaps-are-reported: later commits that are listed but unreachable, since an object before them
+//!   is missing, are reported: as an error if the chosen backup is the one with the gap.
 
 use selenite_backup::{
     AHEAD_SECONDS, ArchiveName, Backup, BackupError, Catalog, Chain, Destination, Entry, KeySource, LogObject, LogPlan,
@@ -17,32 +16,32 @@ use super::{Restore, Which, latest};
 use crate::keys::now;
 use crate::{EngineError, utc};
 
-/// What is meant.
+/// The chosen backup.
 pub struct Choice {
-    /// The backup, and what it rests on.
+    /// The backup, and those that it depends on.
     pub chain: Chain,
-    /// What of its log is laid over it.
+    /// The part of its log that is applied to it.
     pub log: LogPlan,
-    /// Those from the future that were passed over for it (future-is-not-newest).
+    /// Backups from the future that were skipped (future-is-not-newest).
     pub passed_over: Vec<ArchiveName>,
-    /// Others with a gap in their log, and what they would tell of later (gaps-are-reported).
+    /// Other backups with a gap in their log and later commits behind it (gaps-are-reported).
     pub unreachable: Vec<Unreachable>,
 }
 
-/// Objects of a backup's log that can't be reached: one before them is missing.
+/// Unreachable objects of a backup's log: one before them is missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unreachable {
     /// The backup.
     pub archive: ArchiveName,
     /// The object that is missing.
     pub object: String,
-    /// How many are behind it.
+    /// How many objects are behind it.
     pub count: u32,
-    /// Of when the last of them is: seconds since 1970-01-01 UTC.
+    /// The time of the last of them, in seconds since 1970-01-01 UTC.
     pub made: u64,
 }
 
-/// Opens the backup that is meant, and what it rests on.
+/// Opens the chosen backup, and those that it depends on.
 pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) -> Result<Choice, EngineError> {
     destination.check_place().map_err(BackupError::from)?;
     let catalog = Catalog::list(destination, how.database_id).map_err(BackupError::from)?;
@@ -73,7 +72,8 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
             }
         }
         Which::At(time) => {
-            // A name says when its backup was begun, and the manifest which moment it is of: not before that.
+            // A name has the time when its backup was begun, and the manifest the time of its
+            // content, which is not earlier.
             let last = ArchiveName::new(*time, ArchiveId([0xff; 16]));
             let mut found = None;
             for entry in finished().filter(|entry| entry.name <= last) {
@@ -117,7 +117,7 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
     })
 }
 
-/// One that is listed with a manifest was a backup, whatever is gone of it.
+/// An entry that is listed with a manifest was a backup, whichever of its objects are missing.
 fn check_begun(catalog: &Catalog, id: DatabaseId, name: &ArchiveName) -> Result<(), BackupError> {
     let entry = catalog.of(id).find(|entry| entry.name == *name);
     if entry.is_some_and(|entry| entry.is_finished && !entry.has_begun) {
@@ -132,7 +132,7 @@ fn has_gap(entry: &Entry) -> bool {
     entry.log_whole < entry.log_end
 }
 
-/// What lies behind the gap in a log, by its last object.
+/// The objects behind the gap in a log, with the time of the last one.
 fn behind_gap(destination: &dyn Destination, backup: &Backup, entry: &Entry) -> Option<Unreachable> {
     let archive = &backup.archive;
     let place = (&archive.key, archive.begun.database_id, backup.name());
@@ -147,7 +147,8 @@ fn behind_gap(destination: &dyn Destination, backup: &Backup, entry: &Entry) -> 
 
 /// Enforces `gaps-are-reported`.
 fn check_gap(destination: &dyn Destination, (tip, entry): (&Backup, &Entry), log: &LogPlan) -> Result<(), EngineError> {
-    // Before the gap there may be one of later than was asked for: then the gap is behind that.
+    // The log before the gap may already reach beyond the requested time: then the gap is after
+    // that.
     let is_before = entry.log_whole > 0 && log.all_until.is_none();
     if !has_gap(entry) || is_before {
         return Ok(());
@@ -157,7 +158,8 @@ fn check_gap(destination: &dyn Destination, (tip, entry): (&Backup, &Entry), log
         Some(last) => format!("of up to {}", utc(last.made)),
         None => "of which the last is not authentic".to_owned(),
     };
-    // Asked for by the second: what the last object before the gap has is of a part of one.
+    // Times are requested in seconds: the second of the last object before the gap is only partly
+    // covered.
     let last = log.all_until.map(|millis| millis.saturating_sub(1) / 1000);
     let next = match last.filter(|&last| last >= tip.facts.made) {
         Some(last) => format!("restore an earlier state: --at {}, or before", utc(last)),
@@ -211,7 +213,7 @@ fn none(destination: &dyn Destination, what: &str) -> BackupError {
     }
 }
 
-/// As the name of its folder has it.
+/// In hexadecimal, as in the name of its folder.
 pub fn hex(id: DatabaseId) -> String {
     id.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }

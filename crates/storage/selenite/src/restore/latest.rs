@@ -1,25 +1,25 @@
-//! Which of several backups tells of the latest moment.
+//! Chooses among several backups the one that reaches the latest moment.
 //!
-//! - followed-may-be-later: a backup that is followed tells of later moments than its name: others
-//!   may have been made meanwhile, by hand, or by one who followed and was stopped before it said
-//!   where the new one was taken.
-//! - recently-written-are-asked: asked are those of which something was written, by the
-//!   destination's clock, after the newest by name was made, or up to a day before. Of each one
-//!   manifest and few objects of the log are read, by halves: `made` never falls (FORMAT 12.6). An
-//!   object behind a gap tells nothing here: it can't be reached.
-//! - log-length-within-a-second: manifests tell seconds. Within one, the log's length decides,
-//!   where it is the same log.
+//! - followed-may-be-later: a backup that is followed reaches later moments than its name says:
+//!   others may have been made meanwhile, by hand, or by a follower that was stopped before it
+//!   recorded the destination of the new one.
+//! - recently-written-are-asked: read are the backups that were written to, by the destination's
+//!   clock, after the newest by name was made, or up to a day before. Of each, the manifest and a
+//!   few objects of the log are read, by binary search: `made` never decreases (FORMAT 12.6). An
+//!   object behind a gap does not count, as it is unreachable.
+//! - log-length-within-a-second: manifests have times in seconds. Within one second, the length of
+//!   the log decides, if it is the same log.
 
 use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, Trouble};
 use selenite_format::archive::{LogFacts, LogPosition};
 
 use crate::DAY_SECONDS;
 
-/// Of `newest` and the `others` that were begun before, the one that tells of the latest moment up
-/// to `until`, in milliseconds since 1970-01-01 UTC.
+/// Of `newest` and the `others` that were begun before it, the one that reaches the latest moment
+/// up to `until`, in milliseconds since 1970-01-01 UTC.
 ///
 /// # Errors
-/// As opening a backup and an object of its log.
+/// The errors of opening a backup and an object of its log.
 pub fn latest<'a>(
     destination: &dyn Destination,
     newest: Backup,
@@ -43,7 +43,7 @@ pub fn latest<'a>(
     let mut found = newest;
     for entry in contested {
         let backup = match opened(&entry.name) {
-            // Of other keys, or removed meanwhile.
+            // It is of other keys, or was removed meanwhile.
             Err(BackupError::Key { .. } | BackupError::NotThere { .. } | BackupError::Unfinished { .. }) => continue,
             backup => backup?,
         };
@@ -61,11 +61,11 @@ pub fn latest<'a>(
     Ok(found)
 }
 
-/// The last moment that the log of a backup tells of, in milliseconds since 1970-01-01 UTC; nothing
-/// without a log. A file's time would be that of a copy.
+/// The last moment that the log of a backup reaches, in milliseconds since 1970-01-01 UTC; `None`
+/// without a log. The modification time of an object could be that of a copy.
 ///
 /// # Errors
-/// As opening an object of the log.
+/// The errors of opening an object of the log.
 pub fn followed_until(
     destination: &dyn Destination,
     backup: &Backup,
@@ -74,10 +74,10 @@ pub fn followed_until(
     Ok(Moment::of(destination, backup, log_count, u64::MAX)?.millis)
 }
 
-/// The last moment of which a backup tells.
+/// The last moment that a backup reaches.
 struct Moment {
     seconds: u64,
-    /// Where its log says so.
+    /// From its log, if it has one.
     millis: Option<u64>,
     position: Option<LogPosition>,
 }
@@ -116,7 +116,8 @@ impl Moment {
     }
 }
 
-/// `recently-written-are-asked`: the last object of the last whole turn not after `until`.
+/// `recently-written-are-asked`: the facts of the last object of the last complete turn up to
+/// `until`.
 fn last_turn(
     count: u32,
     until: u64,
@@ -124,7 +125,7 @@ fn last_turn(
 ) -> Result<Option<LogFacts>, BackupError> {
     let (mut low, mut high) = (0, count);
     while low < high {
-        // The last first: it is the one that is mostly asked for.
+        // The last object first: it is usually the wanted one.
         let middle = if high == count {
             count - 1
         } else {
@@ -136,7 +137,7 @@ fn last_turn(
             high = middle;
         }
     }
-    // One that was cut off counts for nothing.
+    // A turn that was interrupted does not count.
     for number in (0..low).rev() {
         let facts = facts_of(number)?;
         if facts.is_last {
@@ -161,7 +162,7 @@ mod tests {
             },
             checksum: [0; 8],
         };
-        // Turns of one to three objects, a moment each.
+        // Turns of one to three objects, each turn with one time.
         let mut log: Vec<LogFacts> = Vec::new();
         for turn in 1..=40_u64 {
             for object in 0..=turn % 3 {

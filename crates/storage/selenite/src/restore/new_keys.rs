@@ -1,13 +1,13 @@
 //! The keys of a restored database.
 //!
-//! - new-data-and-log-key: the data key and the log key are new: no page and no log of another file
-//!   of the same database is ever read with it.
-//! - identity-kept-or-new: database id, master key and slots are as they were when it was backed
-//!   up; or, where others are to open it or no one knows the master key, it is another database,
-//!   with an id of its own: a pin of the old one does not speak of it. Who is to have a slot
-//!   besides (`add_own_slot`) has it before the file has its name.
+//! - new-data-and-log-key: the data key and the log key are new: neither ever decrypts a page or a
+//!   log of another file of the same database.
+//! - identity-kept-or-new: database id, master key and slots are as in the backup. If the file is
+//!   for other recipients, or the master key is unknown, it is another database with its own id,
+//!   which a pin of the old one does not cover. Additional slots (`add_own_slot`) exist before the
+//!   file has its name.
 //! - epoch-and-generation-above: epoch and generation are above those of the archive, and above
-//!   those of the file whose place it takes, if that can be opened and is of the same database.
+//!   those of the file that it replaces, if that can be opened and is of the same database.
 
 use selenite_backup::{Backup, OpenedBy};
 use selenite_cipher::{Epoch, Suite};
@@ -18,15 +18,16 @@ use crate::{EngineError, keys};
 
 /// The keys of a restored database.
 pub struct NewKeys {
-    /// Both superblocks, the one that counts behind the other.
+    /// Both superblocks; the second is the valid one.
     pub superblocks: [Unlocked; 2],
     /// Whether it is another database, with another master key.
     pub is_new: bool,
 }
 
 impl NewKeys {
-    /// Draws them: for others, or for whom they were, and one's `own` identities. `present` is what
-    /// the file has whose place it takes; what was in clear stays so only with `keep_clear`.
+    /// Draws the keys: for `recipients`, or with the slots of the backup and `own` identities.
+    /// `present` is the superblock of the file that is replaced; unencrypted pages stay so only
+    /// with `keep_clear`.
     pub fn draw(
         backup: &Backup,
         recipients: &[Box<dyn Recipient>],
@@ -65,7 +66,7 @@ impl NewKeys {
                 pages: Vec::new(),
             });
         }
-        // FORMAT 3.9: no one opens it before its pages are in it.
+        // FORMAT 3.9: this keeps others from opening it before its pages are in it.
         first.set_pages_exist(facts.page_count > 0);
         let generation = first.superblock.generation.checked_add(1);
         let second = first.with_generation(generation.ok_or(KeyError::GenerationExhausted)?);
@@ -76,7 +77,7 @@ impl NewKeys {
     }
 }
 
-/// Adds slots for one's own identities, unless one of them has one.
+/// Adds slots for the user's own identities, unless one of them has a slot.
 fn with_own_slot(made: Unlocked, own: &[Box<dyn Identity>]) -> Result<Unlocked, EngineError> {
     for identity in own {
         if keys::slot_of(&made, identity.as_ref())?.is_some() {
@@ -104,9 +105,9 @@ fn above(unlocked: &Unlocked, present: Option<&Superblock>) -> Unlocked {
     from
 }
 
-/// What pages are sealed in: what they were, if that is a suite that encrypts, or they may stay in clear.
+/// The suite to seal pages in: the backup's, if it encrypts, or if `keep_clear`.
 fn suite_of(backup: &Backup, allow_deprecated: bool, keep_clear: bool) -> Result<Suite, EngineError> {
-    // The MAC of what opens the archive covers it.
+    // It is authentic: the MAC of the archive's key covers it.
     let superblock = Superblock::parse(&backup.archive.begun.superblock).ok();
     let sealing = superblock.and_then(|superblock| superblock.sealing().map(|epoch| epoch.suite));
     let suite = sealing

@@ -1,4 +1,4 @@
-//! Seals pages as they come, and writes those that lie side by side at once.
+//! Seals pages one by one, and writes contiguous ones in one call.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use selenite_vfs::view::View;
 
 use crate::{EngineError, error::io_error, storage::WriteAt};
 
-/// Writes a new file's pages.
+/// Writes the pages of a new file.
 pub struct PageWriter<'a> {
     target: (&'a dyn WriteAt, &'a Path),
     view: &'a View,
     sealing: PageCipher,
     nonces: Nonces,
-    /// Sealed, and not yet written.
+    /// Sealed pages that are not yet written.
     images: Vec<u8>,
-    /// Where the first of them goes.
+    /// The offset of the first of them.
     place: u64,
 }
 
@@ -35,10 +35,11 @@ impl<'a> PageWriter<'a> {
         })
     }
 
-    /// Seals a page, of its size and with a place, and writes it by and by. Answers whether a run of them was written.
+    /// Seals a page, which must have the page size and a place, and buffers it. Returns whether a
+    /// run was written.
     ///
     /// # Errors
-    /// [`EngineError::Refused`] for a page that no database has; [`EngineError::Io`].
+    /// [`EngineError::Refused`] for a page that no database can have; [`EngineError::Io`].
     pub fn add(&mut self, page_no: u32, plain: &[u8]) -> Result<bool, EngineError> {
         let page = PageNo(page_no);
         let Some(place) = self.view.geometry.place(page) else {
@@ -63,7 +64,7 @@ impl<'a> PageWriter<'a> {
         Ok(is_written)
     }
 
-    /// Writes what waits.
+    /// Writes the buffered pages.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -83,7 +84,7 @@ fn refused(page_no: u32, what: &str) -> EngineError {
     }
 }
 
-/// 1 MiB: large enough that a call costs nothing beside what it moves.
+/// 1 MiB: the cost of a call is then negligible beside that of its data.
 const RUN_SIZE: usize = 1 << 20;
 
 #[cfg(test)]
@@ -94,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// FORMAT 2.3: the displaced page, the one that SQLite never uses, and what is around them.
+    /// FORMAT 2.3: the displaced page, the one that SQLite never uses, and the pages around them.
     #[test]
     fn pages_around_the_lock_bytes_are_written_to_their_places() {
         let recipients: Vec<Box<dyn Recipient>> =
@@ -115,7 +116,7 @@ mod tests {
                 plain
             };
             let mut writer = PageWriter::new((&file, &path), &view).unwrap();
-            // As they come from a backup: the last first, in runs.
+            // In the order of a backup: the last pages first, in runs.
             for run in pages.chunks(10).rev() {
                 for &page_no in run {
                     writer.add(page_no, &plain_of(page_no)).unwrap();

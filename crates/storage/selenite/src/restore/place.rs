@@ -1,12 +1,13 @@
-//! The place of a restored database: a free name, or that of a file that it replaces.
+//! The path of a restored database: unused, or that of a file that it replaces.
 //!
-//! - locked-until-renamed: what is there is locked from before the first page is written until the
-//!   new file has its name, if it can be opened; who has it open is told then.
-//! - unopenable-without-lock: what can't be opened, since it is damaged or of another key, is
-//!   replaced without a lock. Its logs are put aside first, and removed when the new file has the
-//!   name: between the two a kill leaves them under the draft's name.
-//! - same-file-replaced: what is replaced so is the file that was looked at. Another that came
-//!   there meanwhile stays.
+//! - locked-until-renamed: an existing file that can be opened is locked from before the first
+//!   page is written until the new file has its name; connections that have it open are then
+//!   notified.
+//! - unopenable-without-lock: a file that can't be opened, since it is damaged or of another key,
+//!   is replaced without a lock. Its logs are renamed first, and removed when the new file has the
+//!   name: a kill between the two leaves them under the draft's name.
+//! - same-file-replaced: the file replaced without a lock is the one that was examined. Another
+//!   that appeared at the path meanwhile stays.
 //! - silent-key-service-is-an-error: a key service that does not answer gives no information about
 //!   the file: that is an error.
 
@@ -23,10 +24,10 @@ use crate::storage::{Attributes, Storage};
 use crate::superblock_file::{FileContent, inspect};
 use crate::{Access, Class, EngineError, extended};
 
-/// The place of a restored database.
+/// The path of a restored database.
 pub struct RestoreTarget<'a> {
     storage: &'a dyn Storage,
-    /// The file's own name, without links.
+    /// The path, with links resolved.
     pub path: PathBuf,
     kind: Kind,
 }
@@ -38,21 +39,21 @@ enum Kind {
     Unopened(String, Option<Attributes>),
 }
 
-/// What became of the file that was there.
+/// The result for a file that existed at the path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Replaced {
-    /// Whether there was one.
+    /// Whether there was a file.
     pub was_there: bool,
     /// Why it could not be opened, and was replaced without a lock.
     pub unopened: Option<String>,
-    /// Why who had it open will not be told; mostly they will.
+    /// Why connections that have it open will not notice; `None` if they will.
     pub not_retired: Option<String>,
-    /// What it had besides owner and mode, and the new one could not be given.
+    /// Its attributes, besides owner and mode, that could not be set on the new file.
     pub not_kept: Vec<String>,
 }
 
 impl<'a> RestoreTarget<'a> {
-    /// The place that has this name.
+    /// Examines the path, and locks an existing file.
     ///
     /// # Errors
     /// [`EngineError::Exists`], unless it may be replaced; [`EngineError::Busy`] if it is in use; [`EngineError::Io`].
@@ -92,7 +93,7 @@ impl<'a> RestoreTarget<'a> {
         Ok(Self { storage, path, kind })
     }
 
-    /// What the file says that is there, if it is encrypted and could be opened.
+    /// The superblock of the existing file, if it is encrypted and could be opened.
     pub fn present(&mut self) -> Option<Superblock> {
         match &mut self.kind {
             Kind::Locked(source, _) => source.database().unlocked().ok().map(|unlocked| unlocked.superblock),
@@ -100,11 +101,11 @@ impl<'a> RestoreTarget<'a> {
         }
     }
 
-    /// Gives a complete draft the name.
+    /// Renames a complete draft to the path.
     ///
     /// # Errors
-    /// [`EngineError::Exists`]; [`EngineError::Busy`]; [`EngineError::Io`]. What was there is then there still; but see
-    /// `ExclusiveSource::hand_over`.
+    /// [`EngineError::Exists`]; [`EngineError::Busy`]; [`EngineError::Io`]. An existing file is
+    /// then unchanged; but see `ExclusiveSource::hand_over`.
     pub fn take(self, draft: Draft<'_>) -> Result<Replaced, EngineError> {
         let (storage, path) = (self.storage, &self.path);
         match self.kind {
@@ -148,14 +149,14 @@ impl<'a> RestoreTarget<'a> {
     }
 }
 
-/// What came of locking what is there.
+/// The result of locking an existing file.
 enum Locked {
     Yes(Box<ExclusiveSource>),
-    /// unopenable-without-lock: why.
+    /// unopenable-without-lock: the reason.
     Unopenable(String),
 }
 
-/// Another process that uses it, or a disk that does not answer, is another matter: an error.
+/// Another process that uses the file, or a disk that does not respond, is an error instead.
 fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, EngineError> {
     let present = match inspect(storage, path) {
         Err(error) if matches!(error.class(), Class::NotEncrypted | Class::Data) => {
@@ -175,7 +176,7 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
         }
     };
     let locked = ExclusiveSource::lock(storage, path, &access.passing()).and_then(|source| {
-        // What can't be put away would stop the hand-over, when all is done.
+        // A log that can't be emptied would make the hand-over fail, after all pages are written.
         source.empty_log()?;
         Ok(source)
     });
@@ -197,8 +198,8 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
     Err(error)
 }
 
-/// `silent-key-service-is-an-error`: SQLite's number says that no key was to be had, and not why:
-/// it is asked for once more.
+/// `silent-key-service-is-an-error`: SQLite's error code says that no key was available, but not
+/// why: the key is requested once more.
 fn is_of_another_key(path: &Path, superblock: &[u8], access: &Access) -> Result<bool, EngineError> {
     let config = Access::config()?;
     let identities = access.identities(&config)?;
@@ -240,7 +241,7 @@ fn replace_unopened(
     (path, looked_at): (&Path, Option<&Attributes>),
     mut draft: Draft<'_>,
 ) -> Result<(), EngineError> {
-    // same-file-replaced: the logs that are put aside are that file's, too.
+    // same-file-replaced: the logs that are renamed belong to that file, too.
     check_same(storage, path, looked_at)?;
     let pairs = COMPANIONS.map(|companion| (beside(path, companion), beside(draft.path(), companion)));
     let mut aside = Vec::new();
@@ -271,7 +272,7 @@ fn replace_unopened(
     }
     sync_folder(storage, path)?;
     for (_, to) in aside {
-        // What can't be removed now is found by the next run.
+        // If that fails, the next run removes it.
         let _ = storage.remove(&to);
     }
     Ok(())
@@ -292,7 +293,7 @@ mod tests {
 
     /// Checks `same-file-replaced`.
     #[test]
-    fn only_the_file_that_was_looked_at_is_replaced() {
+    fn only_the_examined_file_is_replaced() {
         for (was_there, has_log) in [(true, false), (true, true), (false, true)] {
             let folder = tempfile::tempdir().unwrap();
             let (path, access) = at(folder.path());
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_and_can_not_be_opened_is_replaced() {
+    fn a_file_that_can_not_be_opened_is_replaced() {
         for was_there in [true, false] {
             let folder = tempfile::tempdir().unwrap();
             let (path, access) = at(folder.path());

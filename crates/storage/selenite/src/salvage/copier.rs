@@ -1,4 +1,4 @@
-//! Makes the tables, fills them, and makes what belongs to them.
+//! Creates the tables, fills them, and creates indexes, views and triggers.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use super::text::Encoding;
 use super::tree::{Family, Hole, Tree};
 use crate::{Database, EngineError, Watch};
 
-/// What was copied.
+/// The result of copying.
 pub struct Copied {
-    /// Table by table.
+    /// One report per table.
     pub tables: Vec<TableReport>,
-    /// What could not be made.
+    /// Entries of the schema that could not be created.
     pub not_made: Vec<NotMade>,
     /// Rows whose table is not certain.
     pub strays: Option<Strays>,
@@ -40,11 +40,11 @@ pub struct Copier<'a, 'g> {
     strays: Vec<Stray>,
 }
 
-/// A table on its way.
+/// A table while it is copied.
 struct Table {
     purpose: Purpose,
     family: Family,
-    /// `None` where it can't be made.
+    /// `None` if the table can't be created.
     layout: Option<TableLayout>,
     tree: Tree,
     report: TableReport,
@@ -53,17 +53,18 @@ struct Table {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Rows,
-    /// `sqlite_sequence`: SQLite makes it, and has begun to fill it.
+    /// `sqlite_sequence`: SQLite creates it, and adds rows to it while tables are filled.
     Sequence,
-    /// Of ANALYZE: not copied, for it would describe rows that are lost.
+    /// A table of ANALYZE: not copied, since it would describe rows that are lost.
     Statistics,
 }
 
 impl<'a, 'g> Copier<'a, 'g> {
-    /// Prepares a new, empty database. Until it is whole no one knows it, so nothing has to survive a crash.
+    /// Prepares a new, empty database. It has no final name until it is complete, so nothing has
+    /// to survive a crash.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// The errors of SQLite.
     pub fn begin(
         (database, guard): (&'a Database, Guard),
         survey: &'a mut PageSurvey<'g>,
@@ -77,7 +78,7 @@ impl<'a, 'g> Copier<'a, 'g> {
             "synchronous = OFF",
             "foreign_keys = OFF",
             "trusted_schema = OFF",
-            // What was allowed when a row was written need not be now.
+            // Constraints may have been added after a row was written.
             "ignore_check_constraints = ON",
         ] {
             database.text(&format!("PRAGMA {pragma}"))?;
@@ -97,7 +98,7 @@ impl<'a, 'g> Copier<'a, 'g> {
     /// Copies everything.
     ///
     /// # Errors
-    /// What SQLite says of the new database; [`EngineError::Interrupted`].
+    /// The errors of SQLite for the new database; [`EngineError::Interrupted`].
     pub fn run(mut self) -> Result<Copied, EngineError> {
         let mut tables = self.make_tables()?;
         let schema = self.schema;
@@ -136,7 +137,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         let (user, application) = schema.map_or((0, 0), |schema| {
             (schema.header.user_version, schema.header.application_id)
         });
-        // Even where nothing else was written, this makes a database of the file.
+        // Even if nothing else was written, this gives the file a database header.
         self.database.batch(&format!(
             "BEGIN IMMEDIATE; PRAGMA user_version = {user}; PRAGMA application_id = {application}; COMMIT"
         ))?;
@@ -148,8 +149,8 @@ impl<'a, 'g> Copier<'a, 'g> {
         })
     }
 
-    /// Makes all tables, and walks the trees of the old ones: all of them before a row is read, for a page belongs to
-    /// the tree that leads to it first.
+    /// Creates all tables, and walks the trees of the old ones: all trees before any row is read,
+    /// since a page belongs to the first tree that reaches it.
     fn make_tables(&mut self) -> Result<Vec<Table>, EngineError> {
         let mut tables = Vec::new();
         let entries = self.schema.map(|schema| schema.entries.as_slice()).unwrap_or_default();
@@ -182,7 +183,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         Ok(tables)
     }
 
-    /// By the root alone.
+    /// From the kind of the root page alone.
     fn family_of(&mut self, root: u32) -> Family {
         match self.survey.node(root).map(|(node, _)| node.kind) {
             Ok(NodeKind::IndexInner | NodeKind::IndexLeaf) => Family::Keyed,
@@ -190,7 +191,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         }
     }
 
-    /// Copies the rows of these pages. `is_found`: nothing leads to them any more.
+    /// Copies the rows of these pages. `is_found`: no page refers to them.
     fn fill(&mut self, table: &mut Table, pages: &[u32], is_found: bool) -> Result<(), EngineError> {
         let Table { layout, report, .. } = table;
         let filler = layout
@@ -240,7 +241,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         }));
     }
 
-    /// Looks for leaves whose way from the root is lost.
+    /// Looks for leaves that can't be reached from a root.
     fn find_leaves(&mut self, tables: &mut [Table], free_is_known: bool) -> Result<(), EngineError> {
         let all_is_known = self.schema.is_some_and(|schema| schema.is_complete);
         let is_open = |table: &Table| table.tree.holes.iter().any(|hole| hole.may_be_inner);
@@ -279,7 +280,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         Ok(())
     }
 
-    /// Makes indexes, views and triggers, and lists virtual tables.
+    /// Creates indexes, views and triggers, and lists virtual tables.
     fn make_others(&mut self, entries: &[Entry]) -> Result<(), EngineError> {
         for entry in entries
             .iter()
@@ -297,7 +298,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         Ok(())
     }
 
-    /// Answers whether SQLite took it.
+    /// Returns whether SQLite accepted it.
     fn make(&mut self, entry: &Entry) -> Result<bool, EngineError> {
         match self.maker.make(entry)? {
             Ok(()) => Ok(true),

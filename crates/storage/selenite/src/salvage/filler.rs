@@ -1,8 +1,9 @@
-//! Rows on their way into a table of the new database.
+//! Inserts rows into a table of the new database.
 //!
-//! - no-row-displaces-another: a row that is not in the table afterwards is refused, and no other
-//!   goes for it: what the table itself says of conflicts (`ON CONFLICT REPLACE`, `IGNORE`) was
-//!   meant for its application's rows, not for old ones beside new ones.
+//! - no-row-displaces-another: a row that conflicts with another is rejected and reported; it
+//!   neither replaces that row nor is dropped silently. The table's own conflict clauses (`ON
+//!   CONFLICT REPLACE`, `IGNORE`) were meant for its application's rows, not for old ones beside
+//!   new ones.
 
 use std::collections::HashMap;
 
@@ -19,13 +20,15 @@ pub struct Filler<'a> {
     database: &'a Database,
     layout: &'a TableLayout,
     encoding: Encoding,
-    /// By how many fields a record has: fields that were added later get their default, as SQLite has it.
+    /// By the number of fields in a record: as in SQLite, columns that were added later get their
+    /// default.
     statements: HashMap<usize, Statement<'a>>,
 }
 
 impl<'a> Filler<'a> {
-    /// For a table. Fails with SQLite's words where only the database's application could fill it: a generated column
-    /// may call a function, an index may use a collation, that no one else has.
+    /// Prepares a table. Fails with SQLite's message if only the database's application could fill
+    /// it: a generated column may call a function, or an index use a collation, that only the
+    /// application has.
     pub fn new(database: &'a Database, layout: &'a TableLayout, encoding: Encoding) -> Result<Self, String> {
         let mut filler = Self {
             database,
@@ -38,10 +41,10 @@ impl<'a> Filler<'a> {
         Ok(filler)
     }
 
-    /// Inserts a row; answers why that was refused, if it was.
+    /// Inserts a row. The inner error is the reason why SQLite rejected the row.
     ///
     /// # Errors
-    /// What SQLite says that is not the row's fault.
+    /// Errors of SQLite that are not caused by the row.
     pub fn insert(&mut self, rowid: Option<i64>, payload: &[u8]) -> Result<Result<(), String>, EngineError> {
         let Some(values) = record::values(payload) else {
             return Ok(Err("not a record".to_owned()));
@@ -113,12 +116,12 @@ fn prepare<'a>(
     ))
 }
 
-/// SQLite's words where it refused a row or a definition for what it is: by a constraint, its size,
-/// because of a function or collation that only the database's application has, or because it may
-/// not do that (`maker.rs`).
+/// SQLite's message if it rejected a row or a definition for its content: for a constraint, its
+/// size, a function or collation that only the database's application has, or because the guard
+/// denied it (`maker.rs`).
 ///
 /// # Errors
-/// Everything else.
+/// All other errors.
 pub fn refusal(database: &Database, error: rusqlite::Error) -> Result<String, EngineError> {
     if matches!(code_of(&error), ERROR | TOOBIG | CONSTRAINT | MISMATCH | AUTH) {
         return Ok(error.to_string());

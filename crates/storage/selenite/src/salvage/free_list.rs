@@ -1,14 +1,15 @@
-//! Pages that hold nothing: the list of free pages (sqlite.org/fileformat.html, 1.5).
+//! Free pages, from SQLite's free list (sqlite.org/fileformat.html, 1.5).
 //!
-//! Pointer maps hold no rows either, and need not be known: their first byte is 0 to 5, and never that of a leaf.
+//! Pointer map pages have no rows either, but need no handling: their first byte is 0 to 5, which
+//! no leaf of a table has.
 
 use super::node::u32_at;
 use super::page_survey::PageSurvey;
 use super::schema::Header;
 
-/// Takes all free pages; answers whether that is surely all of them.
+/// Takes all free pages; returns whether the list is certainly complete.
 ///
-/// A free page still holds what it held before: rows that were deleted.
+/// A free page still has its former content: rows that were deleted.
 pub fn take(survey: &mut PageSurvey<'_>, header: &Header) -> bool {
     let usable = survey.snapshot().usable_size();
     let mut count = 0;

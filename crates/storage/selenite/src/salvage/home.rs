@@ -1,10 +1,10 @@
-//! Which table a leaf belongs to, to which nothing leads any more: the page above it is lost.
+//! Finds the table of a leaf that no page refers to, since its parent is lost.
 //!
-//! - exactly-one-table: only a leaf for which there is one table, and no other, is taken for that
-//!   table's: its rowids are in the range of a hole of the table, and every record on it could be
-//!   the table's.
-//! - no-freed-leaves: and only where no leaf can be one that was given up: all free pages are
-//!   known, and all tables.
+//! - exactly-one-table: a leaf is assigned to a table only if it fits that table and no other: its
+//!   rowids are in the range of a hole of the table, and every record on it fits the table's
+//!   columns.
+//! - no-freed-leaves: leaves are assigned only if none of them can be a freed page: all free pages
+//!   and all tables are known.
 
 use super::page_survey::PageSurvey;
 use super::record;
@@ -13,16 +13,17 @@ use super::tree::Hole;
 
 /// A table that has lost pages.
 pub struct Candidate<'a> {
-    /// Which of the tables.
+    /// Its index in the list of tables.
     pub index: usize,
-    /// Those of its holes below which there may be leaves, in the order of their rowids: they do not overlap.
+    /// The holes below which there may be leaves, in the order of their rowids: they do not
+    /// overlap.
     pub holes: Vec<Hole>,
-    /// Its columns; any record fits where they are not known.
+    /// Its columns; any record fits if they are unknown.
     pub layout: Option<&'a TableLayout>,
 }
 
 impl<'a> Candidate<'a> {
-    /// A table with these holes, as its walk found them.
+    /// A table with these holes from its walk.
     pub fn new(index: usize, holes: &[Hole], layout: Option<&'a TableLayout>) -> Self {
         let mut holes: Vec<Hole> = holes.iter().filter(|hole| hole.may_be_inner).copied().collect();
         holes.sort_by_key(|hole| hole.above);
@@ -38,7 +39,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The only table that a leaf can be of.
+/// The only table that a leaf fits.
 pub fn find(survey: &mut PageSurvey<'_>, page_no: u32, candidates: &[Candidate<'_>]) -> Option<usize> {
     let (node, page) = survey.node(page_no).ok()?;
     let (first, last) = (node.cells.first()?.rowid, node.cells.last()?.rowid);
@@ -62,7 +63,8 @@ pub fn find(survey: &mut PageSurvey<'_>, page_no: u32, candidates: &[Candidate<'
     }
 }
 
-/// From here on the first byte of an overflow page, which begins with a page number, can be that of a leaf.
+/// From this page number on, the first byte of an overflow page, which begins with a page number,
+/// can equal that of a leaf.
 pub const PAGE_COUNT_MAX: u32 = 0x0d00_0000;
 
 #[cfg(test)]
@@ -71,7 +73,7 @@ mod tests {
     use crate::salvage::Why;
 
     #[test]
-    fn a_hole_is_found_by_its_rowids_as_by_a_look_at_each() {
+    fn covers_finds_the_same_hole_as_a_linear_search() {
         let hole = |above, up_to, may_be_inner| Hole {
             page_no: 9,
             why: Why::Bad,

@@ -1,7 +1,7 @@
-//! A table for rows whose own table is not certain.
+//! The table `lost_and_found`, for rows whose own table is not certain.
 //!
-//! Its columns: the page on which a row was, the table's name where that is known, the rowid, how many fields there
-//! are, and the fields. It is made with the first row.
+//! Its columns: the page of the row, the table's name if known, the rowid, the number of fields,
+//! and the fields. It is created with the first row.
 
 use rusqlite::types::ValueRef;
 
@@ -16,16 +16,16 @@ use crate::{Database, EngineError, Watch};
 
 /// A page with rows whose table is not certain.
 pub struct Stray {
-    /// Which page.
+    /// Its number.
     pub page_no: u32,
-    /// The table's name, where it is known and the table can't be made.
+    /// The table's name, if it is known and the table can't be created.
     pub table: Option<String>,
 }
 
-/// Puts the rows of these pages there; `None` if there are no such pages.
+/// Inserts the rows of these pages into it; `None` if there are no such pages.
 ///
 /// # Errors
-/// What SQLite says; [`EngineError::Interrupted`].
+/// The errors of SQLite; [`EngineError::Interrupted`].
 pub fn keep(
     (database, old): (&Database, &[Entry]),
     survey: &mut PageSurvey<'_>,
@@ -92,7 +92,7 @@ struct Row<'a> {
 impl Row<'_> {
     fn insert(self, statement: &mut rusqlite::Statement<'_>, encoding: Encoding) -> Result<(), rusqlite::Error> {
         let field_count = i64::try_from(self.values.len()).unwrap_or(i64::MAX);
-        // The name is ours, in UTF-8: it is encoded as any text that is bound.
+        // The name is a string of this program, in UTF-8: it is bound as any such text.
         let name = self.stray.table.as_deref();
         for (index, value) in [
             ValueRef::Integer(self.stray.page_no.into()),
@@ -116,7 +116,7 @@ impl Row<'_> {
     }
 }
 
-/// The most fields that a row of these pages has.
+/// The maximum number of fields of a row on these pages.
 fn width(survey: &mut PageSurvey<'_>, pages: &[Stray]) -> usize {
     let mut width = 0;
     for stray in pages {
@@ -132,7 +132,7 @@ fn width(survey: &mut PageSurvey<'_>, pages: &[Stray]) -> usize {
     width.min(WIDTH_MAX)
 }
 
-/// A name that nothing has, and nothing had: what could not be made yet may be listed later.
+/// A name that no entry has or had: entries that could not be created yet may be listed later.
 fn free_name(database: &Database, old: &[Entry]) -> Result<String, EngineError> {
     let had = |name: &str| old.iter().any(|entry| entry.name.eq_ignore_ascii_case(name));
     let names = std::iter::once("lost_and_found".to_owned()).chain((1_u32..).map(|n| format!("lost_and_found_{n}")));
@@ -151,5 +151,5 @@ fn free_name(database: &Database, old: &[Entry]) -> Result<String, EngineError> 
 
 /// The columns before the fields.
 const FIXED: usize = 4;
-/// SQLite's limit of columns (SQLITE_MAX_COLUMN), less those.
+/// SQLite's limit of columns (SQLITE_MAX_COLUMN), less the fixed ones.
 const WIDTH_MAX: usize = 2000 - FIXED;

@@ -1,13 +1,13 @@
-//! Makes what the entries of the old schema name, and nothing else.
+//! Creates the entries of the old schema, and nothing else.
 //!
-//! - definition-makes-its-entry: anyone who could write to the schema table could have put anything
-//!   there. Once a definition has run there is one new thing, of its entry's kind and name; or else
-//!   all that it did is undone.
-//! - no-table-from-query: no table is made from a query, which need not end: SQLite itself refuses
-//!   such a schema (`sqlite3EndTable` in build.c). Nor does a definition run a virtual table's
-//!   module.
-//! - virtual-tables-are-listed: a virtual table is listed, not made: CREATE would make its
-//!   contents, which are there, tables of their own and copied as any. It stays in the list if
+//! - definition-makes-its-entry: a definition is untrusted, as anyone who could write to the
+//!   schema table chose its text. After it has run there is exactly one new entry, of the expected
+//!   kind and name; otherwise it is rolled back.
+//! - no-table-from-query: no table is created from a query, which might not end: SQLite itself
+//!   rejects such a schema (`sqlite3EndTable` in build.c). Nor does a definition run a virtual
+//!   table's module.
+//! - virtual-tables-are-listed: a virtual table is listed, not created: CREATE would create its
+//!   content, which has tables of its own that are copied as any others. It stays in the list if
 //!   SQLite can read the schema with it.
 
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use super::filler::{CORRUPT, code_of, refusal};
 use super::schema::Entry;
 use crate::{Database, EngineError};
 
-/// Why something was not made, or that it was.
+/// `Err` with the reason if an entry was not created.
 type Made = Result<(), String>;
 
-/// Decides while a definition is compiled what it may do (no-table-from-query).
+/// Restricts what a definition may do while it is compiled (no-table-from-query).
 pub struct Guard(Arc<AtomicBool>);
 
 impl Guard {
-    /// Stands beside a database from now on.
+    /// Installs the guard as a database's authorizer.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// The errors of SQLite.
     pub fn post(database: &mut Database) -> Result<Self, EngineError> {
         let is_defining = Arc::new(AtomicBool::new(false));
         let asked = is_defining.clone();
@@ -52,22 +52,22 @@ impl Guard {
     }
 }
 
-/// Makes things in a database.
+/// Creates entries in a database.
 pub struct Maker<'a> {
     database: &'a Database,
     guard: Guard,
 }
 
 impl<'a> Maker<'a> {
-    /// In this database, beside which the guard stands.
+    /// For this database, which has the guard installed.
     pub fn new(database: &'a Database, guard: Guard) -> Self {
         Self { database, guard }
     }
 
-    /// Runs what made an entry. Answers why not, if SQLite did not take it.
+    /// Runs the definition of an entry. The inner error is the reason if SQLite rejected it.
     ///
     /// # Errors
-    /// What SQLite says that is not the definition's fault.
+    /// Errors of SQLite that are not caused by the definition.
     pub fn make(&self, entry: &Entry) -> Result<Made, EngineError> {
         let sql = entry.sql.as_deref().unwrap_or_default();
         if !begins_with(sql, "CREATE ") {
@@ -86,13 +86,15 @@ impl<'a> Maker<'a> {
         })
     }
 
-    /// Lists a virtual table (virtual-tables-are-listed). Answers why not, if SQLite would not read that.
+    /// Lists a virtual table (virtual-tables-are-listed). The inner error is the reason if SQLite
+    /// can't read the schema with it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// The errors of SQLite.
     pub fn list(&self, entry: &Entry) -> Result<Made, EngineError> {
         let sql = entry.sql.as_deref().unwrap_or_default();
-        // SQLite writes it like this, whatever was said (sqlite3VtabFinishParse in vtab.c).
+        // SQLite stores it in this form, whatever the statement was (sqlite3VtabFinishParse in
+        // vtab.c).
         if !begins_with(sql, "CREATE VIRTUAL TABLE ") {
             return Ok(Err(NO_DEFINITION.to_owned()));
         }
@@ -115,7 +117,7 @@ impl<'a> Maker<'a> {
                 read => read.map(Ok).map_err(|error| self.database.error(error)),
             }
         })?;
-        // What was undone is still what SQLite remembers.
+        // SQLite still has the schema from before the rollback in memory.
         self.database.batch(READ_ANEW)?;
         Ok(listed)
     }
@@ -128,7 +130,8 @@ impl<'a> Maker<'a> {
         Ok(made)
     }
 
-    /// `definition-makes-its-entry`: but for what SQLite makes along with it: indexes of keys, and `sqlite_sequence`.
+    /// `definition-makes-its-entry`. Entries that SQLite itself adds do not count: indexes of
+    /// keys, and `sqlite_sequence`.
     fn is_sole_since(&self, last: u64, entry: &Entry) -> Result<bool, rusqlite::Error> {
         let mut statement = self.database.connection().prepare(
             "SELECT type, name FROM main.sqlite_schema WHERE rowid > ?1 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",

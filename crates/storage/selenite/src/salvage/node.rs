@@ -1,14 +1,14 @@
-//! One page of a b-tree (sqlite.org/fileformat.html, 1.6). What it says is checked: it is authentic, but may be what
-//! someone wrote here before, or what a fault in SQLite made.
+//! One page of a b-tree (sqlite.org/fileformat.html, 1.6). Its content is checked: the page is
+//! authentic, but may be an older one or the result of a fault in SQLite.
 
 use super::record::varint;
 
-/// What a page of a b-tree is.
+/// The kind of a b-tree page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeKind {
-    /// Entries of an index, or rows of a table without rowids, and pages below.
+    /// Entries of an index, or rows of a table without rowids, and child pages.
     IndexInner,
-    /// Pages below.
+    /// Child pages of a table.
     TableInner,
     /// Entries of an index, or rows of a table without rowids.
     IndexLeaf,
@@ -16,33 +16,33 @@ pub enum NodeKind {
     TableLeaf,
 }
 
-/// A page, taken apart.
+/// A parsed page.
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// Its cells.
     pub cells: Vec<Cell>,
-    /// The last page below it, of an inner one.
+    /// The last child of an inner page.
     pub last_child: Option<u32>,
 }
 
-/// A cell, taken apart.
+/// A parsed cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
-    /// The page below it, of an inner one.
+    /// The child page, of an inner page.
     pub child: Option<u32>,
-    /// The rowid; of an inner page, the highest below the child.
+    /// The rowid; of an inner page, the highest one below the child.
     pub rowid: i64,
-    /// The size of its payload; none has an inner page of a table.
+    /// The size of its payload; 0 in an inner page of a table.
     pub payload_size: usize,
-    /// Where that begins in the page, and how much of it is there.
+    /// The offset of the payload in the page, and how much of it is there.
     pub local: (usize, usize),
-    /// Where the rest begins.
+    /// The first overflow page.
     pub overflow: Option<u32>,
 }
 
 impl NodeKind {
-    /// What a page says that it is; `None` if it is no page of a b-tree.
+    /// The kind that a page has; `None` if it is not a b-tree page.
     pub fn of(page: &[u8], page_no: u32) -> Option<Self> {
         match page.get(header_offset(page_no))? {
             2 => Some(Self::IndexInner),
@@ -53,14 +53,14 @@ impl NodeKind {
         }
     }
 
-    /// Whether pages lie below.
+    /// Whether it has child pages.
     pub fn is_inner(self) -> bool {
         matches!(self, Self::IndexInner | Self::TableInner)
     }
 }
 
 impl Node {
-    /// Takes a page apart, of which `usable` bytes are SQLite's; `None` if any part of it makes no sense.
+    /// Parses a page, of which SQLite uses `usable` bytes; `None` if any part is invalid.
     pub fn parse(page: &[u8], page_no: u32, usable: usize) -> Option<Self> {
         let kind = NodeKind::of(page, page_no)?;
         let bytes = page.get(..usable)?;
@@ -151,7 +151,7 @@ pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(field))
 }
 
-/// The database's header comes first on page 1.
+/// Page 1 begins with the database header.
 fn header_offset(page_no: u32) -> usize {
     if page_no == 1 { 100 } else { 0 }
 }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_is_taken_apart() {
+    fn parse_reads_a_leaf() {
         let node = Node::parse(&leaf(), 2, 976).unwrap();
         assert_eq!(
             (node.kind, node.last_child, node.cells.len()),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_may_be_anything() {
+    fn parse_bounds_every_cell_for_any_bytes() {
         for kind in [2, 5, 10, 13] {
             for at in 0..1024 {
                 for value in [0, 1, 0x7f, 0x80, 0xff] {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_in_the_header_or_beyond_the_end_is_none() {
+    fn parse_rejects_a_cell_in_the_header_or_beyond_the_end() {
         for at in [0_u16, 9, 975, 976, 1023, 65535] {
             let mut page = leaf();
             page[8..10].copy_from_slice(&at.to_be_bytes());

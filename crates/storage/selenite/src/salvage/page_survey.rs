@@ -1,21 +1,21 @@
-//! What a database's pages are, and which of them are spoken for.
+//! The kinds of a database's pages, and which of them have an owner.
 //!
-//! - one-owner-per-page: a page belongs to one tree, chain or list: the second that comes to it does
-//!   not get it.
+//! - one-owner-per-page: a page belongs to one tree, overflow chain or list: the first that
+//!   reaches it.
 
 use super::node::{Cell, Node, NodeKind, u32_at};
 use super::snapshot::Snapshot;
 use crate::watch::Phase;
 use crate::{EngineError, Watch};
 
-/// Why something can't be read.
+/// Why a page can't be read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Why {
     /// The page is not authentic.
     Bad,
-    /// The page is behind the end of the database.
+    /// The page is after the end of the database.
     Missing,
-    /// The page is authentic, and not what should be here.
+    /// The page is authentic, but not of the kind expected here.
     Misplaced,
 }
 
@@ -29,7 +29,7 @@ impl std::fmt::Display for Why {
     }
 }
 
-/// The pages, each looked at once.
+/// The pages of a database, each examined once.
 pub struct PageSurvey<'a> {
     snapshot: Snapshot<'a>,
     /// Page n at index n-1.
@@ -37,7 +37,7 @@ pub struct PageSurvey<'a> {
     done: u64,
 }
 
-/// What is known of a page.
+/// The state of a page.
 #[derive(Clone, Copy)]
 struct Mark {
     is_bad: bool,
@@ -46,7 +46,7 @@ struct Mark {
 }
 
 impl<'a> PageSurvey<'a> {
-    /// Looks at every page.
+    /// Examines every page.
     ///
     /// # Errors
     /// [`EngineError::Interrupted`].
@@ -76,7 +76,7 @@ impl<'a> PageSurvey<'a> {
         &self.snapshot
     }
 
-    /// Gives the pages back.
+    /// Returns the pages.
     pub fn into_snapshot(self) -> Snapshot<'a> {
         self.snapshot
     }
@@ -91,15 +91,16 @@ impl<'a> PageSurvey<'a> {
             .chain(missing.filter(|&page_no| !self.snapshot.is_lock_page(page_no)))
     }
 
-    /// How many there are of those, without a look at each that is missing: SQLite's lock-byte page
-    /// is one too many, there.
+    /// How many of those there are, without enumerating the missing ones: if SQLite's lock-byte
+    /// page is among them, it is counted too.
     pub fn bad_count(&self) -> u64 {
         let (here, promised) = (self.snapshot.page_count(), self.snapshot.promised_count());
         let bad = self.marks.iter().filter(|mark| mark.is_bad).count();
         u64::try_from(bad).unwrap_or(u64::MAX) + u64::from(promised - here)
     }
 
-    /// The pages whose newest image may be lost, though they have one (no-older-substitute in `snapshot.rs`).
+    /// The pages that are readable, but whose newest image may be lost (no-older-substitute in
+    /// `snapshot.rs`).
     pub fn uncertain_pages(&self) -> impl Iterator<Item = u32> {
         (1..=self.snapshot.page_count())
             .zip(&self.marks)
@@ -109,7 +110,7 @@ impl<'a> PageSurvey<'a> {
             .map(|(page_no, _)| page_no)
     }
 
-    /// The authentic leaves of tables that no one has taken.
+    /// The authentic leaves of tables that have no owner.
     pub fn untaken_leaves(&self) -> Vec<u32> {
         (1..=self.snapshot.page_count())
             .zip(&self.marks)
@@ -118,7 +119,7 @@ impl<'a> PageSurvey<'a> {
             .collect()
     }
 
-    /// Has a page taken (one-owner-per-page); answers whether it was free.
+    /// Marks a page as taken (one-owner-per-page); returns whether it was free.
     pub fn take(&mut self, page_no: u32) -> bool {
         match self.mark_mut(page_no) {
             Some(mark) => !std::mem::replace(&mut mark.is_taken, true),
@@ -126,7 +127,7 @@ impl<'a> PageSurvey<'a> {
         }
     }
 
-    /// A page, as SQLite has it.
+    /// The decrypted page.
     pub fn page(&mut self, page_no: u32) -> Result<Vec<u8>, Why> {
         if self.mark_mut(page_no).is_none() {
             return Err(Why::Missing);
@@ -141,10 +142,10 @@ impl<'a> PageSurvey<'a> {
         Ok((node, page))
     }
 
-    /// The whole payload of a cell. Takes the pages that its rest is on.
+    /// The whole payload of a cell. Takes its overflow pages.
     ///
     /// # Errors
-    /// The page at which it ends too early, and why.
+    /// The page at which the payload ends early, and why.
     pub fn payload(&mut self, page: &[u8], cell: &Cell) -> Result<Vec<u8>, (u32, Why)> {
         let (start, size) = cell.local;
         let mut payload = page[start..start + size].to_vec();
@@ -163,7 +164,7 @@ impl<'a> PageSurvey<'a> {
         Ok(payload)
     }
 
-    /// Tells the one who looks on that one more page of rows was copied.
+    /// Reports that one more page of rows was copied.
     pub fn report_copied(&mut self, watch: &Watch) {
         let size = self.snapshot.page_size();
         let total = u64::from(self.snapshot.page_count()) * size;

@@ -14,16 +14,16 @@ pub fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     Some(((value << 8) | u64::from(*bytes.get(8)?), 9))
 }
 
-/// What a field is, as a record's header says.
+/// The type and size of a field, from a record's header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldKind {
-    /// NULL, or a value that is elsewhere: a rowid.
+    /// NULL, or a value that is stored elsewhere: a rowid.
     Null,
-    /// A number of so many bytes.
+    /// An integer of this many bytes.
     Integer(usize),
     /// A float of eight bytes.
     Real,
-    /// 0 or 1, in no byte at all.
+    /// 0 or 1, with no bytes.
     Constant(i64),
     /// Bytes.
     Blob(usize),
@@ -60,7 +60,8 @@ impl FieldKind {
     }
 }
 
-/// The fields of a record, of which `payload` holds at least the header; and where the first one's bytes begin.
+/// The fields of a record, and the offset of the first field's bytes. `payload` has at least the
+/// header.
 pub fn fields(payload: &[u8]) -> Option<(Vec<FieldKind>, usize)> {
     let (header_size, mut at) = varint(payload)?;
     let header_size = usize::try_from(header_size).ok()?;
@@ -94,7 +95,7 @@ pub fn values(payload: &[u8]) -> Option<Vec<ValueRef<'_>>> {
     Some(values)
 }
 
-/// At most eight bytes, the first of which has the sign.
+/// At most eight bytes; the first one has the sign.
 fn integer(bytes: &[u8]) -> i64 {
     let start = match bytes.first() {
         Some(first) if *first >= 0x80 => -1,
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_none() {
+    fn values_rejects_malformed_records() {
         // Reserved serial types; a header that ends within a varint; a size beyond any payload.
         for bad in [&[2, 10][..], &[2, 11], &[2, 0x81], &[0xff; 9], &[]] {
             assert_eq!(values(bad), None, "{bad:?}");

@@ -1,4 +1,4 @@
-//! What a salvage came to.
+//! The result of a salvage.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::snapshot::LISTED_MAX;
 use super::tree::Hole;
 use crate::bad_page::BadPage;
 
-/// What was salvaged, and what was not.
+/// The rows that were salvaged, and what was lost.
 #[derive(Debug)]
 pub struct Salvaged {
     /// The new database.
     pub path: PathBuf,
-    /// What its pages are sealed in.
+    /// The suite that its pages are sealed in.
     pub suite: Suite,
     /// The size of its pages.
     pub page_size: PageSize,
@@ -25,30 +25,30 @@ pub struct Salvaged {
     pub size: u64,
     /// How many pages the damaged database has.
     pub page_count: u32,
-    /// Those that are not authentic, as many as are listed ([`LISTED_MAX`]). They may have held no row.
+    /// Its pages that are not authentic, at most [`LISTED_MAX`]. They may have had no row.
     pub bad_pages: Vec<u32>,
-    /// How many are not.
+    /// How many pages are not authentic.
     pub bad_count: u64,
-    /// Pages that were used, though their last commit's image may have been in a part of a log that is bad, as many
-    /// as are listed ([`LISTED_MAX`]).
+    /// Pages that were used, though their last committed image may be in a bad part of a log, at
+    /// most [`LISTED_MAX`].
     pub uncertain_pages: Vec<u32>,
-    /// How many there are.
+    /// How many pages are uncertain.
     pub uncertain_count: u64,
-    /// Bad places in the logs: what was committed behind them may be lost.
+    /// Bad parts of the logs: later commits may be lost.
     pub bad_logs: Vec<BadPage>,
     /// Whether every table, index, view and trigger is known.
     pub schema: SchemaState,
-    /// Table by table.
+    /// One report per table.
     pub tables: Vec<TableReport>,
-    /// What could not be recreated.
+    /// Entries of the schema that could not be recreated.
     pub not_made: Vec<NotMade>,
-    /// Rows whose table is not certain, and the table that they are in.
+    /// Rows whose table is not certain, and the table that has them now.
     pub strays: Option<Strays>,
-    /// Who can open the new database.
+    /// The key slots of the new database.
     pub slots: Vec<SlotSummary>,
-    /// Whose slot could not be recreated.
+    /// The key slots that could not be recreated.
     pub dropped: Vec<SlotSummary>,
-    /// What earlier runs left behind: another run may be using it.
+    /// Files that earlier runs left behind; another run may be using them.
     pub leftovers: Vec<PathBuf>,
     /// How long it took.
     pub elapsed: Duration,
@@ -72,49 +72,49 @@ pub struct TableReport {
     pub name: String,
     /// How many rows were copied.
     pub row_count: u64,
-    /// How many of them were found on pages to which nothing leads any more.
+    /// How many of them were found on pages that no page refers to.
     pub found_count: u64,
-    /// What was not copied, as much as is listed ([`LISTED_MAX`]).
+    /// What was not copied, at most [`LISTED_MAX`].
     pub lost: Vec<Lost>,
     /// How many rows and pages were not copied.
     pub lost_count: u64,
 }
 
-/// What was lost of a table.
+/// A lost part of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Lost {
-    /// A page, and what is below it.
+    /// A page, and all pages below it.
     Page(Hole),
     /// A row.
     Row {
         /// Its rowid, if it has one.
         rowid: Option<i64>,
-        /// The page at fault.
+        /// The page that could not be read or was rejected.
         page_no: u32,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
 
-/// What could not be recreated.
+/// An entry of the schema that could not be recreated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotMade {
     /// `table`, `index`, `view` or `trigger`.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// SQLite's words.
+    /// SQLite's message.
     pub why: String,
 }
 
 /// Rows whose table is not certain.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Strays {
-    /// The table that they are in.
+    /// The table that has them now.
     pub table: String,
     /// How many there are.
     pub row_count: u64,
-    /// How many more could not be read.
+    /// How many more rows could not be read.
     pub lost_count: u64,
 }
 
@@ -184,7 +184,7 @@ impl std::fmt::Display for Lost {
     }
 }
 
-/// What is said of a record of which not all could be read.
+/// The message for a record that could not be read completely.
 pub(super) fn broken_off(why: Why) -> String {
     format!("the rest of the row is {why}")
 }

@@ -4,11 +4,11 @@ use super::node::NodeKind;
 use super::page_survey::{PageSurvey, Why};
 use crate::EngineError;
 
-/// Calls `visit` with rowid (none in a table without them) and record of every row on a page; or, instead of the
-/// record, with the page at which it breaks off.
+/// Calls `visit` with the rowid (`None` in a table without rowids) and the record of every row on
+/// a page, or, if the record is incomplete, with the page at which it ends.
 ///
 /// # Errors
-/// As `visit`. The inner result is that of reading the page.
+/// The errors of `visit`. The inner result is that of reading the page.
 pub fn each_row(
     survey: &mut PageSurvey<'_>,
     page_no: u32,

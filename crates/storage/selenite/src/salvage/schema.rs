@@ -1,4 +1,4 @@
-//! What the database says of itself on page 1, and its schema.
+//! The database header on page 1, and the schema.
 
 use selenite_format::AutoVacuum;
 
@@ -11,20 +11,20 @@ use super::tree::{Family, Tree};
 use crate::{EngineError, Watch};
 use rusqlite::types::ValueRef;
 
-/// SQLite's header (sqlite.org/fileformat.html, 1.3), as far as a copy needs it.
+/// SQLite's header (sqlite.org/fileformat.html, 1.3), the fields that a copy needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// How texts are written.
+    /// The encoding of texts.
     pub encoding: Encoding,
     /// Whether it is in WAL mode.
     pub is_wal: bool,
-    /// How it gives up free pages.
+    /// How it releases free pages.
     pub auto_vacuum: AutoVacuum,
-    /// The application's own number.
+    /// `PRAGMA user_version`.
     pub user_version: i32,
-    /// The application's other number.
+    /// `PRAGMA application_id`.
     pub application_id: i32,
-    /// The first page of the list of free ones.
+    /// The first page of the free list.
     pub first_free: u32,
     /// How many free pages there are.
     pub free_count: u32,
@@ -34,27 +34,27 @@ pub struct Header {
 pub struct Schema {
     /// The header.
     pub header: Header,
-    /// What there is, in the order in which it was made.
+    /// The entries, in the order in which they were created.
     pub entries: Vec<Entry>,
-    /// Whether it is all there.
+    /// Whether all entries could be read.
     pub is_complete: bool,
 }
 
 /// A table, index, view or trigger.
 #[derive(Debug)]
 pub struct Entry {
-    /// Which of the four.
+    /// `table`, `index`, `view` or `trigger`.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// The root of its tree; 0 if it has none.
+    /// The root page of its tree; 0 if it has none.
     pub root: u32,
-    /// What made it; nothing for an index that a table brings along.
+    /// The SQL that created it; `None` for an index that belongs to a constraint.
     pub sql: Option<String>,
 }
 
 impl Schema {
-    /// Reads it; `None` where page 1 is lost.
+    /// Reads it; `None` if page 1 is lost.
     ///
     /// # Errors
     /// [`EngineError::Interrupted`].
@@ -133,7 +133,7 @@ impl Entry {
         })
     }
 
-    /// Whether it is a table that has a tree of its own.
+    /// Whether it is a table with a tree of its own.
     pub fn is_table(&self) -> bool {
         self.kind == "table" && self.root > 0
     }
@@ -143,7 +143,7 @@ impl Entry {
         self.kind == "table" && self.root == 0
     }
 
-    /// Whether ANALYZE makes it.
+    /// Whether ANALYZE creates it.
     pub fn is_statistics(&self) -> bool {
         self.name.to_ascii_lowercase().starts_with("sqlite_stat")
     }

@@ -1,4 +1,4 @@
-//! The highest rowids that AUTOINCREMENT has given.
+//! The highest rowids that AUTOINCREMENT has assigned.
 
 use rusqlite::Statement;
 
@@ -10,11 +10,11 @@ use super::text::Encoding;
 use super::tree::Hole;
 use crate::{Database, EngineError};
 
-/// Puts back what `sqlite_sequence` said, where that is more than the rows that were copied say: a rowid that was given
-/// is not given again.
+/// Restores the values of `sqlite_sequence` that are higher than those of the copied rows: so a
+/// rowid is not assigned twice.
 ///
 /// # Errors
-/// What SQLite says.
+/// The errors of SQLite.
 pub fn restore(
     database: &Database,
     survey: &mut PageSurvey<'_>,
@@ -70,10 +70,10 @@ pub fn restore(
     Ok(())
 }
 
-/// No table that could be made has an AUTOINCREMENT.
+/// For when no table with an AUTOINCREMENT could be created.
 fn lose_all(survey: &mut PageSurvey<'_>, pages: &[u32], report: &mut TableReport) -> Result<(), EngineError> {
     for &page_no in pages {
-        // A page that can't be read now has no row that would be missed.
+        // A page that can't be read now has no row that could be reported.
         let _ = each_row(survey, page_no, |rowid, _| {
             report.lose_row(rowid, page_no, "its table could not be created");
             Ok(())

@@ -1,22 +1,24 @@
-//! Who can open the new database: those who could open the old one, as far as that can be done without them.
+//! The key slots of the new database: those of the old one, as far as they can be recreated
+//! without their owners.
 
 use selenite_keyring::{AgeRecipient, Identity, Recipient, SlotSummary, Unlocked};
 
 use crate::encrypt::add_recipients;
 use crate::{Database, EngineError};
 
-/// What is to be done.
+/// The slots to create and to drop.
 pub struct Slots {
     wanted: Vec<(Box<dyn Recipient>, String)>,
     dropped: Vec<SlotSummary>,
 }
 
 impl Slots {
-    /// By the old slots: an age recipient's is recreated, those of `named` recipients and of the identity in force are
-    /// theirs, and all others are dropped. A new database has keys of its own: nothing is carried over.
+    /// From the old slots: that of an age recipient is recreated; slots that belong to `named`
+    /// recipients or to the identity in force are covered by the new ones; all others are dropped.
+    /// The new database has its own keys; none are copied.
     ///
     /// # Errors
-    /// As the keyring has it.
+    /// The errors of the keyring.
     pub fn plan(
         old: &Unlocked,
         identities: &[Box<dyn Identity>],
@@ -45,10 +47,10 @@ impl Slots {
         Ok(Self { wanted, dropped })
     }
 
-    /// Makes them; answers the keys of the new database, and whose slot was dropped.
+    /// Creates them; returns the keys of the new database, and the dropped slots.
     ///
     /// # Errors
-    /// As the keyring has it; what SQLite says.
+    /// The errors of the keyring and of SQLite.
     pub fn make(self, database: &Database) -> Result<(Unlocked, Vec<SlotSummary>), EngineError> {
         add_recipients(database, self.wanted)?;
         Ok((database.unlocked()?, self.dropped))

@@ -1,23 +1,23 @@
-//! The pages of a damaged database as its last commit left them.
+//! The pages of a damaged database as of its last commit.
 //!
-//! - authenticated-just-now: a page is given out only if it authenticated as this page, just now:
-//!   never anything that was only read.
-//! - newest-committed-image: the newest committed image counts: that of the log, or else that of a
-//!   hot journal, or else the file's. A log counts up to its first bad frame, as SQLite would have
-//!   it; unless a checkpoint has copied what lies behind that frame: then the file is newer than
-//!   the log's beginning, and all of its authentic frames count.
-//! - no-older-substitute: a page whose committed image is known to be bad has no older image put in
-//!   its place. Where it is unknown which page a bad frame held, and it may have been copied or
-//!   not, every page without a later image may be older than its last commit; and where no one can
-//!   say which page a bad record of a hot journal held, one without a record may be newer. Such
-//!   pages are used, and named ([`Snapshot::is_certain`]).
-//! - no-locks-no-writes: nothing is written and no lock is taken. Whether someone wrote meanwhile
-//!   is seen by comparing [`Mark`]s.
-//! - damaged-header-by-first-frame: a log whose header is damaged counts by the salts of its first
-//!   frame: that was written after the header. If that is damaged, too, what follows may be of an
-//!   older log, and the file alone counts.
-//! - page-count-is-bounded: no one has authenticated how many pages there are: no more are looked
-//!   at than the file and the logs have.
+//! - authenticated-just-now: a page is returned only if it was authenticated as this page in the
+//!   same call, never only read.
+//! - newest-committed-image: the newest committed image counts: the log's, or else that of a hot
+//!   journal, or else the file's. A log counts up to its first bad frame, as in SQLite, unless a
+//!   checkpoint has copied frames after that one: then the file is newer than the log's beginning,
+//!   and all authentic frames of the log count.
+//! - no-older-substitute: a page whose committed image is known to be bad is not replaced by an
+//!   older image. If it is unknown which page a bad frame had, and whether it was copied, every
+//!   page without a later image may be older than its last commit; and if it is unknown which page
+//!   a bad record of a hot journal had, a page without a record may be newer. Such pages are used,
+//!   and reported ([`Snapshot::is_certain`]).
+//! - no-locks-no-writes: nothing is written and no lock is taken. Concurrent writes are detected
+//!   by comparing [`Mark`]s.
+//! - damaged-header-by-first-frame: a log whose header is damaged is read with the salts of its
+//!   first frame, which was written after the header. If that is damaged, too, the frames after it
+//!   may be of an older log, and only the file counts.
+//! - page-count-is-bounded: the number of pages is not authenticated: at most as many are examined
+//!   as the file and the logs have.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -35,26 +35,26 @@ use crate::{
     verify::{BadPage, journal, wal},
 };
 
-/// The pages.
+/// The pages of a damaged database.
 pub struct Snapshot<'a> {
     view: &'a View,
     cipher: PageCipher,
     file: RawFile,
     wal: Option<RawFile>,
     journal: Option<RawFile>,
-    /// Where pages are that are not the file's.
+    /// The pages whose image is in a log, and their locations.
     elsewhere: HashMap<u32, ImageLocation>,
-    /// How many pages there are to look at, and how many there should be.
+    /// How many pages are examined, and how many there should be.
     page_count: u32,
     promised_count: u32,
     bad_logs: Vec<BadPage>,
-    /// `no-older-substitute`: the only pages whose newest image is known; nothing: all.
+    /// `no-older-substitute`: the only pages whose newest image is known; `None` if all are.
     certain: Option<HashSet<u32>>,
     mark: Mark,
     image: Vec<u8>,
 }
 
-/// Where the committed image of a page begins.
+/// The location of a page's committed image.
 #[derive(Clone, Copy)]
 enum ImageLocation {
     Wal(u64),
@@ -63,7 +63,7 @@ enum ImageLocation {
     Lost,
 }
 
-/// What differs after someone has written to a database.
+/// State that changes when a database is written to.
 #[derive(PartialEq, Eq)]
 pub struct Mark {
     changed: Option<SystemTime>,
@@ -73,11 +73,11 @@ pub struct Mark {
 }
 
 impl<'a> Snapshot<'a> {
-    /// Finds out where every page is.
+    /// Locates every page.
     ///
     /// # Errors
-    /// [`EngineError::NotEncrypted`] where all pages were cut off; [`EngineError::Io`]; [`EngineError::Busy`] where
-    /// this process has the database open.
+    /// [`EngineError::NotEncrypted`] if all pages were truncated; [`EngineError::Io`];
+    /// [`EngineError::Busy`] if this process has the database open.
     pub fn load(storage: &dyn Storage, path: &Path, view: &'a View, watch: &Watch) -> Result<Self, EngineError> {
         let file = RawFile::open(storage, path)?;
         let present = view.geometry.page_count(file.size()?);
@@ -126,48 +126,49 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// How many pages there are to look at.
+    /// How many pages are examined.
     pub fn page_count(&self) -> u32 {
         self.page_count
     }
 
-    /// How many there should be: those beyond are missing.
+    /// How many pages there should be: those beyond [`Snapshot::page_count`] are missing.
     pub fn promised_count(&self) -> u32 {
         self.promised_count
     }
 
-    /// Whether a page's image, if it has one, is surely that of its last commit (no-older-substitute).
+    /// Whether a page's image, if it has one, is certainly that of its last commit
+    /// (no-older-substitute).
     pub fn is_certain(&self, page_no: u32) -> bool {
         self.certain.as_ref().is_none_or(|certain| certain.contains(&page_no))
     }
 
-    /// How many bytes of a page are SQLite's.
+    /// How many bytes of a page SQLite uses.
     pub fn usable_size(&self) -> usize {
         self.view.page_bytes() - TRAILER_SIZE
     }
 
-    /// How many bytes a page has.
+    /// The size of a page in bytes.
     pub fn page_size(&self) -> u64 {
         self.view.geometry.page_size().as_u64()
     }
 
-    /// What is wrong with the logs.
+    /// The bad parts of the logs.
     pub fn bad_logs(&self) -> &[BadPage] {
         &self.bad_logs
     }
 
-    /// What would differ if someone had written since.
+    /// The state to compare with a later one.
     pub fn into_mark(self) -> Mark {
         self.mark
     }
 
-    /// SQLite's lock-byte page, which has no place.
+    /// Whether it is SQLite's lock-byte page, which has no place.
     pub fn is_lock_page(&self, page_no: u32) -> bool {
         self.view.geometry.lock_page().0 == page_no
     }
 
-    /// A page, as SQLite has it; `None` where it is not there or not authentic. A place that can't
-    /// be read is one that is not authentic: disks that fail are what this is for.
+    /// The decrypted page; `None` if it is missing or not authentic. A page that can't be read
+    /// counts as not authentic, as salvage is for failing disks.
     pub fn page(&mut self, page_no: u32) -> Option<Vec<u8>> {
         if page_no == 0 || page_no > self.page_count {
             return None;
@@ -194,7 +195,7 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// Answers whether the log says how many pages there are.
+    /// Reads the log. Returns whether it has the number of pages.
     fn load_wal(&mut self, storage: &dyn Storage, path: &Path, watch: &Watch) -> Result<bool, EngineError> {
         let Some(file) = RawFile::open_if_there(storage, &beside(path, "-wal"))? else {
             return Ok(false);
@@ -220,7 +221,8 @@ impl<'a> Snapshot<'a> {
             if let Some(unknown) = reading.last_unknown {
                 let behind = frames.partition_point(|(frame, _)| frame.index < unknown);
                 if is_all_copied {
-                    // What was in any of them, or in the one that no one knows, is in the file.
+                    // The file has the content of these frames, and of the frame whose page is
+                    // unknown.
                     frames.drain(..behind);
                 } else {
                     self.certain = Some(frames[behind..].iter().map(|(frame, _)| frame.page_no).collect());
@@ -230,7 +232,7 @@ impl<'a> Snapshot<'a> {
         for (frame, is_good) in frames {
             match (is_good, is_all_copied) {
                 (true, _) => self.elsewhere.insert(frame.page_no, ImageLocation::Wal(frame.offset)),
-                // What was in it is in the file.
+                // The file has its content.
                 (false, true) => self.elsewhere.remove(&frame.page_no),
                 // no-older-substitute.
                 (false, false) => self.elsewhere.insert(frame.page_no, ImageLocation::Lost),
@@ -242,8 +244,8 @@ impl<'a> Snapshot<'a> {
         Ok(page_count > 0)
     }
 
-    /// How many of these frames are the newest of their pages, and in the file just as they are; those that are not the
-    /// newest count, too, if any is.
+    /// How many of these frames are in the file unchanged. If none of the newest frames of their
+    /// pages is, the result is 0; else older frames count as copied, too.
     fn count_copied(&mut self, frames: &[FrameAt]) -> usize {
         let newest: HashMap<u32, u64> = frames.iter().map(|frame| (frame.page_no, frame.offset)).collect();
         let mut sealed = vec![0; self.image.len()];
@@ -260,8 +262,8 @@ impl<'a> Snapshot<'a> {
         copied + (frames.len() - newest.len())
     }
 
-    /// Takes the pages that a transaction had changed that was not committed back to what they
-    /// were. Answers whether the journal says how many pages there are.
+    /// Reverts the pages that an uncommitted transaction had changed. Returns whether the journal
+    /// has the number of pages.
     fn load_journal(&mut self, storage: &dyn Storage, path: &Path, watch: &Watch) -> Result<bool, EngineError> {
         let Some(file) = RawFile::open_if_there(storage, &beside(path, "-journal"))? else {
             return Ok(false);
@@ -275,7 +277,7 @@ impl<'a> Snapshot<'a> {
             return Ok(false);
         }
         self.mark.journal_records = Some(reading.report.record_count);
-        // No one has authenticated the count: it is no more than there are pages of.
+        // The count is not authenticated: it is bounded by the number of pages that exist.
         let most = reading.records.iter().map(|record| record.page_no).max();
         let most = most.unwrap_or(0).max(self.page_count);
         for record in reading.records {
@@ -284,7 +286,7 @@ impl<'a> Snapshot<'a> {
         }
         let is_known = |page_no| page_no > 0 && page_no <= page_count && !self.elsewhere.contains_key(&page_no);
         if reading.bad.iter().any(|bad| !is_known(bad.page_no)) {
-            // no-older-substitute: what is on some page of the file was never committed.
+            // no-older-substitute: some page of the file has an image that was never committed.
             self.certain = Some(self.elsewhere.keys().copied().collect());
         }
         for bad in reading.bad {
@@ -299,8 +301,8 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// Whether the journal is of a transaction over several databases that was committed: it names a super-journal, which
-/// is gone, or empty (pager_playback in pager.c, unixAccess in `os_unix.c`).
+/// Whether the journal is of a committed transaction over several databases: it names a
+/// super-journal that is missing or empty (pager_playback in pager.c, unixAccess in `os_unix.c`).
 fn is_committed(storage: &dyn Storage, journal: &RawFile) -> bool {
     journal::super_journal(journal).is_some_and(|name| match storage.attributes(&name) {
         Ok(found) => found.is_file && found.size == 0,
@@ -319,5 +321,5 @@ fn header_page_count(page: &[u8]) -> Option<u32> {
     (page[24..28] == page[92..96] && count > 0).then_some(count)
 }
 
-/// 1,000: beyond that counts say more.
+/// 1,000: a longer list has no use beyond its count.
 pub const LISTED_MAX: usize = 1000;

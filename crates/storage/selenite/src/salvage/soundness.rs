@@ -1,4 +1,4 @@
-//! What SQLite says of the new database when it is reopened, as its next user will open it.
+//! SQLite's checks of the new database when it is reopened, as its next user will open it.
 
 use super::filler::refusal;
 use super::report::NotMade;
@@ -7,11 +7,11 @@ use crate::draft::Draft;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch};
 
-/// Reads the schema, and every table with its indexes; answers which tables are not sound. Virtual tables are passed
-/// over: they may miss what was lost of the tables below them.
+/// Reads the schema, and every table with its indexes; returns the tables that are not sound.
+/// Virtual tables are skipped: they may depend on lost rows of the tables that have their content.
 ///
 /// # Errors
-/// What SQLite says where the schema can't be read; [`EngineError::Interrupted`].
+/// The errors of SQLite if the schema can't be read; [`EngineError::Interrupted`].
 pub fn faults(draft: &Draft<'_>, access: &Access, watch: &Watch) -> Result<Vec<NotMade>, EngineError> {
     let mut database = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
     database.watch(watch)?;
@@ -25,7 +25,8 @@ pub fn faults(draft: &Draft<'_>, access: &Access, watch: &Watch) -> Result<Vec<N
             Ok(found) if found == "ok" => continue,
             Ok(fault) => fault,
             Err(error) => {
-                // It needs something that only its application has, and so is empty: that was said when it was filled.
+                // It needs a function or collation of its application, and so is empty, which was
+                // reported when it was filled.
                 refusal(&database, error)?;
                 continue;
             }

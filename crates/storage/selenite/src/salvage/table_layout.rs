@@ -1,17 +1,18 @@
-//! In what order a table's records have its columns; asked of the new database, where the table was just made.
+//! The order of columns in a table's records, queried from the new database, in which the table
+//! was just created.
 
 use super::record::FieldKind;
 use crate::{Database, EngineError};
 
-/// A table's columns as its records have them.
+/// A table's columns in the order of its records.
 pub struct TableLayout {
     /// The table.
     pub name: String,
-    /// Those that are in a record, in its order.
+    /// The columns that are in a record, in its order.
     pub columns: Vec<Column>,
     /// Whether rows have rowids.
     pub has_rowid: bool,
-    /// By which name the rowid can be given, if by any.
+    /// The name by which the rowid can be set, if any.
     pub rowid_name: Option<String>,
 }
 
@@ -20,11 +21,11 @@ pub struct TableLayout {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Whether its value is worked out: it can't be given.
+    /// Whether its value is computed: it can't be set.
     pub is_generated: bool,
-    /// Whether it is the rowid: records have NULL for it.
+    /// Whether it is the rowid: records have NULL in it.
     pub is_rowid: bool,
-    /// Whether the record had it before: a key's column under another collation.
+    /// Whether the record has it already: a key column under another collation.
     pub is_repeated: bool,
     is_not_null: bool,
     is_text: bool,
@@ -38,7 +39,7 @@ impl Column {
 }
 
 impl TableLayout {
-    /// Asks for it.
+    /// Queries it.
     pub fn of(database: &Database, name: &str) -> Result<Self, EngineError> {
         Self::read(database, name).map_err(|error| database.error(error))
     }
@@ -114,8 +115,9 @@ impl TableLayout {
     }
 }
 
-/// The columns of a table without rowids, whose records are those of its key's index: the key's come first, and one
-/// that is there under two collations comes twice (`convertToWithoutRowidTable` in build.c).
+/// The columns of a table without rowids, whose records are those of its key's index: the key's
+/// columns come first, and a column with two collations in the key appears twice
+/// (`convertToWithoutRowidTable` in build.c).
 fn in_order(order: &[i64], columns: Vec<(i64, Column)>) -> Vec<(i64, Column)> {
     let mut ordered: Vec<(i64, Column)> = Vec::with_capacity(order.len());
     for wanted in order {
@@ -129,7 +131,7 @@ fn in_order(order: &[i64], columns: Vec<(i64, Column)>) -> Vec<(i64, Column)> {
     ordered
 }
 
-/// A name, as SQL has it.
+/// A name, quoted for SQL.
 pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,13 +1,13 @@
-//! Texts in any of SQLite's encodings, on their way into a database of the same.
+//! Texts in any of SQLite's encodings, for insertion into a database with the same encoding.
 //!
-//! - byte-for-byte: a text arrives byte for byte, valid or not. SQLite takes UTF-8 as it is; UTF-16
-//!   it would decode and encode, so it is given the bytes, as a blob that it casts to text: "the
+//! - byte-for-byte: a text is inserted byte for byte, valid or not. SQLite stores UTF-8 unchanged.
+//!   It would decode and encode UTF-16, so such a text is bound as a blob and cast to text: "the
 //!   bytes are interpreted as text in the database's encoding" (sqlite.org/lang_expr.html, CAST).
 
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// How a database writes texts.
+/// The encoding of a database's texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// As UTF-8.
@@ -16,12 +16,12 @@ pub enum Encoding {
     Utf16Le,
     /// As UTF-16, the higher byte first.
     Utf16Be,
-    /// Page 1 is lost, which would say it: what is no UTF-8, or has a zero in it, stays a blob.
+    /// Unknown, as page 1 is lost: bytes that are not UTF-8, or have a zero, remain a blob.
     Unknown,
 }
 
 impl Encoding {
-    /// As PRAGMA encoding has it.
+    /// The name that PRAGMA encoding uses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 | Self::Unknown => "UTF-8",
@@ -30,7 +30,7 @@ impl Encoding {
         }
     }
 
-    /// A text; `None` if it is not valid.
+    /// Decodes a text; `None` if it is not valid.
     pub fn decode(self, bytes: &[u8]) -> Option<String> {
         let (pairs, rest) = bytes.as_chunks::<2>();
         let units: Vec<u16> = match self {
@@ -41,7 +41,7 @@ impl Encoding {
         rest.is_empty().then(|| String::from_utf16(&units).ok()).flatten()
     }
 
-    /// What stands in a statement for the value of this index, from 0.
+    /// The SQL expression for the value of this index, from 0.
     pub fn placeholder(self, index: usize) -> String {
         match self {
             Self::Utf8 | Self::Unknown => format!("?{}", index + 1),
@@ -52,10 +52,10 @@ impl Encoding {
         }
     }
 
-    /// Gives a statement the value of this index.
+    /// Binds the value of this index.
     ///
     /// # Errors
-    /// As rusqlite.
+    /// The errors of rusqlite.
     pub fn bind(self, statement: &mut Statement<'_>, index: usize, value: ValueRef<'_>) -> Result<(), rusqlite::Error> {
         let is_wide = matches!(self, Self::Utf16Le | Self::Utf16Be);
         let value = match value {
@@ -75,10 +75,10 @@ impl Encoding {
         statement.raw_bind_parameter(at, ToSqlOutput::Borrowed(value))
     }
 
-    /// Gives a statement a text of ours.
+    /// Binds a text of this program.
     ///
     /// # Errors
-    /// As rusqlite.
+    /// The errors of rusqlite.
     pub fn bind_str(self, statement: &mut Statement<'_>, index: usize, text: &str) -> Result<(), rusqlite::Error> {
         match self {
             Self::Utf8 | Self::Unknown => statement.raw_bind_parameter(index + 1, text),
@@ -109,7 +109,8 @@ mod tests {
             b"plain",
             "\u{20ac}\u{1f600}".as_bytes(),
             b"zero\0within",
-            // No valid text in any encoding, and what SQLite replaces when it encodes UTF-16 again.
+            // Invalid in every encoding; and code units that SQLite replaces when it encodes
+            // UTF-16 again.
             &[0xff, 0xfe, 0x00, 0xd8, 0x00, 0xd8],
             &[0xff, 0xff, 0xfe, 0xff],
             &[0xff, 0xfe],
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_for_certain_stays_bytes() {
+    fn invalid_text_of_unknown_encoding_remains_a_blob() {
         let connection = Connection::open_in_memory().unwrap();
         for (bytes, kind) in [(&b"abc"[..], "text"), (b"a\0b\0", "blob"), (&[0xff], "blob")] {
             let mut statement = connection.prepare("SELECT typeof(?1)").unwrap();

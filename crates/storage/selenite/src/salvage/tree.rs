@@ -1,14 +1,14 @@
-//! The pages of one table that can be reached from its root, and the holes.
+//! The pages of one table that can be reached from its root, and the holes: pages that can't.
 //!
-//! - rowids-in-range: what is below a page that says "rowids from here to there" has only such
-//!   rowids, in ascending order: a page that has others is none of this tree, though it be
-//!   authentic. So no row is found twice.
+//! - rowids-in-range: all rowids below a page are in the range that its parent has for it, in
+//!   ascending order: a page with other rowids is not part of this tree, even if authentic. So no
+//!   row is found twice.
 
 use super::node::{Node, NodeKind};
 use super::page_survey::{PageSurvey, Why};
 use crate::{EngineError, Watch};
 
-/// How a table's rows are kept.
+/// How a table's rows are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// By rowid: rows are in the leaves.
@@ -17,25 +17,25 @@ pub enum Family {
     Keyed,
 }
 
-/// A table's pages.
+/// The pages of a table.
 #[derive(Default)]
 pub struct Tree {
-    /// Those with rows, in the order of the keys.
+    /// The pages with rows, in the order of the keys.
     pub pages: Vec<u32>,
-    /// What could not be reached.
+    /// The pages that could not be reached.
     pub holes: Vec<Hole>,
 }
 
 /// A page that could not be reached, and all below it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hole {
-    /// Which page.
+    /// Its number.
     pub page_no: u32,
-    /// Why.
+    /// Why it could not be read.
     pub why: Why,
-    /// The rowids that are lost are above this one, if there is any such limit.
+    /// The lower bound of the lost rowids, exclusive.
     pub above: Option<i64>,
-    /// And not above this one.
+    /// The upper bound of the lost rowids, inclusive.
     pub up_to: Option<i64>,
     /// Whether there may be pages below it.
     pub may_be_inner: bool,
@@ -49,7 +49,7 @@ struct Visit {
 }
 
 impl Hole {
-    /// Which rowids are lost, in words.
+    /// The lost rowids as text.
     #[must_use]
     pub fn rows(&self) -> String {
         match (self.above, self.up_to) {
@@ -60,7 +60,7 @@ impl Hole {
         }
     }
 
-    /// A page of rows that was there before, and can't be read now.
+    /// A page of rows that could be read before, but not now.
     pub(super) fn of_page(page_no: u32, why: Why) -> Self {
         Self {
             page_no,
@@ -119,7 +119,7 @@ impl Tree {
                 }
             }
         }
-        // All leaves of a tree are equally deep.
+        // All leaves of a tree have the same depth.
         for (hole, depth) in tree.holes.iter_mut().zip(depths) {
             hole.may_be_inner = leaf_depth != Some(depth);
         }

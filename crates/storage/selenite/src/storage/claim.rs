@@ -1,7 +1,8 @@
-//! A file that says who is at work on a database: held by one process at a time, and let go with it.
+//! A file that records which process works on a database: locked by one process at a time, and
+//! released when it ends.
 //!
-//! - one-name-only: it is written only where it is a file of this one name: who may make a link
-//!   beside a database decides nothing about what the link leads to.
+//! - one-name-only: it is written only if it is a regular file with one link: otherwise a user who
+//!   can create a link beside a database could have another file overwritten.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,17 +14,18 @@ use rustix::io::Errno;
 
 use super::Claim;
 
-/// A claim on this machine's disk, by flock(2): a process that ends has none. The file goes when it is dropped.
+/// A claim on this machine's disk, by flock(2): it ends with its process. The file is removed when
+/// this is dropped.
 pub struct DiskClaim {
     file: File,
     path: PathBuf,
 }
 
 impl DiskClaim {
-    /// Takes it; `None` where another holds it.
+    /// Takes it; `None` if another process has it.
     ///
     /// # Errors
-    /// As the system has it.
+    /// The errors of the operating system.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         loop {
             let mut options = OpenOptions::new();
@@ -34,7 +36,7 @@ impl DiskClaim {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
-            // The one before may have removed the file between the two calls.
+            // The previous holder may have removed the file between the two calls.
             let is_same = fs::symlink_metadata(path).is_ok_and(|named| {
                 file.metadata()
                     .is_ok_and(|held| (held.dev(), held.ino()) == (named.dev(), named.ino()))
@@ -51,8 +53,8 @@ impl DiskClaim {
 
 impl Claim for DiskClaim {
     fn write(&self, text: &str) -> io::Result<()> {
-        // In one write, over all that was there before: empty lines mean nothing, and a process that reads
-        // meanwhile sees no tail.
+        // In one write, over all of the former content: empty lines have no meaning, and a process
+        // that reads meanwhile sees no rest of it.
         let before = usize::try_from(self.file.metadata()?.len()).unwrap_or(0);
         let mut bytes = text.as_bytes().to_vec();
         bytes.resize(bytes.len().max(before), b'\n');
@@ -66,7 +68,7 @@ impl Drop for DiskClaim {
     }
 }
 
-/// Opens a file that has no other name, and nothing else: no link, and nothing that would have to be waited for.
+/// Opens a regular file with one link; fails for a link or anything that would block.
 pub fn open_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
@@ -89,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_holds_it_and_it_goes_with_its_holder() {
+    fn a_claim_has_one_holder_and_is_removed_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("app.db-selenite");
         let first = DiskClaim::take(&path).unwrap().unwrap();
@@ -107,7 +109,7 @@ mod tests {
 
     /// Checks `one-name-only`.
     #[test]
-    fn a_link_and_a_pipe_are_no_claim() {
+    fn a_claim_is_never_a_link_or_a_pipe() {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("app.db-selenite"), folder.path().join("other"));
         fs::write(&other, "other").unwrap();

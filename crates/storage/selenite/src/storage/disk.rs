@@ -71,7 +71,8 @@ impl Storage for Disk {
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // The file system can't say it in one call: a second name never replaces another either.
+            // Without RENAME_NOREPLACE in the file system: a hard link does not replace an
+            // existing name either.
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
                 fs::hard_link(from, to)?;
                 fs::remove_file(from)

@@ -1,4 +1,4 @@
-//! Where the pages of a database come from: from SQLite, or from a file that no process writes.
+//! Sources of a database's pages: SQLite, or a file that no process writes.
 
 use rusqlite::Statement;
 use selenite_cipher::{PageCipher, PageNo};
@@ -7,17 +7,19 @@ use selenite_vfs::view::View;
 use super::Fault;
 use crate::{Database, storage::ReadAt};
 
-/// Gives pages as SQLite has them.
+/// Reads decrypted pages.
 pub trait PageReader {
     /// Fills `out`, which has the size of a page.
     fn read(&mut self, page_no: u32, out: &mut [u8]) -> Result<(), Fault>;
 }
 
-/// Pages of a snapshot, by the table-valued function `sqlite_dbpage` (sqlite.org/dbpage.html).
+/// The pages of a snapshot, from the table-valued function `sqlite_dbpage`
+/// (sqlite.org/dbpage.html).
 pub struct SnapshotPages<'a>(Statement<'a>);
 
 impl<'a> SnapshotPages<'a> {
-    /// Those that `database` sees in its present transaction. Fails where SQLite was built without `sqlite_dbpage`.
+    /// Those of `database` in its present transaction. Fails if SQLite was built without
+    /// `sqlite_dbpage`.
     pub fn new(database: &'a Database) -> Result<Self, Fault> {
         let statement = database
             .connection()
@@ -42,10 +44,10 @@ impl PageReader for SnapshotPages<'_> {
     }
 }
 
-/// How the pages of a file are.
+/// The form of a file's pages.
 #[derive(Clone, Copy)]
 pub enum Form<'a> {
-    /// In clear, of so many bytes.
+    /// Unencrypted, of this size in bytes.
     Clear(usize),
     /// Sealed.
     Sealed(&'a View),
@@ -71,7 +73,8 @@ impl Form<'_> {
     }
 }
 
-/// Pages of a file, read ahead where they are asked for in order. What is sealed is opened page by page.
+/// The pages of a file, with read-ahead when they are read in order. Sealed ones are decrypted
+/// page by page.
 pub struct FilePages<'a> {
     file: &'a dyn ReadAt,
     form: Form<'a>,
@@ -98,12 +101,12 @@ impl<'a> FilePages<'a> {
         }
     }
 
-    /// Whether such a page lies anywhere.
+    /// Whether the page has a place in the file.
     pub fn has_place(&self, page_no: u32) -> bool {
         self.form.place(page_no).is_some()
     }
 
-    /// Has the page in the window; answers where.
+    /// Reads the page into the window; returns its offset there.
     fn find(&mut self, page_no: u32) -> Result<usize, Fault> {
         let page_bytes = self.form.page_bytes();
         let end = self.first.saturating_add(self.count);
@@ -120,7 +123,7 @@ impl<'a> FilePages<'a> {
         let missing = || Fault::Shape(format!("page {page_no} is not there"));
         let place = self.form.place(page_no).ok_or_else(missing)?;
         let size = u64::try_from(page_bytes).unwrap_or(u64::MAX);
-        // Only pages that lie side by side (FORMAT 2.3).
+        // Contiguous pages only (FORMAT 2.3).
         let count = (1..wanted)
             .take_while(|&next| {
                 let place_of_next = page_no.checked_add(next).and_then(|next| self.form.place(next));
@@ -155,7 +158,7 @@ impl PageReader for FilePages<'_> {
     }
 }
 
-/// 256 KiB: a call costs little beside what it reads, and the cache holds it.
+/// 256 KiB: the cost of a call is then small beside that of its data, which fits into the cache.
 const WINDOW_SIZE: usize = 256 << 10;
-/// Interior pages lie between the leaves: a few pages on is still in order.
+/// Interior pages are between the leaves: a gap of a few pages still counts as in order.
 const NEAR_PAGES: u32 = 8;

@@ -15,7 +15,7 @@ fn open(path: &Path) -> Database {
     Database::connect(path, &access.uri(path), &access).unwrap()
 }
 
-/// By both ways, which agree.
+/// From both readers, which must agree.
 fn digest(path: &Path, hashing: &RandomState) -> Result<TreeDigest, Fault> {
     install().unwrap();
     let database = open(path);
@@ -76,7 +76,7 @@ fn a_vacuumed_copy_has_the_same_digest_in_every_layout() {
 }
 
 #[test]
-fn every_difference_is_told() {
+fn every_difference_changes_the_digest() {
     let folder = tempfile::tempdir().unwrap();
     let hashing = RandomState::new();
     let base = digest(&made(folder.path(), "base.db", SMALL), &hashing).unwrap();
@@ -99,10 +99,10 @@ fn every_difference_is_told() {
     }
 }
 
-/// Whatever a file holds, there is a digest or an error; and in pages that are in use a changed byte is never taken
-/// for the same.
+/// For any content of a file the result is a digest or an error; and a changed byte in a used part
+/// of a page always changes the digest.
 #[test]
-fn a_flipped_byte_is_told_or_refused() {
+fn a_flipped_byte_changes_the_digest_or_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let hashing = RandomState::new();
     install().unwrap();
@@ -122,7 +122,7 @@ fn a_flipped_byte_is_told_or_refused() {
         let mut bytes = good.clone();
         bytes[place] ^= 0x11;
         let is_told = digest_of(&bytes).map_or(true, |digest| digest != whole);
-        // Free room, and what a page's header says of it.
+        // Unused bytes, and the fields of the page header that describe them.
         let is_idle = good[place] == 0 || [1, 2, 5, 6, 7].contains(&(place % 512));
         assert!(is_told || is_idle, "byte {} of page {}", place % 512, place / 512 + 1);
     }
@@ -148,7 +148,7 @@ fn a_page_in_two_trees_and_rowids_out_of_order_are_refused() {
     assert!(matches!(refused, Err(Fault::Shape(_))));
     drop(file);
 
-    // The pointers to the two first cells of table t change places.
+    // Swaps the pointers to the first two cells of table t.
     let mut bytes = std::fs::read(&path).unwrap();
     let root = 512 * (usize::try_from(trees.roots[0].page_no).unwrap() - 1);
     let (one, two) = (

@@ -1,14 +1,15 @@
-//! What a b-tree holds, in a few numbers: how many entries, and the sum of their hashes, with and without their places.
+//! A summary of a b-tree: how many entries it has, and the sum of their hashes, with and without
+//! their positions.
 //!
-//! Sums of parts that follow one another can be put together, so that threads may share a tree.
+//! Sums of consecutive parts can be combined, so that threads may share a tree.
 
-/// Of a b-tree, or of a part of one.
+/// The summary of a b-tree, or of a part of one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TreeSum {
     /// How many entries there are.
     pub count: u64,
     hashes: u128,
-    /// Each hash times its place, from 0.
+    /// The sum of each hash times its position, from 0.
     places: u128,
 }
 
@@ -21,7 +22,7 @@ impl TreeSum {
         self.count += 1;
     }
 
-    /// Adds the entries that come next.
+    /// Appends the sum of the entries that follow.
     pub fn append(&mut self, next: &Self) {
         let shift = u128::from(self.count).wrapping_mul(next.hashes);
         self.places = self.places.wrapping_add(next.places).wrapping_add(shift);
@@ -41,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_the_whole_wherever_it_is_cut() {
+    fn the_sum_of_two_parts_is_that_of_the_whole() {
         let hashes = [7, u64::MAX, 0, 3, u64::MAX - 1, 7, 12];
         for cut in 0..=hashes.len() {
             let mut parts = sum(&hashes[..cut]);
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_more_or_less_or_elsewhere_is_told() {
+    fn an_added_removed_or_moved_entry_changes_the_sum() {
         let whole = sum(&[1, 2, 3, 4]);
         for other in [
             &[1, 2, 3][..],

@@ -1,7 +1,8 @@
-//! Walks b-trees in the order of their entries (sqlite.org/fileformat2.html, 1.6), and trusts nothing in them.
+//! Walks b-trees in the order of their entries (sqlite.org/fileformat2.html, 1.6). Their content
+//! is not trusted.
 //!
 //! - page-in-one-tree: no page is in two trees, or twice in one.
-//! - rowids-ascend: the rowids of a table ascend, and lie where the keys above them say.
+//! - rowids-ascend: the rowids of a table ascend, and are in the ranges of the keys above them.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,11 +12,11 @@ use super::page_reader::PageReader;
 use super::tree_sum::TreeSum;
 use crate::Watch;
 
-/// Which pages were met.
+/// Which pages were visited.
 pub struct VisitedPages(Vec<AtomicU64>);
 
 impl VisitedPages {
-    /// None of so many.
+    /// With none of `page_count` pages visited.
     pub fn none_of(page_count: u32) -> Self {
         let words = usize::try_from(page_count / 64 + 1).unwrap_or(usize::MAX);
         Self((0..words).map(|_| AtomicU64::new(0)).collect())
@@ -33,7 +34,7 @@ impl VisitedPages {
         Ok(())
     }
 
-    /// Whether it was.
+    /// Whether the page was visited.
     pub fn has(&self, page_no: u32) -> bool {
         let (word, bit) = Self::place(page_no);
         self.0
@@ -46,20 +47,20 @@ impl VisitedPages {
     }
 }
 
-/// A part of a tree.
+/// The summary of a part of a tree.
 #[derive(Clone, Copy, Default)]
 pub struct Part {
-    /// What it holds.
+    /// The sum of its entries.
     pub sum: TreeSum,
     first: Option<i64>,
     /// A key before the first rowid.
     floor: Option<i64>,
-    /// The last rowid, or a key above what was met so far.
+    /// The last rowid, or a key above all rowids so far.
     last: Option<i64>,
 }
 
 impl Part {
-    /// The part that comes next.
+    /// Appends the part that follows.
     pub fn append(&mut self, next: &Self) -> Result<(), Fault> {
         if let (Some(last), Some(first)) = (self.last, next.first)
             && first <= last
@@ -87,7 +88,8 @@ impl Part {
         Ok(())
     }
 
-    /// `rowids-ascend`: what comes next is above this key, and what was met is not.
+    /// `rowids-ascend`: checks that all rowids so far are at most this key, and that later ones
+    /// are above it.
     fn bound(&mut self, key: i64) -> Result<(), Fault> {
         if self.last.is_some_and(|last| last > key) {
             return Err(Fault::Shape(format!("a key of {key} lies above a greater rowid")));
@@ -100,10 +102,10 @@ impl Part {
     }
 }
 
-/// What a tree can be taken apart to.
+/// A unit of work in a tree.
 #[derive(Clone, Copy)]
 pub enum Unit {
-    /// All below this page.
+    /// All entries below this page.
     Tree(u32),
     /// An entry of an interior page: its hash.
     Entry(u64),
@@ -111,29 +113,29 @@ pub enum Unit {
     Bound(i64),
 }
 
-/// Walks with one reader.
+/// Walks trees with one reader.
 pub struct Walker<'a> {
-    /// Where pages come from.
+    /// The source of pages.
     pub reader: &'a mut dyn PageReader,
     /// How entries are hashed.
     pub hashing: &'a RandomState,
-    /// Which pages were met.
+    /// Which pages were visited.
     pub seen: &'a VisitedPages,
     /// The size of a page, and how much of it SQLite uses.
     pub page_bytes: usize,
     /// See `page_bytes`.
     pub usable: usize,
-    /// Who may stop it.
+    /// Checked for interruption.
     pub watch: &'a Watch,
-    /// Pages that are done with, to be used again.
+    /// Buffers to be reused.
     pub spare: Vec<Page>,
 }
 
-/// An unencrypted page, wiped when it is dropped.
+/// An unencrypted page, zeroed when it is dropped.
 #[derive(Default)]
 pub struct Page {
     bytes: Vec<u8>,
-    /// Where its header is.
+    /// The offset of its b-tree header.
     header: usize,
 }
 
@@ -152,7 +154,8 @@ enum Kind {
 }
 
 impl Walker<'_> {
-    /// Takes a tree apart: into what lies below its interior pages, where that is less than `wanted`.
+    /// Divides a tree into units below its interior pages, level by level until there are at least
+    /// `wanted`.
     pub fn spread(&mut self, root: u32, wanted: usize) -> Result<Vec<Unit>, Fault> {
         let mut units = vec![Unit::Tree(root)];
         for _ in 0..DEPTH_MAX {
@@ -236,7 +239,8 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// The rowid of an entry, if it has one, and the hash of all of it: sizes, rowid and payload, wherever that lies.
+    /// The rowid of an entry, if it has one, and the hash of all of it: sizes, rowid and payload,
+    /// with overflow pages.
     fn entry(&mut self, page: &Page, cell: usize, kind: Kind) -> Result<(Option<i64>, u64), Fault> {
         let (size, mut end) = page.varint(cell)?;
         let rowid = if kind == Kind::LeafTable {
@@ -253,7 +257,7 @@ impl Walker<'_> {
         if local == total {
             hash.write(here);
         } else {
-            // In pieces that do not depend on where pages end.
+            // In pieces that do not depend on page boundaries.
             let mut pending = here.to_vec();
             let mut left = total - local;
             let mut next = page.number(end + local)?;
@@ -276,7 +280,8 @@ impl Walker<'_> {
         Ok((rowid, hash.finish()))
     }
 
-    /// How much of a payload lies in its cell (sqlite.org/fileformat2.html, "Cell payload overflow pages").
+    /// How much of a payload is in its cell (sqlite.org/fileformat2.html, "Cell payload overflow
+    /// pages").
     fn local(&self, size: u64, kind: Kind) -> Result<usize, Fault> {
         let usable = self.usable;
         let most = if kind == Kind::LeafTable {
@@ -349,7 +354,7 @@ impl Page {
         }
     }
 
-    /// A number of 1 to 9 bytes, and where it ends.
+    /// A number of 1 to 9 bytes, and the offset after it.
     fn varint(&self, at: usize) -> Result<(u64, usize), Fault> {
         let mut value = 0_u64;
         for index in 0..8 {
@@ -366,5 +371,5 @@ impl Page {
 
 /// SQLite's own limit (BTCURSOR_MAX_DEPTH in btreeInt.h).
 const DEPTH_MAX: u32 = 20;
-/// 64 KiB: an entry that takes many pages is hashed in such pieces.
+/// 64 KiB: an entry that overflows is hashed in pieces of this size.
 const PIECE_SIZE: usize = 64 << 10;

@@ -3,11 +3,12 @@
 use super::{Subject, backfill, journal, wal};
 use crate::EngineError;
 
-/// Those pages.
+/// The pages in the log or journal that are still to be written.
 pub(super) struct Ahead<'a> {
     wal: Option<&'a wal::Found>,
     journal: Option<&'a journal::Found>,
-    /// How many frames of the log are in the database already (copied-frames-stay-copied in `backfill.rs`).
+    /// How many frames of the log are in the database already (copied-frames-stay-copied in
+    /// `backfill.rs`).
     copied_count: u64,
 }
 
@@ -23,13 +24,14 @@ impl<'a> Ahead<'a> {
         };
         Ok(Self {
             wal,
-            // The transaction of a super-journal may have been committed: then nothing is put back.
+            // The transaction of a super-journal may have been committed: then nothing is rolled
+            // back.
             journal: journal.filter(|journal| !journal.has_super_journal),
             copied_count,
         })
     }
 
-    /// Whether a page is one of them.
+    /// Whether it has the page.
     pub(super) fn holds(&self, page_no: u32) -> bool {
         let frame = self.wal.and_then(|wal| wal.frames.get(&page_no));
         frame.is_some_and(|frame| frame.index >= self.copied_count)
@@ -38,7 +40,7 @@ impl<'a> Ahead<'a> {
                 .is_some_and(|journal| journal.records.contains_key(&page_no))
     }
 
-    /// Of the pages from `first` on, up to `last`, those that are.
+    /// The pages from `first` to `last` that it has.
     pub(super) fn held_between(&self, first: u32, last: u32) -> Vec<u32> {
         if first > last {
             return Vec::new();

@@ -1,10 +1,11 @@
-//! Pages that are gone: the file was cut at the end of one, of which no tag tells.
+//! Missing pages: if the file was truncated at a page boundary, no tag detects that.
 //!
-//! - count-by-last-commit: how many there should be says the last commit in the log, or else the
-//!   hot journal, which a rollback goes by, or else page 1. What neither the file has nor the log
-//!   or journal is about to write to it is gone; a log that holds no commit excuses nothing.
-//! - longer-is-allowed: a file may be longer (FORMAT 2.4).
-//! - missing-is-rechecked: others may be writing: what is missing is looked for again, in the logs
+//! - count-by-last-commit: the expected number of pages is that of the last commit in the log, or
+//!   else of the hot journal, which a rollback uses, or else of page 1. A page that neither the
+//!   file has nor the log or journal is about to write is missing; a log without a commit supplies
+//!   no page.
+//! - longer-is-allowed: the file may be longer (FORMAT 2.4).
+//! - missing-is-rechecked: others may be writing: missing pages are checked again, with the logs
 //!   as they are then.
 
 use selenite_cipher::PageNo;
@@ -17,7 +18,8 @@ use super::{BadPage, Findings, Origin, Subject, journal, wal};
 use crate::EngineError;
 use crate::raw_file::RawFile;
 
-/// Looks for such pages; `logs` are the log and the journal as they were found, and afterwards as they are.
+/// Checks for missing pages; `logs` are the log and the journal, which are updated if they are
+/// read again.
 pub(super) fn check(
     subject: &Subject<'_>,
     view: &mut View,
@@ -27,7 +29,8 @@ pub(super) fn check(
     let missing = look_again((subject.keys, subject.file), view, subject.watch, |view| {
         let mut missing = missing_page(subject, view, (wal.as_ref(), journal.as_ref()))?;
         if missing.is_some() && !subject.is_still {
-            // missing-is-rechecked: closed first: what this process has open is not opened again.
+            // missing-is-rechecked: closed first, since a file that this process has open can't be
+            // opened again.
             (*wal, *journal) = (None, None);
             *wal = wal::load(subject, view)?.map(|(found, _)| found);
             *journal = journal::load(subject, view)?;
@@ -42,7 +45,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The first of them, with words for all.
+/// The first of them, with a message about all.
 fn missing_page(
     subject: &Subject<'_>,
     view: &View,
@@ -58,7 +61,7 @@ fn missing_page(
     let mut held = Ahead::new(subject, wal, journal)?.held_between(present + 1, promised);
     let lock_page = view.geometry.lock_page().0;
     if (present + 1..=promised).contains(&lock_page) {
-        // It has no place, and no one writes it.
+        // It has no place, and is never written.
         held.push(lock_page);
         held.sort_unstable();
     }
@@ -92,15 +95,15 @@ fn promised(
     let committed = wal.map(|wal| wal.page_count).filter(|&count| count > 0);
     match (committed, journal) {
         (Some(count), _) => Some(count),
-        // Whether that is rolled back is not known.
+        // It is unknown whether that is rolled back.
         (None, Some(journal)) if journal.has_super_journal => None,
         (None, Some(journal)) => Some(journal.page_count),
         (None, None) => header_page_count(subject.file, view),
     }
 }
 
-/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8);
-/// nothing, too, if page 1 does not open, which is found elsewhere.
+/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8). `None`
+/// also if page 1 does not open, which is reported elsewhere.
 fn header_page_count(file: &RawFile, view: &View) -> Option<u32> {
     let mut opener = Opener::new(file, view);
     let plain = opener.page(PageNo(1)).ok()??.plain;

@@ -1,4 +1,4 @@
-//! The pages that a reader of the database would be given: from the journal, the log, or the file.
+//! The pages that a reader of the database would get: from the journal, the log, or the file.
 
 use selenite_cipher::{PageCipher, PageNo};
 use selenite_vfs::view::View;
@@ -7,7 +7,7 @@ use super::pages::Opener;
 use super::schema::Pages;
 use super::{Subject, journal, wal};
 
-/// Those pages, opened one by one.
+/// Decrypts them one by one.
 pub(super) struct Effective<'a> {
     subject: &'a Subject<'a>,
     view: &'a View,
@@ -48,7 +48,7 @@ impl<'a> Effective<'a> {
         counter
     }
 
-    /// Opens an image that lies in a log.
+    /// Decrypts an image in the journal or log. `None` if they have none.
     fn image(&mut self, page_no: u32, out: &mut Vec<u8>) -> Option<bool> {
         let page_bytes = self.view.page_bytes();
         let (file, place) = if let Some((found, record)) = self

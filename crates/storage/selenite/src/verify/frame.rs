@@ -9,31 +9,31 @@ use crate::raw_file::RawFile;
 /// A frame in a log.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameAt {
-    /// Which, from 0.
+    /// Its index in the log, from 0.
     pub index: u64,
-    /// Which page it is.
+    /// Its page number.
     pub page_no: u32,
-    /// Where its image begins.
+    /// The offset of its image.
     pub offset: u64,
-    /// How many pages the database has after its commit; 0 where it ends no transaction.
+    /// How many pages the database has after its commit; 0 if it does not end a transaction.
     pub commit_size: u32,
     /// The trailer of its page.
     pub trailer: [u8; TRAILER_SIZE],
 }
 
 impl FrameAt {
-    /// The key epoch that its trailer names.
+    /// The key epoch in its trailer.
     pub(super) fn epoch(&self) -> u32 {
         let [a, b, c, d, ..] = self.trailer;
         u32::from_be_bytes([a, b, c, d])
     }
 }
 
-/// What became of a frame.
+/// The result of reading a frame.
 pub(super) enum Frame {
-    /// Its salts are not those of the log: it is of another one, or its header is damaged.
+    /// Its salts are not those of the log: it is of another log, or its header is damaged.
     Other { why: String },
-    /// It is of this log, and does not open. The checksum is what its header says.
+    /// It is of this log, and does not open. The checksum is from its header.
     Bad {
         at: FrameAt,
         checksum: [u32; 2],
@@ -44,7 +44,7 @@ pub(super) enum Frame {
         at: FrameAt,
         salts: [u8; 8],
         checksum: [u32; 2],
-        /// Whether it follows the one before.
+        /// Whether its checksum continues that of the frame before.
         follows: bool,
     },
 }
@@ -53,7 +53,7 @@ pub(super) enum Frame {
 pub(super) struct FrameReader<'a> {
     file: &'a RawFile,
     view: &'a View,
-    /// Nothing: any will do.
+    /// `None`: any salts.
     salts: Option<[u8; 8]>,
     order: WordOrder,
     cipher: PageCipher,
@@ -77,8 +77,8 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    /// Reads a frame. `sum` is the checksum from which it goes on, where that is known. What can't be read does not
-    /// open.
+    /// Reads a frame. `sum` is the checksum that it has to continue, if that is known. A frame
+    /// that can't be read counts as one that does not open.
     pub(super) fn frame(&mut self, index: u64, sum: Option<[u32; 2]>) -> Frame {
         let view = self.view;
         let at = frame_offset(index, view.geometry.page_size()).0;
@@ -128,12 +128,12 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    /// The highest epoch that the superblock ever used.
+    /// The highest epoch ever used, from the superblock.
     pub(super) fn epoch_max(&self) -> u32 {
         self.view.page_keys.epoch_max().0
     }
 
-    /// The bytes of the frame that was read last.
+    /// The bytes of the last frame read.
     pub(super) fn bytes(&self) -> Vec<u8> {
         [&self.header[..], &self.image].concat()
     }

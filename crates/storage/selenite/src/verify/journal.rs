@@ -1,8 +1,8 @@
 //! Authenticates the records of a rollback journal (FORMAT 7).
 //!
-//! - synced-records-only: only what a synced record count covers must be authentic (FORMAT 7.3);
-//!   behind it the journal ends where SQLite's rollback would end it.
-//! - unreadable-is-bad: what can't be read is bad, wherever it is: no crash leaves such a thing,
+//! - synced-records-only: only records that a synced record count covers must be authentic (FORMAT
+//!   7.3); after them the journal ends where SQLite's rollback would end it.
+//! - unreadable-is-bad: a record that can't be read is bad, wherever it is: no crash causes that,
 //!   and a rollback would fail at it.
 
 use std::collections::BTreeMap;
@@ -24,30 +24,30 @@ use super::keys::look_again;
 use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
 use crate::{EngineError, Watch, draft::beside, raw_file::RawFile};
 
-/// What a journal holds.
+/// The size of a journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct JournalReport {
-    /// How many records were looked at.
+    /// How many records were read.
     pub record_count: u64,
     /// Its size in bytes.
     pub size: u64,
 }
 
-/// A journal, and the pages that a rollback would put back.
+/// A journal, and the pages that a rollback would restore.
 pub(super) struct Found {
-    /// What it holds.
+    /// Its size.
     pub(super) report: JournalReport,
-    /// The first authentic record of each page: the one that counts.
+    /// The first authentic record of each page, which is the one that a rollback uses.
     pub(super) records: BTreeMap<u32, RecordAt>,
-    /// How many pages the database had.
+    /// How many pages the database had before the transaction.
     pub(super) page_count: u32,
-    /// Whether it is a part of a transaction over several databases, which may have been committed.
+    /// Whether it is part of a transaction over several databases, which may have been committed.
     pub(super) has_super_journal: bool,
     /// The file.
     pub(super) file: RawFile,
 }
 
-/// Authenticates a journal, if there is one with something in it.
+/// Authenticates a journal, if there is one that is not empty.
 pub(super) fn check(
     subject: &Subject<'_>,
     view: &mut View,
@@ -67,7 +67,7 @@ pub(super) fn check(
     Ok(is_hot(&found).then_some(found))
 }
 
-/// Reads a journal, if there is one with something in it.
+/// Reads a journal, if there is one that is not empty.
 pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<Found>, EngineError> {
     let loaded = load_with_bad(subject, view)?;
     Ok(loaded.map(|(found, _)| found).filter(is_hot))
@@ -93,15 +93,16 @@ fn load_with_bad(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Ve
     Ok(Some((found, reading.bad)))
 }
 
-/// With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
+/// A journal without records is finished: SQLite leaves it so in the journal modes PERSIST and
+/// TRUNCATE.
 fn is_hot(found: &Found) -> bool {
     found.report.record_count > 0
 }
 
 /// The super-journal that a journal names at its end: it is part of a transaction over several
-/// databases. A name that does not add up is none, and the transaction is rolled back; so it is
-/// taken for one that can't be read (sqlite.org/ atomiccommit.html, 5.5; readSuperJournal in
-/// pager.c).
+/// databases. If the name's checksum is wrong, SQLite ignores the name and rolls the transaction
+/// back; a name that can't be read is treated the same (sqlite.org/ atomiccommit.html, 5.5;
+/// readSuperJournal in pager.c).
 pub(crate) fn super_journal(journal: &RawFile) -> Option<PathBuf> {
     let at = journal.size().ok()?.checked_sub(16)?;
     let mut tail = [0; 16];
@@ -120,7 +121,8 @@ pub(crate) fn super_journal(journal: &RawFile) -> Option<PathBuf> {
     (name_sum(&name) == u32::from_be_bytes(sum)).then(|| PathBuf::from(OsString::from_vec(name)))
 }
 
-/// The sum of a name's bytes, which are C's `char`, with a sign or without (writeSuperJournal in pager.c).
+/// The sum of a name's bytes as C's `char`, which is signed or unsigned (writeSuperJournal in
+/// pager.c).
 fn name_sum(name: &[u8]) -> u32 {
     let sign_is_kept = std::ffi::c_char::MIN != 0;
     name.iter().fold(0, |sum: u32, &byte| {
@@ -133,29 +135,29 @@ fn name_sum(name: &[u8]) -> u32 {
     })
 }
 
-/// A journal that was read to its end.
+/// The result of reading a whole journal.
 #[derive(Default)]
 pub struct Reading {
-    /// What it holds.
+    /// Its size.
     pub report: JournalReport,
     /// Records that must be authentic and are not.
     pub bad: Vec<BadPage>,
-    /// Records that are authentic, in the order of the journal.
+    /// The authentic records, in the order of the journal.
     pub records: Vec<RecordAt>,
-    /// How many pages the database had; `None` where the journal has no header: it is finished.
+    /// How many pages the database had; `None` if the journal has no header: it is finished.
     pub page_count: Option<u32>,
 }
 
 /// A record in a journal.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordAt {
-    /// Which, from 0.
+    /// Its index, from 0.
     pub index: u64,
-    /// Which page it is.
+    /// Its page number.
     pub page_no: u32,
-    /// Where its image begins.
+    /// The offset of its image.
     pub offset: u64,
-    /// The trailer of that.
+    /// The trailer of the image.
     pub trailer: [u8; TRAILER_SIZE],
 }
 
@@ -189,14 +191,14 @@ pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, Engin
     Ok(journal.reading)
 }
 
-/// What became of a record. The page is 0 where it is not known.
+/// The result of reading a record. The page is 0 if it is unknown.
 enum Record {
     Good(RecordAt),
     Bad {
         page_no: u32,
         why: String,
     },
-    /// The disk did not give it.
+    /// It could not be read.
     Unread {
         page_no: u32,
         why: String,
@@ -223,14 +225,14 @@ impl Journal<'_> {
             let start = magic_from_disk(*start);
             bytes[..8].copy_from_slice(&start);
         }
-        // A sector size that no one has would make the next header lie anywhere.
+        // With an invalid sector size the offset of the next header would be arbitrary.
         let is_sane = |header: &Header| {
             header.sector_size.is_power_of_two() && (SECTOR_MIN..=SECTOR_MAX).contains(&header.sector_size)
         };
         Ok(Header::parse(&bytes).filter(is_sane))
     }
 
-    /// Checks the records behind a header; answers where the next header would be.
+    /// Checks the records after a header; returns the offset of the next header.
     fn section(&mut self, header: &Header, at: u64) -> Result<u64, EngineError> {
         let sector = u64::from(header.sector_size);
         let size = u64::try_from(record_size(self.view.geometry.page_size())).unwrap_or(u64::MAX);
@@ -248,7 +250,7 @@ impl Journal<'_> {
                 Record::Bad { page_no, why } | Record::Unread { page_no, why } => {
                     let index = Some(self.reading.report.record_count);
                     let bad = &mut self.reading.bad;
-                    // Words for all of them could take more room than the journal.
+                    // Messages for all of them could take more memory than the journal.
                     let why = if bad.len() < BAD_LISTED_MAX { why } else { String::new() };
                     bad.push(BadPage::new(Origin::Journal, page_no, index, why));
                 }
@@ -291,7 +293,7 @@ impl Journal<'_> {
         })
     }
 
-    /// `unreadable-is-bad`: its page number may be in a sector that can be read.
+    /// `unreadable-is-bad`: its page number may be in a sector that is readable.
     fn unread(&self, at: u64, error: &EngineError) -> Record {
         let mut number = [0; 4];
         let was_read = self.file.read_at(&mut number, at).is_ok();
@@ -304,8 +306,8 @@ impl Journal<'_> {
 
 /// A record's page number comes before its image.
 const IMAGE_OFFSET: u64 = 4;
-/// As SQLite has them (pager.c, readJournalHdr).
+/// SQLite's limits (pager.c, readJournalHdr).
 const SECTOR_MIN: u32 = 32;
 const SECTOR_MAX: u32 = 65536;
-/// The longest path that Linux knows.
+/// PATH_MAX of Linux.
 const NAME_SIZE_MAX: u32 = 4096;

@@ -1,7 +1,7 @@
-//! The keys of a database, and whether they are still its keys.
+//! The keys of a database, and whether they have changed.
 //!
-//! - newer-keys-first: what does not open may be of a key that came after ours: it counts as bad
-//!   only after a look under the keys that the superblock lists, with no change of it meanwhile
+//! - newer-keys-first: a page that does not open may be sealed under a newer key: it counts as bad
+//!   only after an attempt with the keys that the superblock lists, with no change of it meanwhile
 //!   (FORMAT 3.8).
 
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::raw_file::RawFile;
 use crate::superblock_file::unlock;
 use crate::{Access, EngineError, Watch};
 
-/// Where the keys of a database come from.
+/// The source of a database's keys.
 pub(crate) struct Keys<'a> {
     path: &'a Path,
     access: &'a Access,
@@ -24,9 +24,9 @@ pub(crate) struct Keys<'a> {
 }
 
 enum Source<'a> {
-    /// The keys are given, and no one changes them.
+    /// The keys are given, and do not change.
     Given(&'a Unlocked),
-    /// Someone's identity opens the superblock, each time again.
+    /// The superblock is unlocked with an identity each time.
     Asked(Box<Asked>),
 }
 
@@ -37,13 +37,13 @@ struct Asked {
 }
 
 impl<'a> Keys<'a> {
-    /// Those available, of a database that no other connection uses.
+    /// With given keys, for a database that no other connection uses.
     pub(crate) fn given(path: &'a Path, access: &'a Access, unlocked: &'a Unlocked) -> Self {
         let source = Source::Given(unlocked);
         Self { path, access, source }
     }
 
-    /// Those that the identity in force opens.
+    /// With the identity in force.
     pub(crate) fn ask(path: &'a Path, access: &'a Access) -> Result<Self, EngineError> {
         let config = Access::config()?;
         let source = Source::Asked(Box::new(Asked {
@@ -54,12 +54,13 @@ impl<'a> Keys<'a> {
         Ok(Self { path, access, source })
     }
 
-    /// The keys as the file's superblock has them now.
+    /// The keys of the file's present superblock.
     pub(crate) fn view(&self, file: &RawFile) -> Result<View, EngineError> {
         let unlocked = match &self.source {
             Source::Given(unlocked) => unlocked.duplicate(),
             Source::Asked(asked) => match asked.unlock(self.path, file, &asked.trust) {
-                // A master key that was renewed meanwhile is in the keyring file by now.
+                // If the master key was renewed meanwhile, the keyring file has the new pin by
+                // now.
                 Err(EngineError::Key(KeyError::DatabaseReplaced { .. })) => {
                     asked.unlock(self.path, file, &self.access.trust(&Access::config()?, self.path)?)?
                 }
@@ -84,9 +85,9 @@ impl Asked {
     }
 }
 
-/// `newer-keys-first`: looks until all is good, or as often as others may have been in the middle
-/// of something; `look` answers what it found, and whether that is good. A look during which the
-/// keys changed does not count. Leaves in `view` the keys of the last look.
+/// `newer-keys-first`: calls `look` until its result is good, or up to `LOOK_COUNT` times, as
+/// others may have been writing; `look` returns what it found, and whether that is good. A call
+/// during which the keys changed does not count. `view` then has the keys of the last call.
 pub(crate) fn look_again<T>(
     (keys, file): (&Keys<'_>, &RawFile),
     view: &mut View,
@@ -116,11 +117,12 @@ pub(crate) fn look_again<T>(
     }
 }
 
-/// Three looks, 20 and 40 ms after each other: a page is written in microseconds, and a checkpoint's sync does not
-/// matter here.
+/// Three attempts, 20 and 40 ms apart: a page is written in microseconds, and a checkpoint's sync
+/// does not matter here.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
-/// A process that re-encrypts all pages moves the cursor often, but not a hundred times while few pages are looked at.
+/// A process that re-encrypts all pages moves the cursor often, but not a hundred times while few
+/// pages are read.
 const CHANGE_COUNT_MAX: u32 = 100;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What a page belongs to: found by walking the b-trees from `sqlite_schema` over the pages that open.
+//! The owner of a page, found by walking the b-trees from `sqlite_schema` over the pages that
+//! open.
 //!
-//! - pages-may-disagree: nothing is believed of a page but that it was sealed: it may be of another
-//!   time than the one that leads to it. Every number in it is checked, and no page is visited
-//!   twice.
-//! - unknown-is-not-guessed: what only a page leads to that does not open can't be told: it is said
-//!   to be unknown, never guessed.
+//! - pages-may-disagree: a page is trusted only to have been sealed: it may be older or newer than
+//!   the page that refers to it. Every number in it is checked, and no page is visited twice.
+//! - unknown-is-not-guessed: if only a page that does not open refers to a page, its owner is
+//!   reported as unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,8 @@ impl Search<'_> {
         self.found.len() == self.wanted.len() || self.pages.is_interrupted()
     }
 
-    /// Whether a page is there and was not visited; it is then. Notes its owner if someone wants to know.
+    /// Marks a page as visited; returns whether it exists and was not visited. Records its owner
+    /// if it is wanted.
     fn visit(&mut self, page_no: u32, owner: &Owner) -> bool {
         if page_no == 0 || page_no > self.pages.count() {
             return false;
@@ -74,7 +75,7 @@ impl Search<'_> {
         true
     }
 
-    /// A b-tree, and the overflow pages of its cells.
+    /// Visits a b-tree, and the overflow pages of its cells.
     fn tree(&mut self, root: u32, owner: &Owner) {
         let mut page = Vec::new();
         let mut waiting = vec![root];
@@ -104,7 +105,7 @@ impl Search<'_> {
         }
     }
 
-    /// Trunks and leaves (sqlite.org/fileformat.html, 1.5).
+    /// Visits trunks and leaves (sqlite.org/fileformat.html, 1.5).
     fn free_list(&mut self, first: &[u8]) {
         let mut trunk = Vec::new();
         let mut next = number_at(first, 32);
@@ -117,7 +118,7 @@ impl Search<'_> {
         }
     }
 
-    /// Every page of it (sqlite.org/fileformat.html, 1.8; ptrmapPageno in btree.c).
+    /// Visits every page of it (sqlite.org/fileformat.html, 1.8; ptrmapPageno in btree.c).
     fn pointer_map(&mut self, first: &[u8]) {
         if number_at(first, 52) == 0 {
             return;
@@ -132,5 +133,5 @@ impl Search<'_> {
     }
 }
 
-/// What every page of ours has reserved (FORMAT 3.1).
+/// The reserved bytes of every sealed page (FORMAT 3.1).
 const RESERVE: u32 = 48;

@@ -1,7 +1,7 @@
-//! A buffer for pages that begins at a page of memory, and is wiped when it goes.
+//! A buffer for pages that is aligned to a page of memory, and zeroed when it is dropped.
 
-/// Bytes that begin at a multiple of 4096: the kernel copies whole pages into it, and ciphers take whole blocks from
-/// it.
+/// Bytes that begin at a multiple of 4096: the kernel copies whole pages into it, and ciphers read
+/// whole blocks from it.
 pub(crate) struct PageBuffer {
     bytes: Vec<u8>,
     start: usize,
@@ -9,7 +9,7 @@ pub(crate) struct PageBuffer {
 }
 
 impl PageBuffer {
-    /// Zeros.
+    /// A buffer of zeros.
     pub(crate) fn new(size: usize) -> Self {
         let bytes = vec![0; size + ALIGNMENT];
         let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);

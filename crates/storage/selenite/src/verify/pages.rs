@@ -13,8 +13,8 @@ use super::page_buffer::PageBuffer;
 use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
 use crate::{EngineError, Watch, anchor::Tally, raw_file::RawFile, watch::Phase};
 
-/// Authenticates all pages; answers how many there are, the file's size, and which are not authentic, in their order.
-/// `tally` gets the trailer of each that opens.
+/// Authenticates all pages; returns how many there are, the file's size, and the numbers of those
+/// that are not authentic, in order. `tally` gets the trailer of each authentic page.
 pub fn check(
     subject: &Subject<'_>,
     view: &mut View,
@@ -31,7 +31,7 @@ pub fn check(
     Ok((page_count, size, suspects))
 }
 
-/// As [`check`], for a file that no one else writes to, and whose keys no one changes.
+/// As [`check`], for a file that no other process writes to, and whose keys do not change.
 pub fn check_file(
     file: &RawFile,
     path: &Path,
@@ -44,14 +44,14 @@ pub fn check_file(
     name(file, view, &suspects, findings)
 }
 
-/// Adds pages that are not authentic, and says why of as many as are listed. Words for all of them could take more room
-/// than the database.
+/// Adds pages that are not authentic, with the reason for as many as are listed. Reasons for all
+/// of them could take more memory than the database.
 pub fn name(file: &RawFile, view: &View, bad: &[u32], findings: &mut Findings) -> Result<(), EngineError> {
     let mut opener = Opener::new(file, view);
     let (listed, unlisted) = bad.split_at(bad.len().min(BAD_LISTED_MAX));
     let page_count = view.geometry.page_count(file.size()?);
     for &page_no in listed.iter().filter(|&&page_no| page_no <= page_count) {
-        // read-twice: one that opens now is not bad.
+        // read-twice: a page that opens now is not bad.
         if let Err(doubt) = opener.page(PageNo(page_no)) {
             findings.add(BadPage::new(Origin::Database, page_no, None, doubt.to_string()));
         }
@@ -60,7 +60,8 @@ pub fn name(file: &RawFile, view: &View, bad: &[u32], findings: &mut Findings) -
     Ok(())
 }
 
-/// Opens all pages; answers how many there are, the file's size, and the pages that did not open, in their order.
+/// Opens all pages; returns how many there are, the file's size, and the pages that did not open,
+/// in order.
 fn scan(
     (file, path): (&RawFile, &Path),
     view: &View,
@@ -86,7 +87,7 @@ fn scan(
         suspects: Mutex::default(),
     };
     let core_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    // While one waits for the disk, another opens what it has read.
+    // While one thread waits for the disk, another decrypts what it has read.
     let thread_count = core_count * THREADS_PER_CORE;
     std::thread::scope(|scope| {
         for _ in 0..thread_count {
@@ -99,8 +100,8 @@ fn scan(
     Ok((page_count, size, suspects))
 }
 
-/// `read-twice`: reads what was doubtful again: a page that others were writing is whole soon.
-/// Leaves in `suspects` what still is.
+/// `read-twice`: reads doubtful pages again: a page that others were writing is complete soon.
+/// Removes from `suspects` those that open now.
 fn second_look(
     (file, view): (&RawFile, &View),
     tally: Option<&Tally<'_>>,
@@ -108,7 +109,7 @@ fn second_look(
     suspects: &mut Vec<u32>,
 ) -> Result<(), EngineError> {
     let mut opener = Opener::new(file, view);
-    // The file may have been cut meanwhile: what is gone is not bad.
+    // The file may have been truncated meanwhile: pages beyond its end are not bad.
     let page_count = view.geometry.page_count(file.size()?);
     suspects.retain(|&page_no| {
         if page_no > page_count {
@@ -150,7 +151,8 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// A page's trailer and plaintext; nothing for the lock-byte page, which has no place and which no one reads.
+    /// A page's trailer and plaintext; `None` for the lock-byte page, which has no place and is
+    /// never read.
     pub(super) fn page(&mut self, page_no: PageNo) -> Result<Option<Opened<'_>>, Doubt> {
         let Some(place) = self.view.geometry.place(page_no) else {
             return Ok(None);
@@ -160,7 +162,7 @@ impl<'a> Opener<'a> {
         let trailer = trailer_of(page);
         let opened = self.cipher.open_in_place(page_no, page, self.scratch.bytes());
         opened.map_err(Doubt::Page)?;
-        // The reserve of a page that opened is zero, and holds the trailer for the caller that asked.
+        // The reserve of a decrypted page is zero; the trailer is stored there for the caller.
         let scratch = self.scratch.bytes();
         let (_, room) = scratch
             .split_last_chunk_mut::<TRAILER_SIZE>()
@@ -173,9 +175,9 @@ impl<'a> Opener<'a> {
 
 /// A page that opened.
 pub(super) struct Opened<'a> {
-    /// What stood at its end.
+    /// Its trailer, from its end.
     pub(super) trailer: &'a [u8; TRAILER_SIZE],
-    /// The page as SQLite has it.
+    /// The decrypted page.
     pub(super) plain: &'a [u8],
 }
 
@@ -183,7 +185,7 @@ fn trailer_of(image: &[u8]) -> [u8; TRAILER_SIZE] {
     image.last_chunk().copied().unwrap_or([0; TRAILER_SIZE])
 }
 
-/// Why a page was not found authentic.
+/// Why a page does not count as authentic.
 pub(super) enum Doubt {
     Page(PageError),
     Read(EngineError),
@@ -209,7 +211,8 @@ impl Scan<'_> {
         u64::from(self.page_count) * self.view.geometry.page_size().as_u64()
     }
 
-    /// Takes run after run. What is read at once is small enough to be opened while it is in the processor's cache.
+    /// Processes runs of pages. A run is small enough to be decrypted while it is in the
+    /// processor's cache.
     fn work(&self) {
         let page_size = self.view.geometry.page_size();
         let run = run_page_count(page_size);
@@ -239,7 +242,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads pages that lie side by side at once, and others one by one; opens each where it was read.
+    /// Reads contiguous pages in one call, and others one by one; decrypts each in its buffer.
     fn run(
         &self,
         cipher: &mut PageCipher,
@@ -263,7 +266,7 @@ impl Scan<'_> {
                     .place(page_no)
                     .is_none_or(|place| self.file.read_at(image, place.0).is_ok());
             let trailer = trailer_of(image);
-            // The lock-byte page has no place, and no one reads it.
+            // The lock-byte page has no place, and is never read.
             let is_good =
                 page_no == geometry.lock_page() || is_read && cipher.open_in_place(page_no, image, scratch).is_ok();
             trailers.push((is_good && page_no != geometry.lock_page()).then_some(trailer));
@@ -284,5 +287,5 @@ impl std::fmt::Display for Doubt {
     }
 }
 
-/// Two: with one the disk rested while pages were opened, and a third brought nothing.
+/// Two: with one the disk was idle while pages were decrypted, and a third had no effect.
 const THREADS_PER_CORE: usize = 2;

@@ -3,22 +3,22 @@
 use super::tree::{Node, Payload, number_at, overflow_next, varint};
 use crate::bad_page::Owner;
 
-/// Pages as SQLite has them.
+/// Decrypted pages.
 pub(super) trait Pages {
-    /// Reads a page; whether it opens.
+    /// Reads a page; returns whether it opens.
     fn read(&mut self, page_no: u32, out: &mut Vec<u8>) -> bool;
 
     /// How many there are.
     fn count(&self) -> u32;
 
-    /// The page that has no place.
+    /// The number of the lock-byte page.
     fn lock_page(&self) -> u32;
 
     /// Whether to stop.
     fn is_interrupted(&self) -> bool;
 }
 
-/// A table or index, and where its b-tree begins.
+/// A table or index, and the root of its b-tree.
 pub(super) struct Object {
     pub(super) root: u32,
     pub(super) owner: Owner,
@@ -52,13 +52,13 @@ pub(super) fn objects(pages: &mut dyn Pages, first: &[u8]) -> Vec<Object> {
     found
 }
 
-/// A cell's payload with what stands on overflow pages, as far as these open.
+/// A cell's payload with its overflow pages, as far as these open.
 fn whole(pages: &mut dyn Pages, page: &[u8], payload: &Payload) -> Vec<u8> {
     let local = page.get(payload.at..payload.at + payload.local_size);
     let mut record = local.unwrap_or_default().to_vec();
     let mut next = payload.overflow;
     let mut part = Vec::new();
-    // The first columns are all that is wanted: the text of a statement stands behind them.
+    // Only the first columns are needed; the SQL text, which may be long, comes after them.
     let wanted = payload.size.min(RECORD_SIZE_MAX);
     while next != 0 && record.len() < wanted && pages.read(next, &mut part) {
         let content = part.get(4..part.len() - RESERVE).unwrap_or_default();
@@ -112,7 +112,7 @@ fn size_of(kind: u64) -> Option<u64> {
     }
 }
 
-/// How the database writes text (sqlite.org/fileformat.html, 1.3.13).
+/// The encoding of text (sqlite.org/fileformat.html, 1.3.13).
 #[derive(Clone, Copy)]
 enum Encoding {
     Utf8,
@@ -144,5 +144,5 @@ impl Encoding {
 
 /// 64 KiB: names are far shorter.
 const RECORD_SIZE_MAX: usize = 65536;
-/// What every page of ours has reserved (FORMAT 3.1).
+/// The reserved bytes of every sealed page (FORMAT 3.1).
 const RESERVE: usize = 48;

@@ -1,11 +1,11 @@
-//! Every page that a connection of this process would see, authenticated while the process goes on
-//! serving the database.
+//! Authenticates every page that a connection of this process would see, while the process serves
+//! the database.
 //!
 //! - one-read-transaction: the pages are those of one read transaction, read from the file and the
-//!   log themselves: neither SQLite's page cache nor the pool answers. No other descriptor is
-//!   opened (no-second-descriptor in `raw_file.rs`), and no process waits but a checkpoint.
-//! - last-image-only: of a log only the last image of each page is looked at: the others are read
-//!   by no one any more.
+//!   log: neither from SQLite's page cache nor from the page pool. No other descriptor is opened
+//!   (no-second-descriptor in `raw_file.rs`), and only a checkpoint has to wait.
+//! - last-image-only: only the last image of each page in a log is checked: the others are never
+//!   read.
 
 use std::path::{Path, PathBuf};
 
@@ -21,29 +21,29 @@ use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, Class, Database, EngineError, Watch};
 
-/// What it came to.
+/// The result of this verification.
 #[derive(Clone, Debug)]
 pub struct ServedReport {
-    /// How many pages the database has; 0 where it could not even be read how many.
+    /// How many pages the database has; 0 if that could not be read.
     pub page_count: u32,
-    /// The places that are bad, as many as are listed ([`super::BAD_LISTED_MAX`]).
+    /// The bad pages, at most [`super::BAD_LISTED_MAX`].
     pub bad: Vec<BadPage>,
     /// How many are bad.
     pub bad_count: u64,
 }
 
-/// Authenticates every page of a database that this process may have open, as its last commit left them.
+/// Authenticates every page of a database that this process may have open, as of its last commit.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`] where pages are neither sealed nor of our layout; [`EngineError::Key`];
-/// [`EngineError::Busy`]; [`EngineError::Interrupted`]; what SQLite says. What is found bad is no error: see the
-/// report.
+/// [`EngineError::NotEncrypted`] if pages are neither sealed nor in this format;
+/// [`EngineError::Key`]; [`EngineError::Busy`]; [`EngineError::Interrupted`]; the errors of
+/// SQLite. Bad pages are not an error: see the report.
 pub fn served(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch) -> Result<ServedReport, EngineError> {
     let database = match Database::open(storage, path, access) {
         Ok(database) => database,
         Err(error) => return refused(error),
     };
-    // Who closes it last would copy a log that may be damaged.
+    // Otherwise the last connection that is closed would copy a log that may be damaged.
     database.keep_log_on_close()?;
     let look = Look {
         path: path.to_owned(),
@@ -57,7 +57,7 @@ pub fn served(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch
     }
 }
 
-/// What SQLite or the VFS met before the pages could be looked at one by one.
+/// The report if SQLite or the VFS failed before the pages could be read one by one.
 fn refused(error: EngineError) -> Result<ServedReport, EngineError> {
     if error.class() != Class::Data {
         return Err(error);
@@ -119,7 +119,7 @@ impl Look {
             .map_err(|error| EngineError::of_vfs(&error, &self.path))
     }
 
-    /// A page that did not open; an error that is none of one page's goes on.
+    /// The finding for a page that did not open; other errors are returned.
     fn bad(&self, page_no: u32, error: &VfsError) -> Result<BadPage, EngineError> {
         if let VfsError::Unauthentic { role, .. } | VfsError::UnknownEpoch { role, .. } = error {
             let origin = if *role == Role::Wal {
@@ -136,7 +136,7 @@ impl Look {
     }
 }
 
-/// 256 KiB of pages of 4096 bytes: what the kernel reads ahead by itself is less.
+/// 256 KiB of pages of 4096 bytes: more than the kernel's own read-ahead.
 const PAGES_AT_ONCE: usize = 64;
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
             let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
             file.write_all_at(&[0x5A], place).unwrap();
             let found = look();
-            // Left open: closing it would give up SQLite's locks.
+            // Left open: closing it would release SQLite's locks.
             std::mem::forget(file);
             assert_eq!(found.bad_count, 1, "{suite:?} {found:?}");
             assert_eq!((found.bad[0].page_no, found.bad[0].origin), (9, Origin::Database));

@@ -1,10 +1,11 @@
-//! A page of a b-tree, taken apart as far as it leads to other pages (sqlite.org/fileformat.html, 1.6).
+//! A page of a b-tree, parsed as far as it refers to other pages (sqlite.org/fileformat.html,
+//! 1.6).
 
 /// A page of a b-tree.
 pub(super) struct Node<'a> {
     page: &'a [u8],
     kind: Kind,
-    /// Where its header begins: behind the database's on page 1.
+    /// The offset of its header: after the database's on page 1.
     start: usize,
     cell_count: usize,
 }
@@ -17,20 +18,20 @@ enum Kind {
     LeafTable,
 }
 
-/// What a cell holds, and where.
+/// The payload of a cell: its size and location.
 pub(super) struct Payload {
-    /// Its size in all.
+    /// Its whole size.
     pub(super) size: usize,
-    /// Where the part on this page begins.
+    /// The offset of the part on this page.
     pub(super) at: usize,
     /// The size of that part.
     pub(super) local_size: usize,
-    /// The page with the next part; 0 where this is all.
+    /// The page with the next part; 0 if there is none.
     pub(super) overflow: u32,
 }
 
 impl<'a> Node<'a> {
-    /// Takes a page apart; `None` where it is no page of a b-tree.
+    /// Parses a page; `None` if it is not a page of a b-tree.
     pub(super) fn parse(page: &'a [u8], page_no: u32) -> Option<Self> {
         let start = if page_no == 1 { DATABASE_HEADER_SIZE } else { 0 };
         let kind = match page.get(start)? {
@@ -58,7 +59,7 @@ impl<'a> Node<'a> {
         matches!(self.kind, Kind::InteriorIndex | Kind::InteriorTable)
     }
 
-    /// The pages below it.
+    /// Its child pages.
     pub(super) fn children(&self) -> impl Iterator<Item = u32> + '_ {
         let rightmost = self.is_interior().then(|| number_at(self.page, self.start + 8));
         let of_cells = self
@@ -75,12 +76,12 @@ impl<'a> Node<'a> {
             .filter(|&overflow| overflow != 0)
     }
 
-    /// What its cells hold.
+    /// The payloads of its cells.
     pub(super) fn payloads(&self) -> impl Iterator<Item = Payload> + '_ {
         self.cells().filter_map(|at| self.payload(at))
     }
 
-    /// Where its cells begin.
+    /// The offsets of its cells.
     fn cells(&self) -> impl Iterator<Item = usize> + '_ {
         let pointers = self.start + if self.is_interior() { 12 } else { 8 };
         (0..self.cell_count.min(self.page.len() / 2))
@@ -96,12 +97,12 @@ impl<'a> Node<'a> {
         };
         let (size, mut at) = varint(self.page, cell + skipped)?;
         if is_table {
-            // The row's number.
+            // The rowid.
             (_, at) = varint(self.page, at)?;
         }
         let size = usize::try_from(size).ok()?;
         let usable = self.page.len().checked_sub(RESERVE)?;
-        // The names are the document's (1.6, "the amount of payload").
+        // The names are those of the document (1.6, "the amount of payload").
         let x = if is_table {
             usable - 35
         } else {
@@ -127,12 +128,12 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The page behind an overflow page; 0 where it is the last.
+/// The page after an overflow page; 0 if it is the last.
 pub(super) fn overflow_next(page: &[u8]) -> u32 {
     number_at(page, 0)
 }
 
-/// Four bytes; 0 where there are none.
+/// Four bytes as a number; 0 beyond the end.
 pub(super) fn number_at(page: &[u8], at: usize) -> u32 {
     page.get(at..)
         .and_then(|rest| rest.first_chunk())
@@ -145,7 +146,7 @@ fn short_at(page: &[u8], at: usize) -> u16 {
         .map_or(0, |bytes| u16::from_be_bytes(*bytes))
 }
 
-/// A number of one to nine bytes, and where it ends.
+/// A number of one to nine bytes, and the offset after it.
 pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut number = 0;
     for index in 0..8 {
@@ -160,14 +161,14 @@ pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 }
 
 const DATABASE_HEADER_SIZE: usize = 100;
-/// What every page of ours has reserved (FORMAT 3.1).
+/// The reserved bytes of every sealed page (FORMAT 3.1).
 const RESERVE: usize = 48;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// sqlite.org/fileformat.html, 1.6: seven bits a byte, eight in the ninth.
+    /// sqlite.org/fileformat.html, 1.6: seven bits per byte, eight in the ninth.
     #[test]
     fn varint_reads_what_sqlite_writes() {
         assert_eq!(varint(&[0x7f], 0), Some((127, 1)));

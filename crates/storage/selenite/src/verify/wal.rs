@@ -1,20 +1,22 @@
 //! Authenticates the frames of a write-ahead log (FORMAT 6).
 //!
-//! - ends-as-recovery: the log ends where SQLite's recovery would end it (FORMAT 6.4). What is
-//!   behind is of an older log, or of a transaction that was rolled back or cut off: no fault.
-//! - bad-before-a-commit: but where a commit that is authentic and of this log follows, the frame
-//!   at which the log would end is bad: transactions that were committed would be lost. That holds
-//!   for one whose header is damaged, too, which looks like one of another log: so all headers are
-//!   read, to the end of the file.
-//! - given-up-frames: frames of this log that follow each other, and not the last good frame, were
-//!   given up: a recovery ended the log before them, and writers went on from there, with the same
-//!   salts (walIndexRecover in wal.c keeps them). No fault.
-//! - damaged-header: a log whose header is damaged is empty to SQLite. Where frames in it open and
+//! - ends-as-recovery: the log ends where SQLite's recovery would end it (FORMAT 6.4). The frames
+//!   after that are of an older log, or of a transaction that was rolled back or interrupted: no
+//!   fault.
+//! - bad-before-a-commit: but if an authentic commit of this log follows, the frame at which the
+//!   log would end is bad, since committed transactions would be lost. This includes a frame with
+//!   a damaged header, which looks like one of another log: so all headers are read, to the end of
+//!   the file.
+//! - given-up-frames: frames of this log that continue each other, but not the last good frame,
+//!   were abandoned: a recovery ended the log before them, and writers continued from there with
+//!   the same salts (walIndexRecover in wal.c keeps them). No fault.
+//! - damaged-header: a log whose header is damaged is empty to SQLite. If frames in it open and
 //!   end a transaction, the header is bad.
-//! - overwritten-is-reread: what others overwrote while it was read is read again: a fault is one
-//!   of the log as it is.
-//! - later-epoch-twice: where the frame at which the log would end and the next one are both of an
-//!   epoch above the highest (FORMAT 6.4 number 2), it is bad, too: no one opens that log.
+//! - overwritten-is-reread: if others overwrote the log while it was read, it is read again: a
+//!   fault is one of the present log.
+//! - later-epoch-twice: if the frame at which the log would end and the next one are both of an
+//!   epoch above the highest (FORMAT 6.4 number 2), it is bad, too: no connection can open that
+//!   log.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +31,7 @@ use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::{EngineError, Watch};
 
-/// What a log holds.
+/// The sizes of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WalReport {
     /// How many frames belong to committed transactions.
@@ -40,15 +42,15 @@ pub struct WalReport {
     pub size: u64,
 }
 
-/// A log, and the frames that a reader would be given.
+/// A log, and the frames that a reader would get.
 pub(super) struct Found {
-    /// What it holds.
+    /// Its sizes.
     pub(super) report: WalReport,
     /// The last committed frame of each page.
     pub(super) frames: BTreeMap<u32, FrameAt>,
-    /// How many pages the database has after the last of its commits; 0 where it has none.
+    /// How many pages the database has after the last of its commits; 0 if it has none.
     pub(super) page_count: u32,
-    /// Both salts of its header; nothing where that is none.
+    /// Both salts of its header; `None` if that is invalid.
     pub(super) salts: Option<[u8; 8]>,
     /// The file.
     pub(super) file: RawFile,
@@ -73,7 +75,7 @@ pub(super) fn check(
     }))
 }
 
-/// Reads a log, if there is one; answers what is bad, too.
+/// Reads a log, if there is one; returns its fault, too.
 pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Option<BadPage>)>, EngineError> {
     let path = beside(subject.path, "-wal");
     let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
@@ -102,36 +104,37 @@ fn newest(committed: &[FrameAt]) -> BTreeMap<u32, FrameAt> {
     for frame in committed {
         newest.insert(frame.page_no, *frame);
         if frame.commit_size != 0 {
-            // What a transaction cut off is no page any more.
+            // Pages beyond the size after a commit no longer exist.
             let _cut = newest.split_off(&frame.commit_size.saturating_add(1));
         }
     }
     newest
 }
 
-/// A log that was read to its end.
+/// The result of reading a whole log.
 #[derive(Default)]
 pub struct Reading {
-    /// What it holds.
+    /// Its sizes.
     pub report: WalReport,
-    /// The frame at which it ends though commits follow (bad-before-a-commit), or its header.
+    /// The frame at which the log ends although commits follow (bad-before-a-commit), or its
+    /// header.
     pub bad: Option<BadPage>,
-    /// The frames of committed transactions, in their order.
+    /// The frames of committed transactions, in order.
     pub frames: Vec<FrameAt>,
-    /// Authentic frames behind the bad one, in their order, up to the last commit.
+    /// Authentic frames after the bad one, in order, up to the last commit.
     pub behind: Vec<FrameAt>,
-    /// The frames up to that commit that are bad.
+    /// The bad frames up to that commit.
     pub bad_frames: Vec<FrameAt>,
-    /// The last frame before that commit of which it is unknown what page it holds.
+    /// The last frame before that commit whose page is unknown.
     pub last_unknown: Option<u64>,
-    /// How many pages the database has after the last of `frames`; and after the last of `behind`.
+    /// How many pages the database has after the last of `frames`, and after the last of `behind`.
     pub page_counts: (u32, u32),
     /// The header's bytes.
     pub header: [u8; HEADER_SIZE],
-    /// Both salts of the header; nothing where that is none. Its frames may have been found by
-    /// their own, then (damaged-header).
+    /// Both salts of the header; `None` if that is invalid. The frames may then have been found
+    /// with their own salts (damaged-header).
     pub salts: Option<[u8; 8]>,
-    /// `overwritten-is-reread`: the frame at which it ends, as it was.
+    /// `overwritten-is-reread`: the frame at which the log ends, with its bytes as they were read.
     end: Option<(u64, Vec<u8>)>,
 }
 
@@ -155,12 +158,12 @@ pub(super) struct Log<'a> {
     pub(super) watch: &'a Watch,
 }
 
-/// From what frames go on.
+/// The state that the first frame continues.
 #[derive(Clone, Copy)]
 struct Start {
     order: WordOrder,
     salts: [u8; 8],
-    /// Nothing where the header is damaged.
+    /// `None` if the header is damaged.
     checksum: Option<[u32; 2]>,
 }
 
@@ -202,11 +205,12 @@ impl Log<'_> {
         Ok(reading)
     }
 
-    /// `damaged-header`: the salts are those of the first two frames that open and have the same,
-    /// or of a single one; the order of words is the one in which more frames follow each other.
+    /// `damaged-header`: the salts are those of the first two consecutive frames that open and
+    /// have the same ones, or else of the first frame that opens; the word order is the one in
+    /// which more frames continue each other.
     fn without_header(&self, why: &str) -> Result<Reading, EngineError> {
         let mut found = self.empty()?;
-        // As it is there, if it can be read: overwritten-is-reread compares it.
+        // Its present bytes, if they can be read, for overwritten-is-reread.
         let _unread = self.file.read_at(&mut found.header, 0);
         let Some(salts) = self.first_salts(found.report.size)? else {
             return Ok(found);
@@ -279,8 +283,8 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// `overwritten-is-reread`: whether the header, or the frame at which the log ends, is not what
-    /// it was when it was read.
+    /// `overwritten-is-reread`: whether the header, or the frame at which the log ends, has
+    /// changed since it was read.
     fn has_changed(&self, reading: &Reading) -> Result<bool, EngineError> {
         self.watch.check()?;
         let mut header = [0; HEADER_SIZE];
@@ -296,7 +300,7 @@ impl Log<'_> {
     }
 }
 
-/// What is known on the way through the frames.
+/// The state of a walk through the frames.
 #[derive(Default)]
 struct Walk {
     /// Frames since the last commit.
@@ -305,11 +309,11 @@ struct Walk {
     open_unknown: Option<u64>,
     /// The frame at which the log ends (bad-before-a-commit, if commits follow).
     suspect: Option<BadPage>,
-    /// `given-up-frames`: the same, while frames follow each other that do not follow the last good one.
+    /// `given-up-frames`: the same, while frames continue each other but not the last good one.
     given_up: Option<(BadPage, FrameAt)>,
     /// `later-epoch-twice`: the last frame of an epoch above the highest.
     newer: Option<FrameAt>,
-    /// `later-epoch-twice`: whether another of that epoch follows it.
+    /// `later-epoch-twice`: whether another frame of that epoch follows it.
     is_of_newer: bool,
 }
 
@@ -326,7 +330,7 @@ impl Walk {
         self.suspect = Some(bad);
     }
 
-    /// A frame with other salts. Answers whether to go on.
+    /// A frame with other salts. Returns whether to continue.
     fn other(&mut self, index: u64, why: String, reading: &mut Reading, reader: &FrameReader<'_>) -> bool {
         if self.given_up.is_some() {
             return false;
@@ -336,7 +340,7 @@ impl Walk {
         true
     }
 
-    /// One with the right salts that does not open.
+    /// A frame with the right salts that does not open.
     fn bad(&mut self, at: FrameAt, why: String, reading: &mut Reading, reader: &FrameReader<'_>) {
         if self.given_up.is_some() {
             return;
@@ -357,23 +361,23 @@ impl Walk {
         );
     }
 
-    /// One that opens, and does not follow the frame before it. Answers whether to go on.
+    /// A frame that opens, but does not continue the frame before it. Returns whether to continue.
     fn gap(&mut self, at: FrameAt, reading: &mut Reading, reader: &FrameReader<'_>) -> bool {
         let why = "it does not follow the frame before it".to_owned();
         let bad = BadPage::new(Origin::Wal, at.page_no, Some(at.index), why);
         if let Some((first, first_at)) = self.given_up.take() {
-            // No part of a log that was given up looks so: a frame was put into another's place.
+            // An abandoned part of a log has no second gap: a frame was replaced by another.
             self.suspect = Some(first);
             self.open_bad.push(first_at);
         } else if self.suspect.is_none() {
             self.suspect(bad, reading, reader);
             self.given_up = self.suspect.take().map(|bad| (bad, at));
         }
-        // Behind a bad frame and its commits the log ends as behind good ones.
+        // After a bad frame and later commits the log ends as it does after good ones.
         reading.behind.is_empty()
     }
 
-    /// One that opens. Answers whether to go on.
+    /// A frame that opens. Returns whether to continue.
     fn opened(&mut self, at: FrameAt, reading: &mut Reading) -> bool {
         if self.given_up.is_some() {
             return true;
@@ -413,5 +417,5 @@ fn bad_header(why: String) -> BadPage {
     BadPage::new(Origin::Wal, 0, None, why)
 }
 
-/// 100: a writer begins a log again once in many frames, and reading takes less than writing.
+/// 100: a writer restarts a log only once in many frames, and reading is faster than writing.
 const READ_COUNT_MAX: u32 = 100;

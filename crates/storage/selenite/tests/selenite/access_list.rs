@@ -1,4 +1,4 @@
-//! A file that takes a database's place can be used by whom the old one could, and by no one else.
+//! A file that replaces a database has the access rights of the old one, and no others.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -13,7 +13,8 @@ use crate::support::Bench;
 
 const LIST: &str = "system.posix_acl_access";
 
-/// The owner may read and write, the user of this number read, and others nothing (linux/posix_acl_xattr.h).
+/// The owner may read and write, this user may read, and others have no access
+/// (linux/posix_acl_xattr.h).
 fn list_for(user: u32) -> Vec<u8> {
     let mut list = 2_u32.to_le_bytes().to_vec();
     for (tag, rights, id) in [
@@ -36,7 +37,7 @@ fn read(path: &Path, name: &str) -> Option<Vec<u8>> {
     Some(value[..size].to_vec())
 }
 
-/// Everything that puts a new file in a database's place.
+/// Runs every operation that replaces a database with a new file.
 fn replace_in_every_way(bench: &Bench, path: &Path, check: impl Fn(&str)) {
     let (access, watch) = (bench.access(), Watch::none());
     let inode = || fs::metadata(path).unwrap().ino();
@@ -57,7 +58,7 @@ fn replace_in_every_way(bench: &Bench, path: &Path, check: impl Fn(&str)) {
 }
 
 #[test]
-fn an_access_list_and_the_users_attributes_go_with_the_name() {
+fn an_access_list_and_user_attributes_are_kept() {
     let bench = Bench::new();
     let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
@@ -75,9 +76,10 @@ fn an_access_list_and_the_users_attributes_go_with_the_name() {
     });
 }
 
-/// The default list of a folder is for new files: this one is in the place of an old one, which no one else could read.
+/// The default list of a folder is for new files: this file replaces an old one, which no other
+/// user could read.
 #[test]
-fn who_could_not_read_the_old_file_can_not_read_the_new_one() {
+fn a_user_without_access_to_the_old_file_has_none_to_the_new_one() {
     let bench = Bench::new();
     let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();

@@ -1,4 +1,4 @@
-//! An anchor tells the same, the changed and the older apart; ordinary use is never older.
+//! The verdicts of an anchor: same, changed and older. Ordinary use is never older.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -96,7 +96,7 @@ pub fn differing(one: &Path, other: &Path) -> Vec<u64> {
 }
 
 #[test]
-fn what_nobody_touched_is_the_same() {
+fn an_unchanged_database_is_the_same() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = database(&bench, "app.db", mode);
@@ -107,14 +107,15 @@ fn what_nobody_touched_is_the_same() {
             (Verdict::Same, 0),
             "{mode}: {found:?}"
         );
-        // It still is for who has it as a copy elsewhere.
+        // A copy elsewhere gives the same verdict.
         let copy = bench.path("copy.db");
         fs::copy(&path, &copy).unwrap();
         assert_eq!(compare(&bench, &copy, &anchor).verdict(), Verdict::Same, "{mode}");
     }
 }
 
-/// All that people do, by this process and by others: of sessions that the anchor knows, and of new ones.
+/// Ordinary operations, by this process and by others: in sessions that the anchor has, and in new
+/// ones.
 #[test]
 fn ordinary_use_is_never_older() {
     for mode in ["DELETE", "PERSIST", "TRUNCATE", "WAL"] {
@@ -145,7 +146,7 @@ fn ordinary_use_is_never_older() {
             (Verdict::Changed, 1),
             "{mode}"
         );
-        // A second anchor, which knows what the first knew.
+        // A second anchor, which includes the sessions of the first.
         let next = bench.path("next.txt");
         let how = Verify {
             physical_only: false,
@@ -263,7 +264,7 @@ fn an_older_superblock_over_the_same_pages_is_found() {
     assert!(found.generation_is_lower());
 }
 
-/// An old log beside the file brings old pages as well as an old file does; so does an old journal.
+/// An old log or journal beside the file restores old pages, as an old file does.
 #[test]
 fn old_pages_in_a_log_or_journal_are_found() {
     for (mode, companion, origin) in [("WAL", "-wal", Origin::Wal), ("DELETE", "-journal", Origin::Journal)] {
@@ -295,12 +296,12 @@ fn old_pages_in_a_log_or_journal_are_found() {
     }
 }
 
-/// The limit that is documented: a process of which the anchored file held nothing.
+/// The documented limit: the session of a process that had no page in the anchored file.
 #[test]
 fn an_old_page_of_a_session_that_the_anchor_does_not_know_is_changed_and_a_chain_of_anchors_knows_it() {
     let bench = Bench::new();
     let path = database(&bench, "app.db", "DELETE");
-    // Another process writes one page of a table of its own, which is then written over here.
+    // Another process writes one page of its own table, which this process then overwrites.
     let mut writer = Writer::start(&bench, &path);
     writer.write();
     let first = write(&bench, &path);
@@ -308,7 +309,7 @@ fn an_old_page_of_a_session_that_the_anchor_does_not_know_is_changed_and_a_chain
     fs::copy(&path, &old).unwrap();
     drop(writer);
     run(&path, &bench.access(), "UPDATE other SET a = hex(randomblob(700))");
-    // Not page 1, whose page count is not the file's any more.
+    // Except page 1, whose page count is not the file's any more.
     let back: Vec<u64> = differing(&path, &old)
         .into_iter()
         .filter(|&page_no| page_no > 1)
@@ -337,9 +338,10 @@ fn an_old_page_of_a_session_that_the_anchor_does_not_know_is_changed_and_a_chain
     assert_eq!(compare(&bench, &path, &chained).verdict(), Verdict::Older);
 }
 
-/// Someone reads from the log, or writes, all the time: there is no moment to anchor.
+/// Another connection reads from the log, or writes, all the time: the database is never
+/// unchanged.
 #[test]
-fn who_leaves_no_moment_makes_it_busy_and_nothing_is_left() {
+fn a_database_in_constant_use_is_busy_and_no_anchor_is_written() {
     for sql in ["BEGIN IMMEDIATE", "BEGIN; SELECT * FROM note"] {
         let bench = Bench::new();
         let (path, access) = (database(&bench, "app.db", "WAL"), bench.access());
@@ -347,7 +349,7 @@ fn who_leaves_no_moment_makes_it_busy_and_nothing_is_left() {
         holder.write();
         holder.run(sql);
         if sql != "BEGIN IMMEDIATE" {
-            // What was written after that can't be copied: the reader reads the file as it was before.
+            // Later commits can't be copied: the reader reads the file as it was before.
             run(&path, &access, "INSERT INTO note (text) VALUES (1)");
         }
         let anchor = bench.path("anchor.txt");
@@ -363,7 +365,7 @@ fn who_leaves_no_moment_makes_it_busy_and_nothing_is_left() {
     }
 }
 
-/// Others write all the time, and anchors are written and compared meanwhile: never older, never bad.
+/// Anchors are written and compared while others write: never older, never bad.
 #[test]
 fn an_anchor_is_written_and_compared_while_others_write() {
     for mode in ["WAL", "DELETE"] {

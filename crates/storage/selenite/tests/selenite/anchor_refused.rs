@@ -1,4 +1,5 @@
-//! What is no anchor of a database is refused, and nothing is written over what must stay.
+//! Files that are not an anchor of the database are rejected, and existing files are not
+//! overwritten.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use crate::anchor::{compare, database, differing, put_page, read_page, run, try_
 use crate::support::Bench;
 
 #[test]
-fn nothing_is_written_over_what_is_older_or_bad_or_no_anchor() {
+fn no_anchor_is_written_for_older_or_bad_pages_or_over_another_file() {
     let bench = Bench::new();
     let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
     let old = bench.path("old.db");
@@ -29,7 +30,7 @@ fn nothing_is_written_over_what_is_older_or_bad_or_no_anchor() {
         write_anchor: Some(&anchor),
     };
     let report = with(&bench, &path, &how).unwrap();
-    // Nor is it noted as verified: no folder of notes comes to be.
+    // It is not recorded as verified either: the folder of notes does not exist.
     let notes = VerifyNotes::of(Some(&bench.path("state")));
     notes.keep(&path, &report).unwrap();
     assert!(notes.find(report.physical.database_id, &path).is_none());
@@ -39,7 +40,7 @@ fn nothing_is_written_over_what_is_older_or_bad_or_no_anchor() {
     put_page(&path, page_no, &bad);
     let report = with(&bench, &path, &how).unwrap();
     assert_eq!((report.written, report.physical.bad_count), (None, 1));
-    // Page 1: SQLite itself has no business with such a file.
+    // Page 1: SQLite itself must not open such a file.
     put_page(&path, page_no, &present);
     let first = read_page(&path, 1);
     put_page(&path, 1, &bad);
@@ -62,7 +63,7 @@ fn nothing_is_written_over_what_is_older_or_bad_or_no_anchor() {
 }
 
 #[test]
-fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
+fn an_anchor_that_is_not_authentic_is_refused_with_the_reason() {
     let bench = Bench::new();
     let (path, other) = (
         database(&bench, "app.db", "DELETE"),
@@ -86,7 +87,7 @@ fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
             "key" => "another master key",
             _ => "was altered",
         };
-        // The last digit of the line is another one.
+        // Changes the last digit of the line.
         let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         let last = changed[index].pop().unwrap();
         changed[index].push(if last == '1' { '2' } else { '1' });
@@ -97,7 +98,7 @@ fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
             why
         };
         refused(&path, why);
-        // The line is gone, but for the first ones, without which it is unknown whose it is.
+        // Removes the line, except the first ones, which identify the anchor.
         if index > 4 {
             let mut without = lines.clone();
             without.remove(index);
@@ -123,7 +124,7 @@ fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
 }
 
 #[test]
-fn after_a_new_master_key_an_anchor_is_refused_and_an_old_copy_is_told_apart() {
+fn after_a_new_master_key_an_anchor_is_refused_and_an_old_copy_is_detected() {
     let bench = Bench::new();
     let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
     let old = bench.path("old.db");

@@ -1,4 +1,4 @@
-//! Backups of databases in use: what is in them, what they rest on, and what happens to one that is interrupted.
+//! Backups of databases in use: their content, the backups that they depend on, and interruptions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn incremental() -> Backup {
     }
 }
 
-/// Restores a backup, and answers what is in it.
+/// Restores a backup, and returns its content.
 fn contents(bench: &Bench, name: &ArchiveName) -> String {
     let to = bench.path("restored.db");
     let how = Restore {
@@ -46,7 +46,8 @@ fn now(bench: &Bench, path: &Path) -> String {
     format!("{:?}", query(path, &bench.access(), CONTENTS).unwrap())
 }
 
-/// What changed, grew, shrank and moved since: with a log, of which much is not in the file yet, and without.
+/// Pages that changed, were added, removed and moved: with a log that is largely not copied to the
+/// file, and without one.
 #[test]
 fn every_link_of_a_chain_is_restored_as_the_database_was_then() {
     for mode in ["WAL", "DELETE"] {
@@ -84,7 +85,7 @@ fn every_link_of_a_chain_is_restored_as_the_database_was_then() {
 }
 
 #[test]
-fn pages_of_every_size_and_suite_come_back_compressed_or_not() {
+fn pages_of_every_size_are_restored_compressed_or_not() {
     for (size, level) in [(1024, 3), (4096, 19), (65_536, 1), (8192, 0)] {
         let bench = Bench::new();
         let path = bench.path("app.db");
@@ -118,7 +119,7 @@ fn pages_of_every_size_and_suite_come_back_compressed_or_not() {
     }
 }
 
-/// A ledger of which the sum is always 0, while someone moves money about.
+/// A ledger whose sum is always 0, while another thread moves amounts.
 #[test]
 fn a_backup_beside_writers_is_of_one_moment() {
     for mode in ["WAL", "DELETE"] {
@@ -201,7 +202,7 @@ fn a_bad_page_is_named_and_ends_the_backup_or_is_left_out() {
         catalog.entries.iter().filter(|entry| entry.is_finished).count()
     };
     assert_eq!(finished(), 1, "no backup without the page");
-    // It has not changed, as far as its mark tells.
+    // An incremental backup does not read the page: its mark is unchanged.
     let blind = run(&bench, &path, incremental(), &place).unwrap();
     assert_eq!((blind.sent_count, &blind.missing[..]), (0, &[][..]));
     contents(&bench, &blind.name);
@@ -276,7 +277,7 @@ impl Destination for Failing {
     }
 }
 
-/// 40 MiB that do not compress: three parts.
+/// 40 MiB of incompressible rows: three parts.
 fn large(bench: &Bench) -> PathBuf {
     let path = made(bench, "app.db", "DELETE", 10);
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
@@ -286,7 +287,7 @@ fn large(bench: &Bench) -> PathBuf {
 }
 
 #[test]
-fn an_interrupted_backup_goes_on_with_what_it_has_and_what_changed_since() {
+fn an_interrupted_backup_resumes_with_the_pages_that_changed_since() {
     let bench = Bench::new();
     let path = large(&bench);
     let resuming = || Backup {
@@ -310,9 +311,9 @@ fn an_interrupted_backup_goes_on_with_what_it_has_and_what_changed_since() {
     assert_eq!(contents(&bench, &resumed.name), now(&bench, &path));
 }
 
-/// What is newest goes by names, and a name is from when a backup was begun.
+/// The newest backup is determined by name, and a name has the time when the backup was begun.
 #[test]
-fn an_interrupted_backup_that_may_be_at_work_or_was_overtaken_is_left_alone() {
+fn an_interrupted_backup_that_may_be_running_or_is_not_the_newest_is_left_alone() {
     let bench = Bench::new();
     let path = large(&bench);
     let failing: Arc<dyn Destination> = Arc::new(Failing {
@@ -335,7 +336,7 @@ fn an_interrupted_backup_that_may_be_at_work_or_was_overtaken_is_left_alone() {
     assert_eq!(now(&bench, &to), now(&bench, &path));
 }
 
-/// Anyone who knows a former master key can write backups under it.
+/// The holder of a former master key can write backups under it.
 #[test]
 fn a_backup_under_a_former_master_key_is_no_base() {
     let bench = Bench::new();
@@ -349,7 +350,7 @@ fn a_backup_under_a_former_master_key_is_no_base() {
     assert_eq!(next.base, Some(full.name));
 }
 
-/// Who can't open a base can't restore what rests on it.
+/// A backup can't be restored without the key of its base.
 #[test]
 fn a_backup_for_others_is_no_base() {
     let bench = Bench::new();
@@ -376,10 +377,10 @@ fn a_backup_for_others_is_no_base() {
     );
 }
 
-/// A name from years ahead is no base, and later backups have names of their own time; one from an
-/// hour ahead is come after.
+/// A backup with a name from years ahead is not used as a base, and later backups have names of
+/// their own time; after one from an hour ahead, the next name is later than that.
 #[test]
-fn a_clock_that_jumped_does_not_hold_up_those_that_follow() {
+fn a_backup_from_the_future_does_not_block_later_ones() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "WAL", 300);
     let first = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
@@ -398,9 +399,9 @@ fn a_clock_that_jumped_does_not_hold_up_those_that_follow() {
     assert!(next.name.is_after(clock + 3600) && !next.name.is_after(clock + 4000));
 }
 
-/// Who was shut out since would read what was written later.
+/// A recipient who was removed since could read what was written later.
 #[test]
-fn an_interrupted_backup_for_others_is_not_gone_on_with() {
+fn an_interrupted_backup_for_others_is_not_resumed() {
     let bench = Bench::new();
     let path = large(&bench);
     let resuming = |recipient: Option<&str>| Backup {
@@ -429,9 +430,10 @@ fn an_interrupted_backup_for_others_is_not_gone_on_with() {
     assert!(!run(&bench, &path, resuming(None), &place(&bench)).unwrap().resumed);
 }
 
-/// Two that go on with one archive: one of them stops at the first name that is taken, and the other's is whole.
+/// Two processes that continue one archive: one of them fails at the first name that exists, and
+/// the other's is complete.
 #[test]
-fn of_two_backups_in_one_archive_one_stops() {
+fn of_two_backups_in_one_archive_one_fails() {
     let bench = Bench::new();
     let path = large(&bench);
     let failing: Arc<dyn Destination> = Arc::new(Failing {
@@ -464,7 +466,7 @@ fn of_two_backups_in_one_archive_one_stops() {
 }
 
 #[test]
-fn what_has_nothing_to_rest_on_or_no_key_is_refused() {
+fn an_incremental_backup_without_a_base_and_a_backup_without_a_key_are_refused() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "WAL", 20);
     let refused = run(&bench, &path, incremental(), &place(&bench)).unwrap_err();

@@ -1,4 +1,4 @@
-//! A destination that fails at each of a backup's calls, in every way.
+//! A destination that fails at each call of a backup, with every kind of fault.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use crate::support::{Bench, query};
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
-    /// It says so, and nothing was done.
+    /// It returns an error, and did nothing.
     Refuses(Trouble),
-    /// What was asked for was done, and an error comes back.
+    /// It did what was requested, and returns an error.
     LosesTheAnswer,
-    /// Half an object is written, or answered, or a list is empty; and all is said to be well.
+    /// It writes or returns half an object, or an empty list, without an error.
     Lies,
 }
 
@@ -76,7 +76,7 @@ impl Shelf {
         self.with(|state| state.objects.keys().filter_map(archive).collect())
     }
 
-    /// Of an archive: how many parts, indexes, objects in all.
+    /// The numbers of parts, of indexes and of all objects in an archive.
     fn counts(&self, archive: &ArchiveName) -> [usize; 3] {
         let of = |kind: &str| {
             let part = format!("/{archive}/{kind}");
@@ -113,7 +113,7 @@ impl Destination for Shelf {
         let object = |(name, bytes): (&String, &Vec<u8>)| Object {
             name: name.clone(),
             size: bytes.len() as u64,
-            // Just now: a caller that does not know better leaves what is unfinished alone.
+            // Just now: without `resume`, a backup leaves an unfinished one alone.
             modified: u64::MAX,
         };
         let found = |state: &mut State| -> Vec<Object> {
@@ -174,7 +174,7 @@ impl Trial {
         query(&self.database, &self.bench.access(), sql).unwrap();
     }
 
-    /// What restored databases have to hold from now on.
+    /// Updates the rows that restored databases are expected to have.
     fn seen(self) -> Self {
         let rows = self.rows_of(&self.database);
         Self { rows, ..self }
@@ -197,7 +197,7 @@ impl Trial {
         done.map(|report| report.name)
     }
 
-    /// What a backup comes to when it is restored; or why it can't be.
+    /// The rows of a restored backup, or the error of the restore.
     fn restored(&self, shelf: &Shelf, name: &ArchiveName) -> Result<String, EngineError> {
         let to = self.bench.path("restored.db");
         let how = Restore {
@@ -210,7 +210,7 @@ impl Trial {
         Ok(rows)
     }
 
-    /// Fails at every call of a backup, in every way. Answers how many calls there are.
+    /// Fails at every call of a backup, with every fault. Returns the number of calls.
     fn each_call(&self, base: &Shelf, incremental: bool) -> u32 {
         let objects = base.with(|state| state.objects.clone());
         let before = base.finished();
@@ -230,12 +230,13 @@ impl Trial {
                 });
                 let about = format!("call {at}, {way:?}, incremental {incremental}: {done:?}");
                 self.look_at(&shelf, &before, (way, &done), &about);
-                // The next one works, whether or not it goes on with what is there.
+                // The next backup works, whether or not it continues the archive that exists.
                 let next = self.back_up(&shelf, incremental, at % 2 == 0);
                 let restored = next.and_then(|name| self.restored(&shelf, &name));
                 match (restored, way) {
                     (Ok(rows), _) => assert_eq!(rows, self.rows, "next: {about}"),
-                    // It rests on what is no good, and is refused, never taken for whole; a full one rests on nothing.
+                    // It depends on a bad backup, and is rejected, never accepted as complete; a
+                    // full one depends on none.
                     (Err(EngineError::Backup(_) | EngineError::BadBase { .. }), Way::Lies) if incremental => {
                         let full = self.back_up(&shelf, false, false).unwrap();
                         assert_eq!(self.restored(&shelf, &full).unwrap(), self.rows, "full: {about}");
@@ -267,7 +268,8 @@ impl Trial {
             Ok(name) => assert_eq!(new, std::slice::from_ref(name), "{about}"),
             Err(error) => {
                 assert!(!error.to_string().is_empty(), "{about}");
-                // The last look, behind the manifest, may fail: the backup is there then, and whole.
+                // The last listing, after the manifest, may fail: the backup then exists and is
+                // complete.
                 assert!(new.len() <= 1, "{about}");
             }
         }
@@ -276,7 +278,7 @@ impl Trial {
             assert!(parts >= 1 && parts == indexes && all == parts + indexes + 2, "{about}");
             match (self.restored(shelf, name), way) {
                 (Ok(rows), _) => assert_eq!(rows, self.rows, "{about}"),
-                // Half of an object is refused, never taken for all of it.
+                // Half of an object is rejected, never accepted as the whole.
                 (Err(EngineError::Backup(_)), Way::Lies) => {}
                 (Err(error), _) => panic!("{about}: {error}"),
             }
@@ -289,11 +291,12 @@ fn a_full_backup_is_whole_or_none_wherever_its_destination_fails() {
     // Two parts.
     let trial = Trial::new(180, 100_000);
     let calls = trial.each_call(&Shelf::default(), false);
-    // A list, what opens it, two parts and their indexes, the manifest.
+    // The listing, the object with the keys, two parts and their indexes, the manifest.
     assert!(calls >= 7, "{calls}");
 }
 
-/// Each part waits for the one before: a failure at any of them is told at once, and nothing waits for ever.
+/// Each part waits for the one before: a failure at any of them is reported at once, and no wait
+/// is endless.
 #[test]
 fn a_frugal_backup_is_whole_or_none_wherever_its_destination_fails() {
     let trial = Trial {
@@ -316,6 +319,6 @@ fn an_incremental_backup_is_whole_or_none_wherever_its_destination_fails() {
     trial.run("UPDATE note SET data = randomblob(900) WHERE id % 50 = 0");
     let trial = trial.seen();
     let calls = trial.each_call(&base, true);
-    // Besides, its base is read.
+    // The base is read in addition.
     assert!(calls >= 8, "{calls}");
 }

@@ -1,5 +1,5 @@
-//! Backups of which nothing shows who made them: one of before origin MACs, or of a recipient, who has the archive's
-//! key alone.
+//! Backups of unknown origin: without origin MACs, or made by a recipient, who has only the
+//! archive's key.
 
 use selenite::backup::{Backup, backup};
 use selenite::backups::{Outcome, Verify, list, verify};
@@ -14,7 +14,7 @@ use selenite_testing::forged_manifest;
 use crate::backups::Shelf;
 use crate::support::superblock_of;
 
-/// The manifest, sealed once more as a recipient can.
+/// Seals the manifest again, as a recipient can.
 fn forge(shelf: &Shelf, name: &selenite_backup::ArchiveName) {
     let unlocked = superblock_of(&shelf.bench, &shelf.database);
     let keys = KeySource::Master(&unlocked.master);
@@ -28,7 +28,7 @@ fn forge(shelf: &Shelf, name: &selenite_backup::ArchiveName) {
 }
 
 #[test]
-fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_be_one() {
+fn a_backup_of_unknown_origin_is_refused_unless_allowed_and_is_reported() {
     let shelf = Shelf::new();
     let watch = Watch::none();
     let own = shelf.bench.access();
@@ -73,7 +73,7 @@ fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_b
     let listed = list(shelf.place.as_ref(), &any, None, &watch).unwrap();
     assert!(listed.archives[0].known.as_ref().is_some_and(|known| !known.is_own));
 
-    // Nothing is made to rest on it, and the next full one is the database's own.
+    // No backup uses it as a base, and the next full one is the database's own.
     let incremental = Backup {
         incremental: true,
         ..Backup::default()

@@ -35,19 +35,19 @@ impl Shelf {
         Self { bench, database, place }
     }
 
-    /// A full backup, of now.
+    /// A full backup of the present state.
     pub fn full(&self) -> ArchiveName {
         let (access, how) = (self.bench.access(), Backup::default());
         let made = backup(&Disk, &self.database, &access, how, &self.place, &Watch::none());
         made.unwrap().name
     }
 
-    /// A backup of that time, with the pages of the one that it is based on, or with none.
+    /// A backup with this time, with the pages of its base, or without any.
     pub fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
         self.made_with(made, base, page_count, None)
     }
 
-    /// The same, that says what its rows are.
+    /// The same, with a digest of the rows.
     pub fn made_with(
         &self,
         made: u64,
@@ -65,7 +65,7 @@ impl Shelf {
             change_counter: 1,
             generation: 1,
             made,
-            // Someone may follow the database from there.
+            // A log may continue from this position.
             log: Some(POSITION),
             digest,
             parts: Vec::new(),
@@ -77,7 +77,7 @@ impl Shelf {
         (writer.name().clone(), Base { archive_id, manifest })
     }
 
-    /// One that was begun then, and never finished.
+    /// A backup that was begun at this time, and never finished.
     fn begun(&self, made: u64) -> ArchiveName {
         let unlocked = superblock_of(&self.bench, &self.database);
         let writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
@@ -90,7 +90,7 @@ impl Shelf {
         self.bench.path("backups").join(id).join(name.as_str())
     }
 
-    /// Writes so many turns of a page each to an archive's log.
+    /// Writes this number of turns with one page each to an archive's log.
     fn follow(&self, name: &ArchiveName, turns: u32) {
         let opened = self.opened(name);
         let id = opened.archive.begun.database_id;
@@ -187,7 +187,7 @@ fn faults(verification: &Verification, name: &ArchiveName) -> Vec<String> {
 }
 
 #[test]
-fn a_backup_is_good_until_any_byte_of_any_object_is_another() {
+fn a_changed_byte_of_any_object_makes_a_backup_bad() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
@@ -262,7 +262,7 @@ fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
 }
 
 #[test]
-fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
+fn a_log_is_verified_with_its_backup() {
     let shelf = Shelf::new();
     let (base, page_count) = shelf.base_of(&shelf.full());
     let (followed, _) = shelf.made(10, Some(base), page_count);
@@ -274,7 +274,7 @@ fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
         Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
     };
     assert_eq!(until, Some(3000), "{:?}", one.outcome);
-    // Someone is at it: it stays, whatever the rules say.
+    // The backup is being followed: it is kept, whatever the rules say.
     let (newer, _) = shelf.made(20, None, 1);
     let pruned = shelf.prune(last(1), true);
     let kept = pruned.kept.iter().find(|kept| kept.entry.name == followed).unwrap();
@@ -293,7 +293,7 @@ fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
 }
 
 #[test]
-fn one_backup_is_verified_with_what_it_rests_on_and_nothing_else() {
+fn one_backup_is_verified_with_its_bases_only() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
@@ -347,7 +347,7 @@ fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
 }
 
 #[test]
-fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
+fn pruning_removes_backups_that_no_rule_keeps_and_no_foreign_files() {
     let shelf = Shelf::new();
     let (first, base) = shelf.made(1_000_000, None, 1);
     let (second, on_it) = shelf.made(2_000_000, Some(base), 1);
@@ -382,15 +382,15 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
         [Reason::Newest, Reason::Last, Reason::NextBase].into()
     );
 
-    // A chain that is no longer wanted goes from its end.
+    // A chain that no rule keeps is removed from its end.
     let (fifth, _) = shelf.made(5_000_000, None, 1);
     assert_eq!(removed(&shelf.prune(last(1), false)), [fourth, second, first]);
     assert_eq!(shelf.names(), [fifth.as_str()]);
 }
 
-/// What it rests on is in it, and it is unknown what that is.
+/// The missing object names its base, which is therefore unknown.
 #[test]
-fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
+fn a_backup_without_its_begun_object_is_not_removed() {
     let shelf = Shelf::new();
     let (first, base) = shelf.made(1_000_000, None, 1);
     let (second, _) = shelf.made(2_000_000, Some(base), 1);
@@ -414,7 +414,7 @@ fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
 }
 
 #[test]
-fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
+fn an_unfinished_backup_is_removed_after_a_day_by_the_destinations_clock() {
     let shelf = Shelf::new();
     let old = shelf.begun(1_000_000);
     let young = shelf.begun(2_000_000);
@@ -428,11 +428,11 @@ fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
     };
     age(&old, 3 * 86_400);
     age(&young, 2 * 86_400 + 3600);
-    // The destination's clock stands two days back: nothing there is newer.
+    // The destination's clock is two days behind: no object there is newer.
     assert_eq!(removed(&shelf.prune(Rules::default(), false)), []);
     let (full, _) = shelf.made(3_000_000, None, 1);
     age(&young, 80_000);
-    // One object is from the future: that makes no other old.
+    // One object is from the future: that does not make any other old.
     let foreign = shelf.bench.path("backups").join("foreign");
     fs::write(&foreign, "x").unwrap();
     let file = File::options().write(true).open(&foreign).unwrap();
@@ -443,7 +443,7 @@ fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
 }
 
 #[test]
-fn a_base_that_was_put_in_anothers_place_is_none() {
+fn a_base_that_was_replaced_is_rejected() {
     let shelf = Shelf::new();
     let (full, base) = shelf.made(1_000_000, None, 1);
     let other = Base {
@@ -472,7 +472,7 @@ fn a_base_that_was_put_in_anothers_place_is_none() {
 }
 
 #[test]
-fn a_backup_from_before_the_master_key_was_renewed_opens_with_the_key_of_then() {
+fn a_backup_from_before_the_master_key_was_renewed_opens_with_the_former_key() {
     let shelf = Shelf::new();
     shelf.made(1_000_000, None, 1);
     keys::renew(&Disk, &shelf.database, &shelf.bench.access(), &[], false).unwrap();

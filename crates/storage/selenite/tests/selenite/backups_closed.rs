@@ -1,4 +1,4 @@
-//! Backups of which the keys given open some, and not others.
+//! Backups of which the given keys open only some.
 
 use selenite::backups::{BaseState, Outcome, Prune, Reason, Rules, Verify, list, prune, verify};
 use selenite::{Access, Watch, now};
@@ -10,7 +10,7 @@ use selenite_keyring::AgeRecipient;
 use crate::backups::{Shelf, last, removed};
 use crate::support::superblock_of;
 
-/// One for these recipients, with no page of its own.
+/// A backup for these recipients, with no page of its own.
 fn made_for(shelf: &Shelf, made: u64, base: Option<Base>, page_count: u32, to: &[AgeRecipient]) -> (ArchiveName, Base) {
     let unlocked = superblock_of(&shelf.bench, &shelf.database);
     let mut writer = ArchiveWriter::begin(&shelf.place, &unlocked, made, to).unwrap();
@@ -33,14 +33,14 @@ fn made_for(shelf: &Shelf, made: u64, base: Option<Base>, page_count: u32, to: &
     (writer.name().clone(), Base { archive_id, manifest })
 }
 
-/// Someone who keeps a key of backups alone, and who that is.
+/// The access of an escrow holder, who has only a key of backups, and the recipient.
 fn escrow(shelf: &Shelf) -> (Access, AgeRecipient) {
     let key = selenite_keyring::keygen(0);
     let path = shelf.bench.path("escrow-key");
     std::fs::write(&path, key.text.as_bytes()).unwrap();
     let access = Access {
         identity: Some(format!("age:{}", path.display()).parse().unwrap()),
-        // A recipient's file tells nothing about who sealed it.
+        // A recipient's archive does not show who sealed it.
         origin: Some(selenite_keyring::OriginPolicy::Any),
         ..shelf.bench.access()
     };
@@ -48,7 +48,7 @@ fn escrow(shelf: &Shelf) -> (Access, AgeRecipient) {
 }
 
 #[test]
-fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_base() {
+fn a_backup_on_a_closed_base_is_neither_good_nor_bad_nor_broken() {
     let shelf = Shelf::new();
     let (access, recipient) = escrow(&shelf);
     let to = [recipient];
@@ -67,7 +67,7 @@ fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_ba
         );
     }
     assert!(found.closed().is_some());
-    // Asked for alone, it names what is closed all the same.
+    // Verified alone, it still names the closed backups.
     let what = Verify {
         name: Some(top.clone()),
         ..Verify::default()
@@ -91,7 +91,7 @@ fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_ba
     let kept = pruned.kept.iter().find(|kept| kept.entry.name == top).unwrap();
     assert!(!kept.reasons.contains(&Reason::Broken), "{:?}", kept.reasons);
 
-    // What is altered is bad, whatever it rests on.
+    // An altered archive is bad, whatever it depends on.
     let manifest = shelf.folder(&top).join("manifest");
     let mut bytes = std::fs::read(&manifest).unwrap();
     bytes[100] ^= 1;
@@ -107,16 +107,16 @@ fn keep_last() -> Prune {
     }
 }
 
-/// A timer makes them for someone, and someone makes one by hand, for no one.
+/// A timer makes backups for a recipient; another is made by hand, for none.
 #[test]
-fn what_the_next_incremental_rests_on_stays_for_whom_it_is() {
+fn the_newest_possible_base_is_kept_for_each_set_of_recipients() {
     let shelf = Shelf::new();
     let (_, recipient) = escrow(&shelf);
     let to = [recipient];
     let (old, _) = made_for(&shelf, 1_000_000, None, 1, &to);
     let (of_timer, _) = made_for(&shelf, 2_000_000, None, 1, &to);
     let (by_hand, _) = made_for(&shelf, 3_000_000, None, 1, &[]);
-    // By a clock that was ahead: nothing rests on it.
+    // From a clock that was ahead: it is not used as a base.
     let (ahead, _) = made_for(&shelf, now() + 9 * 86_400, None, 1, &[]);
     let pruned = shelf.prune(last(1), true);
     assert_eq!(removed(&pruned), [old]);

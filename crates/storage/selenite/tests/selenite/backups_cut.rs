@@ -1,4 +1,4 @@
-//! Backups of which not all is there any more.
+//! Backups with missing or truncated objects.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use selenite_backup::ArchiveName;
 use crate::backups::{Shelf, last, removed};
 
 #[test]
-fn a_backup_of_which_a_part_is_gone_takes_no_others_place() {
+fn an_incomplete_backup_does_not_count_for_a_rule() {
     let shelf = Shelf::new();
     let (older, _) = shelf.made(1_000_000, None, 1);
     let (old, _) = shelf.made(2_000_000, None, 1);
@@ -37,7 +37,7 @@ fn a_backup_of_which_a_part_is_gone_takes_no_others_place() {
 
 /// The same by name and size alone: no object is read.
 #[test]
-fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
+fn a_missing_or_truncated_object_is_listed_by_name() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
@@ -64,7 +64,7 @@ fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
                 true if object == "begun" => continue,
                 true => fs::write(&path, &whole[..whole.len() - 100]).unwrap(),
             }
-            // Without its key, too.
+            // Also without its key.
             for key in ["key", "other-key"] {
                 let archives = look(key);
                 let one = archives.iter().find(|one| one.entry.name == full).unwrap();
@@ -73,7 +73,7 @@ fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
                 assert_eq!(fault.what == "it is missing", !is_cut, "{fault:?}");
             }
             assert_eq!(ground(&look("key")), BaseState::Broken, "{object}");
-            // An index is for the next incremental backup.
+            // Only the next incremental backup needs an index.
             if object.starts_with("index") {
                 restored(&shelf, &full).unwrap();
                 continue;
@@ -97,9 +97,9 @@ fn restored(shelf: &Shelf, name: &ArchiveName) -> Result<Restored, EngineError> 
     restore(&Disk, shelf.place.as_ref(), &shelf.bench.access(), &how, &Watch::none())
 }
 
-/// The next one would rest on it, and on nothing with it.
+/// The next backup would depend on this one, and be useless with it.
 #[test]
-fn an_incremental_backup_whose_base_is_no_good_advises_a_full_one() {
+fn an_incremental_backup_with_a_bad_base_advises_a_full_one() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let incremental = || {
@@ -129,9 +129,10 @@ fn an_incremental_backup_whose_base_is_no_good_advises_a_full_one() {
             }
             let is_flipped = bytes.as_ref().is_some_and(|bytes| bytes.len() == whole.len());
             match (object, is_flipped, bytes) {
-                // A restore finds that, or a verification: pages are not read for this.
+                // A restore or a verification finds that: an incremental backup does not read
+                // pages.
                 ("part-00000000", true, _) => {}
-                // It is no backup any more: there is none to rest on.
+                // Without a manifest it is not a backup: there is no base.
                 ("manifest", _, None) => {
                     let error = incremental().unwrap_err();
                     assert_eq!(error.class(), Class::Usage, "{error}");

@@ -1,4 +1,4 @@
-//! Encrypting and decrypting: whatever a database is, it comes out the same.
+//! Encryption and decryption keep every kind of database unchanged.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -47,7 +47,7 @@ fn round_trip(bench: &Bench, path: &Path, suite: Suite, sql: &str) {
     assert!(report.physical.page_count > 1);
     decrypt_in_place(path, &access).unwrap();
     assert_eq!(query_plain(path, sql), before);
-    // A SQLite that never heard of us reads it, with nothing reserved in its pages.
+    // A SQLite without the extension reads it; its pages have no reserved bytes.
     let stock = rusqlite::Connection::open(path).unwrap();
     let fault: String = stock.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(fault, "ok");
@@ -108,9 +108,9 @@ fn a_database_in_wal_mode_stays_in_wal_mode() {
     assert_eq!(mode, [[Cell::Text("wal".into())]]);
 }
 
-/// A process that ended without closing leaves its log behind: what was committed in it counts.
+/// A process that ended without closing leaves its log behind: the commits in it count.
 #[test]
-fn what_only_the_log_holds_is_not_lost() {
+fn commits_that_are_only_in_the_log_are_not_lost() {
     let bench = Bench::new();
     let made = bench.plain("made.db", &format!("PRAGMA journal_mode = WAL; {NOTES}"));
     let connection = rusqlite::Connection::open(&made).unwrap();
@@ -226,7 +226,7 @@ fn chinook_comes_out_the_same() {
 }
 
 #[test]
-fn to_a_new_file_leaves_the_old_one_and_overwrites_nothing() {
+fn conversion_to_a_new_file_keeps_the_old_one_and_overwrites_nothing() {
     let bench = Bench::new();
     let (access, watch) = (bench.access(), Watch::none());
     let path = bench.plain("app.db", NOTES);
@@ -252,7 +252,7 @@ fn to_a_new_file_leaves_the_old_one_and_overwrites_nothing() {
     assert_eq!(bench.names(), ["app.db", "clear.db", "new.db"]);
 }
 
-/// SQLite would play a log of that name back into the new database.
+/// SQLite would replay a log of that name into the new database.
 #[test]
 fn a_new_name_is_taken_if_a_log_of_it_is_there() {
     let bench = Bench::new();
@@ -270,7 +270,7 @@ fn a_new_name_is_taken_if_a_log_of_it_is_there() {
 fn owner_and_mode_are_those_of_the_old_file() {
     let bench = Bench::new();
     let path = bench.plain("app.db", NOTES);
-    // Only root can give a file away; any other user who runs this is its owner already.
+    // Only root can change the owner; for another user the file's owner is the same anyway.
     let given_away = std::os::unix::fs::chown(&path, Some(12345), Some(23456)).is_ok();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
     encrypt_in_place(&path, &bench.access()).unwrap();
@@ -296,13 +296,13 @@ fn a_link_stays_a_link_and_a_second_name_is_refused() {
 }
 
 #[test]
-fn what_is_in_use_is_busy_and_stays_as_it_is() {
+fn a_database_in_use_is_busy_and_unchanged() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
         let user = rusqlite::Connection::open(&path).unwrap();
         user.execute_batch("BEGIN; SELECT count(*) FROM note").unwrap();
-        // The engine asks for a file that this process has not open: another process would be busy all the same.
+        // The connection is of this process; one of another process would make it busy, too.
         let refused = encrypt_in_place(&path, &bench.access());
         assert!(matches!(refused, Err(EngineError::Busy { .. })), "{mode}: {refused:?}");
         drop(user);
@@ -311,7 +311,7 @@ fn what_is_in_use_is_busy_and_stays_as_it_is() {
 }
 
 #[test]
-fn what_is_encrypted_is_not_encrypted_again_and_what_is_not_not_decrypted() {
+fn an_encrypted_database_is_not_encrypted_again_and_an_unencrypted_one_not_decrypted() {
     let bench = Bench::new();
     let path = bench.plain("app.db", NOTES);
     let refused = decrypt_in_place(&path, &bench.access());
@@ -342,7 +342,7 @@ fn recipients_can_open_it_too() {
 }
 
 #[test]
-fn what_an_earlier_run_left_is_removed() {
+fn leftovers_of_an_earlier_run_are_removed() {
     let bench = Bench::new();
     let path = bench.plain("app.db", NOTES);
     for left in [".app.db.selenite-tmp-00000000", ".app.db.selenite-tmp-00000000-wal"] {
@@ -353,7 +353,7 @@ fn what_an_earlier_run_left_is_removed() {
     assert_eq!(bench.names(), ["app.db"]);
 }
 
-/// Notes what it hears of.
+/// Records the phases that are reported.
 #[derive(Default)]
 struct Phases(std::sync::Mutex<std::collections::BTreeSet<String>>);
 
@@ -373,7 +373,7 @@ fn phases_of(work: impl FnOnce(&Watch)) -> Vec<String> {
     phases.0.lock().unwrap().iter().cloned().collect()
 }
 
-/// In its place and to a new file; the log holds pages that the database file does not.
+/// In place and to a new file; the log has pages that the database file does not have.
 #[test]
 fn a_copy_with_the_same_trees_is_compared_once() {
     let bench = Bench::new();
@@ -407,7 +407,7 @@ fn a_copy_with_the_same_trees_is_compared_once() {
     assert_eq!(query_plain(&path, DUMP), rows);
 }
 
-/// VACUUM leaves an empty `sqlite_sequence` out that no table needs.
+/// VACUUM omits an empty `sqlite_sequence` that no table needs.
 #[test]
 fn a_copy_with_other_trees_is_compared_value_by_value() {
     let bench = Bench::new();
@@ -420,7 +420,7 @@ fn a_copy_with_other_trees_is_compared_value_by_value() {
     assert_eq!(query(&path, &access, DUMP).unwrap(), rows);
 }
 
-/// Changes a byte of the draft, as a disk may, before anyone reads it again.
+/// Changes a byte of the draft, as a disk may, before it is read again.
 struct Spoil {
     folder: std::path::PathBuf,
     needle: &'static [u8],
@@ -458,7 +458,7 @@ fn a_byte_that_changed_in_the_copy_is_found_in_a_table_and_in_an_index() {
     for (is_last, fault) in [(false, "table note has other values"), (true, "integrity_check: ")] {
         let bench = Bench::new();
         let access = bench.access();
-        // The table's pages are in front of the index's.
+        // The table's pages are before the index's.
         let path = bench.plain("app.db", NOTES);
         encrypt_in_place(&path, &access).unwrap();
         let before = fs::read(&path).unwrap();

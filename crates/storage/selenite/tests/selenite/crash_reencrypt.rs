@@ -1,6 +1,7 @@
-//! Crashes while every page is re-encrypted: on, off, under a new key, in another suite, in WAL and in rollback
-//! mode, with others writing in between. After each crash the database is whole, no acknowledged commit is missing,
-//! and what was begun comes to its end, with nothing left of the old epoch.
+//! Crashes during a re-encryption: on, off, under a new key, in another suite, in WAL and in
+//! rollback mode, with others writing in between. After each crash the database is sound, no
+//! acknowledged commit is missing, and the operation can be completed, with nothing left of the
+//! old epoch.
 
 mod conversion;
 mod full_disk;
@@ -30,10 +31,10 @@ use sim_storage::SimStorage;
 const PATH: &str = "/reencrypt/main.db";
 const PREFIX_SIZE: usize = 65536;
 const PAGE_SIZE: usize = 1024;
-/// Epoch and session: what a page that was sealed under an old key still says after the key has gone.
+/// Epoch and session, which remain in the trailer of a page whose key was dropped.
 const MARK_SIZE: usize = 20;
 
-/// One way from one suite to another.
+/// A conversion from one suite to another.
 struct Way {
     name: &'static str,
     mode: &'static str,
@@ -83,7 +84,7 @@ const WAYS: [Way; 6] = [
 struct Bench {
     key: KeyFile,
     ledger: Ledger,
-    /// Of who writes in between.
+    /// The setting of the connections that write in between.
     synchronous: &'static str,
 }
 
@@ -154,7 +155,7 @@ impl Bench {
         Ok(sealed.epochs.iter().any(|epoch| epoch.epoch == 1))
     }
 
-    /// Whole, none of the acknowledged commits missing; and what was begun comes to its end.
+    /// The database is sound and has all acknowledged commits; and the operation can be completed.
     fn check(&self, old: &HashSet<Vec<u8>>, acknowledged: u64) -> Result<(), String> {
         {
             let connection = self.opening().connect().map_err(|error| format!("open: {error}"))?;
@@ -185,7 +186,7 @@ impl Bench {
             }
         }
         if state == "steady" && self.is_of_first_epoch()? {
-            // It was not begun.
+            // The operation had not begun.
             return Ok(());
         }
         find_old(old)
@@ -221,7 +222,7 @@ fn marks(image: &Image) -> HashSet<Vec<u8>> {
     marks
 }
 
-/// Looks for them in every file that is left, at every offset.
+/// Searches for them in every remaining file, at every offset.
 fn find_old(old: &HashSet<Vec<u8>>) -> Result<(), String> {
     let disk = Disk::of_thread().map_err(|code| code.to_string())?;
     for (path, (_, content)) in &disk.image().files {
@@ -236,7 +237,7 @@ fn find_old(old: &HashSet<Vec<u8>>) -> Result<(), String> {
     Ok(())
 }
 
-/// Calls back in the thread in which the operation runs: it has but one.
+/// Calls back in the thread in which the operation runs, which is its only one.
 struct Bound {
     thread: std::thread::ThreadId,
 }
@@ -279,7 +280,7 @@ fn crash(way: &Way, points: usize) -> Summary {
     })
 }
 
-/// A commit before, some in between, and the rest afterwards.
+/// A commit before the operation, some in between, and the rest afterwards.
 fn play(bench: &Arc<Bench>, way: &Way) -> Writer {
     let writer = Writer {
         bench: bench.clone(),
@@ -304,7 +305,7 @@ fn play(bench: &Arc<Bench>, way: &Way) -> Writer {
     writer
 }
 
-/// Another connection, which commits now and then, and notes when.
+/// Another connection, which commits at intervals, and records when.
 #[derive(Clone)]
 struct Writer {
     bench: Arc<Bench>,
@@ -330,14 +331,14 @@ impl Writer {
 }
 
 #[test]
-fn a_crash_loses_no_commit_and_what_was_begun_comes_to_its_end() {
+fn a_crash_loses_no_commit_and_the_operation_can_be_completed() {
     own_process!();
     for way in &WAYS {
         crash(way, 2400).assert_sound(1000);
     }
 }
 
-/// Bugs are planted in the whole process: these run beside nothing else.
+/// Planted bugs affect the whole process: this runs in a process of its own.
 #[test]
 fn planted_bugs_are_found() {
     own_process!();

@@ -1,4 +1,4 @@
-//! A file that was cut is found, whatever lies beside it.
+//! A truncated file is detected, whatever its log or journal has.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
@@ -24,7 +24,7 @@ fn missing(report: &PhysicalReport) -> Vec<u32> {
 }
 
 #[test]
-fn a_log_that_holds_nothing_excuses_no_missing_page() {
+fn a_log_without_frames_excuses_no_missing_page() {
     let bench = Bench::new();
     let copy = with_log(&bench, "DELETE", "SELECT 1");
     let count = check(&bench, &copy).page_count;
@@ -36,7 +36,7 @@ fn a_log_that_holds_nothing_excuses_no_missing_page() {
     }
 }
 
-/// Its frames are of other pages: all of them are in the file, or were.
+/// Its frames are of other pages, all of which are or were in the file.
 #[test]
 fn a_log_excuses_only_the_pages_that_it_holds() {
     let bench = Bench::new();
@@ -56,7 +56,8 @@ fn a_log_excuses_only_the_pages_that_it_holds() {
     );
 }
 
-/// What was appended is in the log, and not yet in the file. The last page before that is nowhere else.
+/// The appended pages are in the log, and not yet in the file. The last page before them is only
+/// in the file.
 #[test]
 fn a_file_may_lack_the_pages_that_its_log_holds() {
     let bench = Bench::new();
@@ -71,9 +72,10 @@ fn a_file_may_lack_the_pages_that_its_log_holds() {
     assert_eq!(first[0], report.page_count + 1);
 }
 
-/// With the index of the log readers take from the file what was copied (copied-frames-stay-copied in `backfill.rs`).
+/// With an index of the log, readers read copied pages from the file (copied-frames-stay-copied in
+/// `backfill.rs`).
 #[test]
-fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_lives() {
+fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_exists() {
     let bench = Bench::new();
     let sql = "INSERT INTO note SELECT a, hex(zeroblob(200)) FROM note WHERE a <= 500; PRAGMA wal_checkpoint(PASSIVE)";
     let copy = with_log(&bench, "WAL", sql);
@@ -81,7 +83,7 @@ fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_liv
     cut(&copy, count - 3);
     let report = check(&bench, &copy);
     assert!(report.is_good(), "all of the log is copied again: {report:?}");
-    // The index of the one that is open elsewhere, with the same log.
+    // The index of the database that is still open, with the same log.
     let path = bench.path("app.db");
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();
     database

@@ -1,5 +1,5 @@
-//! A write-ahead log that is damaged anywhere is found so where commits follow, and what is normal behind its end is
-//! not.
+//! Damage anywhere in a write-ahead log is found if commits follow, and the usual remains after
+//! its end are no fault.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -50,7 +50,7 @@ fn a_bad_frame_before_a_bad_header_is_still_bad() {
     assert_eq!((report.bad_count, report.bad[0].index), (1, Some(3)), "{report:?}");
 }
 
-/// As a disk loses a sector.
+/// As when a disk loses a sector.
 #[test]
 fn a_log_that_lost_4096_bytes_anywhere_before_its_last_commit_is_bad() {
     let bench = Bench::new();
@@ -69,7 +69,7 @@ fn a_log_that_lost_4096_bytes_anywhere_before_its_last_commit_is_bad() {
 }
 
 #[test]
-fn a_damaged_header_over_frames_that_open_is_bad() {
+fn a_damaged_header_of_a_log_with_valid_frames_is_bad() {
     let bench = Bench::new();
     let copy = with_log(&bench, "WAL", TWO);
     let log = bench.path("copy.db-wal");
@@ -80,12 +80,12 @@ fn a_damaged_header_over_frames_that_open_is_bad() {
         assert_eq!(found, [(Origin::Wal, None)], "byte {byte}");
         flip(&log, byte);
     }
-    // Nothing is lost by that of a log in which nothing was committed.
+    // Without a commit in the log, nothing is lost.
     fs::write(&log, [0x5a; 3000]).unwrap();
     assert!(check(&bench, &copy).is_good());
 }
 
-/// Frames of the log before this one lie behind it until they are overwritten.
+/// Frames of the log before this one remain after its end until they are overwritten.
 #[test]
 fn frames_of_an_older_log_behind_the_end_are_no_fault() {
     let bench = Bench::new();
@@ -95,7 +95,7 @@ fn frames_of_an_older_log_behind_the_end_are_no_fault() {
     let wal = report.wal.unwrap();
     assert!(report.is_good(), "{report:?}");
     assert!(wal.committed_count < 5 && wal.size > 32 + 10 * FRAME, "{wal:?}");
-    // One that was damaged there is none either.
+    // Nor is a damaged frame there a fault.
     flip(&bench.path("copy.db-wal"), 32 + 8 * FRAME + 8);
     assert!(check(&bench, &copy).is_good());
 }
@@ -112,10 +112,11 @@ fn frames_of_a_transaction_that_was_rolled_back_are_no_fault() {
     assert!(wal.size > 32 + 100 * FRAME, "{wal:?}");
 }
 
-/// A power failure loses a frame, recovery ends the log there, and writers go on from it with the same salts: what lies
-/// behind them was committed once, and SQLite has said since that it was not.
+/// A power failure loses a frame, recovery ends the log there, and writers continue from there
+/// with the same salts: the frames after them were committed once, but SQLite has rejected them
+/// since.
 #[test]
-fn commits_that_recovery_gave_up_are_no_fault_once_others_stand_before_them() {
+fn commits_that_recovery_abandoned_are_no_fault_after_later_commits() {
     let bench = Bench::new();
     let copy = with_log(
         &bench,
@@ -158,7 +159,7 @@ fn verify_leaves_the_log_as_it_was() {
     assert_eq!(report.faults, Some(Vec::new()));
     assert_eq!(fs::read(&log).unwrap(), frames);
     assert_eq!(fs::read(&copy).unwrap(), whole);
-    // SQLite can go on with it, and what it makes for itself goes with it.
+    // SQLite can use the log, and removes the files that it creates.
     let rows = query(
         &copy,
         &bench.access(),
@@ -172,7 +173,7 @@ fn verify_leaves_the_log_as_it_was() {
     assert_eq!(bench.names(), names);
 }
 
-/// For an anchor the log is copied into the file, as SQLite reads it.
+/// For an anchor SQLite copies the log into the file, as far as it can read it.
 #[test]
 fn no_anchor_is_written_of_a_log_that_is_damaged_and_the_log_stays() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! Drills: a restore that is looked at, and leaves nothing.
+//! Drills: a restore that is checked, and leaves no file.
 
 use std::fs;
 
@@ -44,9 +44,9 @@ fn a_drill_says_whether_the_rows_are_those_that_were_backed_up() {
     assert!(drilled.rows == Rows::Differ && !drilled.is_good());
 }
 
-/// By a clock that once jumped ahead.
+/// From a clock that was once ahead.
 #[test]
-fn a_backup_from_the_future_hides_none_that_was_made_since() {
+fn a_backup_from_the_future_does_not_hide_later_ones() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
@@ -62,7 +62,7 @@ fn a_backup_from_the_future_hides_none_that_was_made_since() {
     // Two clocks may differ by a minute.
     let near = of(now() + 20);
     assert_eq!(rehearse(&shelf, Which::Newest, "key").unwrap().restored.name, near);
-    // Where there is no other it is the newest: nine pages, and none of them in it.
+    // If there is no other, it is the newest: nine pages, none of which it has.
     let shelf = Shelf::new();
     shelf.made_with(now() + 86_400, None, 9, None);
     let error = rehearse(&shelf, Which::Newest, "key").unwrap_err();
@@ -77,7 +77,7 @@ fn a_drill_that_fails_leaves_nothing_either() {
     shelf.full();
     let error = rehearse(&shelf, Which::Newest, "other-key").unwrap_err();
     assert_eq!(error.class(), Class::Key);
-    // Nine pages, and none of them in it.
+    // Nine pages, none of which it has.
     shelf.made_with(now() + 30, None, 9, None);
     let error = rehearse(&shelf, Which::Newest, "key").unwrap_err();
     assert_eq!(error.class(), Class::Data);

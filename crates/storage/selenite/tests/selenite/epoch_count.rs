@@ -1,4 +1,4 @@
-//! Pages counted by the epoch that they name.
+//! Pages counted by the epoch in their trailer.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use selenite::{Class, Encrypt, Watch, count_epochs, encrypt};
 use crate::support::Bench;
 
 #[test]
-fn pages_are_counted_by_what_their_trailers_say() {
+fn pages_are_counted_by_the_epoch_in_their_trailers() {
     let bench = Bench::new();
     let sql = "PRAGMA page_size = 1024; CREATE TABLE note (a);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
@@ -25,7 +25,7 @@ fn pages_are_counted_by_what_their_trailers_say() {
         (count().pages, count().blank_count),
         (BTreeMap::from([(1, page_count)]), 0)
     );
-    // Three that name another epoch, a hole, and a page that was cut off.
+    // Three pages of another epoch, a hole, and a truncated page.
     for page in [1, 1025, 1100] {
         bytes[65536 + page * 1024 - 45] = 2;
     }

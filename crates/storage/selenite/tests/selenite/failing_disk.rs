@@ -1,4 +1,4 @@
-//! A sector that the disk does not give: what is on it is bad, and all else is looked at.
+//! An unreadable sector: the page or frame in it is bad, and everything else is checked.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,7 +14,7 @@ use crate::salvage_logs::{THEM, THREE, texts, with_log as with_note_log};
 use crate::support::{Bench, query};
 use crate::verify::{FRAME, with_log};
 
-/// The disk of this machine, of which some bytes of the files whose names end so can't be read.
+/// The disk of this machine; certain bytes of the files whose names end with `name` can't be read.
 struct Failing {
     name: &'static str,
     bytes: Range<u64>,
@@ -150,7 +150,7 @@ fn verify_names_the_record_of_a_journal_that_can_not_be_read() {
         "DELETE",
         "PRAGMA cache_size = 5; BEGIN; UPDATE note SET b = 'changed'",
     );
-    // Where the cache is so small, each record has a header of its own.
+    // With so small a cache, each record has a header of its own.
     let second = 2048 + 512;
     for (bytes, index) in [(second + 100..second + 110, Some(1)), (0..10, None)] {
         let disk = Failing {
@@ -165,7 +165,7 @@ fn verify_names_the_record_of_a_journal_that_can_not_be_read() {
 }
 
 #[test]
-fn salvage_goes_on_behind_what_it_can_not_read_of_a_log() {
+fn salvage_continues_after_an_unreadable_frame_of_a_log() {
     let bench = Bench::new();
     let sql =
         format!("DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); {THREE} PRAGMA wal_checkpoint(PASSIVE);");

@@ -1,4 +1,4 @@
-//! A folder of databases: what is listed, and what is warned of.
+//! A folder of databases: the listing and its warnings.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, symlink};
@@ -64,7 +64,7 @@ pub fn codes(entry: &Entry) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_verified_database_gives_no_reason_to_worry() {
+fn a_verified_database_gives_no_warning() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     let before = list(&bench);
@@ -85,7 +85,7 @@ fn a_verified_database_gives_no_reason_to_worry() {
 }
 
 #[test]
-fn without_a_key_all_is_the_files_own_word() {
+fn without_a_key_the_listing_is_not_authentic() {
     let bench = Bench::new();
     sealed(&bench, "app.db");
     for access in [Access::default(), bench.access_by("other-key")] {
@@ -108,7 +108,7 @@ fn keys_and_verifies_grow_old_on_the_day_after_their_limit() {
     };
     let at = |days: u64, limits| {
         let look = Look::new(&bench.access(), limits).unwrap().with_notes(notes(&bench));
-        // Two hours for what this test took.
+        // Two hours for the duration of this test.
         let listing = look.at(made + days * DAY + 7200).folder(bench.folder.path()).unwrap();
         codes(only(&listing))
     };
@@ -125,7 +125,7 @@ fn keys_and_verifies_grow_old_on_the_day_after_their_limit() {
 }
 
 #[test]
-fn what_is_in_the_future_is_no_age() {
+fn a_time_in_the_future_is_not_an_age() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     verified(&bench, &path);
@@ -149,7 +149,7 @@ fn what_is_in_the_future_is_no_age() {
     );
 }
 
-/// A copy has the same id, and no one verified it.
+/// A copy has the same id, but was not verified.
 #[test]
 fn a_verify_counts_for_the_file_that_was_verified_and_not_for_its_copy() {
     let bench = Bench::new();
@@ -164,7 +164,7 @@ fn a_verify_counts_for_the_file_that_was_verified_and_not_for_its_copy() {
 
 /// Holders of removed slots would have a key again.
 #[test]
-fn an_old_copy_in_its_place_is_noticed_by_its_generation() {
+fn an_older_copy_in_its_place_is_detected_by_its_generation() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     let old = fs::read(&path).unwrap();
@@ -188,7 +188,7 @@ fn a_verify_that_found_something_is_not_kept() {
 }
 
 #[test]
-fn what_lies_beside_a_database_is_told() {
+fn files_beside_a_database_are_reported() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     let copy = bench.plain("app.db.bak", NOTE);
@@ -210,7 +210,7 @@ fn what_lies_beside_a_database_is_told() {
     assert_eq!(listing.databases.len(), 4, "{listing:#?}");
 }
 
-/// A verify as if there were no log: it refuses one in clear.
+/// A verify without the log: it rejects an unencrypted one.
 fn verified_by_time(bench: &Bench, path: &Path) {
     let log = bench.path("app.db-wal");
     let bytes = fs::read(&log).unwrap();
@@ -220,7 +220,7 @@ fn verified_by_time(bench: &Bench, path: &Path) {
 }
 
 #[test]
-fn databases_in_clear_are_no_worry_among_themselves() {
+fn unencrypted_databases_alone_give_no_warning() {
     let bench = Bench::new();
     bench.plain("one.db", NOTE);
     bench.plain("two", NOTE);
@@ -230,7 +230,7 @@ fn databases_in_clear_are_no_worry_among_themselves() {
 }
 
 #[test]
-fn damage_is_told_from_tampering_and_ends_nothing() {
+fn damage_is_distinguished_from_tampering_and_does_not_end_the_listing() {
     let bench = Bench::new();
     let whole = sealed(&bench, "whole.db");
     let (half, torn) = (bench.path("half.db"), bench.path("torn.db"));
@@ -244,7 +244,7 @@ fn damage_is_told_from_tampering_and_ends_nothing() {
     }
     flip(&half, &[100]);
     flip(&torn, &[100, 32868]);
-    // A MAC that is no one's, and a version that is not yet: whole both, by their checksums.
+    // An invalid MAC and an unsupported version, with correct checksums.
     let resigned = |path: &Path, offset: usize, value: u8| {
         let unlocked = superblock_of(&bench, path);
         let mut bytes = unlocked.encode().unwrap();
@@ -291,7 +291,7 @@ fn flip(path: &Path, offsets: &[usize]) {
 }
 
 #[test]
-fn suites_that_protect_little_are_told() {
+fn weak_suites_are_reported() {
     let bench = Bench::new();
     let weak = sealed_in(&bench, "weak.db", Suite::TripleDes3Key);
     let none = sealed(&bench, "none.db");
@@ -306,7 +306,7 @@ fn suites_that_protect_little_are_told() {
 }
 
 #[test]
-fn a_state_is_shown_with_its_part_of_the_pages() {
+fn a_state_is_shown_with_its_progress() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     let retired = sealed(&bench, "retired.db");
@@ -324,7 +324,7 @@ fn a_state_is_shown_with_its_part_of_the_pages() {
 }
 
 #[test]
-fn other_files_are_left_out_but_for_those_named_like_databases() {
+fn other_files_are_omitted_unless_named_like_databases() {
     let bench = Bench::new();
     fs::write(bench.path("noise.txt"), [b'x'; 9000]).unwrap();
     fs::write(bench.path("noise.SQLite3"), [b'x'; 9000]).unwrap();
@@ -372,9 +372,9 @@ fn links_are_not_followed_and_pipes_not_opened() {
     assert!(listing.unreadable.is_empty(), "{listing:#?}");
 }
 
-/// Its POSIX locks would be gone.
+/// Opening and closing it would release its POSIX locks.
 #[test]
-fn a_database_that_this_process_has_open_is_said_and_not_opened() {
+fn a_database_that_this_process_has_open_is_reported_and_not_opened() {
     let bench = Bench::new();
     let path = bench.plain("open.db", NOTE);
     let connection = rusqlite::Connection::open(&path).unwrap();
@@ -410,7 +410,7 @@ fn thousands_of_files_are_listed_in_order() {
 }
 
 #[test]
-fn one_database_is_judged_as_it_is_in_its_folder() {
+fn one_database_is_judged_as_in_its_folder() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     bench.plain("app.db.bak", NOTE);

@@ -1,4 +1,4 @@
-//! What was cut off, and waits for someone to go on: told in the listing of a folder.
+//! Interrupted operations that can be continued, in the listing of a folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,9 +11,9 @@ use selenite::{EngineError, Watch, reencrypt};
 use crate::folder::{NOTE, codes, list, notes, only, sealed, verified};
 use crate::support::Bench;
 
-/// A full copy, after `--off` in clear.
+/// A full copy, which is unencrypted after `--off`.
 #[test]
-fn an_offline_copy_that_was_cut_off_is_a_draft() {
+fn an_interrupted_offline_copy_is_reported_as_drafts() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     let draft = bench.plain(".app.db.selenite-tmp-offline", NOTE);
@@ -45,7 +45,7 @@ impl selenite::Observer for Stopped {
 }
 
 #[test]
-fn a_database_that_nobody_goes_on_sealing_anew_is_a_worry() {
+fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     verified(&bench, &path);
@@ -77,7 +77,7 @@ fn a_database_that_nobody_goes_on_sealing_anew_is_a_worry() {
         }
     };
     found(&["unfinished"]);
-    // One that is at it, here or where processes have other numbers.
+    // A process that works on it, here or in another pid namespace.
     let claim = Disk.claim(&bench.path("app.db-selenite")).unwrap().unwrap();
     for pid in [std::process::id(), u32::MAX] {
         claim.write(&format!("pid {pid}\n")).unwrap();

@@ -1,10 +1,11 @@
-//! A database is followed under the feet of real processes, and restored from what came of it.
+//! Databases that are followed while other processes write, and restored from the result.
 //!
-//! Writers keep a ledger: each commit adds a row with the sum of all amounts so far, and counts itself. Every commit
-//! that a writer was told of before a turn began is there when that turn has ended, whatever is killed then.
+//! Writers keep a ledger: each commit adds a row with the sum of all amounts so far, and
+//! increments its writer's count. Every commit that was acknowledged before a turn began is
+//! restored after that turn has ended, whichever process is killed then.
 //!
-//! `SELENITE_SOAK_MINUTES` says for how long the long one goes on; `SELENITE_SEED` repeats the moments, as far as
-//! processes can.
+//! `SELENITE_SOAK_MINUTES` sets the duration of the soak test; `SELENITE_SEED` repeats the random
+//! choices, as far as timing allows.
 
 mod child;
 mod kills;
@@ -99,7 +100,7 @@ impl Bench {
         Ok((to, restored))
     }
 
-    /// The ledger in a file is sound; answers how far each writer came.
+    /// Checks the ledger in a file; returns the last number of each writer.
     pub(crate) fn check(&self, path: &Path) -> Vec<u64> {
         let database = Database::open(&Disk, path, &self.access()).unwrap();
         let ask = |sql: &str| {
@@ -120,10 +121,10 @@ impl Bench {
         assert_eq!(ask(counts), ["0"]);
         let lost = "SELECT CAST(count(*) AS TEXT) FROM ledger WHERE writer >= 0 AND writer NOT IN (SELECT writer FROM counted)";
         assert_eq!(ask(lost), ["0"]);
-        // Each row that ever was is counted once.
+        // Each row, including deleted ones, is counted once.
         let sum = "SELECT CAST((SELECT ifnull(sum(number), 0) FROM counted) - max(id) AS TEXT) FROM ledger";
         assert_eq!(ask(sum), ["0"]);
-        // Of one who has not come to it: none.
+        // 0 for a writer without a commit.
         let numbers = ask("WITH RECURSIVE writers(writer) AS
                  (SELECT 0 UNION ALL SELECT writer + 1 FROM writers WHERE writer < (SELECT max(writer) FROM counted))
              SELECT CAST(ifnull(number, 0) AS TEXT) FROM writers LEFT JOIN counted USING (writer) ORDER BY writer");
@@ -139,7 +140,7 @@ pub(crate) fn access(spec: &str) -> Access {
     }
 }
 
-/// Adds a row to the ledger, and removes one that is old: so its size has an end.
+/// Adds a row to the ledger, and removes an old one, so that its size is bounded.
 pub(crate) fn add(database: &Database, writer: u64, bytes: u32) -> Result<(), EngineError> {
     database.run(
         &format!(
@@ -189,5 +190,5 @@ fn child() {
     child::play();
 }
 
-/// Rows that the ledger has at most.
+/// The maximum number of rows in the ledger.
 const LEDGER_ROWS_MAX: u32 = 20_000;

@@ -1,4 +1,4 @@
-//! Changes of keys that were cut off, or could not be made.
+//! Changes of keys that were interrupted, or failed.
 
 use selenite::storage::Disk;
 use selenite::{Database, Layout, keys};
@@ -7,7 +7,8 @@ use crate::support::{Bench, Collected};
 
 const TWIN: usize = 32768;
 
-/// A superblock torn behind its first sector has the head of the one that a second attempt writes over it.
+/// A superblock that is torn after its first sector has the head of the one that a second attempt
+/// writes.
 #[test]
 fn a_connection_that_saw_a_torn_superblock_sees_the_whole_one() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! The master key, exported and brought back.
+//! The export and import of the master key.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use selenite::{Access, Class, Database, EngineError, Layout, key_export, keys};
 
 use crate::support::{Bench, Collected, query};
 
-/// A database of `key`, and an age identity in `escrow-key`.
+/// A database with a slot for `key`, and an age identity in `escrow-key`.
 fn made(bench: &Bench) -> (PathBuf, String) {
     let path = bench.path("app.db");
     let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
@@ -52,7 +52,7 @@ fn a_database_whose_identities_are_all_lost_opens_again() {
         assert_eq!(changed.report.added.len(), 1);
         assert_eq!(changed.report.added[0].label, "found again");
         assert_eq!(count(&bench, &path, "other-key"), 2, "{mode}");
-        // The escrow key itself opens nothing: it has no slot.
+        // The escrow key itself does not open it: it has no slot.
         let refused = query(&path, &escrow(&bench), "SELECT 1").unwrap_err();
         assert_eq!(refused.class(), Class::Key);
         let again = import(&bench, &path, &escrow(&bench), &from).unwrap_err();
@@ -62,13 +62,13 @@ fn a_database_whose_identities_are_all_lost_opens_again() {
 }
 
 #[test]
-fn it_is_imported_while_others_read_and_waits_for_a_writer() {
+fn import_works_while_others_read_and_waits_for_a_writer() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");
     let child = bench.path("other.db");
     std::fs::copy(&path, &child).unwrap();
-    // This process has it open: its locks would be lost.
+    // This process has it open, so its locks would be lost.
     let holder = Database::open(&Disk, &path, &bench.access()).unwrap();
     holder.run("BEGIN IMMEDIATE", &mut Collected::default()).unwrap();
     let busy = import(&bench, &path, &escrow(&bench), &from).unwrap_err();
@@ -79,7 +79,7 @@ fn it_is_imported_while_others_read_and_waits_for_a_writer() {
 }
 
 #[test]
-fn another_databases_key_and_a_renewed_one_are_refused_by_name() {
+fn the_key_of_another_database_and_a_renewed_one_are_refused() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");
@@ -92,7 +92,7 @@ fn another_databases_key_and_a_renewed_one_are_refused_by_name() {
 
     let before = std::fs::read(&path).unwrap();
     crate::support::rewrite_superblock(&bench, &path, |unlocked| unlocked.superblock.master_created += 5);
-    // The time is the superblock's own, and its MAC is right: the key is the same.
+    // The time is part of the superblock, and its MAC is valid: the key is the same.
     import(&bench, &path, &escrow(&bench), &from).unwrap();
     std::fs::write(&path, before).unwrap();
     keys::renew(&Disk, &path, &bench.access(), &[], false).unwrap();
@@ -104,7 +104,7 @@ fn another_databases_key_and_a_renewed_one_are_refused_by_name() {
 }
 
 #[test]
-fn what_is_no_exported_key_no_key_and_no_recipient_are_refused() {
+fn files_that_are_no_exported_key_and_missing_recipients_are_refused() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");
@@ -142,7 +142,7 @@ fn what_is_no_exported_key_no_key_and_no_recipient_are_refused() {
 }
 
 #[test]
-fn a_database_of_thirty_two_slots_says_so() {
+fn import_into_a_database_with_thirty_two_slots_is_refused() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     for _ in 0..31 {
@@ -158,7 +158,7 @@ fn a_database_of_thirty_two_slots_says_so() {
 }
 
 #[test]
-fn several_get_their_slots_in_one_change() {
+fn several_recipients_get_their_slots_in_one_change() {
     let bench = Bench::new();
     let (path, recipient) = made(&bench);
     let from = export(&bench, &path, &recipient, "exported-key");
@@ -194,7 +194,7 @@ fn no_database_is_replaced_by_an_exported_key() {
     }
     assert!(link.symlink_metadata().unwrap().is_symlink());
 
-    // A link that was planted there leads nowhere, and what is no database is replaced.
+    // A link to another file is replaced itself, as is a file that is not a database.
     let planted = bench.path("planted-key");
     std::os::unix::fs::symlink(&plain, &planted).unwrap();
     let before = std::fs::read(&plain).unwrap();

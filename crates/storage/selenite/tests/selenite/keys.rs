@@ -1,4 +1,4 @@
-//! Key slots: who can open a database, and who no longer.
+//! Key slots: which identities can open a database.
 
 use selenite::reencrypt::{Goal, Reencrypt, reencrypt};
 use selenite::storage::Disk;
@@ -30,7 +30,7 @@ fn opens(bench: &Bench, path: &std::path::Path, key: &str) -> bool {
 }
 
 #[test]
-fn who_gets_a_slot_opens_it_and_who_loses_it_does_not() {
+fn a_new_slot_opens_the_database_and_a_removed_one_does_not() {
     let bench = Bench::new();
     let path = made(&bench);
     assert!(opens(&bench, &path, "key") && !opens(&bench, &path, "other-key"));
@@ -117,7 +117,7 @@ fn a_writer_makes_a_change_of_keys_wait_and_then_busy() {
 }
 
 #[test]
-fn renewing_drops_nobody_unless_told_to() {
+fn renewing_drops_no_slot_without_consent() {
     let bench = Bench::new();
     let path = made(&bench);
     let access = bench.access();
@@ -130,7 +130,7 @@ fn renewing_drops_nobody_unless_told_to() {
 
     let renewed = keys::renew(&Disk, &path, &access, &[bench.spec("other-key")], false).unwrap();
     assert_eq!(renewed.report.rewrapped.len(), 2);
-    // A renewed master key takes rights away: both superblocks are written.
+    // A renewed master key revokes rights: both superblocks are written.
     assert_eq!(generation(&bench, &path), before + 2);
     assert!(opens(&bench, &path, "key") && opens(&bench, &path, "other-key"));
 
@@ -144,7 +144,7 @@ fn generation(bench: &Bench, path: &std::path::Path) -> u64 {
 }
 
 #[test]
-fn status_without_a_key_says_what_the_file_says_of_itself() {
+fn status_without_a_key_has_the_unauthenticated_superblock() {
     let bench = Bench::new();
     let path = bench.path("app.db");
     let layout = Layout {
@@ -176,9 +176,10 @@ fn a_new_database_is_made_once() {
     assert!(opens(&bench, &path, "key"));
 }
 
-/// FORMAT 3.7: a removal, a new master key and the end of a new data key, each cut off between its two writes.
+/// FORMAT 3.7: a removal, a new master key and the end of a new data key, each interrupted between
+/// its two writes.
 #[test]
-fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
+fn an_interrupted_change_is_reported_and_finished_by_resuming() {
     type Change = fn(&Bench, &std::path::Path);
     let changes: [Change; 3] = [
         |bench, path| {
@@ -202,7 +203,8 @@ fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
         let found = || status(&Disk, &path, &bench.access()).unwrap().sealed.unwrap();
         assert!(!found().superblocks.keeps_dropped);
 
-        // The second write is that with the higher generation: in its place is what was there when the change began.
+        // The second write is the one with the higher generation: it is replaced by what was there
+        // before the change.
         let mut bytes = std::fs::read(&path).unwrap();
         let generation = |at: usize| u64::from_be_bytes(bytes[at + 32..at + 40].try_into().unwrap());
         let (older, newer) = if generation(0) < generation(32768) {

@@ -1,8 +1,9 @@
-//! A kill at any moment leaves the whole old database or the whole new one.
+//! A kill at any moment leaves either the complete old database or the complete new one.
 //!
-//! The test starts itself again as a child that converts a database. At a step that the parent chose the child says so
-//! and stops, and the parent kills it there: nothing depends on time. Besides, children that do not stop are killed
-//! some microseconds after they began: between steps, in the middle of SQLite's writes.
+//! The test starts itself as a child that converts a database. At a step that the parent chose,
+//! the child reports that and stops, and the parent kills it there: this does not depend on time.
+//! In addition, children that do not stop are killed some microseconds after they began: between
+//! steps, during SQLite's writes.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -40,14 +41,15 @@ impl Steps for StopAt {
         }
         if count == self.stop_at {
             println!("stopped at {name}");
-            // Until the parent kills this process; the end of its input says that the parent is gone.
+            // Until the parent kills this process; the end of its input means that the parent has
+            // ended.
             let _ = std::io::stdin().read(&mut [0]);
             std::process::exit(9);
         }
     }
 }
 
-/// The child. Does nothing when it is run as a test.
+/// The child process. Does nothing when it is run as a test.
 #[test]
 fn child() {
     let Ok(path) = std::env::var("SELENITE_TEST_PATH") else {
@@ -73,7 +75,7 @@ fn child() {
     println!("done after {}", steps.count.load(Ordering::SeqCst));
 }
 
-/// Runs the child, and kills it where it stops; answers what it said.
+/// Runs the child, and kills it where it stops; returns its output.
 fn run_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) -> String {
     let (mut child, mut lines) = start_child(bench, path, is_encryption, stop_at);
     let said = wait_for(&mut lines, &["stopped at ", "done after "]);
@@ -84,7 +86,7 @@ fn run_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) -> S
 
 type Lines = std::io::Lines<BufReader<std::process::ChildStdout>>;
 
-/// The rest of the line that begins with one of the words. libtest may write in front of it on the same line.
+/// The rest of the line from one of the words on. libtest may write before it on the same line.
 fn wait_for(lines: &mut Lines, words: &[&str]) -> String {
     lines
         .map(Result::unwrap)
@@ -124,7 +126,7 @@ fn prepare(bench: &Bench, is_encryption: bool, mode: &str) -> (std::path::PathBu
     (path, rows)
 }
 
-/// What is there now is one of the two, whole; and a second run ends what the first began.
+/// Checks that the file is one of the two databases, complete; and that a second run succeeds.
 fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
     let access = bench.access();
     let is_sealed = match inspect(&Disk, path).unwrap() {
@@ -152,7 +154,7 @@ fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
     assert_eq!(bench.names(), ["app.db"], "{said}: the next run removes what is left");
 }
 
-/// xorshift: the seed is printed, and gives the same steps again.
+/// xorshift: the seed is printed, and repeats the same steps.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;

@@ -1,5 +1,5 @@
-//! While a database is converted in its place no other connection gets a lock on it, and none of its files is
-//! deleted by name.
+//! While a database is converted in place no other connection gets a lock on it, and none of its
+//! files is deleted by name.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -10,8 +10,8 @@ use selenite::{Encrypt, EngineError, Target, decrypt, encrypt};
 use crate::pausing::{Pausing, Steps, watch};
 use crate::support::{Bench, query_plain};
 
-/// Tries to read and to write at every step from the first draft to the rename; after the rename it has a WAL made
-/// under the new name, as the next user would.
+/// Tries to read and to write at every step from the first draft to the rename; after the rename
+/// it creates a WAL under the new name, as the next user would.
 struct Intruder {
     path: PathBuf,
     uri: String,
@@ -80,7 +80,7 @@ const NOTES: &str = "CREATE TABLE note (a, b);
     INSERT INTO note SELECT i, hex(zeroblob(100)) FROM n;";
 
 #[test]
-fn nobody_gets_a_lock_while_a_database_is_encrypted() {
+fn no_connection_gets_a_lock_while_a_database_is_encrypted() {
     for mode in ["DELETE", "WAL", "PERSIST", "TRUNCATE"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
@@ -92,7 +92,8 @@ fn nobody_gets_a_lock_while_a_database_is_encrypted() {
     }
 }
 
-/// The new database is in use before the old connection is closed: what SQLite deletes by name would be the user's.
+/// The new database is in use before the old connection is closed: files that SQLite deletes by
+/// name would be the user's.
 #[test]
 fn the_logs_of_a_new_user_survive_the_old_connection() {
     for mode in ["DELETE", "WAL"] {
@@ -129,9 +130,10 @@ fn the_logs_of_a_new_user_survive_the_old_connection() {
     }
 }
 
-/// Who slept through it, with the old file still open, errs instead of writing to a file that has no name.
+/// A connection that was idle meanwhile, with the old file still open, fails instead of writing to
+/// a file without a name.
 #[test]
-fn a_connection_left_behind_errs_at_its_next_read() {
+fn a_connection_to_the_old_file_fails_at_its_next_read() {
     for mode in ["DELETE", "PERSIST"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
@@ -155,7 +157,7 @@ struct LeaveBehind {
 
 impl Steps for LeaveBehind {
     fn step(&self, name: &str) {
-        // The last step before the lock: the file was looked at already.
+        // The last step before the lock: the file was inspected already.
         if name == "attributes" && self.connection.lock().unwrap().is_none() && has_been_inspected() {
             let connection = open_through_ours(&self.path);
             connection
@@ -169,7 +171,7 @@ impl Steps for LeaveBehind {
     }
 }
 
-/// In one process a file has to be opened through one VFS: the other would drop its locks.
+/// In one process a file has to be opened through one VFS: the other would release its locks.
 fn open_through_ours(path: &std::path::Path) -> Connection {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI;
     Connection::open_with_flags(format!("file:{}?vfs=selenite&plain=allow", path.display()), flags).unwrap()
@@ -184,7 +186,7 @@ fn has_been_inspected() -> bool {
 }
 
 #[test]
-fn a_user_who_reads_makes_it_busy_and_nothing_is_left() {
+fn a_reader_makes_it_busy_and_nothing_is_left() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
@@ -202,7 +204,7 @@ fn a_user_who_reads_makes_it_busy_and_nothing_is_left() {
     }
 }
 
-/// Begins to read before the lock is taken, and goes on.
+/// Begins to read before the lock is taken, and continues.
 struct Reader {
     path: PathBuf,
     connection: Mutex<Option<Connection>>,

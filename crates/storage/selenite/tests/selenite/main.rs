@@ -1,4 +1,4 @@
-//! The engine by its public API.
+//! Tests of the engine through its public API.
 
 #![cfg(test)]
 

@@ -1,4 +1,5 @@
-//! Re-encrypting every page offline: the content of any database is unchanged, and no page under the old key is left.
+//! Offline re-encryption: the content of every database is unchanged, and no page under the old
+//! key is left.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -18,10 +19,10 @@ use crate::support::{Bench, Collected, holds, query};
 
 pub const DUMP: &str = "SELECT rowid, * FROM note ORDER BY id";
 const PREFIX_SIZE: usize = 65536;
-/// Epoch and session: what a page that was sealed under an old key still says.
+/// Epoch and session, which identify a page that was sealed under an old key.
 const MARK_SIZE: usize = 20;
 
-/// A database of about so many KiB.
+/// A database of about `kib` KiB.
 pub fn made(bench: &Bench, layout: &Layout, mode: &str, kib: u32) -> PathBuf {
     let path = bench.path("app.db");
     let database = Database::create(&Disk, &path, &admitting(&bench.access()), layout).unwrap();
@@ -37,7 +38,7 @@ pub fn made(bench: &Bench, layout: &Layout, mode: &str, kib: u32) -> PathBuf {
     path
 }
 
-/// Pages in clear are admitted.
+/// The access, with unencrypted pages allowed.
 pub fn admitting(access: &Access) -> Access {
     Access {
         allow_plain: true,
@@ -78,7 +79,7 @@ pub fn check(path: &Path, access: &Access, rows: &[Vec<Cell>]) {
 }
 
 #[test]
-fn from_every_suite_to_every_suite() {
+fn re_encryption_works_from_every_suite_to_every_suite() {
     for from in Suite::ALL {
         for to in Suite::ALL {
             if (from, to) == (Suite::None, Suite::None) {
@@ -117,7 +118,7 @@ fn from_every_suite_to_every_suite() {
 }
 
 #[test]
-fn a_new_key_in_every_page_size_and_journal_mode() {
+fn a_new_key_works_in_every_page_size_and_journal_mode() {
     for page_size in [1024, 4096, 65536] {
         for mode in ["DELETE", "PERSIST", "TRUNCATE", "WAL"] {
             let bench = Bench::new();
@@ -146,7 +147,7 @@ fn a_new_key_in_every_page_size_and_journal_mode() {
 }
 
 #[test]
-fn what_only_the_log_holds_is_not_lost() {
+fn commits_that_are_only_in_the_log_are_not_lost() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "WAL", 100);
     let access = bench.access();
@@ -175,9 +176,9 @@ fn an_empty_database_gets_a_new_key_too() {
     query(&path, &bench.access(), "CREATE TABLE a (b)").unwrap();
 }
 
-/// FORMAT 2.4. What lies behind SQLite's last page is not looked at, and not copied.
+/// FORMAT 2.4. Bytes after SQLite's last page are not read, and not copied.
 #[test]
-fn a_file_longer_than_its_page_count_is_cut() {
+fn a_file_longer_than_its_page_count_is_truncated() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "DELETE", 300);
     let rows = query(&path, &bench.access(), DUMP).unwrap();
@@ -191,7 +192,7 @@ fn a_file_longer_than_its_page_count_is_cut() {
 }
 
 #[test]
-fn a_page_that_does_not_open_is_named_and_the_database_is_as_it_was() {
+fn a_bad_page_is_named_and_the_database_is_unchanged() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = made(&bench, &Layout::default(), mode, 3000);
@@ -214,7 +215,7 @@ fn a_page_that_does_not_open_is_named_and_the_database_is_as_it_was() {
 }
 
 #[test]
-fn a_wrong_key_and_a_goal_without_sense_change_nothing() {
+fn a_wrong_key_and_an_invalid_goal_change_nothing() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "DELETE", 50);
     let before = fs::read(&path).unwrap();
@@ -240,7 +241,7 @@ fn a_wrong_key_and_a_goal_without_sense_change_nothing() {
 }
 
 #[test]
-fn who_could_open_it_still_can() {
+fn every_slot_still_opens_the_database() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "WAL", 50);
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "the other").unwrap();
@@ -271,7 +272,7 @@ fn a_link_stays_a_link_and_a_second_name_is_refused() {
 }
 
 #[test]
-fn what_is_in_use_is_busy_and_stays_as_it_is() {
+fn a_database_in_use_is_busy_and_unchanged() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = made(&bench, &Layout::default(), mode, 50);
@@ -285,7 +286,7 @@ fn what_is_in_use_is_busy_and_stays_as_it_is() {
     }
 }
 
-/// Stops when so much was copied.
+/// Stops after a number of progress reports.
 struct StopAfter {
     reports: AtomicU32,
     stop_after: u32,
@@ -319,7 +320,7 @@ fn stopped(bench: &Bench, path: &Path, suite: Option<Suite>, stop_after: u32) {
 }
 
 #[test]
-fn what_was_interrupted_goes_on_from_there() {
+fn an_interrupted_copy_is_continued() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = made(&bench, &Layout::default(), mode, 9000);
@@ -334,7 +335,7 @@ fn what_was_interrupted_goes_on_from_there() {
 }
 
 #[test]
-fn what_was_written_since_an_interruption_is_in_the_copy() {
+fn pages_written_since_an_interruption_are_copied() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let access = bench.access();
@@ -354,8 +355,8 @@ fn what_was_written_since_an_interruption_is_in_the_copy() {
     }
 }
 
-/// A draft of another purpose, or from before a change of keys, is none: its superblock would bring back who was
-/// shut out.
+/// A draft with another suite, or from before a change of keys, is discarded: its superblock would
+/// restore removed slots.
 #[test]
 fn a_draft_from_before_a_change_of_keys_is_not_taken_over() {
     let bench = Bench::new();
@@ -375,16 +376,16 @@ fn a_draft_from_before_a_change_of_keys_is_not_taken_over() {
     assert_eq!(bench.names(), ["app.db"]);
 }
 
-/// Bytes of the draft that changed meanwhile are found before it gets the name.
+/// Changed bytes of the draft are found before it is renamed.
 #[test]
-fn a_draft_that_the_disk_did_not_keep_is_found() {
+fn a_damaged_draft_is_found_before_the_rename() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "DELETE", 5000);
     let rows = query(&path, &bench.access(), DUMP).unwrap();
     stopped(&bench, &path, None, 4);
     let draft = bench.path(".app.db.selenite-tmp-offline");
     let file = OpenOptions::new().write(true).open(&draft).unwrap();
-    // The bodies of pages, in every run; the trailers are as they were noted.
+    // The bodies of pages, in every run; the trailers are unchanged.
     for page_no in (1..1200_u64).step_by(100) {
         file.write_all_at(b"!!", 65536 + page_no * 4096 + 99).unwrap();
     }
@@ -396,10 +397,10 @@ fn a_draft_that_the_disk_did_not_keep_is_found() {
     check(&path, &bench.access(), &rows);
 }
 
-/// FORMAT 2.3: the page that lies in the place of the one that SQLite never uses.
+/// FORMAT 2.3: the page in the place of the one that SQLite never uses.
 #[test]
 #[ignore = "make soak: a database of more than 1 GiB"]
-fn a_database_around_the_lock_bytes_comes_out_the_same() {
+fn a_database_around_the_lock_bytes_is_unchanged() {
     let bench = Bench::new();
     let access = bench.access();
     let path = bench.path("app.db");

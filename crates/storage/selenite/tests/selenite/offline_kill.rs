@@ -1,7 +1,8 @@
-//! A kill at any moment of an offline copy leaves the old database or the new one, whole, and the
-//! next run ends it. Until then no other process gets a lock.
+//! A kill at any moment of an offline copy leaves either the complete old database or the complete
+//! new one, and the next run finishes the copy. Until then no other process gets a lock.
 //!
-//! As in `kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is killed there.
+//! As in `kill.rs` the test starts itself as a child, which stops at a chosen step, and is killed
+//! there.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -25,7 +26,7 @@ const HOW: Offline = Offline {
     noted_every: 1 << 20,
 };
 
-/// What the child says where it holds its lock.
+/// The child's output at steps where it holds its lock.
 const LOCKED_STEPS: [&str; 5] = [
     "stopped at write_at",
     "stopped at Copying",
@@ -34,7 +35,7 @@ const LOCKED_STEPS: [&str; 5] = [
     "stopped at rename",
 ];
 
-/// Counts its steps, and stops at one of them, in whatever thread that is.
+/// Counts its steps, and stops at one of them, in any thread.
 struct StopAt {
     stop_at: u32,
     count: AtomicU32,
@@ -45,14 +46,15 @@ impl Steps for StopAt {
         let count = self.count.fetch_add(1, Ordering::SeqCst);
         if count == self.stop_at {
             println!("stopped at {name}");
-            // Until the parent kills this process; the end of its input says that the parent is gone.
+            // Until the parent kills this process; the end of its input means that the parent has
+            // ended.
             let _ = std::io::stdin().read(&mut [0]);
             std::process::exit(9);
         }
     }
 }
 
-/// The child. Does nothing when it is run as a test.
+/// The child process. Does nothing when it is run as a test.
 #[test]
 fn offline_child() {
     let Ok(path) = std::env::var("SELENITE_TEST_OFFLINE") else {
@@ -70,7 +72,7 @@ fn offline_child() {
     println!("done after {}", steps.count.load(Ordering::SeqCst));
 }
 
-/// Runs the child to the step at which it stops, has `look` look, and kills it; answers what it said.
+/// Runs the child to the step at which it stops, calls `look`, and kills it; returns its output.
 fn run_child(bench: &Bench, path: &Path, stop_at: u32, look: impl FnOnce(&str)) -> String {
     let mut child = test_command("offline_kill::offline_child")
         .env("SELENITE_TEST_OFFLINE", path)
@@ -108,8 +110,8 @@ fn kill_everywhere(mode: &str, seed: u64) {
     let said = run_child(&bench, &path, u32::MAX, |_| ());
     let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
     println!("{count} steps, seed {seed}");
-    // The last steps are those around the rename and before, when all is noted as done: all of
-    // them, and some of the others.
+    // The last steps are those around the rename and before it, when all runs are recorded as
+    // done: all of them, and some of the others.
     let mut stops: Vec<u32> = (count.saturating_sub(20)..count).collect();
     let mut state = seed;
     for _ in 0..10 {
@@ -122,8 +124,9 @@ fn kill_everywhere(mode: &str, seed: u64) {
         let path = made(&bench, &Layout::default(), mode, 3500);
         let access = bench.access();
         let rows = query(&path, &access, DUMP).unwrap();
-        // The child holds its lock while it copies, verifies and renames. Which thread's step comes first
-        // differs from run to run, but most of the last 20 steps before the rename are those of verifying.
+        // The child holds its lock while it copies, verifies and renames. The order of the
+        // threads' steps differs from run to run, but most of the last 20 steps before the rename
+        // are those of verifying.
         let said = run_child(&bench, &path, stop_at, |said| {
             if LOCKED_STEPS.contains(&said) {
                 let hasty = selenite::Access {
@@ -148,17 +151,17 @@ fn kill_everywhere(mode: &str, seed: u64) {
 }
 
 #[test]
-fn a_kill_while_sealing_anew_offline_leaves_one_whole_database() {
+fn a_kill_during_an_offline_copy_leaves_one_complete_database() {
     kill_everywhere("DELETE", 0x5eed_0011);
 }
 
 #[test]
-fn a_kill_while_sealing_anew_offline_in_wal_mode_leaves_one_whole_database() {
+fn a_kill_during_an_offline_copy_in_wal_mode_leaves_one_complete_database() {
     kill_everywhere("WAL", 0x5eed_0012);
 }
 
 #[test]
-fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
+fn a_second_process_is_refused_with_the_pid_and_start_of_the_first() {
     let bench = Bench::new();
     let path = made(&bench, &Layout::default(), "WAL", 500);
     let said = run_child(&bench, &path, u32::MAX, |_| ());
@@ -195,7 +198,7 @@ fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
         is_seen = true;
     });
     assert!(is_seen);
-    // It was killed, and what it left belongs to no process.
+    // It was killed, and no process holds the claim that it left.
     assert!(bench.names().contains(&"app.db-selenite".to_owned()));
     assert!(reencrypt::report(&Disk, &path).unwrap().is_none());
     offline(&Disk, &path, &bench.access(), &HOW, &Watch::none()).unwrap();

@@ -1,5 +1,5 @@
-//! A power failure at any step of an offline copy leaves the database as it was, or the new one, whole; and the next
-//! run, which takes over what is left of the draft, makes the same of it.
+//! A power failure at any step of an offline copy leaves the database unchanged, or the complete
+//! new one; and the next run, which takes over the rest of the draft, finishes the copy.
 
 use selenite::offline::{Offline, offline};
 use selenite::storage::Disk;
@@ -38,7 +38,8 @@ fn fail_everywhere(mode: &str, seed: u64) {
         let ended = offline(&power, &path, &access, &how, &Watch::none());
         power.lose(&mut random);
         check(&path, &access, &rows);
-        // A draft whose body was lost behind its trailers is found, and restarted.
+        // A draft whose page bodies were lost although their trailers are on disk would be found
+        // here.
         let again = match offline(&Disk, &path, &access, &how, &Watch::none()) {
             Err(EngineError::CopyDiffers { .. }) => panic!("step {fails_at}: what was noted was not on disk"),
             again => again.unwrap(),
@@ -65,9 +66,9 @@ fn a_power_failure_at_any_step_in_wal_mode_leaves_one_whole_database() {
 }
 
 #[test]
-fn a_full_disk_leaves_the_database_as_it_was_and_nothing_beside_it() {
+fn a_full_disk_leaves_the_database_unchanged_and_no_other_file() {
     for mode in ["DELETE", "WAL"] {
-        // Superblocks, pages, the notes of what is done.
+        // The superblocks, the pages, and the file of done runs.
         for write_count in 0..6 {
             let bench = Bench::new();
             let path = made(&bench, &Layout::default(), mode, 5000);

@@ -1,4 +1,4 @@
-//! Databases and backups that others made (FORMAT 4.7).
+//! Databases and backups of foreign origin (FORMAT 4.7).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use selenite_keyring::{Origin, OriginPolicy, keygen};
 
 use crate::support::{Bench, Collected, query};
 
-/// An age identity in a file of the bench; its recipient.
+/// Creates an age identity in a file of the bench; returns its recipient.
 fn person(bench: &Bench, name: &str) -> String {
     let made = keygen(0);
     std::fs::write(bench.path(name), made.text.as_bytes()).unwrap();
@@ -77,7 +77,7 @@ fn forged(bench: &Bench, mode: &str) -> (PathBuf, Access) {
 }
 
 #[test]
-fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
+fn a_database_of_foreign_origin_is_refused_by_every_operation() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let (path, victim) = forged(&bench, mode);
@@ -113,7 +113,7 @@ fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
             &watch
         )));
         assert_eq!(std::fs::read(&path).unwrap(), before, "{mode}");
-        // Looking at it says what it is.
+        // The status shows its origin.
         assert_eq!(origin_of(&path, &victim), Origin::Foreign);
         assert!(opens(&path, &any(&victim)));
         assert!(opens(&path, &by(&bench, "mallory-key")));
@@ -121,7 +121,7 @@ fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
 }
 
 #[test]
-fn accepting_makes_a_database_ones_own_also_while_others_use_it() {
+fn accepting_marks_the_slot_also_while_others_use_the_database() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let (path, victim) = forged(&bench, mode);
@@ -142,13 +142,13 @@ fn accepting_makes_a_database_ones_own_also_while_others_use_it() {
         assert_eq!(origin_of(&path, &victim), Origin::Own);
         let again = accept(&Disk, &path, &victim).unwrap();
         assert_eq!((again.origin, again.marked.len()), (Origin::Own, 0));
-        // Who opens no slot accepts nothing.
+        // An identity without a slot can't accept it.
         assert!(accept(&Disk, &path, &bench.access()).is_err());
     }
 }
 
 #[test]
-fn marks_stay_through_every_change_of_keys_by_others() {
+fn origin_marks_survive_every_change_of_keys_by_others() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let recipient = person(&bench, "receiver-key");
@@ -192,7 +192,7 @@ fn marks_stay_through_every_change_of_keys_by_others() {
 }
 
 #[test]
-fn a_slot_for_ones_own_recipient_is_marked_wherever_it_is_made() {
+fn every_operation_marks_a_slot_for_ones_own_recipient() {
     let bench = Bench::new();
     let (own, other) = (person(&bench, "own-key"), person(&bench, "third-key"));
     let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES ('x')");
@@ -215,7 +215,7 @@ fn a_slot_for_ones_own_recipient_is_marked_wherever_it_is_made() {
 }
 
 #[test]
-fn an_expected_commitment_admits_what_others_made_and_nothing_else() {
+fn an_expected_commitment_admits_that_database_and_no_other() {
     let bench = Bench::new();
     let (path, victim) = forged(&bench, "DELETE");
     let expecting = |commitment| Access {
@@ -252,7 +252,7 @@ fn bring(bench: &Bench, access: &Access, how: &Restore) -> Result<Restored, Engi
 }
 
 #[test]
-fn a_backup_that_others_made_is_refused_and_ones_own_keeps_its_mark() {
+fn a_backup_of_foreign_origin_is_refused_and_ones_own_keeps_its_mark() {
     let bench = Bench::new();
     let (path, victim) = forged(&bench, "WAL");
     back_up(&bench, &path, &by(&bench, "mallory-key"), &[]);
@@ -274,7 +274,7 @@ fn a_backup_that_others_made_is_refused_and_ones_own_keeps_its_mark() {
 }
 
 #[test]
-fn a_backup_opened_by_a_recipients_file_alone_needs_leave() {
+fn a_backup_opened_as_a_recipient_needs_origin_any() {
     let bench = Bench::new();
     let escrow = person(&bench, "escrow-key");
     person(&bench, "own-key");
@@ -290,12 +290,12 @@ fn a_backup_opened_by_a_recipients_file_alone_needs_leave() {
     assert!(refused.advice().contains("--origin any"), "{}", refused.advice());
     let restored = bring(&bench, &any(&by(&bench, "escrow-key")), &how).unwrap();
     assert!(restored.has_new_master);
-    // It is the escrow identity's own: it was made with its secret available.
+    // It is the escrow identity's own: it was made with that identity's secret.
     assert!(opens(&bench.path("restored.db"), &by(&bench, "escrow-key")));
 }
 
 #[test]
-fn an_imported_key_opens_what_it_is_of_and_marks_the_slot_of_an_identity() {
+fn an_import_adds_slots_and_marks_that_of_an_identity() {
     let bench = Bench::new();
     let escrow = person(&bench, "escrow-key");
     person(&bench, "own-key");
@@ -315,7 +315,7 @@ fn an_imported_key_opens_what_it_is_of_and_marks_the_slot_of_an_identity() {
 }
 
 #[test]
-fn ones_own_slot_is_not_compromised_half_way_and_its_removal_is_told() {
+fn compromised_refuses_ones_own_slot_before_any_step_and_remove_reports_it() {
     let bench = Bench::new();
     person(&bench, "own-key");
     let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
@@ -335,7 +335,7 @@ fn ones_own_slot_is_not_compromised_half_way_and_its_removal_is_told() {
     assert!(matches!(refused, EngineError::Usage { .. }), "{refused}");
     assert_eq!((steps, std::fs::read(&path).unwrap() == before), (0, true));
     assert!(opens(&path, &own));
-    // By someone else it is done.
+    // With another identity it succeeds.
     compromised(&Disk, &path, &bench.access(), &what, &Watch::none(), &mut |_| {
         steps += 1
     })

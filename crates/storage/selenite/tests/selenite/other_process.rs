@@ -1,4 +1,4 @@
-//! Another process that has a database open, and writes to it when it is told.
+//! Another process that has a database open, and writes to it on request.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Writer {
         writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// What stands behind the word on the next line that has it: libtest may write in front of it.
+    /// The text after the word on the next line that has it: libtest may write before it.
     fn hear(&mut self, word: &str) -> String {
         let lines = &mut self.answers;
         lines
@@ -51,14 +51,14 @@ impl Writer {
         self.run("CREATE TABLE IF NOT EXISTS other (a); INSERT INTO other VALUES (hex(randomblob(700)))");
     }
 
-    /// Has it write until it is told to end.
+    /// Makes it write until [`Writer::end`].
     pub fn begin_to_write_on(&mut self) {
         self.write();
         self.tell("on");
         self.hear("writing");
     }
 
-    /// How often it wrote, if it was told to write on.
+    /// How often it wrote since [`Writer::begin_to_write_on`].
     pub fn end(mut self) -> u64 {
         drop(self.child.stdin.take());
         self.hear("wrote ").trim().parse().unwrap()
@@ -68,7 +68,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
-        // It may be gone already.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -88,7 +88,7 @@ fn child() {
     selenite::install().unwrap();
     let database = Database::open(&Disk, Path::new(&path), &access).unwrap();
     let run = |sql: &str| database.run(sql, &mut Collected::default()).unwrap();
-    // Not by lines(), which would keep the input locked for the thread below.
+    // Not with lines(), which would keep the input locked for the thread below.
     let mut input = String::new();
     while std::io::stdin().read_line(&mut input).unwrap() > 0 {
         let line = std::mem::take(&mut input).trim_end().to_owned();
@@ -113,7 +113,8 @@ fn child() {
             run("BEGIN IMMEDIATE; DELETE FROM note WHERE id % 40 = 1; UPDATE note SET text = 'x'; ROLLBACK");
             run("INSERT INTO other VALUES (hex(randomblob(700))); DELETE FROM other WHERE rowid % 9 = 1");
             count += 1;
-            // SQLite's locks are not fair: who never lets go keeps all others out for as long as they would wait.
+            // SQLite's locks are not fair: without a pause this would keep all others out for as
+            // long as they wait.
             let rest = begun + begun.elapsed() * 4;
             while std::time::Instant::now() < rest {
                 std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! A disk that tells someone before each thing it does.
+//! A disk that calls back before each of its operations.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use selenite::storage::{Attributes, Claim, Disk, ReadAt, Storage, WriteAt};
 use selenite::{Observer, Progress, Watch};
 
-/// Is told of every step of an operation, by name.
+/// Receives every step of an operation, by name.
 pub trait Steps: Send + Sync + 'static {
     fn step(&self, name: &str);
 }
 
-/// The disk of this machine, with someone who is told.
+/// The disk of this machine, with a callback.
 pub struct Pausing<S>(pub Arc<S>);
 
 impl<S: Steps> Storage for Pausing<S> {
@@ -136,7 +136,7 @@ impl<S: Steps> Observer for StepObserver<S> {
     }
 }
 
-/// Tells the same one of progress, too.
+/// A watch that reports progress as steps, too.
 pub fn watch<S: Steps>(steps: &Arc<S>) -> Watch {
     Watch::new(Arc::new(StepObserver(steps.clone())))
 }

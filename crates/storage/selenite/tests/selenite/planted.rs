@@ -1,5 +1,5 @@
-//! What another user puts into a folder that several write to, for one with more rights to fall
-//! over: links to what only that one may write or read, and pipes that no process writes to.
+//! Files that another user puts into a shared folder to attack a process with more rights: links
+//! to files that only that process may write or read, and pipes without a writer.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -39,7 +39,7 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn a_note_takes_the_place_of_a_link_and_leaves_what_is_behind_it() {
+fn a_note_replaces_a_link_and_not_its_target() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let notes = VerifyNotes::of(Some(&bench.path("state")));
@@ -82,7 +82,7 @@ fn a_note_is_read_neither_through_a_link_nor_from_a_pipe() {
 }
 
 #[test]
-fn a_folder_of_notes_that_is_a_link_gets_none() {
+fn no_note_is_written_to_a_folder_that_is_a_link() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let (state, other) = (bench.path("state"), bench.path("other"));
@@ -95,7 +95,7 @@ fn a_folder_of_notes_that_is_a_link_gets_none() {
     assert!(matches!(kept, Err(EngineError::Io { .. })), "{kept:?}");
     assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
     assert_eq!(notes.find(report.physical.database_id, &path), None);
-    // The state folder itself is whatever who is verifying has named.
+    // The state folder itself is the choice of the user who verifies.
     symlink(&other, bench.path("elsewhere")).unwrap();
     VerifyNotes::of(Some(&bench.path("elsewhere")))
         .keep(&path, &report)
@@ -129,7 +129,7 @@ fn a_claim_is_neither_taken_nor_read_through_a_link() {
 }
 
 #[test]
-fn a_pause_that_can_not_be_asked_for_is_said() {
+fn a_pause_replaces_a_dangling_link() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let pause = bench.path("app.db-selenite-pause");
@@ -142,7 +142,7 @@ fn a_pause_that_can_not_be_asked_for_is_said() {
 }
 
 #[test]
-fn the_files_of_an_offline_copy_take_the_place_of_links() {
+fn the_files_of_an_offline_copy_replace_links() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let victim = victim(&bench);
@@ -160,9 +160,9 @@ fn the_files_of_an_offline_copy_take_the_place_of_links() {
     query(&path, &bench.access(), "SELECT a FROM t").unwrap();
 }
 
-/// A run that goes on with a draft has only its own list of what is done.
+/// A run that continues a draft creates only the file of done runs.
 #[test]
-fn an_offline_copy_that_goes_on_writes_its_list_through_no_link() {
+fn a_continued_offline_copy_writes_its_done_file_through_no_link() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let victim = victim(&bench);

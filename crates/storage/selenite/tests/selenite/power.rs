@@ -1,6 +1,6 @@
-//! A disk whose power fails at a chosen step: from then on nothing is done, and of what was written
-//! to files and not synced some is lost, whole or in part. The writer of a copy waits for the
-//! notes of what is done of it, so that there are some however busy the machine is.
+//! A disk whose power fails at a chosen step: from then on all operations fail, and unsynced
+//! writes are lost, completely or in part. A copy's writes wait until some of its runs are
+//! recorded as done, so that some are recorded however busy the machine is.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -17,12 +17,12 @@ use selenite::storage::{Attributes, Claim, Disk, ReadAt, Storage, WriteAt};
 pub struct Power(Arc<(Mutex<State>, Condvar)>);
 
 struct State {
-    /// Nothing but writes fail, for want of room.
+    /// Only writes fail, for lack of space.
     is_full: bool,
     fails_at: u32,
     count: u32,
     unsynced: Vec<Unsynced>,
-    /// Bytes that were written to a copy since something was noted of it.
+    /// Bytes written to a copy since runs were last recorded as done.
     not_noted: u64,
 }
 
@@ -37,7 +37,7 @@ impl Power {
         Self::new(fails_at, false)
     }
 
-    /// Has room for so many writes, and its power does not fail.
+    /// Has room for this many writes, and its power does not fail.
     pub fn full_after(write_count: u32) -> Self {
         Self::new(write_count, true)
     }
@@ -58,14 +58,14 @@ impl Power {
         self.state().count
     }
 
-    /// Loses some of what was not synced.
+    /// Reverts some of the unsynced writes.
     pub fn lose(&self, random: &mut dyn FnMut() -> u64) {
         for lost in std::mem::take(&mut self.state().unsynced) {
             let Ok(file) = OpenOptions::new().write(true).open(&lost.path) else {
                 continue;
             };
             let sectors: Vec<_> = lost.before.chunks(512).enumerate().collect();
-            // All of it, nothing, or some of its sectors.
+            // All of its sectors, none, or some.
             let kind = random() % 3;
             for (index, sector) in sectors {
                 if kind == 0 || (kind == 1 && random().is_multiple_of(2)) {
@@ -80,7 +80,7 @@ impl Power {
         self.0.0.lock().unwrap()
     }
 
-    /// Holds back who writes a copy until something is noted of what was written.
+    /// Blocks a copy's writes until some of them are recorded as done.
     fn wait_for_notes(&self, path: &Path, size: usize) {
         let mut state = self.state();
         if path.to_string_lossy().ends_with(NOTES) {
@@ -91,7 +91,7 @@ impl Power {
         state.not_noted += u64::try_from(size).unwrap();
         let is_ahead =
             |state: &mut State| !state.is_full && state.count < state.fails_at && state.not_noted > AHEAD_MAX;
-        // The thread that takes notes may have failed: no test waits for that for ever.
+        // The thread that records them may have failed: the wait is bounded.
         let _ = self
             .0
             .1
@@ -242,13 +242,14 @@ impl WriteAt for PowerFile {
 
     fn sync(&self) -> io::Result<()> {
         self.power.step()?;
-        // What others write meanwhile may count as synced: no more is lost by that.
+        // Concurrent writes of others may count as synced: that loses no more than a real disk
+        // would.
         self.power.forget(&self.path);
         Ok(())
     }
 }
 
-/// How a file's name ends that says what is done of a copy.
+/// The suffix of the file that records which runs of a copy are done.
 const NOTES: &str = "-done";
-/// More than is noted at once.
+/// More than is recorded at once.
 const AHEAD_MAX: u64 = 3 << 20;

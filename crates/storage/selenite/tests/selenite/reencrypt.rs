@@ -1,7 +1,8 @@
-//! Pages re-encrypted under the feet of real processes: four that write, and one that seals and is killed again and
-//! again. Every commit that a writer was told of has a number, and none may be missing.
+//! Re-encryption with real processes: four that write, and one that re-encrypts and is killed
+//! again and again. Every acknowledged commit has a number, and none may be missing.
 //!
-//! `SELENITE_KILLS` says how often (50 in CI); `SELENITE_SEED` repeats the moments, as far as processes can.
+//! `SELENITE_KILLS` sets the number of kills (50 in CI); `SELENITE_SEED` repeats the random
+//! choices, as far as timing allows.
 
 mod child;
 mod inside;
@@ -48,7 +49,7 @@ impl Bench {
         access(&self.key.spec())
     }
 
-    /// A database in WAL mode with some hundred pages, of which some are free.
+    /// A database with some hundred pages in this journal mode, some of them free.
     pub(crate) fn fill(&self, layout: &Layout, mode: &str, rows: u64) {
         let database = Database::create(&Disk, &self.path(), &self.access(), layout).unwrap();
         let sql = format!(
@@ -72,7 +73,8 @@ pub(crate) fn access(spec: &str) -> Access {
     }
 }
 
-/// The epochs of all pages of the file and all frames of the log, in the clear part of their trailers.
+/// The epochs of all pages of the file and all frames of the log, from the unencrypted part of
+/// their trailers.
 pub(crate) fn epochs(path: &Path, page_size: usize) -> BTreeSet<u32> {
     let mut found = BTreeSet::new();
     let wal = path.with_extension("db-wal");
@@ -87,13 +89,13 @@ pub(crate) fn epochs(path: &Path, page_size: usize) -> BTreeSet<u32> {
     found
 }
 
-/// A process, and what it says.
+/// A process, and its output.
 struct ChildProcess {
     child: Child,
     lines: Receiver<String>,
 }
 
-/// It is listened to all the time: who is not waits, when the pipe is full.
+/// Its output is read all the time: otherwise it would block when the pipe is full.
 fn listen_to(mut child: Child) -> ChildProcess {
     let output = BufReader::new(child.stdout.take().unwrap());
     let (said, lines) = mpsc::channel();
@@ -107,7 +109,7 @@ fn listen_to(mut child: Child) -> ChildProcess {
 }
 
 impl ChildProcess {
-    /// Kills it when it has said so many lines, unless it ends before; answers whether it was killed.
+    /// Kills it after this number of steps, unless it ends before; returns whether it was killed.
     fn kill_after(mut self, count: usize) -> bool {
         let said = self.lines.iter().filter(|line| line.starts_with("step"));
         let heard = said.take(count).count();
@@ -118,7 +120,7 @@ impl ChildProcess {
         heard == count
     }
 
-    /// Ends a writer, and answers the number of its last commit.
+    /// Ends a writer, and returns the number of its last commit.
     fn stop(mut self) -> u64 {
         drop(self.child.stdin.take());
         let last = self
@@ -174,7 +176,7 @@ fn kill_and_look(mode: &str, seed: u64) {
         reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none())
     };
     let done = match seal(Goal::NewKey) {
-        // The last that was killed has begun it.
+        // The last process that was killed has begun it.
         Err(EngineError::Begun { .. }) => seal(Goal::GoOn).unwrap(),
         done => done.unwrap(),
     };
@@ -187,7 +189,7 @@ fn kill_and_look(mode: &str, seed: u64) {
     assert!(last.iter().all(|&number| number > 0));
 }
 
-/// Every commit that a writer was told of is there.
+/// Checks that every acknowledged commit is in the database.
 fn check(bench: &Bench, last: &[u64]) {
     let database = Database::open(&Disk, &bench.path(), &bench.access()).unwrap();
     for (writer, &last) in last.iter().enumerate() {

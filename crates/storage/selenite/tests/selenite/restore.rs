@@ -1,4 +1,4 @@
-//! What was backed up is restored, and nothing else.
+//! A restore has the backed up content, and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub fn same(bench: &Bench, one: &Path, two: &Path) -> bool {
 }
 
 #[test]
-fn what_was_backed_up_comes_back_under_a_new_key() {
+fn a_backup_is_restored_under_a_new_key() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let path = made(&bench, "app.db", mode, 3000);
@@ -76,7 +76,7 @@ fn what_was_backed_up_comes_back_under_a_new_key() {
         let journal = query(&to, &bench.access(), "PRAGMA journal_mode").unwrap();
         assert_eq!(format!("{journal:?}"), format!("[[Text(\"{}\")]]", mode.to_lowercase()));
         assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
-        // No other process may read it.
+        // Only its owner may read it.
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(&to).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -84,7 +84,7 @@ fn what_was_backed_up_comes_back_under_a_new_key() {
 }
 
 #[test]
-fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
+fn an_existing_file_is_replaced_only_with_force() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "WAL", 300);
     back_up(&bench, &path);
@@ -108,9 +108,9 @@ fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
     );
 }
 
-/// Of the same database: its epochs and generations are never used again.
+/// Of the same database: its epochs and generations are never reused.
 #[test]
-fn the_place_of_a_database_that_went_on_has_a_later_epoch() {
+fn a_restore_over_a_later_state_has_a_higher_epoch() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);
@@ -130,7 +130,7 @@ fn the_place_of_a_database_that_went_on_has_a_later_epoch() {
 }
 
 #[test]
-fn what_can_not_be_opened_is_replaced_with_its_logs() {
+fn an_unopenable_file_is_replaced_with_its_logs() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "WAL", 300);
     back_up(&bench, &path);
@@ -165,9 +165,10 @@ fn what_can_not_be_opened_is_replaced_with_its_logs() {
     }
 }
 
-/// That a key can't be had says nothing about the file: here one slot asks for what no slot may.
+/// An unavailable key gives no information about the file: here one slot has parameters that are
+/// not allowed.
 #[test]
-fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
+fn a_file_is_not_replaced_if_its_key_is_unavailable() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);
@@ -197,7 +198,7 @@ fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
     let is_refused = matches!(error, EngineError::Key(KeyError::KeyRefused { .. }));
     assert!(is_refused, "{error}");
     assert_eq!(std::fs::read(&to).unwrap(), before);
-    // Of another key it is, by this one.
+    // With this identity, the file is of another key.
     let restored = from_backups_by(&bench, "other-key", &how).unwrap_err();
     assert!(matches!(restored, EngineError::Backup(_)), "{restored}");
 }
@@ -220,7 +221,7 @@ fn a_database_in_use_is_not_replaced() {
 }
 
 #[test]
-fn with_others_to_open_it_it_is_another_database() {
+fn a_restore_for_other_recipients_is_another_database() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);
@@ -241,7 +242,7 @@ fn with_others_to_open_it_it_is_another_database() {
 }
 
 #[test]
-fn which_backup_is_meant_is_said_by_name_or_time() {
+fn a_backup_is_chosen_by_name_or_time() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     let first = back_up(&bench, &path);
@@ -263,7 +264,7 @@ fn which_backup_is_meant_is_said_by_name_or_time() {
         let error = with(which).unwrap_err();
         assert_eq!(error.class(), Class::Usage, "{error}");
     }
-    // Of another database, too: which one is meant has to be said.
+    // With backups of two databases, the database has to be chosen.
     let other = made(&bench, "other.db", "DELETE", 300);
     let second = back_up(&bench, &other);
     assert_eq!(with(Which::Newest).unwrap_err().class(), Class::Usage);
@@ -277,7 +278,7 @@ fn which_backup_is_meant_is_said_by_name_or_time() {
 }
 
 #[test]
-fn nobody_without_a_key_gets_anything() {
+fn without_a_key_nothing_is_restored() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);

@@ -1,4 +1,4 @@
-//! Backups that rest on others, that lack pages, that were tampered with, and that come in pieces.
+//! Backups with bases, with missing pages, with tampered objects, and interrupted restores.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn back_up_as(bench: &Bench, path: &Path, how: Backup) -> ArchiveName {
     done.unwrap().name
 }
 
-/// Every object of all backups.
+/// The paths of all objects of all backups.
 fn objects(bench: &Bench) -> Vec<PathBuf> {
     let folder = Folder::new(&bench.path("backups"));
     let objects = folder.list("").unwrap().into_iter();
@@ -59,7 +59,7 @@ fn each_link_of_a_chain_is_restored_as_the_database_was_then() {
                 ..Restore::new(&to)
             };
             let restored = from_backups(&bench, &how).unwrap();
-            // Of several that were begun in one second any may be what the next rests on.
+            // If several were begun in one second, any of them may be the base of the next.
             let is_chain = if index == 0 {
                 restored.link_count == 1
             } else {
@@ -83,7 +83,7 @@ fn each_link_of_a_chain_is_restored_as_the_database_was_then() {
     }
 }
 
-/// In one second, too.
+/// Also within one second.
 #[test]
 fn the_newest_is_the_one_that_was_made_last() {
     let bench = Bench::new();
@@ -109,7 +109,7 @@ fn the_newest_is_the_one_that_was_made_last() {
 }
 
 #[test]
-fn a_backup_that_lacks_pages_is_restored_if_that_is_meant() {
+fn a_backup_that_lacks_pages_is_restored_only_on_request() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 3000);
     let mut bytes = std::fs::read(&path).unwrap();
@@ -144,7 +144,7 @@ fn a_backup_that_lacks_pages_is_restored_if_that_is_meant() {
 }
 
 #[test]
-fn whatever_was_done_to_an_object_nothing_is_restored() {
+fn nothing_is_restored_from_a_tampered_object() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 500);
     let (first, second) = (back_up(&bench, &path), back_up(&bench, &path));
@@ -189,7 +189,7 @@ fn whatever_was_done_to_an_object_nothing_is_restored() {
     assert!(same(&bench, &path, &to));
 }
 
-/// Stops when it has been asked that many times.
+/// Interrupts at this number of checks.
 struct StopAfter(AtomicU32);
 
 impl Observer for StopAfter {
@@ -201,7 +201,7 @@ impl Observer for StopAfter {
 }
 
 #[test]
-fn what_was_fetched_is_kept_until_all_is_done() {
+fn fetched_parts_are_kept_until_the_end() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 10_000);
     back_up(&bench, &path);
@@ -217,16 +217,16 @@ fn what_was_fetched_is_kept_until_all_is_done() {
     assert_eq!(bench.names(), [".new.db.selenite-fetched", "app.db", "backups"]);
     let before = far.traffic().requests;
     restore(&Disk, &far, &bench.access(), &how, &Watch::none()).unwrap();
-    // The list alone.
+    // Only the list was requested again.
     assert_eq!(far.traffic().requests, before + 1);
     assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
     assert!(same(&bench, &path, &to));
 }
 
-/// `claim-owns-the-cache`: by one that is under way, or was cut off; neither is for who never held
-/// the claim to take away.
+/// `claim-owns-the-cache`: another restore that is running or was interrupted may have fetched
+/// them; a restore that never held the claim does not remove them.
 #[test]
-fn what_another_fetched_stays_where_a_restore_fails() {
+fn a_failed_restore_keeps_the_parts_that_another_fetched() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);
@@ -243,7 +243,7 @@ fn what_another_fetched_stays_where_a_restore_fails() {
     };
     let error = from_backups(&bench, &wrong).unwrap_err();
     assert_eq!(error.class(), Class::Usage, "{error}");
-    // Its own goes.
+    // What it fetched itself is removed.
     let far = Folder::new(&bench.path("backups"));
     let other = bench.access_by("other-key");
     let error = restore(&Disk, &far, &other, &how, &Watch::none()).unwrap_err();
@@ -260,7 +260,7 @@ fn what_another_fetched_stays_where_a_restore_fails() {
 }
 
 #[test]
-fn one_restores_a_file_at_a_time() {
+fn one_process_at_a_time_restores_a_file() {
     let bench = Bench::new();
     let path = made(&bench, "app.db", "DELETE", 300);
     back_up(&bench, &path);

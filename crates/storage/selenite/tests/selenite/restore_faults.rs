@@ -1,4 +1,4 @@
-//! A disk that fails at each thing that a restore does to it: full, or not able to keep what it was given.
+//! A disk that fails at each operation of a restore: full, or with I/O errors.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,7 +14,7 @@ use selenite_backup::Folder;
 use crate::restore::{CONTENTS, back_up, made, same};
 use crate::support::{Bench, query};
 
-/// The disk of this machine, of which one call fails, and all later ones where it is full.
+/// The disk of this machine; one call fails, or, if the disk is full, all calls from then on.
 #[derive(Clone)]
 struct Faulty(Arc<Fault>);
 
@@ -34,7 +34,7 @@ impl Faulty {
         }))
     }
 
-    /// What takes room fails on a full disk; on one that does not keep what it is given, what changes anything.
+    /// On a full disk, calls that need space fail; otherwise, any call that changes something.
     fn call<T>(&self, takes_room: bool, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let fault = &self.0;
         if fault.is_full && !takes_room {
@@ -141,14 +141,14 @@ impl Storage for Faulty {
     }
 }
 
-/// Two runs of pages, and what is left of them.
+/// Two full runs of pages, and a partial one.
 const ROWS: u32 = 12_000;
 
 struct Trial {
     bench: Bench,
     source: PathBuf,
     to: PathBuf,
-    /// What was there before, if anything.
+    /// The rows that existed before, if any.
     before: Option<String>,
 }
 
@@ -194,7 +194,7 @@ impl Trial {
         restore(disk, &destination, &self.bench.access(), &how, &Watch::none())
     }
 
-    /// Fails at each call. Answers how many there are.
+    /// Fails at each call. Returns the number of calls.
     fn each_call(&self, is_full: bool) -> u32 {
         for fail_at in 1.. {
             let disk = Faulty::new(fail_at, is_full);
@@ -223,7 +223,7 @@ impl Trial {
                 );
             }
             self.look(&error, &about);
-            // What was fetched may be kept for the next one: nothing else is left.
+            // The fetched parts may be kept for the next run: nothing else is left.
             let left: Vec<String> = self
                 .bench
                 .names()
@@ -242,7 +242,8 @@ impl Trial {
         unreachable!("a restore has an end")
     }
 
-    /// What has the name is what was there before; or all of the new one, where the name could not be made to last.
+    /// The file is unchanged, or the complete new one if the folder could not be synced after the
+    /// rename.
     fn look(&self, error: &EngineError, about: &str) {
         if self.rows() == self.before {
             return;
@@ -255,7 +256,7 @@ impl Trial {
         );
     }
 
-    /// The next run ends it; then all is as it was before.
+    /// Checks that the next run succeeds; then restores the initial state.
     fn again(&self, about: &str) {
         if self.before.is_none() && self.to.exists() {
             std::fs::remove_file(&self.to).unwrap();
@@ -272,22 +273,23 @@ impl Trial {
 }
 
 #[test]
-fn a_disk_that_fails_leaves_no_file_or_the_whole_one() {
+fn a_failing_disk_leaves_no_file_or_the_complete_one() {
     let trial = Trial::new(false);
-    // A claim, a draft, superblocks, a size, three runs, syncs of file and folder, the name.
+    // The claim, the draft, the superblocks, the size, three runs, syncs of file and folder, the
+    // rename.
     let calls = trial.each_call(false);
     assert!(calls >= 12, "{calls}");
 }
 
 #[test]
-fn a_disk_that_fails_leaves_the_database_that_was_there_or_the_whole_new_one() {
+fn a_failing_disk_leaves_the_old_database_or_the_complete_new_one() {
     let trial = Trial::new(true);
     let calls = trial.each_call(false);
     assert!(calls >= 12, "{calls}");
 }
 
 #[test]
-fn a_disk_that_is_full_says_how_much_room_is_needed_and_leaves_what_was_there() {
+fn a_full_disk_is_reported_with_the_needed_space_and_changes_nothing() {
     for is_there in [false, true] {
         let calls = Trial::new(is_there).each_call(true);
         assert!(calls >= 8, "{calls}");

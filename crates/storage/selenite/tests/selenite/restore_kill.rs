@@ -1,6 +1,7 @@
-//! A kill at any moment of a restore leaves what was there, or all of what was backed up; and the next run ends it.
+//! A kill at any moment of a restore leaves the previous file, or the complete restored one; and
+//! the next run finishes.
 //!
-//! As in `offline_kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is
+//! As in `offline_kill.rs` the test starts itself as a child, which stops at a chosen step, and is
 //! killed there.
 
 use std::io::{BufRead, BufReader, Read};
@@ -29,7 +30,8 @@ impl Steps for StopAt {
     fn step(&self, name: &str) {
         if self.count.fetch_add(1, Ordering::SeqCst) == self.stop_at {
             println!("stopped at {name}");
-            // Until the parent kills this process; the end of its input says that the parent is gone.
+            // Until the parent kills this process; the end of its input means that the parent has
+            // ended.
             let _ = std::io::stdin().read(&mut [0]);
             std::process::exit(9);
         }
@@ -44,7 +46,7 @@ fn how(to: &Path) -> Restore {
     }
 }
 
-/// The child. Does nothing when it is run as a test.
+/// The child process. Does nothing when it is run as a test.
 #[test]
 fn restore_child() {
     let Ok(path) = std::env::var("SELENITE_TEST_RESTORE") else {
@@ -64,7 +66,7 @@ fn restore_child() {
     println!("done after {}", steps.count.load(Ordering::SeqCst));
 }
 
-/// Runs the child to the step at which it stops, and kills it; answers what it said.
+/// Runs the child to the step at which it stops, and kills it; returns its output.
 fn run_child(bench: &Bench, to: &Path, stop_at: u32) -> String {
     let mut child = test_command("restore_kill::restore_child")
         .env("SELENITE_TEST_RESTORE", to)
@@ -88,7 +90,7 @@ fn run_child(bench: &Bench, to: &Path, stop_at: u32) -> String {
     said
 }
 
-/// `prepare` makes what is there before; `is_old` says whether it is still so.
+/// `prepare` creates the previous file; `is_old` returns whether it is unchanged.
 fn kill_everywhere(prepare: impl Fn(&Bench, &Path), is_old: impl Fn(&Bench, &Path) -> bool) {
     let (mut kept, mut restored) = (0, 0);
     let mut stop_at = 0;
@@ -99,7 +101,6 @@ fn kill_everywhere(prepare: impl Fn(&Bench, &Path), is_old: impl Fn(&Bench, &Pat
         let to = bench.path("app.db");
         prepare(&bench, &to);
         let said = run_child(&bench, &to, stop_at);
-        // What is there is looked at in a copy: a look may close a log.
         let is_new = to.exists()
             && query(&to, &bench.access(), CONTENTS)
                 .is_ok_and(|rows| rows == query(&source, &bench.access(), CONTENTS).unwrap());
@@ -124,12 +125,12 @@ fn kill_everywhere(prepare: impl Fn(&Bench, &Path), is_old: impl Fn(&Bench, &Pat
 }
 
 #[test]
-fn a_kill_leaves_no_file_or_the_whole_one() {
+fn a_kill_leaves_no_file_or_the_complete_one() {
     kill_everywhere(|_, _| (), |_, to| !to.exists());
 }
 
 #[test]
-fn a_kill_leaves_the_database_that_was_there_or_the_whole_new_one() {
+fn a_kill_leaves_the_old_database_or_the_complete_new_one() {
     kill_everywhere(
         |bench, to| drop(made(bench, to.file_name().unwrap().to_str().unwrap(), "WAL", 20)),
         |bench, to| {
@@ -140,14 +141,14 @@ fn a_kill_leaves_the_database_that_was_there_or_the_whole_new_one() {
 }
 
 #[test]
-fn a_kill_leaves_the_file_that_could_not_be_opened_or_the_whole_new_one() {
+fn a_kill_leaves_the_unopenable_file_or_the_complete_new_one() {
     kill_everywhere(
         |_, to| {
             std::fs::write(to, "junk").unwrap();
             std::fs::write(to.with_file_name("app.db-wal"), "its log").unwrap();
         },
         |bench, to| {
-            // Its log is put aside just before the file gets its name.
+            // Its log is renamed just before the file gets its name.
             let log = std::fs::read(to.with_file_name("app.db-wal"))
                 .or_else(|_| std::fs::read(bench.path(".app.db.selenite-tmp-restore-wal")));
             std::fs::read(to).unwrap() == b"junk" && log.unwrap() == b"its log"

@@ -1,4 +1,4 @@
-//! What can still be read of a damaged database comes into the new one, and what can't is named.
+//! Readable rows of a damaged database are copied to the new one, and lost ones are reported.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -31,7 +31,7 @@ pub fn sealed(bench: &Bench, name: &str, layout: &Layout, sql: &str) -> PathBuf 
     path
 }
 
-/// Where a page of 1024 bytes lies.
+/// The offset of a page of 1024 bytes.
 pub fn place(page_no: u32) -> u64 {
     65536 + (u64::from(page_no) - 1) * 1024
 }
@@ -48,7 +48,7 @@ pub fn spoil(path: &Path, page_no: u32) {
     flip(path, place(page_no) + 77);
 }
 
-/// The pages of a table or index, as SQLite says: `internal`, `leaf` or `overflow`.
+/// The pages of a table or index of one kind, from SQLite: `internal`, `leaf` or `overflow`.
 pub fn pages(path: &Path, bench: &Bench, name: &str, kind: &str) -> Vec<u32> {
     let sql = format!("SELECT pageno FROM dbstat WHERE name = '{name}' AND pagetype = '{kind}' ORDER BY path");
     numbers(path, bench, &sql)
@@ -69,7 +69,7 @@ pub fn try_save(bench: &Bench, path: &Path) -> Result<Salvaged, EngineError> {
     salvage(&Disk, path, &bench.access(), (&to, &[]), &Watch::none())
 }
 
-/// Salvages to `saved.db`, which is then sound; the damaged database is as it was.
+/// Salvages to `saved.db`, and checks that it is sound and that the damaged database is unchanged.
 pub fn save(bench: &Bench, path: &Path) -> Salvaged {
     let before = fs::read(path).unwrap();
     let names = bench.names();
@@ -109,7 +109,7 @@ pub const NOTES: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
     INSERT INTO note SELECT i, 'note ' || i || ' ' || hex(randomblob(i % 40)) FROM n;";
 
-/// One of everything.
+/// One of every kind of object and value.
 const ALL_KINDS: &str = "
     PRAGMA user_version = -7; PRAGMA application_id = 77;
     CREATE TABLE value (a, b TEXT, c REAL, d INTEGER, e BLOB, f NUMERIC);
@@ -160,7 +160,7 @@ const DUMPS: [&str; 10] = [
 ];
 
 #[test]
-fn a_sound_database_comes_out_as_it_was_in_every_encoding_and_layout() {
+fn a_sound_database_is_copied_unchanged_in_every_encoding_and_layout() {
     for (encoding, auto_vacuum, mode) in [
         ("UTF-8", AutoVacuum::None, "delete"),
         ("UTF-16le", AutoVacuum::Full, "wal"),
@@ -195,7 +195,7 @@ fn a_sound_database_comes_out_as_it_was_in_every_encoding_and_layout() {
             let found = &saved(&bench, &format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"))[0][0];
             assert_eq!(*found, Cell::Text(value.to_owned()), "{encoding}: {pragma}");
         }
-        // A new rowid is above all that were ever given.
+        // A new rowid is above all that were ever assigned.
         saved(&bench, "INSERT INTO counted (a) VALUES ('five')");
         assert_eq!(saved(&bench, "SELECT max(id) FROM counted"), integer(5));
         assert!(!holds(&salvaged.path, b"quick brown"));
@@ -203,7 +203,7 @@ fn a_sound_database_comes_out_as_it_was_in_every_encoding_and_layout() {
 }
 
 #[test]
-fn a_leaf_that_is_lost_is_named_with_its_rows_and_all_others_are_there() {
+fn a_lost_leaf_is_reported_with_its_rows_and_all_others_are_copied() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let leaves = pages(&path, &bench, "note", "leaf");
@@ -227,7 +227,7 @@ fn a_leaf_that_is_lost_is_named_with_its_rows_and_all_others_are_there() {
 }
 
 #[test]
-fn bad_pages_of_an_index_or_of_none_lose_nothing() {
+fn bad_pages_of_an_index_or_the_free_list_lose_no_row() {
     let bench = Bench::new();
     let sql = format!("{NOTES} CREATE TABLE gone AS SELECT * FROM note; DROP TABLE gone; ANALYZE;");
     let path = sealed(&bench, "app.db", &LAYOUT, &sql);
@@ -249,7 +249,7 @@ fn bad_pages_of_an_index_or_of_none_lose_nothing() {
 }
 
 #[test]
-fn a_row_whose_overflow_is_lost_is_lost_alone() {
+fn a_lost_overflow_page_loses_one_row() {
     let bench = Bench::new();
     let sql =
         "CREATE TABLE long (a, b); INSERT INTO long VALUES (1, zeroblob(20000)), (2, 'short'), (3, zeroblob(20000));
@@ -300,9 +300,9 @@ fn a_page_of_another_table_or_database_is_not_taken() {
     assert_eq!(table(&salvaged, "twin").row_count, 3000);
 }
 
-/// Nothing in a page says how old it is; but the rowids of an older one are not those of its place.
+/// A page does not show how old it is; but the rowids of an older one are not those of its place.
 #[test]
-fn an_older_page_does_not_bring_its_rows_to_where_others_belong() {
+fn an_older_page_does_not_restore_its_rows_in_place_of_others() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let (old, old_leaves) = (fs::read(&path).unwrap(), pages(&path, &bench, "note", "leaf"));
@@ -325,9 +325,9 @@ fn an_older_page_does_not_bring_its_rows_to_where_others_belong() {
 }
 
 #[test]
-fn a_definition_that_needs_its_application_is_named_and_its_rows_are_kept() {
+fn a_definition_that_needs_its_application_is_reported_and_its_rows_are_kept() {
     let bench = Bench::new();
-    // Written by an application that has the function; here the schema is changed, as that application would have it.
+    // As if written by an application that has the function: the schema is changed accordingly.
     let sql = format!(
         "{NOTES} CREATE TABLE special (a, b AS (a + 1) STORED); INSERT INTO special (a) VALUES (1), (2);
         PRAGMA writable_schema = ON;
@@ -351,7 +351,7 @@ fn a_definition_that_needs_its_application_is_named_and_its_rows_are_kept() {
 }
 
 #[test]
-fn nothing_is_overwritten_and_nothing_stays_behind() {
+fn salvage_overwrites_nothing_and_leaves_no_draft() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     fs::write(bench.path("saved.db"), "there").unwrap();
@@ -361,7 +361,7 @@ fn nothing_is_overwritten_and_nothing_stays_behind() {
     fs::write(bench.path("saved.db-wal"), "").unwrap();
     assert!(matches!(try_save(&bench, &path), Err(EngineError::Exists { .. })));
     fs::remove_file(bench.path("saved.db-wal")).unwrap();
-    // Stopped in each phase.
+    // Interrupted in each phase.
     for phase in [Phase::Verifying, Phase::Copying] {
         let watch = Watch::new(Arc::new(Stopper {
             phase,
@@ -377,7 +377,7 @@ fn nothing_is_overwritten_and_nothing_stays_behind() {
     assert_eq!((error.class(), bench.names()), (Class::Key, vec!["app.db".to_owned()]));
 }
 
-/// Looks at every file each time something is done.
+/// Checks every file at every step.
 struct Looker {
     target: PathBuf,
     is_named: AtomicBool,
@@ -391,7 +391,7 @@ impl Steps for Looker {
         let folder = self.target.parent().unwrap();
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            // SQLite may remove its journal meanwhile: there is none here, but for the draft.
+            // SQLite may remove its journal meanwhile: only the draft has one.
             assert!(
                 !path.exists() || !holds(&path, b"CREATE TABLE") && !holds(&path, b"note 1"),
                 "{name}: {path:?}"
@@ -399,7 +399,7 @@ impl Steps for Looker {
         }
         assert!(!self.target.exists(), "{name}: the new name comes last");
         if name == "rename_new" {
-            // A kill before this leaves a draft, which a later run names.
+            // A kill before this leaves a draft, which a later run reports.
             let drafts = Draft::leftovers(&Disk, &self.target).unwrap();
             assert_eq!(drafts.len(), 1);
             let report = verify::physical(&Disk, &drafts[0], &self.access(), &Watch::none()).unwrap();
@@ -420,7 +420,7 @@ impl Looker {
 }
 
 #[test]
-fn nothing_is_in_clear_on_the_way_and_the_new_name_comes_when_all_is_there() {
+fn nothing_is_written_unencrypted_and_the_rename_comes_last() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let to = bench.path("new.db");
@@ -457,7 +457,7 @@ impl Observer for Stopper {
     }
 }
 
-/// Writes to the database when its rows are being copied.
+/// Writes to the database while its rows are copied.
 struct Writer(PathBuf);
 
 impl Observer for Writer {

@@ -1,4 +1,5 @@
-//! A salvage with a log that is damaged in its headers: no old row in the place of a newer one, and none is silent.
+//! A salvage with a log whose headers are damaged: no old row replaces a newer one, and every loss
+//! is reported.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -9,7 +10,7 @@ use crate::salvage_logs::{FRAME, THEM, THREE, texts, wal_of, with_log, with_read
 use crate::support::Bench;
 use crate::verify_logs::with_super_journal;
 
-/// A log of one frame for each of these transactions.
+/// A database with a log that has one frame for each of these transactions.
 fn with_frames(bench: &Bench, sql: &str) -> PathBuf {
     let sql = format!("DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); {sql}");
     with_log(bench, &LAYOUT, "WAL", &sql)
@@ -31,8 +32,8 @@ fn a_log_counts_up_to_its_first_damaged_frame_header() {
     assert_eq!(texts(&bench, THEM), ["first", "old", "old"]);
 }
 
-/// All transactions change one page, and a checkpoint has copied the last: what stands before the
-/// damaged frame is stale.
+/// All transactions change one page, and a checkpoint has copied the last: the frames before the
+/// damaged one are outdated.
 #[test]
 fn frames_before_a_damaged_header_do_not_replace_pages_that_were_copied_later() {
     let bench = Bench::new();
@@ -53,9 +54,9 @@ fn frames_before_a_damaged_header_do_not_replace_pages_that_were_copied_later() 
     assert_eq!(texts(&bench, THEM), ["fourth", "old", "old"]);
 }
 
-/// The page of the damaged frame has an older good frame before it, and was copied.
+/// The page of the damaged frame has an older intact frame before it, and was copied.
 #[test]
-fn a_page_that_only_a_damaged_header_held_comes_from_the_file_if_all_was_copied() {
+fn the_page_of_a_damaged_frame_is_read_from_the_file_if_all_was_copied() {
     let bench = Bench::new();
     let sql = format!("UPDATE note SET text = 'zeroth' WHERE id = 1; {THREE} PRAGMA wal_checkpoint(PASSIVE);");
     let path = with_frames(&bench, &sql);
@@ -71,14 +72,14 @@ fn a_page_that_only_a_damaged_header_held_comes_from_the_file_if_all_was_copied(
 }
 
 #[test]
-fn where_not_all_was_copied_every_page_without_a_later_image_is_named() {
+fn pages_without_a_later_image_are_uncertain_if_not_all_was_copied() {
     let bench = Bench::new();
     let first = format!("DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); {THREE}");
     let then = "PRAGMA wal_checkpoint(PASSIVE); UPDATE note SET text = 'fourth' WHERE id = 2800;";
     let path = with_reader(&bench, &LAYOUT, "WAL", (&first, then));
     flip(&wal_of(&path), 32 + FRAME + 8);
     let salvaged = save(&bench, &path);
-    // All but the two of the frames behind.
+    // All pages except the two of the frames behind it.
     let pages = u64::from(salvaged.page_count);
     assert_eq!(
         (salvaged.bad_logs.len(), salvaged.uncertain_count),
@@ -106,9 +107,9 @@ fn a_log_with_a_damaged_header_is_read_by_its_first_frame() {
     }
 }
 
-/// The states that the database had, one after the other.
+/// The states that the database had, in order.
 #[test]
-fn a_log_that_lost_a_sector_never_makes_a_state_that_never_was() {
+fn a_log_that_lost_a_sector_gives_only_states_that_existed() {
     let bench = Bench::new();
     let path = with_frames(&bench, THREE);
     let log = wal_of(&path);
@@ -136,7 +137,7 @@ fn a_log_that_lost_a_sector_never_makes_a_state_that_never_was() {
 /// A log was restarted over an older one, all of which is in the file; header and first frame are
 /// lost, and the page in that frame was copied.
 #[test]
-fn frames_of_an_older_log_do_not_come_back_where_header_and_first_frame_are_lost() {
+fn frames_of_an_older_log_are_not_used_if_header_and_first_frame_are_lost() {
     let bench = Bench::new();
     let sql = format!(
         "{THREE} UPDATE note SET text = 'fourth' WHERE id = 1; PRAGMA wal_checkpoint(RESTART);
@@ -150,15 +151,15 @@ fn frames_of_an_older_log_do_not_come_back_where_header_and_first_frame_are_lost
     assert_eq!(texts(&bench, THEM), ["new", "second", "third"]);
 }
 
-/// No one has authenticated the number before a record that does not open: where no page can have
-/// it, what was changed and not committed is in the file in some other place.
+/// The page number before a record that does not open is not authenticated: if no page can have
+/// that number, another page of the file has an uncommitted change.
 #[test]
 fn a_bad_record_of_an_unknown_page_makes_pages_without_a_record_uncertain() {
     let open = "PRAGMA cache_size = 5; DROP INDEX note_by_text; BEGIN; UPDATE note SET text = 'open' WHERE id < 1000;";
     for (within, is_known) in [(0, false), (500, true)] {
         let bench = Bench::new();
         let path = with_log(&bench, &LAYOUT, "DELETE", open);
-        // The second record: each has a header of its own, where the cache is so small.
+        // The second record: with so small a cache, each record has a header of its own.
         flip(&bench.path("damaged.db-journal"), 2048 + 512 + within);
         let salvaged = save(&bench, &path);
         assert_eq!(salvaged.bad_logs.len(), 1);
@@ -167,7 +168,7 @@ fn a_bad_record_of_an_unknown_page_makes_pages_without_a_record_uncertain() {
     }
 }
 
-/// SQLite does not believe a name that does not add up, and rolls back (readSuperJournal in pager.c).
+/// SQLite ignores a name with a wrong checksum, and rolls back (readSuperJournal in pager.c).
 #[test]
 fn a_torn_name_of_a_super_journal_does_not_commit_a_transaction() {
     let open = "PRAGMA cache_size = 5; DROP INDEX note_by_text; BEGIN; UPDATE note SET text = 'open';";

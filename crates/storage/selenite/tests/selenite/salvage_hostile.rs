@@ -1,6 +1,5 @@
-//! Anyone who could write to a database's schema table could have put anything there, and a table
-//! may have rules of its own for rows that collide: neither takes a row away without a word, or
-//! gets anything else made.
+//! The content of the schema table is chosen by anyone who can write to it, and a table may have
+//! conflict clauses of its own: neither removes a row without a report, or creates anything else.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -25,7 +24,7 @@ fn names_not_made(salvaged: &Salvaged) -> Vec<&str> {
 }
 
 #[test]
-fn a_row_that_collides_is_named_whatever_its_table_says_of_conflicts() {
+fn a_conflicting_row_is_reported_with_every_conflict_clause() {
     for clause in ["REPLACE", "IGNORE", "FAIL", "ROLLBACK"] {
         let bench = Bench::new();
         let sql = format!(
@@ -39,7 +38,7 @@ fn a_row_that_collides_is_named_whatever_its_table_says_of_conflicts() {
         let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         file.read_exact_at(&mut old, place(leaf)).unwrap();
         drop(file);
-        // Other rows get the keys that those of the leaf had, which is then put back.
+        // Other rows get the keys of the leaf's rows, and then the old leaf is restored.
         let sql = "UPDATE t SET k = -id WHERE id BETWEEN 200 AND 800; UPDATE t SET k = id - 1800 WHERE id BETWEEN 2000 AND 2600;";
         query(&path, &bench.access(), sql).unwrap();
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -70,7 +69,7 @@ fn a_row_that_collides_is_named_whatever_its_table_says_of_conflicts() {
 }
 
 #[test]
-fn a_definition_makes_what_its_entry_names_or_nothing() {
+fn a_definition_creates_its_entry_or_nothing() {
     let bench = Bench::new();
     let path = forged(
         &bench,
@@ -99,7 +98,7 @@ fn a_definition_makes_what_its_entry_names_or_nothing() {
     assert_eq!(rows, [row("foo", 1), row("held", 2)]);
 }
 
-/// SQLite itself refuses such a table in a schema (sqlite3EndTable in build.c).
+/// SQLite itself rejects such a table in a schema (sqlite3EndTable in build.c).
 #[test]
 fn a_table_is_not_made_from_a_query() {
     let bench = Bench::new();
@@ -133,7 +132,7 @@ fn a_trigger_under_a_tables_name_does_not_run_while_rows_are_copied() {
 }
 
 #[test]
-fn a_virtual_table_is_one_and_its_name_is_its_own() {
+fn a_virtual_table_is_listed_only_with_its_own_valid_definition() {
     let bench = Bench::new();
     let path = forged(
         &bench,
@@ -165,9 +164,10 @@ fn a_virtual_table_is_one_and_its_name_is_its_own() {
     assert_eq!(saved(&bench, "SELECT count(*) FROM note"), integer(3000));
 }
 
-/// `convertToWithoutRowidTable` in build.c leaves a key's column out only where its collation is the same.
+/// `convertToWithoutRowidTable` in build.c omits a repeated key column only if its collation is
+/// the same.
 #[test]
-fn a_key_column_under_two_collations_is_twice_in_a_record() {
+fn a_key_column_with_two_collations_appears_twice_in_a_record() {
     let bench = Bench::new();
     let path = sealed(
         &bench,

@@ -1,6 +1,8 @@
-//! A kill at any moment of a salvage leaves nothing under the new name, or all of it, and the next run works.
+//! A kill at any moment of a salvage leaves no file under the new name, or the complete one, and
+//! the next run works.
 //!
-//! As in `kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is killed there.
+//! As in `kill.rs` the test starts itself as a child, which stops at a chosen step, and is killed
+//! there.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -27,14 +29,15 @@ impl Steps for StopAt {
         let count = self.count.fetch_add(1, Ordering::SeqCst);
         if count == self.stop_at {
             println!("stopped at {name}");
-            // Until the parent kills this process; the end of its input says that the parent is gone.
+            // Until the parent kills this process; the end of its input means that the parent has
+            // ended.
             let _ = std::io::stdin().read(&mut [0]);
             std::process::exit(9);
         }
     }
 }
 
-/// The child. Does nothing when it is run as a test.
+/// The child process. Does nothing when it is run as a test.
 #[test]
 fn salvage_child() {
     let Ok(path) = std::env::var("SELENITE_TEST_SALVAGE") else {
@@ -54,7 +57,7 @@ fn salvage_child() {
     println!("done after {}", steps.count.load(Ordering::SeqCst));
 }
 
-/// Runs the child to the step at which it stops, and kills it; answers what it said.
+/// Runs the child to the step at which it stops, and kills it; returns its output.
 fn run_child(bench: &Bench, path: &Path, stop_at: u32) -> String {
     let mut child = test_command("salvage_kill::salvage_child")
         .env("SELENITE_TEST_SALVAGE", path)
@@ -86,7 +89,7 @@ fn random(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn a_kill_while_salvaging_leaves_nothing_or_all_under_the_new_name() {
+fn a_kill_during_a_salvage_leaves_no_file_or_the_complete_one() {
     const SEED: u64 = 0x5eed_0021;
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
@@ -98,7 +101,7 @@ fn a_kill_while_salvaging_leaves_nothing_or_all_under_the_new_name() {
     let to = bench.path("saved.db");
     let rows = saved(&bench, "SELECT * FROM note");
     std::fs::remove_file(&to).unwrap();
-    // The last are those around the rename: all of them, and some of the others.
+    // The last steps are those around the rename: all of them, and some of the others.
     let mut state = SEED;
     let some = (0..12).map(|_| u32::try_from(random(&mut state) % u64::from(count)).unwrap());
     let stops: Vec<u32> = some.chain(count.saturating_sub(12)..count).collect();
@@ -118,7 +121,7 @@ fn a_kill_while_salvaging_leaves_nothing_or_all_under_the_new_name() {
             let left: Vec<String> = bench.names().into_iter().filter(|name| name != "app.db").collect();
             let salvaged = save(&bench, &path);
             assert_eq!(saved(&bench, "SELECT * FROM note"), rows, "{said}");
-            // Another run could be using what was left: it is named, and stays.
+            // Another run could be using the leftovers: they are reported, and stay.
             let leftovers: Vec<&str> = salvaged
                 .leftovers
                 .iter()

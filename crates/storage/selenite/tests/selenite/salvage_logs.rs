@@ -1,4 +1,4 @@
-//! A write-ahead log or a hot journal beside a damaged database: what was committed counts.
+//! A write-ahead log or a hot journal beside a damaged database: committed changes count.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use selenite::{AutoVacuum, Cell, Database, Layout};
 use crate::salvage::{LAYOUT, NOTES, flip, pages, place, save, saved, sealed, spoil, table};
 use crate::support::{Bench, Collected};
 
-/// A database with its log, copied while it was open: the log would be gone when it is closed.
+/// A database with its log, copied while it was open: closing it would remove the log.
 pub fn with_log(bench: &Bench, layout: &Layout, mode: &str, sql: &str) -> PathBuf {
     with_reader(bench, layout, mode, (sql, ""))
 }
 
-/// The same; before the second part someone begins to read, and keeps the log from restarting.
+/// The same; before the second part a reader begins, which keeps the log from restarting.
 pub fn with_reader(bench: &Bench, layout: &Layout, mode: &str, (sql, then): (&str, &str)) -> PathBuf {
     let path = sealed(bench, "app.db", layout, NOTES);
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();
@@ -55,14 +55,14 @@ pub fn wal_of(path: &Path) -> PathBuf {
 
 pub const FRAME: u64 = 24 + 1024;
 
-/// Transactions of one page each, on pages of their own.
+/// Transactions of one page each, each on a different page.
 pub const THREE: &str = "UPDATE note SET text = 'first' WHERE id = 1; UPDATE note SET text = 'second' WHERE id = 1500;
     UPDATE note SET text = 'third' WHERE id = 2900;";
 pub const THEM: &str =
     "SELECT CASE WHEN text LIKE 'note%' THEN 'old' ELSE text END FROM note WHERE id IN (1, 1500, 2900) ORDER BY id";
 
 #[test]
-fn what_was_committed_to_the_log_counts_and_what_was_not_does_not() {
+fn committed_frames_of_a_log_count_and_uncommitted_ones_do_not() {
     let bench = Bench::new();
     let open = format!("DROP INDEX note_by_text; {THREE} PRAGMA cache_size = 5; BEGIN; UPDATE note SET text = 'open';");
     let path = with_log(&bench, &LAYOUT, "WAL", &open);
@@ -84,7 +84,7 @@ fn a_log_counts_up_to_its_first_bad_frame() {
         "WAL",
         &format!("DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); {THREE}"),
     );
-    // A transaction of one frame each.
+    // Each transaction has one frame.
     assert_eq!(fs::metadata(wal_of(&path)).unwrap().len(), 32 + 3 * FRAME);
     flip(&wal_of(&path), 32 + FRAME + 24 + 100);
     let salvaged = save(&bench, &path);
@@ -94,10 +94,10 @@ fn a_log_counts_up_to_its_first_bad_frame() {
     assert_eq!(table(&salvaged, "note").row_count, 3000);
 }
 
-/// The file is newer than the beginning of such a log: with that in its place, rows would be older than what the
-/// database had, and of several moments.
+/// The file is newer than the beginning of such a log: using that would give rows that are older
+/// than the database's, and of different times.
 #[test]
-fn a_log_with_a_bad_frame_that_was_copied_does_not_take_the_database_back() {
+fn a_copied_log_with_a_bad_frame_does_not_restore_an_older_state() {
     let bench = Bench::new();
     let path = with_log(
         &bench,
@@ -131,7 +131,8 @@ fn a_transaction_that_was_not_committed_is_rolled_back() {
     }
 }
 
-/// The count is authenticated by no one: as many pages as it says here would take hours to look at.
+/// The page count is not authenticated: it would take hours to examine as many pages as it claims
+/// here.
 #[test]
 fn a_journal_does_not_make_a_database_larger_than_it_was() {
     let bench = Bench::new();
@@ -147,7 +148,7 @@ fn a_journal_does_not_make_a_database_larger_than_it_was() {
     assert_eq!(texts(&bench, THEM), ["old", "old", "old"]);
 }
 
-/// What the file has in the place of a page whose record is bad was never committed.
+/// The file's image of a page whose record is bad was never committed.
 #[test]
 fn a_bad_record_of_a_hot_journal_loses_its_page() {
     let bench = Bench::new();
@@ -191,10 +192,10 @@ fn a_page_that_is_bad_in_the_file_and_good_in_the_log_is_no_loss() {
     );
 }
 
-/// `no-older-substitute` of the snapshot: where not all behind the bad frame was copied, no one can
-/// say what the file has of its page.
+/// `no-older-substitute` of the snapshot: if not all frames behind the bad one were copied, the
+/// file's image of its page is unknown.
 #[test]
-fn a_log_that_was_copied_in_part_loses_the_page_of_its_bad_frame() {
+fn a_partly_copied_log_loses_the_page_of_its_bad_frame() {
     let bench = Bench::new();
     let first = format!(
         "DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); UPDATE note SET text = 'zeroth' WHERE id = 1; {THREE}"

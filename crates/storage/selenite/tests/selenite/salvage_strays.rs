@@ -1,4 +1,4 @@
-//! Rows on pages to which nothing leads any more.
+//! Rows on pages that no page refers to.
 
 use std::fs;
 use std::path::Path;
@@ -28,12 +28,12 @@ fn rows_below_a_lost_root_are_found() {
     let note = table(&salvaged, "note");
     assert_eq!((note.row_count, note.found_count, note.lost_count), (3000, 3000, 1));
     assert_eq!(saved(&bench, "SELECT * FROM note"), dump);
-    // No one can say that nothing was below it that is lost, too.
+    // Other pages below it may be lost, too, which can't be excluded.
     assert!(!salvaged.is_complete() && salvaged.strays.is_none());
 }
 
 #[test]
-fn rows_that_could_be_of_either_of_two_tables_are_put_into_neither() {
+fn rows_that_fit_two_tables_go_to_lost_and_found() {
     let bench = Bench::new();
     let rows = |name: &str| {
         format!(
@@ -42,7 +42,7 @@ fn rows_that_could_be_of_either_of_two_tables_are_put_into_neither() {
             INSERT INTO {name} SELECT i, '{name} ' || i FROM n;"
         )
     };
-    // The third has a column more, which no record of the others could be without.
+    // The third has more columns, so that its records do not fit the other two.
     let third = "CREATE TABLE three (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b, c INTEGER NOT NULL);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
         INSERT INTO three SELECT i, 'three ' || i, NULL, i FROM n;";
@@ -72,7 +72,7 @@ fn rows_that_could_be_of_either_of_two_tables_are_put_into_neither() {
 }
 
 #[test]
-fn rows_that_were_deleted_do_not_come_back() {
+fn deleted_rows_are_not_restored() {
     let sql = format!("{NOTES} CREATE TABLE old AS SELECT * FROM note; DROP TABLE old; ANALYZE;");
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, &sql);
@@ -81,11 +81,11 @@ fn rows_that_were_deleted_do_not_come_back() {
     for &page_no in &inner {
         spoil(&path, page_no);
     }
-    // Free pages hold 3000 rows that look like those of the table.
+    // Free pages have 3000 rows that look like those of the table.
     let salvaged = save(&bench, &path);
     assert_eq!((table(&salvaged, "note").row_count, &salvaged.strays), (3000, &None));
     fs::remove_file(bench.path("saved.db")).unwrap();
-    // Where the list of free pages is lost no one can tell them apart.
+    // If the free list is lost they can't be distinguished.
     spoil(&path, trunk);
     let salvaged = save(&bench, &path);
     assert_eq!(table(&salvaged, "note").row_count, 0);
@@ -93,7 +93,7 @@ fn rows_that_were_deleted_do_not_come_back() {
     assert!(strays > 3000 && strays <= 6000, "{strays}");
 }
 
-/// The first trunk of the list of free pages, as SQLite's header says (sqlite.org/fileformat.html, 1.3).
+/// The first trunk page of the free list, from SQLite's header (sqlite.org/fileformat.html, 1.3).
 fn first_free(bench: &Bench, path: &Path) -> u32 {
     let uri = format!(
         "file:{}?vfs=selenite&selenite_identity={}",
@@ -113,7 +113,7 @@ fn first_free(bench: &Bench, path: &Path) -> u32 {
 }
 
 #[test]
-fn without_page_1_rows_come_without_their_tables() {
+fn without_page_1_all_rows_go_to_lost_and_found() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     spoil(&path, 1);
@@ -144,9 +144,9 @@ fn tables_of_a_lost_part_of_the_schema_are_not_made_and_their_rows_are_kept() {
     assert!(strays > 0 && strays + salvaged.row_count() == 60, "{salvaged:?}");
 }
 
-/// Their leaves are of the kind of an index's: it is unknown which are rows.
+/// Their leaves have the same kind as those of indexes, so their rows can't be recognized.
 #[test]
-fn rows_without_rowid_below_a_lost_page_are_said_to_be_lost() {
+fn rows_without_rowid_below_a_lost_page_are_reported_as_lost() {
     let bench = Bench::new();
     let sql = "CREATE TABLE pair (a TEXT PRIMARY KEY, b TEXT) WITHOUT ROWID; CREATE INDEX pair_by_b ON pair (b);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
@@ -167,9 +167,9 @@ fn rows_without_rowid_below_a_lost_page_are_said_to_be_lost() {
     assert!(rows.iter().all(|row| dump.contains(row)));
 }
 
-/// Anyone who can write to a database can write any count into its first page.
+/// The page count on page 1 is chosen by anyone who can write to the database.
 #[test]
-fn a_database_that_promises_all_pages_is_not_looked_for_page_by_page() {
+fn a_claimed_page_count_does_not_make_salvage_examine_every_page() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
     let dump = query(&path, &bench.access(), "SELECT * FROM note").unwrap();

@@ -1,5 +1,6 @@
-//! Random databases, damaged at random: every row whose pages are sound is salvaged, none is wrong, and each that is
-//! missing is accounted for. What is sound is asked of SQLite itself, before the damage (`dbstat`).
+//! Random databases with random damage: every row whose pages are sound is salvaged, none is
+//! wrong, and each missing one is reported. The expected result is queried from SQLite before the
+//! damage (`dbstat`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,7 +28,7 @@ impl Random {
     }
 }
 
-/// Tables of one to four columns, some with rows that are longer than pages, and with free pages.
+/// Tables of one to four columns, some with rows longer than a page, and with free pages.
 fn statements(random: &mut Random) -> String {
     let mut sql = String::new();
     let table_count = 1 + random.below(4);
@@ -71,7 +72,8 @@ fn statements(random: &mut Random) -> String {
     sql
 }
 
-/// For each table its rows by rowid, and the pages of each row: those from the root to its leaf, and its overflow.
+/// For each table its rows by rowid, and the pages of each row: those from the root to its leaf,
+/// and its overflow pages.
 struct Twin {
     rows: BTreeMap<String, BTreeMap<i64, Vec<Cell>>>,
     pages: BTreeMap<String, BTreeMap<i64, BTreeSet<u32>>>,
@@ -113,8 +115,8 @@ fn by_rowid(rows: Vec<Vec<Cell>>) -> BTreeMap<i64, Vec<Cell>> {
     rows.into_iter().map(|row| (rowid(&row), row)).collect()
 }
 
-/// Leaves have the rows in the order of their paths: `/`, `/000/`, `/000/01a/`; overflow is `/000/01a/003+000000`, of
-/// the fourth cell (sqlite.org/dbstat.html).
+/// Leaves have the rows in the order of their paths: `/`, `/000/`, `/000/01a/`;
+/// `/000/01a/003+000000` is an overflow page of the fourth cell (sqlite.org/dbstat.html).
 fn pages_of(rows: &BTreeMap<i64, Vec<Cell>>, nodes: &[Vec<Cell>]) -> BTreeMap<i64, BTreeSet<u32>> {
     let mut by_path: BTreeMap<&str, u32> = BTreeMap::new();
     let mut pages = BTreeMap::new();
@@ -156,19 +158,19 @@ fn pages_of(rows: &BTreeMap<i64, Vec<Cell>>, nodes: &[Vec<Cell>]) -> BTreeMap<i6
     pages
 }
 
-/// Spoils pages in one of several ways; answers which.
+/// Damages pages at random; returns their numbers.
 fn damage(path: &Path, page_size: usize, page_count: u32, random: &mut Random) -> BTreeSet<u32> {
     let mut bytes = fs::read(path).unwrap();
     let place = |page_no: u32| 65536 + (usize::try_from(page_no).unwrap() - 1) * page_size;
     let mut spoilt = BTreeSet::new();
     for _ in 0..=random.below(5) {
-        // Page 1 is another test's.
+        // Damage of page 1 has another test.
         let mut draw = || 2 + u32::try_from(random.below(u64::from(page_count) - 1)).unwrap();
         let (one, other) = (draw(), draw());
         let at = place(one);
         let image = bytes[at..at + page_size].to_vec();
         match random.below(4) {
-            // A second flip of the same bit would mend it.
+            // A second flip of the same bit would repair it.
             0 if !spoilt.contains(&one) => {
                 bytes[at + usize::try_from(random.below(1024)).unwrap()] ^= 1 << random.below(8)
             }
@@ -196,7 +198,7 @@ fn damage(path: &Path, page_size: usize, page_count: u32, random: &mut Random) -
     spoilt
 }
 
-/// Whether the report says that this row is lost.
+/// Whether the report lists this row as lost.
 fn is_accounted_for(report: &TableReport, rowid: i64) -> bool {
     report.lost.iter().any(|lost| match lost {
         Lost::Page(hole) => {

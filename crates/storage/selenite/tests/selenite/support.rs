@@ -7,7 +7,7 @@ use selenite::{Access, Cell, Database, EngineError, Rows};
 use selenite_format::{Chosen, choose};
 use selenite_keyring::{Cache, Config, Trust, Unlocked};
 
-/// A folder with a key in it.
+/// A folder with keys in it.
 pub struct Bench {
     pub folder: tempfile::TempDir,
 }
@@ -42,7 +42,7 @@ impl Bench {
         }
     }
 
-    /// An unencrypted database, made by these statements.
+    /// An unencrypted database, created by these statements.
     pub fn plain(&self, name: &str, sql: &str) -> PathBuf {
         let path = self.path(name);
         let connection = Connection::open(&path).unwrap();
@@ -51,7 +51,7 @@ impl Bench {
         path
     }
 
-    /// The names in the folder that are no key's.
+    /// The file names in the folder, except key files.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(self.folder.path())
             .unwrap()
@@ -93,7 +93,7 @@ pub fn query_plain(path: &Path, sql: &str) -> Vec<Vec<Cell>> {
     query(path, &access, sql).unwrap()
 }
 
-/// Whether a file holds these bytes anywhere.
+/// Whether a file has these bytes anywhere.
 pub fn holds(path: &Path, needle: &[u8]) -> bool {
     std::fs::read(path)
         .unwrap()
@@ -101,7 +101,7 @@ pub fn holds(path: &Path, needle: &[u8]) -> bool {
         .any(|window| window == needle)
 }
 
-/// What is in a database's superblock, with its keys.
+/// A database's superblock, with its keys.
 pub fn superblock_of(bench: &Bench, path: &Path) -> Unlocked {
     let file = std::fs::read(path).unwrap();
     let (a, b) = (&file[..32768], &file[32768..65536]);
@@ -113,7 +113,7 @@ pub fn superblock_of(bench: &Bench, path: &Path) -> Unlocked {
     selenite_keyring::unlock(bytes, &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
-/// Changes a database's superblock, under the next generation, in both places.
+/// Changes a database's superblock, with the next generation, in both places.
 pub fn rewrite_superblock(bench: &Bench, path: &Path, change: impl FnOnce(&mut Unlocked)) {
     let present = superblock_of(bench, path);
     let mut next = present.with_generation(present.superblock.generation + 1);

@@ -1,5 +1,5 @@
-//! Threads of one process that open a database at once do not take each other for another copy of SQLite, and take
-//! no locks from each other.
+//! Threads of one process that open a database at the same time are not mistaken for another copy
+//! of SQLite, and do not release each other's locks.
 
 use std::sync::Barrier;
 use std::thread;
@@ -10,7 +10,7 @@ use selenite::{Database, Layout, inspect};
 use crate::support::Bench;
 
 #[test]
-fn who_looks_at_a_file_and_who_opens_it_do_not_meet() {
+fn inspecting_and_opening_a_file_at_once_does_not_fail() {
     let bench = Bench::new();
     let (path, access) = (bench.path("app.db"), bench.access());
     Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
@@ -23,7 +23,7 @@ fn who_looks_at_a_file_and_who_opens_it_do_not_meet() {
                     if let Err(error) = Database::open(&Disk, &path, &access) {
                         panic!("turn {turn}: {error}");
                     }
-                    // Another's connection may be there, and then it is not looked at.
+                    // Another thread's connection may exist: then the file is not inspected.
                     let _ = inspect(&Disk, &path);
                 }
             });

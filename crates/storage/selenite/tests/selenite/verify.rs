@@ -1,4 +1,4 @@
-//! Verification finds what was changed, and nothing else.
+//! Verification finds every change, and has no false positives.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -58,7 +58,7 @@ fn every_bad_page_is_named_and_no_other() {
 }
 
 #[test]
-fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
+fn a_file_truncated_within_a_page_has_a_bad_last_page() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let size = fs::metadata(&path).unwrap().len();
@@ -66,7 +66,7 @@ fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
         .write(true)
         .open(&path)
         .unwrap()
-        // The whole tag: one byte of it may have been zero, as what is missing is read.
+        // Cuts the whole tag: missing bytes are read as zeros, and a single one may have been zero.
         .set_len(size - 16)
         .unwrap();
     let report = check(&bench, &path);
@@ -85,7 +85,7 @@ fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
 }
 
 #[test]
-fn a_file_that_was_cut_between_pages_lacks_pages_and_a_longer_one_does_not() {
+fn a_file_truncated_between_pages_lacks_pages_and_a_longer_one_does_not() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let page_count = check(&bench, &path).page_count;
@@ -107,19 +107,19 @@ fn a_file_that_was_cut_between_pages_lacks_pages_and_a_longer_one_does_not() {
     database.run("CREATE TABLE u (a)", &mut rows).unwrap();
     drop(database);
     let mut long = fs::read(&path).unwrap();
-    // Page 1 as it was when there were fewer pages.
+    // The former page 1, with a smaller page count.
     long[65536..65536 + 4096].copy_from_slice(&short[65536..65536 + 4096]);
     fs::write(&path, long).unwrap();
     assert!(check(&bench, &path).is_good());
 }
 
 #[test]
-fn verify_says_wrong_key_and_tampered_superblock_before_any_page() {
+fn verify_reports_a_wrong_key_and_a_tampered_superblock_before_any_page() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let error = physical(&Disk, &path, &bench.access_by("other-key"), &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
-    // A torn superblock falls back to its twin; two of them don't.
+    // If one superblock is torn the other is used; if both are, it fails.
     flip(&path, 300);
     assert!(check(&bench, &path).is_good());
     flip(&path, 32768 + 300);
@@ -127,7 +127,7 @@ fn verify_says_wrong_key_and_tampered_superblock_before_any_page() {
     assert_eq!(error.class(), Class::Data, "{error}");
 }
 
-/// Copies a database with its log while it is open: the log would be gone when it is closed.
+/// Copies a database with its log while it is open: closing it would remove the log.
 pub fn with_log(bench: &Bench, mode: &str, sql: &str) -> std::path::PathBuf {
     let path = sealed(bench);
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();
@@ -160,8 +160,8 @@ fn frames_of_a_log_are_counted_and_bad_ones_named() {
     let wal = report.wal.unwrap();
     assert!(report.is_good() && wal.committed_count > 10, "{report:?}");
     let log = bench.path("copy.db-wal");
-    // In the middle of what was committed: a loss. In the last committed frame: a log that ends early, as after a
-    // crash.
+    // Among the committed frames: a loss. In the last committed frame: a log that ends early, as
+    // after a crash.
     flip(&log, 32 + 3 * FRAME + 100);
     let report = check(&bench, &copy);
     assert_eq!(
@@ -193,7 +193,7 @@ fn a_frame_that_was_moved_is_bad() {
     let (mut first, mut second) = (vec![0; 1048], vec![0; 1048]);
     file.read_exact_at(&mut first, 32 + FRAME).unwrap();
     file.read_exact_at(&mut second, 32 + 2 * FRAME).unwrap();
-    // Only the pages change places: their frame headers are bound to where they are.
+    // Only the pages are swapped: their frame headers are bound to their positions.
     file.write_all_at(&second[24..], 32 + FRAME + 24).unwrap();
     file.write_all_at(&first[24..], 32 + 2 * FRAME + 24).unwrap();
     drop(file);
@@ -221,7 +221,7 @@ fn records_of_a_hot_journal_are_counted_and_bad_ones_named() {
 }
 
 #[test]
-fn what_this_process_has_open_is_not_opened_behind_sqlite() {
+fn a_file_that_this_process_has_open_is_not_opened_beside_sqlite() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let _open = Connection::open(&path).unwrap().execute_batch("SELECT 1");

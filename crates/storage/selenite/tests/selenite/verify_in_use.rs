@@ -1,4 +1,5 @@
-//! While others write, nothing that is authentic is called bad: neither the end of a log, nor the end of the file.
+//! While others write, nothing authentic is reported as bad, neither at the end of a log nor at
+//! the end of the file.
 
 use std::time::Duration;
 

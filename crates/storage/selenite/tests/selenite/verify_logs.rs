@@ -1,4 +1,4 @@
-//! A page that a log is about to write again is pending; every other that does not open is bad.
+//! A page that a log is about to rewrite is pending; every other page that does not open is bad.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -14,7 +14,7 @@ const NOTES: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
     INSERT INTO note SELECT i, hex(randomblob(100)) FROM n;";
 
-/// A copy of the database with all that lies beside it, in the middle of `sql`.
+/// A copy of the database and the files beside it, during `sql`.
 fn copy_within(bench: &Bench, mode: &str, sql: &str) -> PathBuf {
     let path = bench.path("app.db");
     let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
@@ -43,7 +43,7 @@ fn bad_pages(report: &PhysicalReport) -> Vec<u32> {
     report.bad.iter().map(|bad| bad.page_no).collect()
 }
 
-/// A journal with the name of a super-journal behind it, as SQLite writes it (writeSuperJournal in
+/// A journal followed by the name of a super-journal, as SQLite writes it (writeSuperJournal in
 /// pager.c): the number of the lock page, the name, its size, its sum, the magic.
 pub fn with_super_journal(journal: &[u8], name: &[u8]) -> Vec<u8> {
     let sum: u32 = name.iter().map(|&byte| u32::from(byte)).sum();
@@ -57,15 +57,15 @@ pub fn with_super_journal(journal: &[u8], name: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// As a power failure in the middle of a checkpoint leaves it.
+/// As a power failure during a checkpoint leaves it.
 #[test]
-fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
+fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_will_rewrite_it() {
     let bench = Bench::new();
     let sql = "PRAGMA wal_checkpoint(TRUNCATE); UPDATE note SET text = 'x' WHERE id < 30";
     let copy = copy_within(&bench, "WAL", sql);
     let report = check(&bench, &copy);
     assert!(report.is_good() && report.pending.is_empty(), "{report:?}");
-    // Row 1 is on the table's first leaf, page 3; the last page is of rows that no one touched.
+    // Row 1 is on the table's first leaf, page 3; the rows of the last page were not changed.
     let last = report.page_count;
     tear(&copy, 3);
     let report = check(&bench, &copy);
@@ -77,14 +77,14 @@ fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
         (vec![last], &vec![3]),
         "{report:?}"
     );
-    // SQLite reads the page from the log, as we said.
+    // SQLite reads the page from the log, as reported.
     let rows = query(&copy, &bench.access(), "SELECT text FROM note WHERE id = 1").unwrap();
     assert_eq!(rows[0][0], selenite::Cell::Text("x".into()));
 }
 
-/// A page that went bad after it was copied is not written again while the index lives.
+/// A page that went bad after it was copied is not rewritten while the index exists.
 #[test]
-fn a_page_that_was_copied_already_is_bad_though_the_log_still_has_it() {
+fn a_copied_page_is_bad_although_the_log_still_has_it() {
     let bench = Bench::new();
     let sql = "UPDATE note SET text = 'x' WHERE id < 30; PRAGMA wal_checkpoint(PASSIVE)";
     let copy = copy_within(&bench, "WAL", sql);
@@ -98,7 +98,7 @@ fn a_page_that_was_copied_already_is_bad_though_the_log_still_has_it() {
 }
 
 #[test]
-fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
+fn a_page_torn_by_a_commit_is_pending_while_the_journal_will_restore_it() {
     let bench = Bench::new();
     let sql = "PRAGMA cache_size = 2; BEGIN; UPDATE note SET text = 'x' WHERE id < 300";
     let copy = copy_within(&bench, "DELETE", sql);
@@ -110,7 +110,8 @@ fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
     tear(&copy, 3);
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
-    // A journal that names a super-journal may be of a transaction that was committed; a name that was torn is none.
+    // A journal that names a super-journal may be of a committed transaction; a torn name is
+    // ignored.
     let journal = bench.path("copy.db-journal");
     let hot = fs::read(&journal).unwrap();
     let name = bench.path("copy.db-mj1").into_os_string().into_encoded_bytes();
@@ -128,9 +129,9 @@ fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
     assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
 }
 
-/// More than are listed: those that are pending do not count as bad, be they ever so many.
+/// More than are listed: pending pages do not count as bad, however many there are.
 #[test]
-fn pages_beyond_the_listed_ones_are_counted_rightly() {
+fn pages_beyond_the_listed_ones_are_counted() {
     let bench = Bench::new();
     let sql = "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
         CREATE TABLE note (id INTEGER PRIMARY KEY, text); PRAGMA wal_checkpoint(TRUNCATE);
@@ -147,7 +148,7 @@ fn pages_beyond_the_listed_ones_are_counted_rightly() {
     fs::copy(&path, &copy).unwrap();
     fs::copy(bench.path("app.db-wal"), bench.path("copy.db-wal")).unwrap();
     drop(database);
-    // As a checkpoint that was cut off leaves it: the file is long enough, and nothing is on it yet.
+    // As an interrupted checkpoint leaves it: the file has its size, but no content yet.
     let size = fs::metadata(&path).unwrap().len();
     OpenOptions::new()
         .write(true)
@@ -164,7 +165,7 @@ fn pages_beyond_the_listed_ones_are_counted_rightly() {
     assert_eq!(found.bad_count, u64::try_from(report.pending.len()).unwrap());
 }
 
-/// FORMAT 6.4 number 2: one frame of an epoch that the database does not know may be torn; two are of a later time.
+/// FORMAT 6.4 number 2: one frame of an unknown epoch may be torn; two are of a later epoch.
 #[test]
 fn two_frames_of_an_unknown_epoch_at_the_end_of_a_log_are_bad_and_one_ends_it() {
     const FRAME: usize = 24 + 4096;
@@ -194,7 +195,7 @@ fn two_frames_of_an_unknown_epoch_at_the_end_of_a_log_are_bad_and_one_ends_it() 
     assert!(!two.is_good(), "{two:?}");
     assert_eq!(two.bad[0].index, Some(count as u64 - 2), "{two:?}");
     assert!(count_rows().is_err());
-    // Below the highest: the process that dropped that epoch had no such frame left in the log.
+    // Below the highest epoch: the process that dropped that epoch left no such frame in the log.
     let known = of_epoch(&[count - 2, count - 1], 0);
     assert!(known.is_good(), "{known:?}");
     assert!(count_rows().is_ok());

@@ -1,4 +1,4 @@
-//! A bad page is said to be of the table or index that it belongs to.
+//! Verification reports the table or index that a bad page belongs to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,9 +35,10 @@ fn count(path: &Path, bench: &Bench, sql: &str) -> Result<(), selenite::EngineEr
     Database::open(&Disk, path, &bench.access())?.run(sql, &mut rows)
 }
 
-/// Each page alone is made bad. SQLite then fails to read the table or index that we name, and reads all others.
+/// Each page alone is made bad. SQLite then fails to read the reported table or index, and reads
+/// all others.
 #[test]
-fn each_page_is_of_what_sqlite_can_not_read_without_it() {
+fn each_page_belongs_to_the_object_that_sqlite_can_not_read_without_it() {
     for (page_size, encoding, auto_vacuum) in [
         (1024, "UTF-8", AutoVacuum::None),
         (1024, "UTF-16le", AutoVacuum::Full),
@@ -64,7 +65,7 @@ fn each_page_is_of_what_sqlite_can_not_read_without_it() {
         let good = fs::read(&path).unwrap();
         let bytes_of = usize::try_from(page_size).unwrap();
         let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
-        // Every look at a bad page takes its time: some pages of each kind will do.
+        // Reading a damaged database takes long: some pages of each kind suffice.
         for page_no in (1..=u32::try_from(page_count).unwrap()).filter(|page_no| *page_no < 12 || page_no % 4 == 0) {
             let mut bad = good.clone();
             flip(&mut bad, page_no, bytes_of);
@@ -104,9 +105,9 @@ fn each_page_is_of_what_sqlite_can_not_read_without_it() {
     }
 }
 
-/// What only a bad page leads to is not guessed.
+/// An owner that only a bad page would reveal is not guessed.
 #[test]
-fn pages_that_nothing_leads_to_are_said_to_be_unknown() {
+fn unreachable_pages_have_an_unknown_owner() {
     let bench = Bench::new();
     let path = bench.path("app.db");
     let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();

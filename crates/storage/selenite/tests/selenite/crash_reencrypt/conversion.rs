@@ -1,5 +1,5 @@
-//! Crashes of `encrypt` and `decrypt` in place: under one name there is always one whole database, in clear or
-//! encrypted, and the next run makes the same of it.
+//! Crashes of `encrypt` and `decrypt` in place: at every moment the path has one complete
+//! database, unencrypted or encrypted, and the next run completes the operation.
 
 use std::path::Path;
 use std::time::Duration;
@@ -127,7 +127,7 @@ fn crash(mode: &'static str, is_encryption: bool, points: usize, forgets: Forget
 }
 
 #[test]
-fn a_crash_in_place_leaves_one_whole_database_and_the_next_run_ends_it() {
+fn a_crash_in_place_leaves_one_complete_database_and_the_next_run_finishes() {
     own_process!();
     for mode in ["delete", "wal"] {
         for is_encryption in [true, false] {

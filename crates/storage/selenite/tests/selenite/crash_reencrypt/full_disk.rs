@@ -1,4 +1,4 @@
-//! A disk that is full while every page is re-encrypted: what was begun goes on when there is room.
+//! A disk that is full during a re-encryption: the operation continues when there is room.
 
 use selenite::reencrypt::Goal;
 use selenite::{Class, EngineError, Watch};
@@ -8,7 +8,7 @@ use selenite_testing::own_process;
 use super::{Bench, WAYS};
 
 #[test]
-fn a_full_disk_is_told_with_the_way_to_go_on() {
+fn a_full_disk_is_reported_with_the_command_to_continue() {
     own_process!();
     let bench = Bench::new();
     for way in &WAYS {

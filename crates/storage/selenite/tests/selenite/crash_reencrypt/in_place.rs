@@ -1,5 +1,6 @@
-//! Commits that change rows where they lie, and so leave page 1 alone: the frames of a log that comes back after it
-//! was cut are then believed one by one, up to the first that is of a page below the cursor.
+//! Commits that change rows in place and therefore do not change page 1: the frames of a log that
+//! reappears after it was truncated are then accepted one by one, up to the first of a page below
+//! the cursor.
 
 use std::path::Path;
 
@@ -14,10 +15,10 @@ use super::{Bench, PATH};
 
 /// Two or three rows a page.
 const ROWS: i64 = 60;
-/// The last of the commits before.
+/// The last commit before the operation.
 const LAST: i64 = 9;
 
-/// Commit `tx`: every third is of the first page of the table, the others are of its last.
+/// Commit `tx`: every third changes the first page of the table, the others its last.
 fn commit(connection: &Connection, tx: i64) -> rusqlite::Result<usize> {
     let id = if tx % 3 == 0 { 1 } else { ROWS };
     connection.execute("UPDATE t SET tx = ?1 WHERE id = ?2", (tx, id))
@@ -67,7 +68,7 @@ fn check(bench: &Bench) -> Result<(), String> {
 }
 
 #[test]
-fn a_log_that_comes_back_after_it_was_cut_brings_back_no_old_row() {
+fn a_log_that_reappears_after_truncation_restores_no_old_row() {
     own_process!();
     let bench = Bench::new();
     let check = |_| check(&bench);

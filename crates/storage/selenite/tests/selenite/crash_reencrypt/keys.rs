@@ -1,6 +1,6 @@
-//! Crashes while keys are changed by the commands that people use: who is to open the database
-//! always can, who was shut out stays out once that was said, and what was begun is done by the
-//! same command.
+//! Crashes during the commands that change keys: identities with a slot can always open the
+//! database, removed ones stay removed once that was reported, and the same command completes what
+//! was begun.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -31,13 +31,13 @@ struct Bench {
     mode: &'static str,
 }
 
-/// A database, and the id of the slot that is to go.
+/// A database, and the id of the slot to remove.
 struct Origin {
     image: Image,
     slot: String,
 }
 
-/// Stops an operation when pages have been re-encrypted.
+/// Interrupts an operation after some pages have been re-encrypted.
 struct Stop;
 
 impl Observer for Stop {
@@ -67,7 +67,8 @@ impl Bench {
         }
     }
 
-    /// A database of two; if that is asked for, with a change under way which began before anyone was shut out.
+    /// A database with two slots; if `is_under_way`, with a re-encryption in progress that began
+    /// before any slot was removed.
     fn origin(&self, is_under_way: bool) -> Origin {
         selenite_testing::sim::install();
         let disk = Disk::new();
@@ -112,7 +113,7 @@ impl Bench {
         opened.is_ok_and(|connection| self.ledger.check(&connection, "main") == Ok(COMMITS))
     }
 
-    /// Its owner opens all rows.
+    /// The owner can read all rows.
     fn check_own(&self) -> Result<(), String> {
         let opening = Opening::encrypted(PATH, &self.own);
         let connection = opening.connect().map_err(|error| format!("open: {error}"))?;
@@ -123,7 +124,8 @@ impl Bench {
         }
     }
 
-    /// The slot is in neither superblock, so that damage to one does not bring it back, and its holder opens nothing.
+    /// The slot is in neither superblock, so that damage to one does not restore it, and its
+    /// holder can't open the database.
     fn check_gone(&self, slot: &str) -> Result<(), String> {
         if self.opens(&self.other) {
             return Err("who was shut out opens it".to_owned());
@@ -137,7 +139,7 @@ impl Bench {
     }
 }
 
-/// Both, if they are whole.
+/// Both superblocks, if they are intact.
 fn superblocks() -> Result<Vec<Superblock>, String> {
     let bytes = Disk::of_thread().unwrap().bytes(PATH).ok_or("there is no database")?;
     let places = [SUPERBLOCK_A, SUPERBLOCK_B].map(|place| usize::try_from(place).unwrap());
@@ -145,7 +147,7 @@ fn superblocks() -> Result<Vec<Superblock>, String> {
     Ok(whole.into_iter().flatten().collect())
 }
 
-/// What was asked for is done, or was done before: nothing else is wrong.
+/// Accepts success, and the errors that mean that it was done before.
 fn or_done_before<T>(done: Result<T, EngineError>) -> Result<(), String> {
     match done {
         Ok(_) | Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Ok(()),
@@ -155,14 +157,14 @@ fn or_done_before<T>(done: Result<T, EngineError>) -> Result<(), String> {
 }
 
 impl Bench {
-    /// Adds one, removes one, renews the master key: three steps.
+    /// Three steps: adds a slot, removes one, renews the master key.
     fn change(&self, slot: &str, step: u64) -> Result<(), EngineError> {
         let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), self.access(&self.own));
         match step {
             1 => keys::add(&storage, path, &access, &self.added.spec(), "").map(drop),
             2 => keys::remove(&storage, path, &access, slot, true).map(drop),
             _ => {
-                // Where a crash brought others back, they go.
+                // Drops the slots that a crash restored.
                 keys::renew(&storage, path, &access, &[self.added.spec()], true).map(drop)
             }
         }
@@ -194,7 +196,7 @@ impl Bench {
         }
     }
 
-    /// No key in either superblock is wrapped as it was.
+    /// No key in either superblock is wrapped as before.
     fn check_renewed(&self, origin: &Origin) -> Result<(), String> {
         let bytes = origin.image.bytes(PATH);
         let old = Superblock::parse(&bytes[..32768]).or_else(|_| Superblock::parse(&bytes[32768..65536]));
@@ -224,7 +226,7 @@ impl Bench {
         compromised(&storage, Path::new(PATH), &access, &what, &Watch::none(), done)
     }
 
-    /// `known`: wrapped data keys were within reach of the slot up to that epoch.
+    /// `known`: the slot's holder could unwrap data keys up to that epoch.
     fn check_shut_out(&self, slot: &str, old: &HashSet<Vec<u8>>, known: u32, done: u64) -> Result<(), String> {
         self.check_own()?;
         if done >= 1 {
@@ -305,7 +307,7 @@ fn shut_out(bench: &Bench, slot: &str, run: &Run) {
     done.unwrap();
 }
 
-/// What a change that was under way was once taken for: the third step.
+/// A former error: treating a re-encryption that was in progress as the third step.
 fn shut_out_and_go_on(bench: &Bench, slot: &str, run: &Run) {
     let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), bench.access(&bench.own));
     keys::remove(&storage, path, &access, slot, true).unwrap();
@@ -316,7 +318,7 @@ fn shut_out_and_go_on(bench: &Bench, slot: &str, run: &Run) {
 }
 
 #[test]
-fn a_crash_of_a_change_of_keys_shuts_nobody_out_who_belongs_and_lets_nobody_back() {
+fn a_crash_of_a_change_of_keys_removes_no_other_slot_and_restores_none() {
     own_process!();
     for mode in ["delete", "wal"] {
         crash_changes(mode, 700, &|_| ()).assert_sound(100);
@@ -332,7 +334,7 @@ fn a_crash_of_a_change_that_is_not_on_disk_is_found() {
 }
 
 #[test]
-fn a_crash_of_shutting_out_is_made_good_by_the_same_command() {
+fn the_same_command_completes_a_removal_after_a_crash() {
     own_process!();
     for mode in ["delete", "wal"] {
         for is_under_way in [false, true] {
@@ -342,7 +344,7 @@ fn a_crash_of_shutting_out_is_made_good_by_the_same_command() {
 }
 
 #[test]
-fn a_data_key_that_was_in_reach_is_found() {
+fn a_data_key_that_a_removed_holder_knew_is_found() {
     own_process!();
     let found = crash_shut_out("wal", true, 100, &shut_out_and_go_on).failures;
     let known = found

@@ -1,5 +1,5 @@
-//! Crashes of a copy offline: under one name there is always one whole database, the old one or the new one; the
-//! next run makes the same of what is left, and leaves no page under the old key.
+//! Crashes of an offline copy: at every moment the path has one complete database, the old one or
+//! the new one; the next run completes the copy, and leaves no page under the old key.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Bench {
         }
     }
 
-    /// Eight commits, and so many KiB that say nothing. Its log is still there.
+    /// Eight commits, and `kib` KiB of filler rows. The log still exists.
     fn origin(&self, kib: u32) -> Image {
         selenite_testing::sim::install();
         let disk = Disk::new();
@@ -102,7 +102,7 @@ impl Bench {
 
     fn check(&self, old: &HashSet<Vec<u8>>, acknowledged: u64) -> Result<(), String> {
         let disk = Disk::of_thread().map_err(|code| code.to_string())?;
-        // Opening would make one.
+        // Opening would create one.
         if disk.bytes(PATH).is_none_or(|bytes| bytes.is_empty()) {
             return Err("there is neither the old database nor the new one".to_owned());
         }
@@ -112,7 +112,7 @@ impl Bench {
             self.ledger.check_recovered(&connection, &["main"], acknowledged)?;
         }
         let count = self.count()?;
-        // What is in clear already is not put there again.
+        // A database that is unencrypted already is not converted to NONE again.
         let to = if (before, self.to) == (2, Suite::None) {
             Suite::Aes256
         } else {
@@ -156,7 +156,7 @@ fn crash(bench: &Bench, kib: u32, points: usize, forgets: Forgets) -> Summary {
 }
 
 #[test]
-fn a_crash_of_a_copy_leaves_one_whole_database_and_the_next_run_ends_it() {
+fn a_crash_of_an_offline_copy_leaves_one_complete_database_and_the_next_run_finishes() {
     own_process!();
     for (mode, to) in [
         ("wal", Suite::Aes256),
@@ -172,8 +172,8 @@ fn a_crash_of_a_copy_leaves_one_whole_database_and_the_next_run_ends_it() {
 #[test]
 fn a_copy_that_takes_the_name_too_early_is_found() {
     own_process!();
-    // A folder's names are on the disk with the next commit at the latest: there are few such moments, so nearly all
-    // are tried.
+    // A folder's names are on the disk with the next commit at the latest: there are few such
+    // moments, so nearly all are tried.
     for (forgets, kib, points) in [(Forgets::SyncsOfFiles, 50, 200), (Forgets::SyncsOfFolders, 1, 900)] {
         let found = crash(&Bench::new("wal", Suite::Aes256), kib, points, forgets)
             .failures

@@ -1,4 +1,4 @@
-//! The thread's simulated disk, as the engine sees it beside SQLite.
+//! The thread's simulated disk, for file operations outside of SQLite.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,7 +14,7 @@ pub struct SimStorage {
     forgets: Forgets,
 }
 
-/// What is planted: what it answers, and does not do.
+/// The planted fault: operations that report success without effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forgets {
     Nothing,

@@ -1,5 +1,5 @@
-//! Who writes in between syncs nothing (`synchronous = OFF`): a crash may then cost them what they wrote, but what the
-//! superblock says of keys holds.
+//! Other connections write with `synchronous = OFF`: a crash may then lose their commits, but the
+//! superblock's statements about keys hold.
 
 use std::path::Path;
 use std::sync::Arc;

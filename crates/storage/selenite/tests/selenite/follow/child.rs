@@ -1,4 +1,4 @@
-//! What the processes do.
+//! The child processes of the tests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -19,30 +19,31 @@ const CHILD: &str = "SELENITE_TEST_FOLLOW";
 
 #[derive(Clone, Copy)]
 pub enum Role {
-    /// Adds to the ledger, and says so, until its input ends: its number, and bytes for each row.
+    /// Adds rows to the ledger, and prints the number of each commit, until its input ends. Has a
+    /// number, and the size of each row in bytes.
     Writer(u64, u32),
-    /// Follows.
+    /// Follows the database.
     Follower,
-    /// Follows to the same place by another name, as one on another machine does.
+    /// Follows to the same place by another path, as a process on another machine does.
     OtherFollower,
 }
 
-/// A process, and what it says.
+/// A process, and its output.
 pub struct ChildProcess {
     child: Child,
-    /// What it says of errors, all of it.
+    /// Its standard error, read completely.
     errors: Option<JoinHandle<String>>,
     lines: Receiver<String>,
-    /// The last number that it said.
+    /// The last commit number that it printed.
     pub last: Arc<AtomicU64>,
     lag: Arc<Mutex<Lag>>,
 }
 
-/// How late a follower was.
+/// The delays of a follower.
 #[derive(Clone, Copy, Default)]
 pub struct Lag {
-    /// From the moment up to which one turn had sent everything to the end of the next: what was
-    /// committed in between was not there.
+    /// From the moment up to which one turn had sent everything to the end of the next: commits in
+    /// between were not yet at the destination.
     pub worst: Duration,
     /// From its start to the end of its first turn.
     pub first: Duration,
@@ -50,13 +51,13 @@ pub struct Lag {
 }
 
 impl Lag {
-    /// The longer of both.
+    /// Takes the maximum of both.
     pub fn take(&mut self, other: Self) {
         self.worst = self.worst.max(other.worst);
         self.first = self.first.max(other.first);
     }
 
-    /// A turn ended now, which sent everything up to then.
+    /// Records a turn that ended now and sent everything up to `sent`.
     fn hear(&mut self, started: Duration, sent: Duration) {
         let now = machine_time();
         match self.sent {
@@ -68,7 +69,7 @@ impl Lag {
 }
 
 impl ChildProcess {
-    /// It is listened to all the time: who is not waits, when the pipe is full.
+    /// Its output is read all the time: otherwise it would block when the pipe is full.
     pub fn start(bench: &Bench, role: Role) -> Self {
         let is_other = matches!(role, Role::OtherFollower);
         let role = match role {
@@ -82,7 +83,8 @@ impl ChildProcess {
         };
         let words = [bench.path(), backups].map(|path| path.to_str().unwrap().to_owned());
         let mut child = test_command("follow::child")
-            // Not under `eatmydata`: a writer that does not wait for the disk leaves its follower behind for good.
+            // Not under `eatmydata`: a writer that does not wait for the disk would always be
+            // ahead of its follower.
             .env_remove("LD_PRELOAD")
             .env(
                 CHILD,
@@ -133,24 +135,25 @@ impl ChildProcess {
         }
     }
 
-    /// Waits for the next turn in which everything was sent. Answers up to which moment.
+    /// Waits for the next turn in which everything was sent. Returns the moment up to which that
+    /// is.
     pub fn hear_turn(&self) -> Duration {
         let mut turns = self.lines.iter().filter_map(|line| turn_of(&line));
         turns.next().expect("the follower goes on")
     }
 
-    /// How late it was so far.
+    /// The delays so far.
     pub fn lag(&self) -> Lag {
         *self.lag.lock().unwrap()
     }
 
-    /// Waits for a turn that began after this was called, and ended.
+    /// Waits for a complete turn that began after this call.
     pub fn hear_a_whole_turn(&self) {
         let asked = machine_time();
         while self.hear_turn() <= asked {}
     }
 
-    /// Waits until the last number is beyond this.
+    /// Waits until the last commit number is greater than this.
     pub fn pass(&self, number: u64) {
         while self.last.load(Ordering::SeqCst) <= number {
             std::thread::yield_now();
@@ -164,10 +167,10 @@ impl ChildProcess {
         assert!(!text.contains("panicked"), "{text}");
     }
 
-    /// Ends a writer, and answers the number of its last commit.
+    /// Ends a writer, and returns the number of its last commit.
     pub fn stop(mut self) -> u64 {
         drop(self.child.stdin.take());
-        // Until it has said all.
+        // Until the end of its output.
         while self.lines.recv().is_ok() {}
         let text = self.errors.take().unwrap().join().unwrap();
         assert!(self.child.wait().unwrap().success(), "{text}");
@@ -176,19 +179,19 @@ impl ChildProcess {
 }
 
 impl Drop for ChildProcess {
-    /// Of a test that failed no one is left behind.
+    /// A failed test leaves no process behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Up to which moment a turn sent everything, as its line says.
+/// The moment up to which a turn sent everything, from its line.
 fn turn_of(line: &str) -> Option<Duration> {
     line.strip_prefix("turn ")?.parse().ok().map(Duration::from_micros)
 }
 
-/// The same for all processes.
+/// The same clock for all processes.
 fn machine_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
 }
@@ -217,7 +220,7 @@ pub fn play() {
 
 fn say(line: &str) {
     let mut out = std::io::stdout();
-    // The reader may have gone.
+    // The reader may have ended.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
@@ -233,7 +236,7 @@ fn write(path: &Path, spec: &str, (writer, bytes): (u64, u32)) {
     let known = format!("SELECT CAST(number AS TEXT) FROM counted WHERE writer = {writer}");
     database.run(&known, &mut rows).unwrap();
     let mut number: u64 = rows.0.first().map_or(0, |number| number.parse().unwrap());
-    // One before it may have come farther than it could say.
+    // An earlier process with this number may have committed more than it could print.
     say(&format!("commit {number}"));
     while !is_over.load(Ordering::SeqCst) {
         match add(&database, writer, bytes) {

@@ -1,5 +1,5 @@
-//! Followers and writers are killed, logs cut, pages re-encrypted; what is restored has every commit that was told
-//! of in time.
+//! Followers and writers are killed, logs truncated, pages re-encrypted; a restored database has
+//! every commit that was acknowledged before a complete turn.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -16,13 +16,13 @@ use super::child::{ChildProcess, Lag, Role};
 use super::{Bench, quiet};
 
 #[test]
-fn no_commit_that_was_followed_is_missing_after_any_kill() {
+fn no_followed_commit_is_missing_after_any_kill() {
     kill_and_look(2, Random::seed_or(20_261_123), |kills, _| kills < 10);
 }
 
 #[test]
 #[ignore = "make soak: kills four writers and their follower for an hour"]
-fn no_commit_that_was_followed_is_missing_after_an_hour_of_kills() {
+fn no_followed_commit_is_missing_after_an_hour_of_kills() {
     let minutes = std::env::var("SELENITE_SOAK_MINUTES").map_or(60.0, |text| text.parse::<f64>().unwrap());
     let long = Duration::from_secs_f64(minutes * 60.0);
     println!("{minutes} minutes");
@@ -39,13 +39,13 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
     let is_over = AtomicBool::new(false);
     let mut seen = KillCounts::default();
     thread::scope(|scope| {
-        // A check that fails ends the others, too.
+        // A failed check ends the others, too.
         let over = Over(&is_over);
         let mut sealing = scope.spawn(|| seal(&bench));
         let cutting = scope.spawn(|| cut(&bench, &is_over));
         while goes_on(seen.follower_kills, begun.elapsed()) {
             if random.below(3) == 0 {
-                // In the middle of anything: its first backup, say.
+                // A kill at any moment, for example during its first backup.
                 let early = ChildProcess::start(&bench, Role::Follower);
                 let until = writers[0].last.load(Ordering::SeqCst) + random.below(60);
                 writers[0].pass(until);
@@ -86,7 +86,7 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
         seen.cuts = cutting.join().unwrap();
         sealing.join().unwrap();
     });
-    // And in the end all of it.
+    // Finally all commits.
     let follower = ChildProcess::start(&bench, Role::Follower);
     let last: Vec<u64> = writers.into_iter().map(ChildProcess::stop).collect();
     follower.hear_a_whole_turn();
@@ -102,7 +102,7 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
     assert!(seen.log_objects > 0 && last.iter().all(|&number| number > 0));
 }
 
-/// What became of it so far.
+/// What happened so far.
 #[derive(Default)]
 struct KillCounts {
     follower_kills: u64,
@@ -118,7 +118,7 @@ struct KillCounts {
 }
 
 impl KillCounts {
-    /// What was told of before is in what is restored.
+    /// Checks that a restore has every commit that was acknowledged before.
     fn look(&mut self, bench: &Bench, told: &[u64]) {
         let kill = self.follower_kills;
         let (to, restored) = bench.restore(Which::Newest).unwrap();
@@ -170,7 +170,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Every page is re-encrypted meanwhile.
+/// Re-encrypts every page meanwhile.
 fn seal(bench: &Bench) {
     let how = Reencrypt {
         goal: Goal::NewKey,
@@ -179,7 +179,7 @@ fn seal(bench: &Bench) {
     reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none()).unwrap();
 }
 
-/// Others have the log restart. Answers how often they could.
+/// Truncates the log again and again. Returns how often that succeeded.
 fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
     let database = bench.open();
     let mut count = 0;
@@ -192,13 +192,13 @@ fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
 }
 
 #[test]
-fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
+fn a_log_is_restarted_while_another_process_writes_all_the_time() {
     let bench = Bench::new();
     let follower = ChildProcess::start(&bench, Role::Follower);
     follower.hear_turn();
     let writer = ChildProcess::start(&bench, Role::Writer(0, 40_000));
     let mut largest = 0;
-    // Eleven frames and more each.
+    // Each commit has eleven or more frames.
     for number in (0..4000).step_by(100) {
         writer.pass(number);
         let log = std::fs::metadata(bench.path().with_extension("db-wal")).unwrap().len();
@@ -213,17 +213,17 @@ fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
         "{last} commits, a log of {largest} bytes at most, {} backups",
         restored.link_count
     );
-    // A log that was never longer before tells nothing about its rest: the first windows may each make a new backup,
-    // which holds it for a while.
+    // When the log is longer than ever before, the rest behind a place is unknown: the first
+    // windows may each make a new backup, which keeps the log from being restarted for a while.
     assert!(
         largest < 11 * 4120 * last / 10 * 9,
         "the log was never restarted: {largest} bytes"
     );
 }
 
-/// Kills between two lines that say how far it is.
+/// Kills between two progress lines.
 const SAY_EVERY: u64 = 50;
-/// Kills between two times that every page is re-encrypted.
+/// Kills between two re-encryptions.
 const SEAL_EVERY: u64 = 25;
-/// Where there are more bytes of backups, all of them are removed: a disk is not without end.
+/// With more bytes of backups, all of them are removed, to bound the disk usage.
 const BACKUPS_SIZE_MAX: u64 = 2 << 30;

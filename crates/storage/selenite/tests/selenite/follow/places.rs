@@ -1,4 +1,4 @@
-//! Destinations that go away, come back, are emptied, are full, or are followed to by two.
+//! Destinations that disappear, return, are emptied, are full, or have two followers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn millisecond() -> u128 {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_never_made_anew_and_gone_on_with_when_it_is_back() {
+fn a_missing_folder_is_not_recreated_and_used_again_when_it_is_back() {
     let bench = Bench::new();
     let database = bench.open();
     let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
@@ -63,7 +63,7 @@ fn a_folder_that_is_gone_is_never_made_anew_and_gone_on_with_when_it_is_back() {
 }
 
 #[test]
-fn another_place_is_begun_anew_and_the_first_has_no_hole_when_it_is_back() {
+fn another_folder_gets_a_new_backup_and_the_first_has_no_gap_when_it_is_back() {
     let bench = Bench::new();
     let database = bench.open();
     let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
@@ -76,7 +76,7 @@ fn another_place_is_begun_anew_and_the_first_has_no_hole_when_it_is_back() {
         if seen.last() != Some(name) {
             seen.push(name.clone());
         }
-        // A turn for what was added, and the next for what became of it.
+        // One turn for the added rows, and the next for the result.
         match step {
             2 => {
                 fs::rename(&place, &aside).unwrap();
@@ -142,10 +142,10 @@ fn object_of(bench: &Bench, name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
+fn a_gap_in_a_log_is_reported_with_the_time_up_to_which_a_restore_works() {
     let bench = Bench::new();
     let database = bench.open();
-    // While no one follows, the log is not restarted.
+    // While the database is not followed, the log is not restarted.
     database
         .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
         .unwrap();
@@ -154,8 +154,8 @@ fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     let mut added = Vec::new();
     for turn in 0..4 {
         let next = (millisecond() / 1000 + 1) * 1000;
-        // Commits, as long as it takes until the turn is of a later second, and not of its first millisecond, which a
-        // moment in seconds leaves out.
+        // Commits until the turn is of a later second, and not of its first millisecond, which a
+        // time in seconds excludes.
         while millisecond() <= next + 1 {
             add(&database, 0, 10).unwrap();
         }
@@ -176,10 +176,10 @@ fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     let moment = selenite::parse_utc(moment).unwrap();
     let (to, restored) = bench.restore(Which::At(moment)).unwrap();
     assert_eq!((bench.check(&to), restored.log_count), (vec![added[0]], 2));
-    // A moment that may be of what is missing is refused.
+    // A time that may be of a missing object is rejected.
     let later = bench.restore(Which::At(moment + 1)).unwrap_err();
     assert!(matches!(later, EngineError::Backup(BackupError::Gap { .. })), "{later}");
-    // Who follows does not add to it.
+    // A follower does not continue this log.
     add(&database, 0, 10).unwrap();
     let next = bench.once().unwrap();
     assert_eq!(archives(&bench.backups()).last(), next.archive.as_ref());
@@ -188,7 +188,7 @@ fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
 }
 
 #[test]
-fn what_another_backup_can_not_tell_for_a_gap_is_told_of() {
+fn commits_behind_a_gap_in_another_backup_are_reported() {
     let bench = Bench::new();
     let database = bench.open();
     database
@@ -223,7 +223,7 @@ fn what_another_backup_can_not_tell_for_a_gap_is_told_of() {
 }
 
 #[test]
-fn a_second_follower_is_refused_while_the_first_goes_on() {
+fn a_second_follower_is_refused_while_the_first_runs() {
     let bench = Bench::new();
     let database = bench.open();
     let (mut turns, mut refused) = (0, 0);
@@ -241,7 +241,7 @@ fn a_second_follower_is_refused_while_the_first_goes_on() {
     });
     done.unwrap();
     assert_eq!(refused, 5);
-    // It is free when the first is gone, and nothing is left beside the database.
+    // The claim is free when the first has ended, and nothing is left beside the database.
     bench.once().unwrap();
     let (to, _) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [5]);
@@ -251,12 +251,12 @@ fn a_second_follower_is_refused_while_the_first_goes_on() {
 }
 
 #[test]
-fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
+fn two_followers_of_one_place_lose_and_overwrite_nothing() {
     let bench = Bench::new();
     let database = bench.open();
-    // By another name it is another place, as from another machine.
+    // By another path it is another place, as from another machine.
     let other = bench.backups().join(".");
-    // With a log: without one there is no place to continue at.
+    // With a log: without one there is no position to continue from.
     add(&database, 0, 100).unwrap();
     let (mut turns, mut added) = (0, 1);
     let done = follow_while(&bench, |status| {
@@ -279,7 +279,7 @@ fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
 }
 
 #[test]
-fn two_processes_that_follow_to_one_place_lose_nothing() {
+fn two_processes_that_follow_to_one_place_lose_no_commit() {
     let bench = Bench::new();
     let writer = ChildProcess::start(&bench, Role::Writer(0, 300));
     let one = ChildProcess::start(&bench, Role::Follower);
@@ -307,7 +307,7 @@ fn two_processes_that_follow_to_one_place_lose_nothing() {
     );
 }
 
-/// A folder with room for so many objects.
+/// A folder with room for a number of objects.
 struct Full {
     folder: Folder,
     room: AtomicUsize,
@@ -361,9 +361,9 @@ impl Destination for Full {
 }
 
 #[test]
-fn a_full_destination_is_not_filled_with_beginnings_and_is_gone_on_with() {
-    // Without room for what opens a backup, for its first part, for that part's index, for the
-    // manifest, for the log's first object.
+fn a_full_destination_gets_no_second_archive_and_is_used_again_later() {
+    // Without room for the object with the keys, for the first part, for that part's index, for
+    // the manifest, or for the log's first object.
     for room in 0..5 {
         let bench = Bench::new();
         let database = bench.open();

@@ -1,4 +1,5 @@
-//! What was committed in a log behind a place, when no read mark was held, is told from the log's file, or not at all.
+//! Commits in a log behind a place, while no read mark was held, are read from the log's file, or
+//! reported as unknown.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +12,7 @@ use selenite_vfs::snapshot::{self, Snapshot};
 
 use super::{Bench, add, quiet};
 
-/// What a new read transaction sees.
+/// Calls `reader` in a new read transaction.
 fn see<R: Send + 'static>(database: &Database, reader: impl FnOnce(&mut Snapshot<'_>) -> R + Send + 'static) -> R {
     let (tell, told) = channel();
     let token = snapshot::stage(Box::new(move |snapshot| tell.send(reader(snapshot)).unwrap()));
@@ -38,8 +39,8 @@ fn rest(database: &Database, from: LogEnd) -> Option<Vec<u32>> {
     })
 }
 
-/// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next
-/// commit restarts. Behind all of it lie frames of an older log.
+/// A place some frames into a log, and the end of the log three commits later; then that log is
+/// copied, and the next commit restarts it. Behind all of that are frames of an older log.
 fn begun_anew(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
     let (place, last) = copied_behind_a_place(writer, reader);
     add(writer, 0, 100).unwrap();
@@ -71,7 +72,7 @@ fn copied(writer: &Database) {
 }
 
 #[test]
-fn the_rest_of_a_log_that_was_begun_anew_is_found() {
+fn the_rest_of_a_restarted_log_is_found() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let (place, last) = begun_anew(&writer, &reader);
@@ -80,11 +81,11 @@ fn the_rest_of_a_log_that_was_begun_anew_is_found() {
         pages.len() >= 4 && pages.is_sorted_by(|one, two| one < two),
         "{pages:?}"
     );
-    // Behind the end there is what the new log has.
+    // Behind the end there are only the pages of the new log.
     let new = rest(&reader, last).unwrap();
     assert!(!new.is_empty() && new.len() < pages.len(), "{new:?}");
     assert!(new.iter().all(|page_no| pages.contains(page_no)), "{new:?}");
-    // Of a place that was never in that log nothing is told.
+    // For a place that was never in that log nothing is returned.
     let other = LogEnd {
         checksum: [1; 8],
         ..place
@@ -93,7 +94,7 @@ fn the_rest_of_a_log_that_was_begun_anew_is_found() {
 }
 
 #[test]
-fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
+fn the_rest_of_a_copied_log_is_found_before_its_restart() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     add(&writer, 0, 3000).unwrap();
@@ -106,7 +107,7 @@ fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
 }
 
 #[test]
-fn a_look_at_the_index_tells_whether_a_transaction_is_the_last() {
+fn the_index_shows_whether_a_transaction_is_the_last() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let run = |sql: &str| reader.run(sql, &mut quiet::Nothing).unwrap();
@@ -125,7 +126,7 @@ fn a_look_at_the_index_tells_whether_a_transaction_is_the_last() {
     run("ROLLBACK");
     begin();
     assert!(is_last());
-    // Who would cut the log waits for a reader that sees the file alone.
+    // A connection that restarts the log waits for a reader that uses only the file.
     copied(&writer);
     assert!(!is_last());
     run("ROLLBACK");
@@ -140,8 +141,9 @@ fn a_look_at_the_index_tells_whether_a_transaction_is_the_last() {
 }
 
 #[test]
-fn nothing_is_told_where_the_log_was_cut_before_the_place() {
-    // As SQLite cuts it: at once, with or without a commit after; or when the new log's first transaction is committed.
+fn the_rest_is_unknown_if_the_log_was_truncated_before_the_place() {
+    // SQLite truncates it at once, with or without a commit after; or when the first transaction
+    // of the new log is committed.
     for what in ["truncated", "truncated, and no commit", "limited"] {
         let bench = Bench::new();
         let (writer, reader) = (bench.open(), bench.open());
@@ -162,8 +164,9 @@ fn nothing_is_told_where_the_log_was_cut_before_the_place() {
 }
 
 #[test]
-fn nothing_is_told_where_the_file_ends_behind_the_place() {
-    // A limit that is a frame's end, to the byte, can't be told from the end of the old log.
+fn the_rest_is_unknown_if_the_file_ends_behind_the_place() {
+    // If the limit is exactly the end of a frame, it can't be distinguished from the end of the
+    // old log.
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let (place, last) = copied_behind_a_place(&writer, &reader);
@@ -179,7 +182,7 @@ fn nothing_is_told_where_the_file_ends_behind_the_place() {
 }
 
 #[test]
-fn what_nobody_committed_is_not_told() {
+fn uncommitted_frames_are_not_part_of_the_rest() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
@@ -193,9 +196,9 @@ fn what_nobody_committed_is_not_told() {
     let place = end(&reader);
     add(&writer, 0, 3000).unwrap();
     let last = end(&reader);
-    // A writer is killed behind the frame that ends its transaction, and before it tells others in the index: where
-    // that says how long the log is, twice, it is as before. By other processes: to close these files here would
-    // give up SQLite's locks.
+    // Simulates a writer that is killed after the frame that ends its transaction, and before it
+    // updates the index: both copies of the index header are restored. With other processes, since
+    // closing these files here would release SQLite's locks.
     let (index, kept) = (
         bench.path().with_extension("db-shm"),
         bench.path().with_extension("kept"),
@@ -235,7 +238,7 @@ fn what_nobody_committed_is_not_told() {
 }
 
 #[test]
-fn nothing_is_told_where_the_new_log_has_come_by_or_there_was_a_third() {
+fn the_rest_is_unknown_if_newer_logs_overwrote_it() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let (place, last) = begun_anew(&writer, &reader);
@@ -250,7 +253,7 @@ fn nothing_is_told_where_the_new_log_has_come_by_or_there_was_a_third() {
         add(&writer, 0, 3000).unwrap();
     }
     assert_eq!(rest(&reader, place), None, "the new log is as long");
-    // A transaction that was never committed came by, too.
+    // A transaction that was never committed overwrote it, too.
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let (place, _) = begun_anew(&writer, &reader);
@@ -265,7 +268,7 @@ fn nothing_is_told_where_the_new_log_has_come_by_or_there_was_a_third() {
 }
 
 #[test]
-fn nothing_is_told_where_the_file_was_cut_or_damaged() {
+fn the_rest_is_unknown_if_the_file_was_truncated_or_damaged() {
     for what in ["cut", "damaged"] {
         let bench = Bench::new();
         let (writer, reader) = (bench.open(), bench.open());
@@ -275,7 +278,8 @@ fn nothing_is_told_where_the_file_was_cut_or_damaged() {
         let middle = frame(place.position.frames + 2) + 2000;
         assert!(middle < frame(last.position.frames));
         let log = log.to_str().unwrap();
-        // By other processes: to close the file here would give up no lock of ours, but so it is sure.
+        // With other processes: closing this file here would release no lock of SQLite's, but this
+        // is safe in any case.
         let done = if what == "cut" {
             Command::new("truncate").args(["-s", &middle.to_string(), log]).status()
         } else {

@@ -1,4 +1,4 @@
-//! Turn by turn, in one process: others do their work where the follower tells how far it is.
+//! Turn by turn, in one process: other operations run in the follower's status callback.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,13 +16,13 @@ use selenite_backup::{ArchiveName, BackupError, Destination, Folder, Object, Sto
 
 use super::{Bench, add, follow_to, follow_with, quiet};
 
-/// Follows until `each` says that it is enough.
+/// Follows until `each` returns false.
 pub(crate) fn follow_while(bench: &Bench, each: impl FnMut(&Status) -> bool) -> Result<Status, EngineError> {
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
     follow_while_to(bench, &destination, each)
 }
 
-/// The same, to another place.
+/// The same, to another destination.
 pub(crate) fn follow_while_to(
     bench: &Bench,
     destination: &Arc<dyn Destination>,
@@ -49,7 +49,7 @@ impl Observer for Stop {
 }
 
 #[test]
-fn what_was_committed_since_the_backup_is_restored() {
+fn commits_since_the_backup_are_restored() {
     let bench = Bench::new();
     let database = bench.open();
     for _ in 0..50 {
@@ -69,14 +69,14 @@ fn what_was_committed_since_the_backup_is_restored() {
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [120, 1]);
     assert_eq!(restored.log_count, 3);
-    // The backup alone is as it was.
+    // The backup alone is unchanged.
     let (to, restored) = bench.restore(Which::Named(first.archive.unwrap())).unwrap();
     assert_eq!(bench.check(&to), [50]);
     assert_eq!(restored.log_count, 0);
 }
 
 #[test]
-fn no_more_than_seven_backups_rest_on_each_other() {
+fn a_chain_has_at_most_seven_backups() {
     let bench = Bench::new();
     add(&bench.open(), 0, 200).unwrap();
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
@@ -103,7 +103,7 @@ fn no_more_than_seven_backups_rest_on_each_other() {
 }
 
 #[test]
-fn a_backup_that_others_make_meanwhile_hides_nothing() {
+fn a_backup_made_by_hand_meanwhile_hides_no_commit() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 200).unwrap();
@@ -116,7 +116,7 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
         backup(&Disk, &bench.path(), &bench.access(), how, &destination, &Watch::none()).unwrap()
     };
     by_hand();
-    // It is followed as before, and what was followed is restored.
+    // It is followed as before, and a restore has the followed commits.
     add(&database, 0, 200).unwrap();
     assert_eq!(bench.once().unwrap().archive, first.archive);
     for which in [Which::Newest, Which::At(u64::from(u32::MAX))] {
@@ -124,7 +124,8 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
         assert_eq!(bench.check(&to), [3]);
         assert_eq!(Some(restored.name), first.archive);
     }
-    // What was made by hand later is later, and stays so when what is followed has a turn of before at its end.
+    // A later backup by hand is the newest, and stays so although the log of the followed one ends
+    // with an earlier turn.
     add(&database, 0, 200).unwrap();
     let last = by_hand();
     let (to, restored) = bench.restore(Which::Newest).unwrap();
@@ -132,7 +133,7 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
 }
 
 #[test]
-fn a_moment_is_restored_with_what_was_followed_up_to_then() {
+fn a_restore_at_a_time_has_the_commits_up_to_then() {
     let bench = Bench::new();
     let database = bench.open();
     let second = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
@@ -142,7 +143,7 @@ fn a_moment_is_restored_with_what_was_followed_up_to_then() {
     bench.once().unwrap();
     let between = second() + 1;
     let mut added = 2;
-    // Commits, as long as it takes until a turn is of a later second.
+    // Commits until a turn is of a later second.
     while second() <= between {
         add(&database, 0, 10).unwrap();
         added += 1;
@@ -160,7 +161,7 @@ fn a_moment_is_restored_with_what_was_followed_up_to_then() {
     );
 }
 
-/// A destination that shows another object in the place of one, from the second time on.
+/// A destination that returns another object under one name, from the second request on.
 struct Forked {
     folder: Folder,
     name: &'static str,
@@ -198,7 +199,7 @@ impl Destination for Forked {
 }
 
 #[test]
-fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
+fn an_object_of_the_log_that_changes_between_two_reads_is_refused() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 200).unwrap();
@@ -209,7 +210,7 @@ fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
         .args([bench.backups(), fork.clone()])
         .status();
     assert!(copied.unwrap().success());
-    // Both are whole, and of the same archive.
+    // Both are complete, and of the same archive.
     add(&database, 0, 200).unwrap();
     bench.once().unwrap();
     add(&database, 0, 200).unwrap();
@@ -234,7 +235,7 @@ fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
 }
 
 #[test]
-fn a_database_that_shrank_and_grew_is_as_long_as_it_was() {
+fn a_database_that_shrank_and_grew_is_restored_with_its_length() {
     let bench = Bench::new();
     let database = bench.open();
     database
@@ -265,7 +266,7 @@ fn a_database_that_shrank_and_grew_is_as_long_as_it_was() {
 }
 
 #[test]
-fn a_log_that_began_anew_while_nobody_followed_makes_a_new_backup() {
+fn a_log_that_was_restarted_while_not_followed_needs_a_new_backup() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 200).unwrap();
@@ -283,10 +284,10 @@ fn a_log_that_began_anew_while_nobody_followed_makes_a_new_backup() {
 }
 
 #[test]
-fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
+fn frames_that_replace_lost_ones_are_detected() {
     let bench = Bench::new();
     let copy = |from: &Path, to: &Path| {
-        // By another process: to close these files here would give up SQLite's locks.
+        // With another process: closing these files here would release SQLite's locks.
         assert!(Command::new("cp").args([from, to]).status().unwrap().success());
     };
     let (path, wal) = (bench.path(), bench.path().with_extension("db-wal"));
@@ -304,7 +305,7 @@ fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
     let sent = bench.once().unwrap();
     assert_eq!(sent.archive, first.archive);
     drop(database);
-    // The machine lost power: the end of the log is gone. Other commits come in its place, more of them.
+    // After a power failure: the end of the log is lost. Other commits replace it, more of them.
     copy(&kept, &path);
     copy(&kept_wal, &wal);
     let database = bench.open();
@@ -315,7 +316,7 @@ fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
     assert_ne!(after.archive, first.archive, "the same salts, and other frames");
     let (to, _) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [2, 7]);
-    // Where nothing was sent that was lost, it goes on.
+    // If no lost commit was sent, the same archive is continued.
     add(&database, 1, 300).unwrap();
     assert_eq!(bench.once().unwrap().archive, after.archive);
 }
@@ -364,7 +365,7 @@ fn others_cut_the_log_while_it_is_followed() {
 }
 
 #[test]
-fn who_was_shut_out_opens_nothing_that_came_later() {
+fn commits_after_a_new_master_key_go_to_a_new_archive() {
     let bench = Bench::new();
     let database = bench.open();
     add(&database, 0, 100).unwrap();
@@ -380,7 +381,7 @@ fn who_was_shut_out_opens_nothing_that_came_later() {
 }
 
 #[test]
-fn a_destination_that_is_away_is_waited_for() {
+fn an_unavailable_destination_is_waited_for() {
     let bench = Bench::new();
     let database = bench.open();
     let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
@@ -414,14 +415,14 @@ fn a_destination_that_is_away_is_waited_for() {
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [added]);
     assert_eq!(restored.link_count, 1);
-    // Once, it is an error.
+    // With `once`, it is an error.
     std::fs::rename(&place, &aside).unwrap();
     std::fs::write(&place, b"not a folder").unwrap();
     assert_eq!(bench.once().unwrap_err().class(), Class::Io);
 }
 
 #[test]
-fn a_database_that_is_removed_or_replaced_ends_it() {
+fn following_ends_when_the_database_is_removed_or_replaced() {
     for replaced in [false, true] {
         let bench = Bench::new();
         let (path, access) = (bench.path(), bench.access());
@@ -446,7 +447,7 @@ fn a_database_that_is_removed_or_replaced_ends_it() {
 }
 
 #[test]
-fn a_database_in_rollback_mode_is_refused_with_what_to_do() {
+fn a_database_in_rollback_mode_is_refused_with_advice() {
     let bench = Bench::new();
     bench
         .open()

@@ -1,4 +1,4 @@
-//! What the processes do.
+//! The child processes of the tests.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -18,11 +18,11 @@ const CHILD: &str = "SELENITE_TEST_REENCRYPT";
 
 #[derive(Clone, Copy)]
 pub enum Role {
-    /// Commits numbered rows, and says so, until its input ends.
+    /// Commits numbered rows, and prints each number, until its input ends.
     Writer(u64),
-    /// Runs what it is told, a line at a time.
+    /// Runs SQL from its input, line by line.
     Client,
-    /// Seals all pages under a new key, or goes on with that.
+    /// Re-encrypts all pages under a new key, or continues that.
     Sealer,
 }
 
@@ -57,7 +57,7 @@ pub fn play() {
 
 fn say(line: &str) {
     let mut out = std::io::stdout();
-    // The reader may have gone.
+    // The reader may have ended.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
@@ -112,7 +112,7 @@ impl Observer for Telling {
 fn seal(path: &Path, spec: &str) {
     let how = |goal| Reencrypt {
         goal,
-        // The kills are to fall on all of it, soon.
+        // A high share, so that the kills hit all phases soon.
         busy_share: 60,
         ..Reencrypt::default()
     };
@@ -120,7 +120,7 @@ fn seal(path: &Path, spec: &str) {
     let watch = Watch::new(Arc::new(Telling));
     let seal = |goal| reencrypt(&Disk, path, &access(spec), &how(goal), &watch);
     let sealed = match seal(Goal::NewKey) {
-        // One that was killed has begun it.
+        // A process that was killed has begun it.
         Err(EngineError::Begun { .. }) => seal(Goal::GoOn),
         sealed => sealed,
     };

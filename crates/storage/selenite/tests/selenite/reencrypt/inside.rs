@@ -1,4 +1,5 @@
-//! What a connection of an application sees of it, in `selenite_status` and `selenite_epochs`.
+//! A re-encryption as an application's connection sees it, in `selenite_status` and
+//! `selenite_epochs`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +15,7 @@ use selenite::{EngineError, Observer, Phase, Progress, Suite, Watch};
 use super::Bench;
 use super::ways::{connect, layout};
 
-/// The section's rows, by name.
+/// The rows of a section, by name.
 fn section(connection: &Connection, section: &str) -> BTreeMap<String, Value> {
     let mut select = connection
         .prepare("SELECT name, value FROM selenite_status WHERE section = ?1")
@@ -57,7 +58,7 @@ fn epochs(connection: &Connection, schema: &str) -> Vec<(u32, Option<String>, u3
     rows.collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// The same by the file itself: how many pages have which epoch in their trailers.
+/// The same from the file itself: how many pages have each epoch in their trailers.
 fn counted(path: &Path) -> BTreeMap<u32, u32> {
     let bytes = std::fs::read(path).unwrap();
     let mut found = BTreeMap::new();
@@ -69,7 +70,7 @@ fn counted(path: &Path) -> BTreeMap<u32, u32> {
     found
 }
 
-/// Asks for a pause when half is done.
+/// Requests a pause when half of the pages are done.
 struct PauseHalfWay<'a> {
     bench: &'a Bench,
     has_asked: AtomicBool,
@@ -89,11 +90,11 @@ impl Observer for PauseHalfWay<'static> {
 }
 
 #[test]
-fn half_way_it_says_how_far_it_is_and_who_is_at_it() {
+fn the_status_shows_progress_and_process_of_a_re_encryption() {
     for mode in ["wal", "delete"] {
         let bench: &'static Bench = Box::leak(Box::new(Bench::new()));
         bench.fill(&layout(Suite::Aes256, 1024), mode, 4000);
-        // It does nothing but ask: nothing else makes it look at the superblock again.
+        // It only queries the status: nothing else makes it read the superblock again.
         let other = connect(bench);
         let before = section(&other, "reencryption");
         assert_eq!((percent(&before), text(&before, "running")), (0.0, "no"));
@@ -153,7 +154,7 @@ fn half_way_it_says_how_far_it_is_and_who_is_at_it() {
 }
 
 #[test]
-fn finishing_is_all_of_the_pages_and_says_what_is_waited_for() {
+fn the_status_of_finishing_is_100_percent_and_shows_the_wait() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 500);
     let (reader, other) = (connect(&bench), connect(&bench));
@@ -184,7 +185,7 @@ fn finishing_is_all_of_the_pages_and_says_what_is_waited_for() {
 }
 
 #[test]
-fn databases_in_clear_have_no_epochs_and_attached_ones_their_own() {
+fn unencrypted_databases_have_no_epochs_and_attached_ones_their_own() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 50);
     let connection = connect(&bench);
@@ -202,14 +203,14 @@ fn databases_in_clear_have_no_epochs_and_attached_ones_their_own() {
     assert!(unknown.is_err());
 }
 
-/// A file of the report's name that says something else costs an answer, and nothing more.
+/// Other content in the report's file affects only the answer.
 #[test]
-fn what_is_no_report_is_said_to_be_none() {
+fn a_file_that_is_no_report_is_shown_as_unknown() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 50);
     let other = connect(&bench);
     let name = bench.path().with_extension("db-selenite");
-    // A second name of the database: to open and close it would give up this process's locks.
+    // A second name of the database: opening and closing it would release this process's locks.
     std::fs::hard_link(bench.path(), &name).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let said = section(&other, "reencryption");
@@ -226,7 +227,7 @@ fn what_is_no_report_is_said_to_be_none() {
     let who = reencrypt::report(&Disk, &bench.path()).unwrap_err();
     assert!(matches!(who, EngineError::Io { .. }), "{who}");
     std::fs::remove_file(&name).unwrap();
-    // As a kill leaves it, and its number is another process's by now.
+    // As left by a kill, with a process id that is another process's by now.
     std::fs::write(&name, format!("pid {}\n", std::process::id())).unwrap();
     assert!(reencrypt::report(&Disk, &bench.path()).unwrap().is_none());
 }

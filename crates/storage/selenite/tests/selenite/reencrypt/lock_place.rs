@@ -1,4 +1,5 @@
-//! A database that ends where the lock bytes lie: the file has a place more than SQLite counts pages (FORMAT 2.4).
+//! A database that ends at the lock bytes: the file has one place more than SQLite counts pages
+//! (FORMAT 2.4).
 
 use selenite::reencrypt::Goal;
 use selenite::storage::Disk;
@@ -6,7 +7,8 @@ use selenite::{Database, Layout, PageSize, Watch, verify};
 
 use super::{Bench, quiet, ways};
 
-/// X of FORMAT 2.3 for pages of 32 KiB, which lies in the place of L = 32769: the place in between is not SQLite's.
+/// X of FORMAT 2.3 for pages of 32 KiB, which has the place of L = 32769: SQLite does not use the
+/// place in between.
 const DISPLACED: i64 = 32767;
 
 fn open(bench: &Bench) -> Database {
@@ -23,7 +25,7 @@ fn page_count(database: &Database) -> i64 {
     rows.0[0]
 }
 
-/// One row a page.
+/// One row per page.
 fn grow(database: &Database, by: u32) {
     run(
         database,
@@ -34,7 +36,7 @@ fn grow(database: &Database, by: u32) {
     );
 }
 
-/// Re-encrypts it, and looks at every page.
+/// Re-encrypts it, and verifies every page.
 fn seal(bench: &Bench) -> u32 {
     let done = ways::seal(bench, Goal::NewKey, &Watch::none()).unwrap();
     let report = verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
@@ -44,7 +46,7 @@ fn seal(bench: &Bench) -> u32 {
 
 #[test]
 #[ignore = "make soak: a database of 1 GiB, re-encrypted twice"]
-fn a_database_that_ends_at_the_lock_bytes_comes_to_its_end() {
+fn a_database_that_ends_at_the_lock_bytes_is_re_encrypted() {
     let bench = Bench::new();
     let layout = Layout {
         page_size: PageSize::try_from(32768).unwrap(),

@@ -1,8 +1,8 @@
-//! What becomes of rows.
+//! Receivers of rows.
 
 use selenite::{Cell, Rows};
 
-/// They are not looked at.
+/// Discards them.
 pub struct Nothing;
 
 #[derive(Default)]

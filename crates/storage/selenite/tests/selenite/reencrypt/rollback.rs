@@ -1,4 +1,4 @@
-//! In rollback mode: a committing writer shuts all others out, and journals are kept open.
+//! Rollback mode: a committing writer locks all others out, and journals are kept open.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use super::Bench;
 use super::ways::{connect, layout, seal};
 
 /// PERSIST keeps the journal's file, and a connection that still reads after its commit keeps it
-/// open: its next transaction is written into what it has open.
+/// open: its next transaction is written to that open file.
 #[test]
-fn a_journal_that_somebody_has_open_is_never_removed() {
+fn an_open_journal_is_never_removed() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "persist", 2000);
     let other = connect(&bench);
@@ -55,7 +55,7 @@ fn a_journal_that_somebody_has_open_is_never_removed() {
 
 /// Commits that take longer than the operation lets SQLite wait.
 #[test]
-fn whoever_has_the_exclusive_lock_for_long_is_waited_for() {
+fn long_exclusive_locks_are_waited_for() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "delete", 4000);
     let is_done = AtomicBool::new(false);
@@ -82,7 +82,7 @@ fn whoever_has_the_exclusive_lock_for_long_is_waited_for() {
     });
 }
 
-/// What an application does meanwhile.
+/// The time that an application works.
 fn pass(time: Duration) {
     let began = Instant::now();
     while began.elapsed() < time {

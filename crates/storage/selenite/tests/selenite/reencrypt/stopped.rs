@@ -1,5 +1,5 @@
-//! Other processes that the system has stopped (SIGSTOP), wherever they were: nothing goes past
-//! what they hold, all goes past what they do not, and they go on as if nothing had been.
+//! Other processes that are stopped (SIGSTOP) at any point: the operation waits for the locks that
+//! they hold, and for nothing else, and they continue normally.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdout};
@@ -16,7 +16,7 @@ use super::child::{Role, start};
 use super::ways::{layout, state};
 use super::{Bench, epochs};
 
-/// Stands in no unencrypted file.
+/// Must not appear unencrypted in any file.
 const MARKER: &str = "a-secret-of-a-process-that-was-stopped";
 const ROWS: u64 = 2000;
 
@@ -32,7 +32,7 @@ impl Client {
         Self { child, lines }
     }
 
-    /// Runs SQL there, and answers the texts that it answers.
+    /// Runs SQL there, and returns the texts of the result.
     fn run(&mut self, sql: &str) -> String {
         writeln!(self.child.stdin.as_mut().unwrap(), "{sql}").unwrap();
         let mut lines = self.lines.by_ref().map(Result::unwrap);
@@ -63,13 +63,13 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It may have ended, or be stopped still.
+        // It may have ended, or still be stopped.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Lets someone in when a part of the pages is done, and waits until he is through.
+/// Signals another thread when part of the pages is done, and waits for its reply.
 struct Gate {
     first: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
@@ -113,7 +113,7 @@ fn bench(mode: &str) -> (Bench, Client) {
     (bench, client)
 }
 
-/// The process continues, and no page under the old key is left.
+/// Checks that the process continues, and that no page under the old key is left.
 fn check(bench: &Bench, mut client: Client, rows: u64) {
     assert_eq!(epochs(&bench.path(), 1024), [2].into(), "before it writes");
     assert_eq!(
@@ -136,7 +136,7 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
         assert!(!found, "{}", path.display());
     }
     client.end();
-    // No one has it open any more.
+    // No process has it open now.
     assert_eq!(state(bench), "steady");
     let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
@@ -144,7 +144,7 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
 }
 
 #[test]
-fn one_that_only_has_it_open_is_not_waited_for() {
+fn an_idle_connection_is_not_waited_for() {
     for mode in ["wal", "delete", "persist"] {
         let (bench, mut client) = bench(mode);
         assert_eq!(client.run("SELECT CAST(count(*) AS TEXT) FROM t"), ROWS.to_string());
@@ -155,7 +155,8 @@ fn one_that_only_has_it_open_is_not_waited_for() {
     }
 }
 
-/// Has the process do `sql` while pages are re-encrypted, and stops it there; when it goes on it does `end`.
+/// Makes the process run `sql` during the re-encryption, and stops it there; when it continues it
+/// runs `end`.
 fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool, end: &str, rows: u64) {
     let (bench, mut client) = bench(mode);
     let (open, opened) = channel();
@@ -191,7 +192,7 @@ fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool
 }
 
 #[test]
-fn one_in_a_write_transaction_is_waited_for_and_named() {
+fn a_stopped_writer_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')");
         let named = |waiting: &str, pid: u32| waiting == format!("waiting for writers: process {pid} writes");
@@ -200,7 +201,7 @@ fn one_in_a_write_transaction_is_waited_for_and_named() {
 }
 
 #[test]
-fn one_in_a_read_transaction_is_waited_for_and_named() {
+fn a_stopped_reader_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = "BEGIN; SELECT CAST(count(*) AS TEXT) FROM t";
         let waits = |waiting: &str, pid: u32| waiting == format!("waiting for readers: process {pid} reads");
@@ -209,7 +210,7 @@ fn one_in_a_read_transaction_is_waited_for_and_named() {
 }
 
 #[test]
-fn one_that_writes_before_it_begins_is_named_and_nothing_is_changed() {
+fn a_stopped_writer_before_the_start_is_named_and_nothing_is_changed() {
     for mode in ["wal", "delete"] {
         let (bench, mut client) = bench(mode);
         client.run(&format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')"));

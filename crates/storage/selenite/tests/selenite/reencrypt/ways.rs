@@ -1,4 +1,5 @@
-//! What one process sees: every way from suite to suite, who is refused, who is waited for and named.
+//! Re-encryption in one process: conversions between suites, refusals, and waits that name other
+//! processes.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +44,7 @@ pub(crate) fn state(bench: &Bench) -> &'static str {
 }
 
 #[test]
-fn every_way_ends_with_one_epoch_and_the_same_rows() {
+fn every_conversion_ends_with_one_epoch_and_the_same_rows() {
     let ways = [
         (Suite::Aes256, Goal::NewKey, Suite::Aes256, "wal", 4096),
         (
@@ -79,7 +80,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
                 .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
                 .unwrap()
         };
-        // Open throughout: it has to take up the new key by itself.
+        // Open throughout: it has to load the new key by itself.
         let other = connect(&bench);
         other.execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
         let before = sum(&other);
@@ -97,7 +98,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
             .unwrap();
         assert_eq!((found.as_str(), left.as_str()), ("ok", "0"));
         drop(other);
-        // No one has it open any more: closing a descriptor of it would give up locks.
+        // No connection has it open now: closing a descriptor of it would release locks.
         assert_eq!(state(&bench), "steady");
         assert_eq!(
             epochs(&bench.path(), usize::try_from(page_size).unwrap()),
@@ -106,7 +107,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
     }
 }
 
-/// Calls someone at every step.
+/// Calls back at every step.
 struct Steps<F>(F);
 
 impl<F: Fn(Progress) -> bool + Send + Sync> Observer for Steps<F> {
@@ -124,7 +125,7 @@ impl<F: Fn(Progress) -> bool + Send + Sync> Observer for Steps<F> {
 }
 
 #[test]
-fn a_second_one_is_refused_by_the_name_of_the_first() {
+fn a_second_process_is_refused_with_the_pid_of_the_first() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
     let (path, access) = (bench.path(), bench.access());
@@ -152,7 +153,7 @@ fn a_second_one_is_refused_by_the_name_of_the_first() {
 }
 
 #[test]
-fn who_stops_it_keeps_what_is_done_and_another_goal_is_refused_meanwhile() {
+fn an_interruption_keeps_completed_pages_and_another_goal_is_refused() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 4000);
     let steps = AtomicU64::new(0);
@@ -181,7 +182,7 @@ fn who_stops_it_keeps_what_is_done_and_another_goal_is_refused_meanwhile() {
 }
 
 #[test]
-fn a_reader_that_does_not_end_keeps_it_finishing_and_is_waited_for() {
+fn a_long_reader_is_waited_for_in_the_finishing_state() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 500);
     let reader = connect(&bench);
@@ -217,7 +218,7 @@ fn a_reader_that_does_not_end_keeps_it_finishing_and_is_waited_for() {
 }
 
 #[test]
-fn a_pause_is_kept_until_it_is_taken_back() {
+fn a_pause_lasts_until_it_is_ended() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
     let link = bench.path().with_file_name("link.db");
@@ -244,7 +245,7 @@ fn a_pause_is_kept_until_it_is_taken_back() {
 }
 
 #[test]
-fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
+fn a_bad_page_ends_it_before_any_key_is_dropped() {
     use std::os::unix::fs::FileExt;
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
@@ -262,9 +263,9 @@ fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
     assert_eq!(sealed.epochs.len(), 2);
 }
 
-/// Refused once, a connection is refused again: it must not go on under what it knew before.
+/// A connection that was refused once is refused again: it must not continue with its former keys.
 #[test]
-fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
+fn a_connection_without_plain_allow_writes_nothing_unencrypted() {
     for mode in ["wal", "delete"] {
         let bench = Bench::new();
         bench.fill(&layout(Suite::Aes256, 1024), mode, 200);
@@ -287,14 +288,16 @@ fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
     }
 }
 
-/// Two connections that commit all the time, in rollback mode: each commit keeps all others out for a moment.
+/// Two connections that commit all the time, in rollback mode: each commit locks all others out
+/// for a moment.
 #[test]
 fn busy_writers_in_rollback_mode_are_waited_for() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "delete", 2000);
     let is_done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Before the operation begins: it looks at the file without SQLite, which no one may open just then.
+        // Opened before the operation begins: it inspects the file without SQLite, during which no
+        // connection can open it.
         for (writer, connection) in [connect(&bench), connect(&bench)].into_iter().enumerate() {
             let is_done = &is_done;
             scope.spawn(move || {
