@@ -1,4 +1,4 @@
-//! Atomics and locks of what loom models: the standard library's, or loom's under `--cfg selenite_loom` (`make
+//! Atomic types and locks: the standard library's, or loom's under `--cfg selenite_loom` (`make
 //! audit-loom`).
 
 #[cfg(selenite_loom)]
