@@ -8,7 +8,8 @@ fn geometry() -> Geometry {
     Geometry::new(PageSize::DEFAULT)
 }
 
-/// Asks for a page as `MainFile` does, of a file of so many pages; says how many pages were read for it.
+/// Requests a page as `MainFile` does, of a file of `page_count` pages; returns how many pages were
+/// read for it.
 fn ask(ahead: &mut ReadAhead, page: u32, page_count: u32) -> u32 {
     let mut read = 0;
     if let Some(plan) = ahead
