@@ -1,4 +1,4 @@
-//! What a URI says that the file has to be: `database_id` and `encrypted`.
+//! Requirements on the file in its URI: `database_id` and `encrypted`.
 
 use super::workbench::{Bench, check, code, edit};
 use selenite_testing::own_process;
