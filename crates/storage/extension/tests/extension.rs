@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Result, backup::Backup, params}
 use tempfile::TempDir;
 
 #[test]
-fn what_is_written_is_read_back_and_lies_on_disk_sealed() {
+fn written_data_is_read_back_and_is_sealed_on_disk() {
     for journal_mode in ["delete", "wal"] {
         let lab = Lab::new();
         let database = lab.open("app.db", "key").unwrap();

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_one_while_it_is_open_and_another_file_another() {
+    fn each_file_has_its_own_lock_while_it_is_open() {
         let closings = Closings::default();
         let (one, other) = (FileId::Inode((1, 2)), FileId::Path("2".to_owned()));
         let first = closings.of(one.clone());

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_closed_file_counted_is_kept() {
+    fn counts_of_a_closed_file_are_kept() {
         let counters = Counters::default();
         let mut one = counters.tally(Role::Main);
         let mut other = counters.tally(Role::Main);

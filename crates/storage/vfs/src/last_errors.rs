@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kept_a_file_from_being_opened_is_forgotten_when_it_is() {
+    fn the_error_of_opening_a_file_is_removed_when_it_is_opened() {
         let mut errors = LastErrors::default();
         errors.keep("/a", &VfsError::BothDamaged, true);
         errors.opened("/a");

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_counts_while_somebody_holds_it() {
+    fn a_report_is_read_only_while_its_writer_holds_the_lock() {
         let bench = Bench::new();
         assert_eq!(bench.look(), None);
         fs::write(bench.report(), "pid 7\nwaiting paused\n").unwrap();

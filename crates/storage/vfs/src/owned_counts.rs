@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_owner_counted_stays_in_the_sums() {
+    fn counts_of_a_dropped_owner_stay_in_the_sums() {
         let sums = CountSums::<2>::default();
         let (mut one, mut other) = (sums.owned(), sums.owned());
         one.add(0, 3);

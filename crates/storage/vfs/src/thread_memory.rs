@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_earlier_uses_counts_until_it_is_freed() {
+    fn memory_kept_from_earlier_uses_counts_until_it_is_freed() {
         std::thread::spawn(|| {
             begin(500, 0);
             let ((), kept) = measured(|| {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_has_not_added_to_the_total_is_added_when_it_ends() {
+    fn a_thread_that_ends_adds_its_pending_bytes_to_the_total() {
         const THREADS: i64 = 1000;
         let before = TOTAL.load(Ordering::Relaxed);
         for _ in 0..THREADS {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_allocates_is_in_the_total() {
+    fn allocations_of_a_thread_are_in_the_total() {
         std::thread::spawn(|| {
             let before = total();
             note_rust(PENDING_MAX);

@@ -122,7 +122,7 @@ mod tests {
     /// The last resort: one thread must not wipe what another has written, nor see what the parent
     /// wrote.
     #[test]
-    fn threads_that_wipe_at_once_see_nothing_of_the_process_before() {
+    fn threads_that_wipe_at_once_see_nothing_of_the_parent_process() {
         for _ in 0..200 {
             let words = Box::leak(Box::new([const { AtomicU64::new(0) }; 64]));
             words[0].store(1 << 32, Ordering::Relaxed);

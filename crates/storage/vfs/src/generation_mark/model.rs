@@ -58,7 +58,7 @@ impl World {
 }
 
 #[test]
-fn no_writer_goes_by_a_mark_of_before_a_change() {
+fn no_writer_uses_a_mark_from_before_a_change() {
     let good = superblock();
     for survives in [true, false] {
         let good = good.clone();

@@ -160,7 +160,7 @@ mod tests {
     /// `walIndexWriteHdr` writes the second copy, then the first: a connection that takes a read mark in
     /// between sees the log of the first.
     #[test]
-    fn who_takes_a_mark_while_another_commits_sees_the_log_before_that_commit() {
+    fn a_mark_taken_during_a_commit_sees_the_log_before_that_commit() {
         use crate::index_header::{CHECKSUM, FRAME_MAX, VERSION, WORD_COUNT, checksum};
 
         let header = |frames: u32| {

@@ -101,7 +101,7 @@ fn another_label_is_another_generation_and_nothing_of_the_one_before_is_served()
 }
 
 #[test]
-fn a_log_that_nobody_uses_any_more_is_another_one() {
+fn pages_are_not_served_after_the_last_user_of_the_log_left() {
     let pool = roomy();
     let file = pool.join(key(1));
     (0..2).for_each(|_| file.enter_log());

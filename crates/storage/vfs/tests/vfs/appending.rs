@@ -161,7 +161,7 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
 }
 
 #[test]
-fn what_is_appended_is_read_and_rolled_back_as_if_it_were_written() {
+fn appended_pages_are_read_and_rolled_back_like_written_ones() {
     for mode in MODES {
         let bench = Bench::new();
         let connection = bench.connect(mode, "normal");

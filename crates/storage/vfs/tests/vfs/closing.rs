@@ -208,14 +208,14 @@ fn count_overlaps(bug: Option<Bug>, is_enough: impl Fn(u64, u64) -> bool) -> u64
 }
 
 #[test]
-fn nobody_locks_while_a_file_is_closed() {
+fn no_first_lock_is_taken_while_a_file_is_closed() {
     own_process!();
     let overlaps = count_overlaps(None, |closed, reads| closed >= 100 && reads >= 100);
     assert_eq!(overlaps, 0);
 }
 
 #[test]
-fn whoever_does_is_found() {
+fn first_locks_taken_while_a_file_is_closed_are_detected() {
     own_process!();
     let bug = Some(Bug::LockedWhileClosing);
     let overlaps = count_overlaps(bug, |_, _| OVERLAPS.load(Ordering::SeqCst) > 0);

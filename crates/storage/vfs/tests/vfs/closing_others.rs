@@ -21,7 +21,7 @@ fn create(key: &KeyFile, path: &str) -> Opening {
 }
 
 #[test]
-fn a_database_is_closed_though_another_is_being_locked() {
+fn a_database_is_closed_while_another_is_being_locked() {
     let (entered, is_in) = channel();
     let (leave, may_leave) = channel::<()>();
     let locking = std::thread::spawn(move || {

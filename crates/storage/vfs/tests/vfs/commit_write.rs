@@ -91,7 +91,7 @@ const MODES: [&str; 3] = [
 
 /// The connection remains usable, and others see the same as it does.
 #[test]
-fn nobody_sees_a_commit_that_was_reported_as_failed() {
+fn no_connection_sees_a_commit_that_was_reported_as_failed() {
     own_process!();
     for failure in FAILURES {
         for pragmas in ["", "PRAGMA cache_size = 8; PRAGMA cache_spill = 1"] {

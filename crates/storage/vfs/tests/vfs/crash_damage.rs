@@ -186,7 +186,7 @@ fn a_torn_frame_at_the_end_ends_the_log_whatever_it_holds() {
 
 /// FORMAT 6.4 number 2: a log that is newer than the database is not truncated silently.
 #[test]
-fn a_log_that_goes_on_in_an_epoch_of_later_is_an_error() {
+fn a_log_with_frames_of_a_later_epoch_is_an_error() {
     let key = KeyFile::new(1);
     let opening = Opening::encrypted(PATH, &key).with("page_size", "1024");
     let disk = Disk::new();

@@ -240,7 +240,7 @@ fn a_forecast_has_every_suite_and_its_interval() {
 }
 
 #[test]
-fn a_look_changes_no_count_and_no_transaction() {
+fn a_forecast_changes_no_count_and_no_transaction() {
     for is_clear in [false, true] {
         let bench = ForecastDatabase::new("look", is_clear);
         let connection = bench.connect();

@@ -195,7 +195,7 @@ fn a_commit_that_can_not_be_written_is_rolled_back() {
 
 /// Frames that were spilled and rolled back are never written, neither at the unlock nor later.
 #[test]
-fn what_is_rolled_back_is_not_written() {
+fn rolled_back_frames_are_not_written() {
     for pragmas in [
         "PRAGMA cache_size = 8",
         "PRAGMA cache_size = 8; PRAGMA locking_mode = exclusive",

@@ -137,7 +137,7 @@ fn bugs_that_are_planted_are_found() {
 /// A snapshot is held, and a part of it has been read ahead; between the calls of a checkpoint, and
 /// of a commit after it, its reader continues, and others begin.
 #[test]
-fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint() {
+fn a_snapshot_is_unchanged_between_any_two_calls_of_a_checkpoint() {
     own_process!();
     for (pool_size, kinds) in [("64M", &CHECKPOINTS[..]), ("0", &["RESTART"])] {
         let bench = Bench::new("wal", pool_size);

@@ -181,7 +181,7 @@ fn a_transaction_that_another_process_takes_back_leaves_nothing_in_the_pool() {
 }
 
 #[test]
-fn what_one_commits_and_checkpoints_the_others_see() {
+fn commits_and_checkpoints_of_one_connection_are_visible_to_the_others() {
     own_process!();
     for mode in ["wal", "delete", "persist", "truncate"] {
         let bench = Bench::new(mode);
@@ -313,7 +313,7 @@ fn the_pool_is_empty_when_the_last_connection_has_gone() {
 }
 
 #[test]
-fn who_takes_no_locks_does_not_share() {
+fn connections_without_locks_do_not_use_the_pool() {
     own_process!();
     let bench = Bench::new("delete");
     let reader = bench.connect();

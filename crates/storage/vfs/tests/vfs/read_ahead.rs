@@ -126,7 +126,7 @@ fn random_reads_read_nothing_ahead() {
 }
 
 #[test]
-fn a_snapshot_stays_what_it_was_while_others_commit_and_checkpoint() {
+fn a_snapshot_is_unchanged_while_others_commit_and_checkpoint() {
     own_process!();
     for order in ["ASC", "DESC"] {
         let bench = Bench::new("wal");
@@ -150,7 +150,7 @@ fn a_snapshot_stays_what_it_was_while_others_commit_and_checkpoint() {
 
 /// The reader's snapshot is completely in the database, under read mark 0.
 #[test]
-fn a_snapshot_under_mark_0_stays_while_the_log_begins_anew() {
+fn a_snapshot_under_mark_0_is_unchanged_while_the_log_restarts() {
     own_process!();
     let bench = Bench::new("wal");
     let (reader, writer) = (bench.connect(), bench.connect());
@@ -220,7 +220,7 @@ fn own_writes_are_seen_in_the_middle_of_a_scan() {
 }
 
 #[test]
-fn a_file_that_is_cut_and_one_that_changes_its_mode_are_read_anew() {
+fn a_truncated_file_and_one_that_changes_its_mode_are_read_again() {
     own_process!();
     let bench = Bench::new("wal");
     let mut version = 0;

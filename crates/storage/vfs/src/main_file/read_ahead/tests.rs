@@ -60,7 +60,7 @@ fn random_reads_read_nothing_ahead() {
 }
 
 #[test]
-fn a_window_that_is_made_use_of_is_not_given_to_another_run() {
+fn a_window_in_use_is_not_given_to_another_run() {
     let mut ahead = ReadAhead::default();
     let pages = (0..200).flat_map(|step| [1000 + step, 5000 + step]);
     let _ = reads(&mut ahead, pages);

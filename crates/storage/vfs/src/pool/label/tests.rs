@@ -67,7 +67,7 @@ fn a_whole_index_has_a_label_that_its_salts_and_numbers_tell_from_others() {
 
 /// A writer is in the middle of `walIndexWriteHdr`: the copies differ in any one word, or one has a word of neither.
 #[test]
-fn an_index_with_a_torn_header_has_none() {
+fn an_index_with_a_torn_header_has_no_label() {
     for word in 0..WORD_COUNT {
         for copies in [&[0][..], &[1], &[0, 1]] {
             let memory = index(&header(10, 7), 3, 5);
@@ -95,7 +95,7 @@ fn an_index_with_a_torn_header_has_none() {
 }
 
 #[test]
-fn an_index_that_is_not_ready_or_of_another_version_has_none() {
+fn an_index_that_is_not_ready_or_of_another_version_has_no_label() {
     let mut words = header(10, 7);
     words[3] = 0;
     let sums = checksum(&words[..CHECKSUM]);
@@ -112,7 +112,7 @@ fn an_index_that_is_not_ready_or_of_another_version_has_none() {
 
 /// `walRestartHdr` sets the header first, and nBackfillAttempted after.
 #[test]
-fn an_index_that_is_just_begun_anew_has_none() {
+fn the_index_of_a_restarting_log_has_no_label() {
     assert_eq!(label(&index(&header(0, 8), 0, 5)), None);
     assert_eq!(label(&index(&header(4, 8), 0, 5)), None);
     assert_eq!(label(&index(&header(4, 8), 5, 0)), None);
@@ -126,7 +126,7 @@ const LABEL_COUNT: u32 = if cfg!(miri) { 50 } else { 300_000 };
 /// A writer changes the index continuously, word by word; each label read must be one that was
 /// valid at some time.
 #[test]
-fn an_index_that_changes_between_the_reads_has_none_or_that_of_a_moment() {
+fn an_index_that_changes_between_the_reads_has_no_label_or_a_valid_one() {
     let (one, other) = ((header(10, 7), 3), (header(20, 9), 15));
     let memory = index(&one.0, one.1, one.1);
     let allowed = [&one, &other].map(|(header, copied)| label(&index(header, *copied, *copied)));

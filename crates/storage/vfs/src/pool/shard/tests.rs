@@ -36,7 +36,7 @@ fn used(shard: &Shard) -> usize {
 }
 
 #[test]
-fn what_leaves_is_wiped() {
+fn removed_pages_are_wiped() {
     let (mut shard, filter) = shard(2);
     for number in 1..=16 {
         let key = key(number % 2, number);
@@ -54,7 +54,7 @@ fn what_leaves_is_wiped() {
 
 /// Compares the shard with a map, for page numbers that collide.
 #[test]
-fn a_shard_holds_what_was_put_in_and_not_taken_out() {
+fn a_shard_has_exactly_the_pages_stored_and_not_removed() {
     let mut state = 20_261_121_u64;
     println!("seed {state}");
     let mut draw = |below: u64| {

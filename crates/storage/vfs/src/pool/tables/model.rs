@@ -61,7 +61,7 @@ fn read(tables: &Tables, generation: u64) -> bool {
 }
 
 #[test]
-fn a_page_that_is_renewed_is_found_whole_in_one_generation() {
+fn a_replaced_page_is_found_whole_in_one_generation() {
     check(|| {
         let (_budget, tables) = tables();
         let shared = tables.clone();
@@ -74,7 +74,7 @@ fn a_page_that_is_renewed_is_found_whole_in_one_generation() {
 }
 
 #[test]
-fn two_that_bring_one_page_leave_the_newer_generation_or_none() {
+fn two_threads_that_store_one_page_leave_the_newer_generation_or_none() {
     check(|| {
         let (_budget, tables) = tables();
         let (one, other) = (PageAddress { file: 1, page: 4 }, PageAddress { file: 1, page: 6 });

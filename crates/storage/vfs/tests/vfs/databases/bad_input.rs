@@ -297,7 +297,7 @@ fn another_page_size_is_logged_and_vacuum_leaves_the_database_as_it_is() {
 }
 
 #[test]
-fn an_encrypted_database_is_not_attached_to_a_main_elsewhere() {
+fn an_encrypted_database_is_not_attached_to_a_main_on_another_vfs() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");

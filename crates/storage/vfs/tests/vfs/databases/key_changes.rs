@@ -75,7 +75,7 @@ fn slots_are_added_and_removed_while_others_write() {
 }
 
 #[test]
-fn a_renewed_master_key_reaches_who_has_the_database_open() {
+fn a_renewed_master_key_is_adopted_by_open_connections() {
     own_process!();
     for mode in ["delete", "wal"] {
         let bench = Bench::new();
@@ -136,7 +136,7 @@ fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
 /// DESIGN: a change that removes access is in both copies before it is reported, so damage to one
 /// copy restores nothing.
 #[test]
-fn a_twin_put_back_does_not_bring_a_removed_slot_back() {
+fn a_restored_superblock_copy_does_not_restore_a_removed_slot() {
     own_process!();
     let bench = Bench::new();
     bench.write_key("second.key", 9);
@@ -200,7 +200,7 @@ fn a_file_is_retired_under_the_exclusive_lock_only() {
 }
 
 #[test]
-fn a_retired_file_is_refused_by_who_still_has_it_open() {
+fn a_retired_file_is_refused_by_connections_that_have_it_open() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");
@@ -259,7 +259,7 @@ fn shut_out(bench: &Bench, connection: &Connection, renews: bool) {
 }
 
 #[test]
-fn who_lost_a_slot_reads_nothing_from_the_next_transaction_on() {
+fn a_key_without_a_slot_reads_nothing_from_the_next_transaction_on() {
     own_process!();
     for mode in ["delete", "truncate", "persist", "wal"] {
         for renews in [false, true] {
@@ -294,7 +294,7 @@ fn who_lost_a_slot_reads_nothing_from_the_next_transaction_on() {
 }
 
 #[test]
-fn who_keeps_a_slot_reads_on_after_each_change() {
+fn a_key_with_a_slot_still_reads_after_each_change() {
     own_process!();
     for mode in ["delete", "wal"] {
         let bench = Bench::new();
@@ -375,7 +375,7 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
 /// If the slot is removed first, a connection that takes exclusive access is refused at its next
 /// transaction.
 #[test]
-fn who_lost_its_slot_gets_no_exclusive_lock() {
+fn a_key_without_a_slot_gets_no_exclusive_lock() {
     own_process!();
     for mode in ["delete", "wal"] {
         let bench = Bench::new();

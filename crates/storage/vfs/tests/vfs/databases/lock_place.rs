@@ -43,7 +43,7 @@ fn old_pages(connection: &Connection) -> String {
 }
 
 #[test]
-fn a_place_that_sqlite_does_not_count_is_sealed_anew_by_the_cut() {
+fn a_page_that_sqlite_does_not_count_is_sealed_again_by_the_cut() {
     own_process!();
     let bench = Bench::new();
     let connection = stretched(&bench);

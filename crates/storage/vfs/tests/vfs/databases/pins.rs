@@ -48,7 +48,7 @@ fn insert(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 #[test]
-fn whoever_has_a_pinned_database_open_goes_on_after_its_master_key_was_renewed() {
+fn a_connection_to_a_pinned_database_continues_after_its_master_key_was_renewed() {
     play("open");
 }
 

@@ -78,7 +78,7 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
 }
 
 #[test]
-fn a_log_left_beside_another_database_is_none_of_its_own() {
+fn a_log_of_a_replaced_database_is_not_applied_to_the_new_one() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");

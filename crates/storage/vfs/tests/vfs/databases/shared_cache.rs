@@ -40,7 +40,7 @@ fn threads_open_and_close_connections_that_share_a_cache() {
 }
 
 #[test]
-fn an_encrypted_database_is_not_attached_to_a_main_elsewhere_in_a_shared_cache() {
+fn an_encrypted_database_is_not_attached_to_a_main_on_another_vfs_in_a_shared_cache() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");

@@ -43,7 +43,7 @@ fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_not
 /// Between two transactions in rollback mode there was a log, of which page 1 shows nothing; an
 /// exclusive connection leaves WAL mode.
 #[test]
-fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
+fn a_log_created_and_deleted_in_exclusive_mode_is_noticed() {
     own_process!();
     let bench = Bench::new("delete");
     let one = bench.connect();
@@ -64,7 +64,7 @@ fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
 
 /// The same in normal locking mode.
 #[test]
-fn a_log_that_came_and_went_is_seen() {
+fn a_log_created_and_deleted_is_noticed() {
     own_process!();
     let bench = Bench::new("delete");
     let one = bench.connect();
@@ -163,10 +163,10 @@ fn a_reader_from_before_a_recovery_finds_nothing_old() {
     assert_eq!(all(&early), each(1));
 }
 
-/// As in `a_log_that_came_and_went_is_seen`, and then a connection writes what it has read: the
+/// As in `a_log_created_and_deleted_is_noticed`, and then a connection writes what it has read: the
 /// other process's commit would be lost.
 #[test]
-fn what_came_by_a_log_is_not_written_over() {
+fn pages_written_with_a_log_in_between_are_not_overwritten() {
     own_process!();
     let bench = Bench::new("delete");
     let one = bench.opening.connect().unwrap();
@@ -190,7 +190,7 @@ fn what_came_by_a_log_is_not_written_over() {
 /// As in `a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old` with TRUNCATE, and then
 /// a connection writes.
 #[test]
-fn what_came_by_a_waiting_checkpoint_is_not_written_over() {
+fn pages_copied_by_a_waiting_checkpoint_are_not_overwritten() {
     own_process!();
     let bench = Bench::new("wal");
     let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
