@@ -10,7 +10,8 @@ mod backup;
 /// SQLite calls this when it loads the extension: the name is derived from the file's
 /// (sqlite.org/loadext.html).
 ///
-/// # Safety The arguments are those that SQLite passes to an entry point.
+/// # Safety
+/// The arguments are those that SQLite passes to an entry point.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sqlite3_selenite_init(
     database: *mut Database,

@@ -47,7 +47,8 @@ pub struct SuiteCosts {
 /// The costs of all suites that encrypt, for pages of `page_size` bytes: measured now, or within
 /// the last five minutes.
 ///
-/// # Errors If the system's random number generator fails.
+/// # Errors
+/// If the system's random number generator fails.
 pub fn costs(page_size: usize) -> Result<Arc<[SuiteCosts]>, VfsError> {
     // SQLite has pages of 512 bytes; an encrypted database has none below 1,024.
     let page_size = page_size.clamp(PAGE_SIZE_MIN, PAGE_SIZE_MAX);

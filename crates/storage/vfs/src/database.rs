@@ -75,7 +75,8 @@ pub struct Credentials {
 impl Credentials {
     /// Loads the selected identities, and the keyring file, for the database at `path`.
     ///
-    /// # Errors Those of the keyring.
+    /// # Errors
+    /// Those of the keyring.
     pub fn load(config: Config, settings: &Settings, path: &Path, is_linked: bool) -> Result<Self, VfsError> {
         let identities = match &settings.identity {
             Some(spec) => selenite_keyring::load(spec, &config)?,
@@ -138,7 +139,8 @@ pub struct Inner {
 impl Database {
     /// Reads the prefix of a file that was just opened.
     ///
-    /// # Errors See [`VfsError`].
+    /// # Errors
+    /// See [`VfsError`].
     pub fn open(
         presence: Presence,
         credentials: Credentials,
@@ -250,7 +252,8 @@ impl Database {
 
     /// Reads the file again if it may have changed, and returns whether it had.
     ///
-    /// # Errors The reason why the file is now refused.
+    /// # Errors
+    /// The reason why the file is now refused.
     pub fn refresh(&self, inner: &mut Inner) -> Result<bool, VfsError> {
         let unchanged = match (&inner.content, &inner.heads) {
             (Content::Sealed(_), Some(heads)) => Heads::read(&mut inner.lower)? == *heads,
@@ -266,7 +269,8 @@ impl Database {
 
     /// As [`Database::refresh`], after the caller took the write lock of the WAL.
     ///
-    /// # Errors The reason why the file is now refused.
+    /// # Errors
+    /// The reason why the file is now refused.
     pub fn refresh_as_writer(&self, inner: &mut Inner) -> Result<bool, VfsError> {
         let is_marked = |inner: &Inner| match (&inner.content, inner.mark) {
             (Content::Sealed(view), Some(mark)) => mark.is_of(&view.unlocked.superblock),
@@ -285,7 +289,8 @@ impl Database {
     /// As [`Database::refresh`], after the caller took a read mark of the WAL. If the superblock is
     /// unchanged, this costs one read of mapped memory.
     ///
-    /// # Errors The reason why the file is now refused.
+    /// # Errors
+    /// The reason why the file is now refused.
     pub fn refresh_as_reader(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let (Content::Sealed(view), Some(mark)) = (&inner.content, inner.mark) else {
             return Ok(());
@@ -303,7 +308,8 @@ impl Database {
     /// Makes an empty file a database, with superblocks that are synced before its first page
     /// (FORMAT 2.6). The caller holds SQLite's write lock.
     ///
-    /// # Errors `NoKey` if there is no identity; errors of the VFS below.
+    /// # Errors
+    /// `NoKey` if there is no identity; errors of the VFS below.
     pub fn create(&self, inner: &mut Inner) -> Result<(), VfsError> {
         self.reload(inner)?;
         match &inner.content {
@@ -335,7 +341,8 @@ impl Database {
     /// Replaces the superblock. The caller holds SQLite's write lock; `change` gets the superblock
     /// that is on disk now.
     ///
-    /// # Errors Those of `change`, and those of the VFS below.
+    /// # Errors
+    /// Those of `change`, and those of the VFS below.
     pub fn change_superblock(
         &self,
         inner: &mut Inner,
@@ -369,7 +376,8 @@ impl Database {
 
     /// Records in the superblock whether the database has pages, if it says otherwise (FORMAT 3.9).
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn note_pages(&self, inner: &mut Inner, exist: bool) -> Result<(), VfsError> {
         let Content::Sealed(view) = &inner.content else {
             return Ok(());
@@ -387,7 +395,8 @@ impl Database {
     /// Checks that the file has the pages that the superblock records: otherwise the file was
     /// truncated (FORMAT 3.9).
     ///
-    /// # Errors `NotEncrypted` if there are none.
+    /// # Errors
+    /// `NotEncrypted` if there are none.
     pub fn check_not_emptied(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let Content::Sealed(view) = &inner.content else {
             return Ok(());
@@ -450,7 +459,8 @@ impl Database {
     /// gives; `main_origin` is the policy in the main database's URI. The database keeps these
     /// settings.
     ///
-    /// # Errors `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`: see [`Trust`].
+    /// # Errors
+    /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`: see [`Trust`].
     pub(crate) fn judge_again(
         &self,
         (keeps_policy, keeps_commitment): (bool, bool),

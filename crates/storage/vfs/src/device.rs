@@ -26,7 +26,8 @@ pub fn characteristics(lower: c_int, is_plain: bool) -> c_int {
 
 /// Handles a file control on a WAL or journal; controls for the VFS below are passed on.
 ///
-/// # Errors `NOTFOUND` for controls that only the database file handles; errors of the VFS below.
+/// # Errors
+/// `NOTFOUND` for controls that only the database file handles; errors of the VFS below.
 pub fn control_beside_main(lower: &mut LowerFile, control: &mut RawControl) -> Result<(), Code> {
     let raw = *control;
     match control.parse() {

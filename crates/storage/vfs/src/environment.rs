@@ -17,7 +17,8 @@ pub fn variable(name: &str) -> Option<OsString> {
 
 /// The configuration, read again: a program may set its environment after it loaded the extension.
 ///
-/// # Errors Those of the keyring.
+/// # Errors
+/// Those of the keyring.
 pub fn load_config() -> Result<Config, KeyError> {
     config_of(is_elevated())
 }

@@ -69,7 +69,8 @@ pub struct Forecast {
 impl Metered {
     /// The counts of a file's database; `None` if the database is empty.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn read(main: &mut MainFile) -> Result<Option<Self>, VfsError> {
         let database = &main.database;
         let (page_size, is_sealed) = match database.content() {
@@ -121,7 +122,8 @@ impl Metered {
 
     /// The forecast for each suite and period.
     ///
-    /// # Errors If the system's random number generator fails.
+    /// # Errors
+    /// If the system's random number generator fails.
     pub fn forecasts(&self) -> Result<Vec<Forecast>, VfsError> {
         let periods = self.rates();
         if periods.is_empty() {
@@ -178,7 +180,8 @@ fn forecast(costs: &SuiteCosts, period: &'static str, rates: Rates) -> Forecast 
 
 /// The rows of `selenite_forecast`.
 ///
-/// # Errors Those of the VFS below.
+/// # Errors
+/// Those of the VFS below.
 pub fn forecast_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
     let Some(metered) = Metered::read(main)? else {
         return Ok(Vec::new());
@@ -206,7 +209,8 @@ pub fn forecast_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
 
 /// The rows of `selenite_file_counts`.
 ///
-/// # Errors Those of the VFS below.
+/// # Errors
+/// Those of the VFS below.
 pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
     let Some(metered) = Metered::read(main)? else {
         return Ok(Vec::new());

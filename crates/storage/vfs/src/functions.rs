@@ -273,7 +273,8 @@ fn read(call: &FunctionCall<'_>) -> Result<Value, String> {
 /// Passes `reader` the connection's view of a database in its current read transaction. The
 /// schema's name is in `argument`, or `main`.
 ///
-/// # Errors A message: no read transaction, or a write transaction; exclusive mode; not encrypted.
+/// # Errors
+/// A message: no read transaction, or a write transaction; exclusive mode; not encrypted.
 pub fn with_snapshot(
     call: &FunctionCall<'_>,
     argument: usize,

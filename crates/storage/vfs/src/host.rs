@@ -112,21 +112,24 @@ impl Host {
     /// The configuration, read again: a program may set its environment after it loaded the
     /// extension.
     ///
-    /// # Errors Those of the keyring.
+    /// # Errors
+    /// Those of the keyring.
     pub fn load_config() -> Result<Config, KeyError> {
         environment::load_config()
     }
 
     /// Opens a superblock with one of the identities.
     ///
-    /// # Errors Those of the keyring.
+    /// # Errors
+    /// Those of the keyring.
     pub fn unlock(&self, bytes: &[u8], identities: &[Box<dyn Identity>], trust: &Trust) -> Result<Unlocked, KeyError> {
         selenite_keyring::unlock(bytes, identities, trust, &self.cache)
     }
 
     /// Creates keys for a new database, wrapped for each identity in the spec.
     ///
-    /// # Errors `NoKey` if there is no spec; errors of the keyring.
+    /// # Errors
+    /// `NoKey` if there is no spec; errors of the keyring.
     pub fn create_keys(
         spec: Option<&Spec>,
         config: &Config,
@@ -146,7 +149,8 @@ impl Host {
     /// there, `is_foreign` is called to find out whether another copy has; meanwhile no other
     /// thread opens one.
     ///
-    /// # Errors `OtherSqlite` if another copy has.
+    /// # Errors
+    /// `OtherSqlite` if another copy has.
     pub fn arrive(
         self: &Arc<Self>,
         path: &str,

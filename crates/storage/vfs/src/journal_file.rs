@@ -62,7 +62,8 @@ impl Segment {
 impl JournalFile {
     /// A journal that was just opened.
     ///
-    /// # Errors If the system's random number generator fails.
+    /// # Errors
+    /// If the system's random number generator fails.
     pub fn new(database: Arc<Database>, lower: LowerFile) -> Result<Self, VfsError> {
         Ok(Self {
             database,

@@ -13,7 +13,8 @@ use crate::ffi;
 
 /// Locks the memory of this process, once and until it ends.
 ///
-/// # Errors [`VfsError::Setting`] names the missing permission.
+/// # Errors
+/// [`VfsError::Setting`] names the missing permission.
 pub fn lock() -> Result<(), VfsError> {
     static IS_LOCKED: Mutex<bool> = Mutex::new(false);
     let mut is_locked = IS_LOCKED.lock().unwrap_or_else(PoisonError::into_inner);

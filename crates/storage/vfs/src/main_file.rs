@@ -107,7 +107,8 @@ impl Refusal {
 impl MainFile {
     /// A file that was just opened.
     ///
-    /// # Errors If the system's random number generator fails.
+    /// # Errors
+    /// If the system's random number generator fails.
     pub fn new(database: Arc<Database>) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Main)?;
         Ok(Self {
@@ -175,7 +176,8 @@ impl MainFile {
 
     /// Adopts changes of keys and state that other connections made since the last check.
     ///
-    /// # Errors The reason why the database is now refused; the known state then remains.
+    /// # Errors
+    /// The reason why the database is now refused; the known state then remains.
     pub(crate) fn look_again(&self) -> Result<(), VfsError> {
         let mut inner = self.database.lock();
         match inner.content() {

@@ -10,7 +10,8 @@ use crate::main_file::MainFile;
 
 /// The text for one database of a connection; empty if the database has no page yet.
 ///
-/// # Errors Those of the VFS below.
+/// # Errors
+/// Those of the VFS below.
 pub fn text(main: &mut MainFile, schema: &str) -> Result<String, VfsError> {
     let Some(metered) = Metered::read(main)? else {
         return Ok(String::new());

@@ -49,7 +49,8 @@ pub struct NamelessFile {
 impl NamelessFile {
     /// A file that was just opened, and is empty.
     ///
-    /// # Errors If the system's random number generator fails.
+    /// # Errors
+    /// If the system's random number generator fails.
     pub fn new(host: Arc<Host>, lower: LowerFile) -> Result<Self, VfsError> {
         let mut id = [0; 16];
         os_random(&mut id)?;

@@ -17,7 +17,8 @@ use selenite_format::operation_report::{Report, SIZE_MAX};
 
 /// The report of the operation that is running on the database at `path`; `None` if there is none.
 ///
-/// # Errors Those of the system, and if the file of that name is not a report.
+/// # Errors
+/// Those of the system, and if the file of that name is not a report.
 pub fn look(path: &Path) -> io::Result<Option<Report>> {
     let mut name = path.as_os_str().to_owned();
     name.push("-selenite");
@@ -28,7 +29,8 @@ pub fn look(path: &Path) -> io::Result<Option<Report>> {
 /// The file is locked shared for a moment, which does not hinder other processes that call this
 /// function.
 ///
-/// # Errors As [`look`].
+/// # Errors
+/// As [`look`].
 pub fn read(name: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW);

@@ -32,7 +32,8 @@ struct Held {
 impl Sealer {
     /// A cipher for a file of that role.
     ///
-    /// # Errors If the system's random number generator fails.
+    /// # Errors
+    /// If the system's random number generator fails.
     pub fn new(role: Role) -> Result<Self, VfsError> {
         Ok(Self {
             role,
@@ -58,7 +59,8 @@ impl Sealer {
 
     /// Seals SQLite's page into `out`.
     ///
-    /// # Errors `SettingsMismatch` for a page that is impossible in an encrypted database.
+    /// # Errors
+    /// `SettingsMismatch` for a page that is impossible in an encrypted database.
     pub fn seal(&mut self, database: &Database, page_no: PageNo, plain: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
         let role = self.role;
         self.held(database)
@@ -75,7 +77,8 @@ impl Sealer {
 
     /// Opens a sealed image into `out`, with zeros in place of the trailer. `out` is zero on error.
     ///
-    /// # Errors `Unauthentic`, `UnknownEpoch`, `DeprecatedSuite`: of this page alone.
+    /// # Errors
+    /// `Unauthentic`, `UnknownEpoch`, `DeprecatedSuite`: of this page alone.
     pub fn open(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
         let role = self.role;
         let Some(held) = self.held(database) else {
@@ -92,7 +95,8 @@ impl Sealer {
 
     /// Opens a sealed image in place, using `scratch` if its suite needs it. It is zero on error.
     ///
-    /// # Errors As [`Sealer::open`].
+    /// # Errors
+    /// As [`Sealer::open`].
     pub fn open_in_place(
         &mut self,
         database: &Database,

@@ -49,7 +49,8 @@ static INSTALLED: Mutex<BTreeMap<usize, Installed>> = Mutex::new(BTreeMap::new()
 ///
 /// `SELENITE_DEFAULT=1` makes it the default immediately.
 ///
-/// # Errors A message for the user.
+/// # Errors
+/// A message for the user.
 pub fn install(api: Api) -> Result<(), String> {
     let lower = api.find_vfs(None).ok_or("SQLite has no VFS")?;
     install_above(api, lower, stat)
@@ -57,7 +58,8 @@ pub fn install(api: Api) -> Result<(), String> {
 
 /// As [`install`], above a VFS chosen by the caller, for tests.
 ///
-/// # Errors A message for the user.
+/// # Errors
+/// A message for the user.
 pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<(), String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if installed.contains_key(&api.identity()) {

@@ -31,7 +31,8 @@ pub struct Nonces {
 impl Nonces {
     /// A source whose salts differ from those of every other.
     ///
-    /// # Errors `IOERR` if the system's random number generator fails.
+    /// # Errors
+    /// `IOERR` if the system's random number generator fails.
     pub fn new() -> Result<Self, Code> {
         let mut key = [0; 32];
         os_random(&mut key)?;

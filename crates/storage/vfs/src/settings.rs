@@ -54,7 +54,8 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 impl Settings {
     /// Reads the settings for a database that is being opened.
     ///
-    /// # Errors [`VfsError::Setting`] names the parameter and its allowed values.
+    /// # Errors
+    /// [`VfsError::Setting`] names the parameter and its allowed values.
     pub fn read(name: &Name<'_>, environment: Environment<'_>, config: &Config) -> Result<Self, VfsError> {
         uri_parameters::check(name.parameter_names())?;
         // `selenite_backup` reads it when it is called, only from the URI of the main database:
@@ -121,8 +122,9 @@ impl Settings {
 impl Settings {
     /// Whether these settings allow creating a new database.
     ///
-    /// # Errors `NoKeyToMake` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite
-    /// that is not allowed.
+    /// # Errors
+    /// `NoKeyToMake` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that is
+    /// not allowed.
     pub fn check_new(&self) -> Result<(), VfsError> {
         if self.identity.is_none() {
             return Err(VfsError::NoKeyToMake);

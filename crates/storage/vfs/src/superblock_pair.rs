@@ -25,7 +25,8 @@ pub struct Heads([[u8; HEAD_SIZE]; 2]);
 impl Heads {
     /// Reads the heads of both copies.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn read(file: &mut LowerFile) -> Result<Self, Code> {
         let mut heads = [[0; HEAD_SIZE]; 2];
         read_or_zero(file, &mut heads[0], SUPERBLOCK_A)?;
@@ -99,7 +100,8 @@ impl SuperblockCopy {
 /// have written one while the first was read, and the next one while the second was. The first was
 /// complete by then (other-is-whole), and differs.
 ///
-/// # Errors Those of the VFS below.
+/// # Errors
+/// Those of the VFS below.
 pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
     let mut places = read_places(file)?;
     for _ in 0..READ_COUNT_MAX {
@@ -171,7 +173,8 @@ impl Places {
 
 /// Writes both superblocks of a new database, and syncs: before its first page (FORMAT 2.6).
 ///
-/// # Errors Those of the VFS below; the file then counts as empty, or as complete.
+/// # Errors
+/// Those of the VFS below; the file then counts as empty, or as complete.
 pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, SuperblockCopy), VfsError> {
     let first = new.encode()?;
     let second = new.with_generation(new.superblock.generation + 1);
@@ -185,7 +188,8 @@ pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Super
 /// it, under SQLite's write lock, and has synced the pages that it refers to. `new` has the next
 /// generation.
 ///
-/// # Errors Those of the VFS below; then either the old one or the new one is in force and intact.
+/// # Errors
+/// Those of the VFS below; then either the old one or the new one is in force and intact.
 pub fn store(
     file: &mut LowerFile,
     current: SuperblockCopy,
@@ -206,7 +210,8 @@ pub fn store(
 /// Whether the superblock that is not in force has to be rewritten: it lists a key that was
 /// removed, or is torn, and may contain a part of one.
 ///
-/// # Errors Those of the VFS below.
+/// # Errors
+/// Those of the VFS below.
 pub fn is_behind(file: &mut LowerFile) -> Result<bool, Code> {
     let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
     let mut b = vec![0; SUPERBLOCK_SIZE_MAX];

@@ -9,7 +9,8 @@ use crate::error::VfsError;
 
 /// Refuses the first name that is probably a misspelt parameter of Selenite.
 ///
-/// # Errors [`VfsError::Setting`] names it, and the probable parameter.
+/// # Errors
+/// [`VfsError::Setting`] names it, and the probable parameter.
 pub fn check(names: impl IntoIterator<Item = String>) -> Result<(), VfsError> {
     names.into_iter().try_for_each(|name| check_one(&name))
 }

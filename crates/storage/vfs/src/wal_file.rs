@@ -70,7 +70,8 @@ enum Opened {
 impl WalFile {
     /// A WAL that was just opened.
     ///
-    /// # Errors If the system's random number generator fails.
+    /// # Errors
+    /// If the system's random number generator fails.
     pub fn new(database: Arc<Database>, lower: LowerFile, commits: Option<CommitMeter>) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Wal)?;
         database.set_log(true);

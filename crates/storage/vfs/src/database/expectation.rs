@@ -12,7 +12,8 @@ use crate::settings::Settings;
 
 /// Refuses a file that is not the expected database.
 ///
-/// # Errors `Unexpected`; errors of the VFS below.
+/// # Errors
+/// `Unexpected`; errors of the VFS below.
 pub fn check_expected(settings: &Settings, inner: &mut Inner) -> Result<(), VfsError> {
     let (expected, must_encrypt) = (settings.expected_id, settings.expects_encrypted);
     let commitment = settings.expected_commitment;

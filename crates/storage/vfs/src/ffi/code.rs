@@ -53,7 +53,8 @@ impl Code {
 
     /// Converts the result of a call into SQLite or the VFS below.
     ///
-    /// # Errors Every code except `SQLITE_OK`.
+    /// # Errors
+    /// Every code except `SQLITE_OK`.
     pub fn check(raw: c_int) -> Result<(), Self> {
         NonZeroI32::new(raw).map_or(Ok(()), |code| Err(Self(code)))
     }

@@ -55,8 +55,8 @@ unsafe extern "C" fn compare(
     })
 }
 
-/// # Safety `start` is null, or points to `size` bytes that are valid as long as the result is
-/// used.
+/// # Safety
+/// `start` is null, or points to `size` bytes that are valid as long as the result is used.
 unsafe fn text<'a>(start: *const c_void, size: c_int) -> &'a [u8] {
     match usize::try_from(size) {
         // SAFETY: the caller's promise.

@@ -83,7 +83,8 @@ impl FunctionCall<'_> {
 
     /// Calls `visitor` with the VFS's file for the database `schema`.
     ///
-    /// # Errors `NOTFOUND` if that database is not on this VFS; `ERROR` if there is no such schema.
+    /// # Errors
+    /// `NOTFOUND` if that database is not on this VFS; `ERROR` if there is no such schema.
     pub fn visit(&self, schema: &CStr, visitor: &mut dyn FnMut(&mut dyn Any)) -> Result<(), Code> {
         visit_file(&self.api, self.database(), schema, visitor)
     }
@@ -131,7 +132,8 @@ impl FunctionCall<'_> {
     /// Calls `visitor` with the VFS's WAL or rollback journal that is open for `schema`. It may be
     /// called from the visitor of [`FunctionCall::visit`]: SQLite calls no file's method for it.
     ///
-    /// # Errors `NOTFOUND` if none is open, or if it is not on this VFS.
+    /// # Errors
+    /// `NOTFOUND` if none is open, or if it is not on this VFS.
     pub fn visit_log(&self, schema: &CStr, visitor: &mut dyn FnMut(&mut dyn Any)) -> Result<(), Code> {
         const JOURNAL_POINTER: c_int = 28;
         let database = self.database();
@@ -154,7 +156,8 @@ impl FunctionCall<'_> {
     /// Reserves bytes at the end of every page of a database at its next VACUUM
     /// (`SQLITE_FCNTL_RESERVE_BYTES`).
     ///
-    /// # Errors Those of SQLite.
+    /// # Errors
+    /// Those of SQLite.
     pub fn reserve_bytes(&self, schema: &CStr, count: c_int) -> Result<(), Code> {
         const RESERVE_BYTES: c_int = 38;
         let mut count = count;
@@ -170,7 +173,8 @@ impl FunctionCall<'_> {
     /// How often the connection's page caches contained a requested page, and how often not: the
     /// low 31 bits of each count.
     ///
-    /// # Errors Those of SQLite.
+    /// # Errors
+    /// Those of SQLite.
     pub fn cache_reads(&self) -> Result<(u32, u32), Code> {
         const CACHE_HIT: c_int = 7;
         const CACHE_MISS: c_int = 8;
@@ -179,7 +183,8 @@ impl FunctionCall<'_> {
 
     /// Whether a deferred foreign key constraint is violated.
     ///
-    /// # Errors Those of SQLite.
+    /// # Errors
+    /// Those of SQLite.
     pub fn has_open_references(&self) -> Result<bool, Code> {
         const DEFERRED_FOREIGN_KEYS: c_int = 10;
         Ok(self.status(DEFERRED_FOREIGN_KEYS)? != 0)
@@ -239,7 +244,8 @@ impl FileVisit<'_> {
 
 /// Calls `visitor` with the VFS's file for a connection's `schema`, even below other VFSs.
 ///
-/// # Errors `NOTFOUND` if that database is not on this VFS; `ERROR` if there is no such schema.
+/// # Errors
+/// `NOTFOUND` if that database is not on this VFS; `ERROR` if there is no such schema.
 pub(super) fn visit_file(
     api: &Api,
     database: *mut Database,

@@ -104,7 +104,8 @@ unsafe extern "C" fn every_linked_connection<D, R>(
 /// Installs for the SQLite that is linked into this program: pass its `sqlite3_auto_extension`. The
 /// VFS is registered as soon as a first connection, for example in memory, was opened.
 ///
-/// # Errors Those of `sqlite3_auto_extension`.
+/// # Errors
+/// Those of `sqlite3_auto_extension`.
 pub fn install_linked<D, R>(installer: Installer, auto_extension: AutoExtension<D, R>) -> Result<(), Code> {
     INSTALLER.get_or_init(|| installer);
     // SAFETY: only a binding's sqlite3_auto_extension has this type.

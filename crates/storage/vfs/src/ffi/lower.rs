@@ -40,7 +40,8 @@ impl LowerVfs {
 
     /// Opens a file, and returns the flags with which it was opened.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<(LowerFile, OpenFlags), Code> {
         let open = self.raw().open.ok_or(Code::MISUSE)?;
         let size = usize::try_from(self.raw().file_size).map_err(|_| Code::MISUSE)?;
@@ -60,7 +61,8 @@ impl LowerVfs {
 
     /// Deletes a file, and then syncs its folder if `sync_dir` is set.
     ///
-    /// # Errors Those of the VFS below; `IOERR_DELETE_NOENT` if there is no such file.
+    /// # Errors
+    /// Those of the VFS below; `IOERR_DELETE_NOENT` if there is no such file.
     pub fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code> {
         let delete = self.raw().delete.ok_or(Code::MISUSE)?;
         // SAFETY: the path ends with a zero byte.
@@ -69,7 +71,8 @@ impl LowerVfs {
 
     /// Whether the file can be accessed as `flags` specify (`SQLITE_ACCESS_*`).
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code> {
         let access = self.raw().access.ok_or(Code::MISUSE)?;
         let mut answer = 0;
@@ -81,7 +84,8 @@ impl LowerVfs {
     /// Writes the absolute path, followed by a zero byte, into `out`, and returns whether a
     /// symbolic link was followed.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         let full = self.raw().full_pathname.ok_or(Code::MISUSE)?;
         let size = c_int::try_from(out.len()).map_err(|_| Code::CANTOPEN)?;
@@ -136,7 +140,8 @@ impl LowerFile {
 
     /// Reads exactly `out.len()` bytes.
     ///
-    /// # Errors `IOERR_SHORT_READ` if the file ends earlier; the rest of `out` is then zero.
+    /// # Errors
+    /// `IOERR_SHORT_READ` if the file ends earlier; the rest of `out` is then zero.
     pub fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
         thread_io::note(|counts| counts.reads += 1);
         let read = self.method(|methods| methods.read)?;
@@ -166,7 +171,8 @@ impl LowerFile {
 
     /// Writes all of `data`.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         thread_io::note(|counts| counts.writes += 1);
         let write = self.method(|methods| methods.write)?;
@@ -183,7 +189,8 @@ impl LowerFile {
 
     /// Truncates or extends the file.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn truncate(&mut self, size: u64) -> Result<(), Code> {
         let truncate = self.method(|methods| methods.truncate)?;
         let size = i64::try_from(size).map_err(|_| Code::IOERR_TRUNCATE)?;
@@ -193,7 +200,8 @@ impl LowerFile {
 
     /// Syncs the file.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
         let sync = self.method(|methods| methods.sync)?;
         let file = self.raw();
@@ -207,7 +215,8 @@ impl LowerFile {
 
     /// The file's size in bytes.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn size(&mut self) -> Result<u64, Code> {
         let file_size = self.method(|methods| methods.file_size)?;
         let mut size = 0_i64;
@@ -218,7 +227,8 @@ impl LowerFile {
 
     /// Takes a lock (`SQLITE_LOCK_*`).
     ///
-    /// # Errors `BUSY` if another connection holds a conflicting one.
+    /// # Errors
+    /// `BUSY` if another connection holds a conflicting one.
     pub fn lock(&mut self, level: c_int) -> Result<(), Code> {
         let lock = self.method(|methods| methods.lock)?;
         // SAFETY: the file is open.
@@ -227,7 +237,8 @@ impl LowerFile {
 
     /// Releases locks down to `level`.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn unlock(&mut self, level: c_int) -> Result<(), Code> {
         let unlock = self.method(|methods| methods.unlock)?;
         // SAFETY: the file is open.
@@ -236,7 +247,8 @@ impl LowerFile {
 
     /// Whether any connection holds RESERVED or a higher lock.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn check_reserved_lock(&mut self) -> Result<bool, Code> {
         let check = self.method(|methods| methods.check_reserved_lock)?;
         let mut answer = 0;
@@ -247,7 +259,8 @@ impl LowerFile {
 
     /// Passes a file control unchanged to the VFS below.
     ///
-    /// # Errors `NOTFOUND` if the VFS below does not know it.
+    /// # Errors
+    /// `NOTFOUND` if the VFS below does not know it.
     pub fn control(&mut self, control: &RawControl) -> Result<(), Code> {
         let method = self.method(|methods| methods.file_control)?;
         // SAFETY: operation and argument are SQLite's own.
@@ -296,7 +309,8 @@ impl LowerFile {
 
     /// Maps a region of shared memory; `None` if it does not exist and may not be created.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
         let map = self.method(|methods| methods.shm_map)?;
         let mut start = std::ptr::null_mut();
@@ -312,7 +326,8 @@ impl LowerFile {
 
     /// Takes or releases locks of the shared memory.
     ///
-    /// # Errors `BUSY` if another connection holds a conflicting one.
+    /// # Errors
+    /// `BUSY` if another connection holds a conflicting one.
     pub fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
         let method = self.method(|methods| methods.shm_lock)?;
         // SAFETY: the file is open.
@@ -329,7 +344,8 @@ impl LowerFile {
 
     /// Unmaps the shared memory, and deletes it if `delete` is set.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn shm_unmap(&mut self, delete: bool) -> Result<(), Code> {
         let unmap = self.method(|methods| methods.shm_unmap)?;
         // SAFETY: the file is open.

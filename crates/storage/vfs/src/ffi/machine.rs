@@ -6,7 +6,8 @@ use super::Code;
 
 /// Fills `out` from the operating system's generator (getrandom(2)).
 ///
-/// # Errors `IOERR` if the generator fails: then nothing can be sealed.
+/// # Errors
+/// `IOERR` if the generator fails: then nothing can be sealed.
 pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
     let mut done = 0;
     while done < out.len() {
@@ -37,7 +38,8 @@ pub fn is_elevated() -> bool {
 /// It is created without a descriptor: closing one would release the locks of this process on the
 /// file (fcntl(2)).
 ///
-/// # Errors `AlreadyExists`; errors of mknod(2).
+/// # Errors
+/// `AlreadyExists`; errors of mknod(2).
 pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
     // SAFETY: the path ends with a zero byte.
     match unsafe { libc::mknod(path.as_ptr(), libc::S_IFREG | 0o600, 0) } {
@@ -49,7 +51,8 @@ pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
 /// Locks all current and future memory of this process (mlockall(2)); a page is locked when it is
 /// first used.
 ///
-/// # Errors Those of the system.
+/// # Errors
+/// Those of the system.
 pub fn lock_memory() -> std::io::Result<()> {
     const FLAGS: libc::c_int = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
     // SAFETY: the call takes only flags, and moves no memory.
@@ -61,7 +64,8 @@ pub fn lock_memory() -> std::io::Result<()> {
 
 /// The amount of memory that this process may lock, in bytes; `None` without a limit.
 ///
-/// # Errors Those of the system.
+/// # Errors
+/// Those of the system.
 pub fn locked_memory_limit() -> std::io::Result<Option<u64>> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,

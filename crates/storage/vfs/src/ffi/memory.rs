@@ -74,8 +74,9 @@ pub type Config = unsafe extern "C" fn(c_int, ...) -> c_int;
 /// Counts the allocations of the SQLite that is linked into this program: pass its
 /// `sqlite3_config`. Must be called before any use of SQLite.
 ///
-/// # Errors Those of `sqlite3_config`: SQLITE_MISUSE if SQLite is already in use; its memory is
-/// then not counted.
+/// # Errors
+/// Those of `sqlite3_config`: SQLITE_MISUSE if SQLite is already in use; its memory is then not
+/// counted.
 pub fn count_sqlite(config: Config) -> Result<(), Code> {
     if OWN.get().is_some() {
         return Ok(());

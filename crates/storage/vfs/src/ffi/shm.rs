@@ -76,7 +76,8 @@ impl ShmMemory {
 
     /// Writes a word, as another process would.
     ///
-    /// # Panics If the index is out of bounds: the caller created the memory.
+    /// # Panics
+    /// If the index is out of bounds: the caller created the memory.
     pub fn set_word(&self, index: usize, word: u32) {
         assert!(index < self.0.len(), "no word {index}");
         self.0[index].store(word, Ordering::Release);

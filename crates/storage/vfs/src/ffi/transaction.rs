@@ -33,7 +33,8 @@ impl FunctionCall<'_> {
 
     /// Begins a read transaction in `schema`, unless there is one: an unfinished query holds it.
     ///
-    /// # Errors SQLite's message.
+    /// # Errors
+    /// SQLite's message.
     pub fn read_transaction(&self, schema: &CStr) -> Result<ReadTransaction<'_>, String> {
         const ROW: c_int = 100;
         let name = schema.to_string_lossy().replace('"', "\"\"");

@@ -55,7 +55,8 @@ unsafe impl Sync for Home {}
 impl Registered {
     /// Makes it the default VFS of its SQLite, or no longer the default.
     ///
-    /// # Errors Those of `sqlite3_vfs_register`.
+    /// # Errors
+    /// Those of `sqlite3_vfs_register`.
     pub fn set_default(self, default: bool) -> Result<(), Code> {
         self.0.api.register_vfs((&raw const self.0.raw).cast_mut(), default)
     }
@@ -63,7 +64,8 @@ impl Registered {
 
 /// Registers a VFS as `name`. Methods that are not in [`Vfs`] are passed to `below`.
 ///
-/// # Errors Those of `sqlite3_vfs_register`.
+/// # Errors
+/// Those of `sqlite3_vfs_register`.
 pub fn register(api: Api, name: &CStr, below: LowerVfs, vfs: Box<dyn Vfs>, default: bool) -> Result<Registered, Code> {
     let name: &'static CStr = Box::leak(CString::from(name).into_boxed_c_str());
     let home: &'static mut Home = Box::leak(Box::new(Home {

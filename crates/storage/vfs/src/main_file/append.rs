@@ -94,7 +94,8 @@ impl MainFile {
 
     /// Writes the buffered pages (flushed-before-others).
     ///
-    /// # Errors Those of the VFS below; the pages then remain buffered.
+    /// # Errors
+    /// Those of the VFS below; the pages then remain buffered.
     pub(super) fn settle(&mut self) -> Result<(), VfsError> {
         let Some((offset, bytes)) = self.append.held() else {
             return Ok(());

@@ -26,7 +26,8 @@ impl MainFile {
     /// newest version is only in the log is counted by the version in the file. An unencrypted
     /// database has none.
     ///
-    /// # Errors Those of the VFS below; the reason why the database is now refused.
+    /// # Errors
+    /// Those of the VFS below; the reason why the database is now refused.
     pub(crate) fn epoch_census(&mut self) -> Result<Vec<EpochPages>, VfsError> {
         self.settle()?;
         self.look_again()?;

@@ -32,7 +32,8 @@ impl MainFile {
     /// Examines up to `look_count` pages from `first` on, until `find_count` of another epoch were
     /// found.
     ///
-    /// # Errors `NotEncrypted`; errors of the VFS below.
+    /// # Errors
+    /// `NotEncrypted`; errors of the VFS below.
     pub(crate) fn old_pages(&mut self, first: u32, look_count: u32, find_count: u32) -> Result<OldPages, VfsError> {
         self.settle()?;
         let database = self.database.clone();
@@ -76,7 +77,8 @@ impl MainFile {
     /// (FORMAT 2.4), become zeros, re-encrypted. The caller holds the write lock, and there is no
     /// log.
     ///
-    /// # Errors Without the write lock; if page 1 cannot be opened; errors of the VFS below.
+    /// # Errors
+    /// Without the write lock; if page 1 cannot be opened; errors of the VFS below.
     pub(crate) fn cut_behind_end(&mut self) -> Result<(), VfsError> {
         let Some(view) = self.sealer.view(&self.database) else {
             return Err(VfsError::NotEncrypted("it has no key epochs"));

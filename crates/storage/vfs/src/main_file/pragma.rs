@@ -10,8 +10,9 @@ use crate::main_file::MainFile;
 
 /// Handles a PRAGMA; `false` leaves it to SQLite.
 ///
-/// # Errors [`VfsError::KeyPragma`]: SQLite ignores an unknown PRAGMA, and a program written for
-/// SQLCipher or SEE would assume that its database is encrypted under that key.
+/// # Errors
+/// [`VfsError::KeyPragma`]: SQLite ignores an unknown PRAGMA, and a program written for SQLCipher
+/// or SEE would assume that its database is encrypted under that key.
 pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> Result<bool, VfsError> {
     let name = request.name().to_ascii_lowercase();
     match (name.as_str(), request.argument()) {

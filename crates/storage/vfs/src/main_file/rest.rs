@@ -36,7 +36,8 @@ impl Snapshot<'_> {
     /// Finds the pages that were written after `from`, in this log or in the previous one and this.
     /// `None` if they cannot be determined.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub fn rest_behind(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
         match self.find_rest(from) {
             // The log was truncated.
@@ -133,7 +134,8 @@ impl Snapshot<'_> {
 
     /// Passes these pages to `each` as the transaction sees them, sealed and opened.
     ///
-    /// # Errors Those of `each`, of [`Snapshot::open`] and of the VFS below.
+    /// # Errors
+    /// Those of `each`, of [`Snapshot::open`] and of the VFS below.
     pub fn rest_pages<E: From<VfsError>>(
         &mut self,
         rest: &Rest,

@@ -142,7 +142,8 @@ impl<'a> Snapshot<'a> {
     /// The position after the first `frames` frames of this log, if it can be determined: the
     /// transaction must read the log, and these frames be in it.
     ///
-    /// # Errors `Unauthentic`; errors of the VFS below.
+    /// # Errors
+    /// `Unauthentic`; errors of the VFS below.
     pub fn place_behind(&mut self, frames: u32) -> Result<Option<LogEnd>, VfsError> {
         let Some(end) = self.end else { return Ok(None) };
         let position = LogPosition { frames, ..end.position };
@@ -187,7 +188,8 @@ impl<'a> Snapshot<'a> {
 
     /// Superblock and master key, as this connection now knows them.
     ///
-    /// # Errors `NotEncrypted`; the reason why the database is now refused.
+    /// # Errors
+    /// `NotEncrypted`; the reason why the database is now refused.
     pub fn unlocked(&mut self) -> Result<Unlocked, VfsError> {
         self.main.look_again()?;
         let view = self.main.sealer.view(&self.main.database);
@@ -198,7 +200,8 @@ impl<'a> Snapshot<'a> {
     /// Reads the sealed images of adjacent pages, from `first` on, into `images`. The image of the
     /// lock-byte page is zeros.
     ///
-    /// # Errors `Unauthentic` if the file ends before a page; errors of the VFS below.
+    /// # Errors
+    /// `Unauthentic` if the file ends before a page; errors of the VFS below.
     ///
     /// # Panics
     /// If the size of `images` is not that of whole pages.
@@ -243,7 +246,8 @@ impl<'a> Snapshot<'a> {
     /// Passes the last image of each page among the log's frames from `from` on to `each`, sealed
     /// and opened, by ascending page number.
     ///
-    /// # Errors Those of `each`, of [`Snapshot::open`] and of the VFS below.
+    /// # Errors
+    /// Those of `each`, of [`Snapshot::open`] and of the VFS below.
     pub fn log_pages<E: From<VfsError>>(
         &mut self,
         from: u32,

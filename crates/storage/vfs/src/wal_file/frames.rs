@@ -11,7 +11,8 @@ use crate::view::View;
 impl WalFile {
     /// The header of a committed frame of the log with these salts.
     ///
-    /// # Errors `Unauthentic` if it belongs to another log or position.
+    /// # Errors
+    /// `Unauthentic` if it belongs to another log or position.
     pub(crate) fn committed_header(
         &mut self,
         index: u64,
@@ -26,7 +27,8 @@ impl WalFile {
 
     /// The header of any frame at that position; `None` after the end of the file.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub(crate) fn header_at(&mut self, index: u64, view: &View) -> Result<Option<FrameHeader>, VfsError> {
         let mut bytes = [0; FRAME_HEADER_SIZE];
         let place = wal::frame_offset(index, view.geometry.page_size()).0;
@@ -39,7 +41,8 @@ impl WalFile {
 
     /// The byte order of the words in this log's checksums.
     ///
-    /// # Errors Those of the VFS below; if the file has no valid header.
+    /// # Errors
+    /// Those of the VFS below; if the file has no valid header.
     pub(crate) fn word_order(&mut self) -> Result<WordOrder, VfsError> {
         let mut log = [0; HEADER_SIZE];
         self.lower.read(&mut log, 0)?;
@@ -49,7 +52,8 @@ impl WalFile {
 
     /// Reads a committed frame's page into `image`, in its sealed form.
     ///
-    /// # Errors Those of the VFS below.
+    /// # Errors
+    /// Those of the VFS below.
     pub(crate) fn committed_image(&mut self, index: u64, image: &mut [u8], view: &View) -> Result<(), VfsError> {
         let frame = wal::frame_offset(index, view.geometry.page_size()).0;
         let header_size = u64::try_from(FRAME_HEADER_SIZE).unwrap_or(u64::MAX);
