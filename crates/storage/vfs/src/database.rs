@@ -362,8 +362,8 @@ impl Database {
             return Err(VfsError::NotEncrypted("it has no keys to change"));
         };
         let (new, takes_rights_away) = change(&view.unlocked)?;
-        // The new superblock's statement about pages may depend on pages written under `synchronous
-        // = OFF`.
+        // The new superblock's statement about pages may depend on pages written under
+        // `synchronous = OFF`.
         self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
         let is_retired = new.superblock.state == State::Retired;
