@@ -309,6 +309,6 @@ pub(super) fn add_table(database: *mut Database, api: &Api, table: &'static Tabl
     }))
     .cast::<c_void>();
     let module = (&raw const MODULE).cast::<c_void>();
-    // SAFETY: the connection is open; module and home live for ever.
+    // SAFETY: the connection is open; the module is static, and only `drop_home` frees the home.
     Code::check(unsafe { (api.create_module_v2)(database, table.name.as_ptr(), module, home, Some(drop_home)) })
 }
