@@ -1,17 +1,18 @@
-//! `selenite_backup(dest [, schema [, recipients]])`: a full backup to a folder, for applications without the command.
+//! `selenite_backup(dest [, schema [, recipients]])`: a full backup to a folder, for applications
+//! without the command-line program.
 //!
-//! - one-read-transaction: it is of one read transaction of the connection that asks: the one that
-//!   it is in, or one begun for it. A transaction that writes is refused: what is not committed is in no
-//!   backup.
-//! - connection-descriptors-only: the database's files are read by the connection's own descriptors
-//!   alone (`selenite_vfs::snapshot`, no-other-descriptor). Below the destination files are made under new names,
-//!   and listed; none that is there is opened: it may be a second name of a database, and closing
-//!   that would give up the process's locks.
-//! - no-process-effects: it runs where an application's SQL runs: no signal handler, no output, no
-//!   environment of its own.
-//! - allowed-by-the-program: the program allows it, where it opens the connection (`backup=allow`).
-//!   A statement can't: neither by ATTACH, which has a URI of its own, nor by a variable or a
-//!   function. Else one that was injected could hand the database to a recipient of its choice.
+//! - one-read-transaction: the backup is of one read transaction of the calling connection: its
+//!   current one, or one begun for the backup. A write transaction is refused: uncommitted changes
+//!   are in no backup.
+//! - connection-descriptors-only: the database's files are read only with the connection's own
+//!   descriptors (`selenite_vfs::snapshot`, no-other-descriptor). In the destination, files are
+//!   created under new names, and names are listed; no existing file is opened: it may be a second
+//!   name of a database, and closing it would release the process's locks.
+//! - no-process-effects: it runs in processes where an application's SQL runs: no signal handler,
+//!   no output, no environment variables of its own.
+//! - allowed-by-the-program: the program allows it, when it opens the connection (`backup=allow`).
+//!   A statement cannot allow it: neither by ATTACH, which has a separate URI, nor by a variable or
+//!   a function. Otherwise an injected statement could hand the database to any recipient.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use selenite_vfs::ffi::{Entry, FunctionCall, Interrupts, TransactionState, Value
 use selenite_vfs::selenite::keep_error;
 use selenite_vfs::snapshot::{Snapshot, with_snapshot};
 
-/// What this crate adds to the functions of `selenite_vfs`.
+/// The functions that this crate adds to those of `selenite_vfs`.
 pub const FUNCTIONS: &[Entry] = &[Entry {
     name: c"selenite_backup",
     arguments: -1,
@@ -35,7 +36,8 @@ pub const FUNCTIONS: &[Entry] = &[Entry {
 }];
 
 fn backup(call: &FunctionCall<'_>) -> Result<Value, String> {
-    // SQLite tells it once, to who steps the statement; who asks later finds it as what the VFS says.
+    // SQLite reports the message once, for the step of the statement; later it is available from
+    // `selenite_last_error()`.
     make(call).inspect_err(|what| keep_error(call, "selenite_backup", what))
 }
 
@@ -49,7 +51,7 @@ fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
     let schema = CString::new(schema).map_err(|_| "a schema's name has no zero byte")?;
     let recipients = recipients(&call.text(2).unwrap_or_default())?;
     if is_elevated() && recipients.iter().any(AgeRecipient::needs_plugin) {
-        // Plugins are looked for in PATH, which who started the process chose.
+        // Plugins are found with PATH, which was chosen by the user who started the process.
         return Err("an age plugin is refused in a process with elevated rights".to_owned());
     }
     let began = match call.transaction_state(&schema) {
@@ -79,7 +81,7 @@ fn check_allowed(call: &FunctionCall<'_>) -> Result<(), String> {
     }
 }
 
-/// `one-read-transaction`: answers the backup's name.
+/// `one-read-transaction`: returns the backup's name.
 fn copy(
     snapshot: &mut Snapshot<'_>,
     destination: &Arc<dyn Destination>,
@@ -89,7 +91,7 @@ fn copy(
     let unlocked = snapshot.unlocked().map_err(|error| error.to_string())?;
     let made = now();
     let id = unlocked.superblock.database_id;
-    // Of two backups of one second, too, the later one's name comes behind the other's.
+    // If two backups are made within one second, the later one still gets the later name.
     let catalog = Catalog::list(destination.as_ref(), Some(id)).map_err(|error| in_words(error.into()))?;
     let begun = catalog.free_second(id, made);
     let mut archive = ArchiveWriter::begin(destination, &unlocked, begun, recipients).map_err(in_words)?;
@@ -120,11 +122,11 @@ fn copy(
     Ok(archive.name().to_string())
 }
 
-/// A folder, by its path or as a file URL.
+/// Parses a folder, given as a path or a file URL.
 fn folder(text: &str) -> Result<PathBuf, String> {
     let path = match text.split_once(':') {
         Some((scheme, path)) if scheme.eq_ignore_ascii_case("file") => {
-            // Host and escapes are an URL's: a path has neither.
+            // A URL may have a host and escapes: a path has neither.
             let path = path.strip_prefix("//").unwrap_or(path);
             if !path.starts_with('/') || path.contains(['%', '?', '#']) {
                 return Err("a file URL is file:///FOLDER, without escapes: give the folder's path instead".to_owned());
@@ -147,7 +149,7 @@ fn is_scheme(text: &str) -> bool {
     text.starts_with(|sign: char| sign.is_ascii_alphabetic()) && text.bytes().all(is_sign)
 }
 
-/// Recipients are named between spaces, commas or ends of lines.
+/// Parses recipients separated by spaces, commas or line ends.
 fn recipients(text: &str) -> Result<Vec<AgeRecipient>, String> {
     let named = text.split([' ', ',', '\n']).filter(|name| !name.is_empty());
     let parsed = named.map(str::parse::<AgeRecipient>);
@@ -164,7 +166,7 @@ fn in_words(error: BackupError) -> String {
     }
 }
 
-/// `no-process-effects`: the one who may stop it is who interrupts the connection.
+/// `no-process-effects`: the backup is cancelled only by interrupting the connection.
 struct Asked<'a>(Interrupts<'a>);
 
 impl Onlooker for Asked<'_> {
@@ -175,7 +177,7 @@ impl Onlooker for Asked<'_> {
     }
 }
 
-/// Which argument it is.
+/// The index of this argument.
 const SCHEMA: usize = 1;
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use selenite_vfs::ffi::{Database, Installer, RawApi, entry_point};
 
 mod backup;
 
-/// SQLite calls this when it loads the extension: the name follows from the file's (sqlite.org/loadext.html).
+/// SQLite calls this when it loads the extension: the name is derived from the file's
+/// (sqlite.org/loadext.html).
 ///
 /// # Safety
-/// The arguments are SQLite's own.
+/// The arguments are those that SQLite passes to an entry point.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sqlite3_selenite_init(
     database: *mut Database,

@@ -1,4 +1,4 @@
-//! The extension as a Rust program meets it: rusqlite, with an SQLite of its own, loads the built library.
+//! The extension in a Rust program: rusqlite, with its own SQLite, loads the built library.
 #![cfg(test)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Result, backup::Backup, params}
 use tempfile::TempDir;
 
 #[test]
-fn what_is_written_is_read_back_and_lies_on_disk_sealed() {
+fn written_data_is_read_back_and_is_sealed_on_disk() {
     for journal_mode in ["delete", "wal"] {
         let lab = Lab::new();
         let database = lab.open("app.db", "key").unwrap();
@@ -151,7 +151,7 @@ struct Lab {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// `selenite_last_error()` is the process's: one test at a time.
+/// `selenite_last_error()` is shared by the process: the tests run one at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
 impl Lab {
@@ -174,7 +174,7 @@ impl Lab {
         self.folder.path().join(name)
     }
 
-    /// The key is named by the URI, for tests run at the same time in one process, and so in one environment.
+    /// The URI names the key, because concurrent tests share one process and so one environment.
     fn uri(&self, name: &str, key: &str) -> String {
         format!(
             "file:{}?vfs=selenite&selenite_identity=raw:{}",
@@ -203,15 +203,16 @@ fn open(uri: &str) -> Result<Connection> {
 #[expect(unsafe_code, reason = "an extension may do anything to its process")]
 fn load(connection: &Connection) -> Result<()> {
     let library = library();
-    // SAFETY: no SQL of anyone else's runs on this connection while extensions may be loaded.
+    // SAFETY: only this code runs SQL on this connection while extensions may be loaded.
     unsafe { connection.load_extension_enable()? };
-    // SAFETY: the library was built with this test, and keeps SQLite's rules for extensions.
+    // SAFETY: the library was built with this test, and follows SQLite's rules for extensions.
     let loaded = unsafe { connection.load_extension(&library, None::<&str>) };
     connection.load_extension_disable()?;
     loaded
 }
 
-/// The library that was built with this test, beside its own binary, unless one is named.
+/// The library that was built with this test, next to its executable, unless the environment names
+/// one.
 fn library() -> PathBuf {
     if let Some(path) = std::env::var_os("SELENITE_TEST_EXTENSION") {
         return path.into();

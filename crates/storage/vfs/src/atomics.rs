@@ -1,5 +1,5 @@
-//! Atomics and locks of what loom models: the standard library's, or loom's under `--cfg selenite_loom` (`make
-//! audit-loom`).
+//! Atomic types and locks: the standard library's, or loom's under `--cfg selenite_loom`
+//! (`make audit-loom`).
 
 #[cfg(selenite_loom)]
 pub use loom::{

@@ -1,14 +1,15 @@
-//! Changes of keys on their way from Rust to the database file.
+//! Staged changes of keys, passed from Rust to the database file.
 //!
-//! A change needs SQLite's write lock, which only SQL takes; but keys have no place in SQL text or parameters. So the
-//! change is staged here, and `SELECT selenite_apply(token)` inside BEGIN IMMEDIATE carries it out.
+//! A change needs SQLite's write lock, which only SQL can take; but keys must not appear in SQL
+//! text or parameters. So the change is staged here, and `SELECT selenite_apply(token)` inside
+//! BEGIN IMMEDIATE carries it out.
 
 use selenite_keyring::Unlocked;
 
 use crate::error::VfsError;
 use crate::staged::Staged;
 
-/// Makes a new superblock of the present one, and says whether it takes a right away.
+/// Makes a new superblock from the current one. The `bool` says whether the change removes access.
 pub type Change = Box<dyn FnOnce(&Unlocked) -> Result<(Unlocked, bool), VfsError> + Send>;
 
 static STAGED: Staged<Change> = Staged::new();
@@ -19,7 +20,8 @@ pub fn stage(change: Change) -> i64 {
     STAGED.stage(change)
 }
 
-/// Drops a change that was staged, if it was not carried out: no one else is to do it later, to another database.
+/// Drops a staged change that was not carried out, so that it cannot be applied later, to another
+/// database.
 pub fn withdraw(token: i64) {
     drop(take(token));
 }

@@ -1,9 +1,11 @@
-//! What it costs this process to encrypt and decrypt a page, in each suite.
+//! The time that this process needs to encrypt and decrypt a page, for each suite.
 //!
-//! Pages are sealed and opened as the VFS does it, under a key that is thrown away, from memory that the processor's
-//! caches have. So these are the costs of the cipher, without those of more memory traffic.
+//! Pages are sealed and opened as in the VFS, under a temporary key, with data that is in the
+//! processor's caches. So the figures are the costs of the cipher, without those of additional
+//! memory traffic.
 //!
-//! - bounded-time: batches are as long as fits the budget; a suite that is slow has batches of one operation.
+//! - bounded-time: a batch is as large as fits the time budget; for a slow suite a batch is one
+//!   operation.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,16 +20,16 @@ use crate::ffi::{Code, os_random};
 use crate::role::Role;
 use crate::session::Nonces;
 
-/// The time that an operation on one page takes, in seconds.
+/// The time of an operation on one page, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PageTime {
     /// The mean over all batches.
     pub mean: f64,
-    /// Half of the mean's 90 % interval, from the spread between batches.
+    /// Half the width of the mean's 90 % confidence interval, from the variation between batches.
     pub half_interval: f64,
     /// The median of single operations.
     pub p50: f64,
-    /// Their 99th percentile.
+    /// The 99th percentile of single operations.
     pub p99: f64,
 }
 
@@ -36,16 +38,17 @@ pub struct PageTime {
 pub struct SuiteCosts {
     /// The suite.
     pub suite: Suite,
-    /// To encrypt a page.
+    /// The time to encrypt a page.
     pub seal: PageTime,
-    /// To decrypt a page.
+    /// The time to decrypt a page.
     pub open: PageTime,
 }
 
-/// The costs in all suites that encrypt, of pages of so many bytes: measured now, or in the last five minutes.
+/// The costs of all suites that encrypt, for pages of `page_size` bytes: measured now, or within
+/// the last five minutes.
 ///
 /// # Errors
-/// If the system has no randomness to give.
+/// If the system's random number generator fails.
 pub fn costs(page_size: usize) -> Result<Arc<[SuiteCosts]>, VfsError> {
     // SQLite has pages of 512 bytes; an encrypted database has none below 1,024.
     let page_size = page_size.clamp(PAGE_SIZE_MIN, PAGE_SIZE_MAX);
@@ -72,14 +75,14 @@ struct KnownCosts {
     suites: Arc<[SuiteCosts]>,
 }
 
-/// At most one for each of the seven page sizes.
+/// At most one entry for each of the seven page sizes.
 static KNOWN: Mutex<Vec<KnownCosts>> = Mutex::new(Vec::new());
 
 fn measure(suite: Suite, page_size: usize) -> Result<SuiteCosts, VfsError> {
     let mut cipher = PageCipher::new(Arc::new(throw_away_keys(suite, page_size)?));
     let mut nonces = Nonces::new()?;
     let refused = |error: PageError| VfsError::of_page(error, Role::Main, PAGE.0);
-    // The last 48 bytes are zero, as those of a page that is sealed.
+    // The last 48 bytes are zero, as in a page that is sealed.
     let plain = vec![0; page_size];
     let (mut image, mut out) = (plain.clone(), plain.clone());
     let seal = time(|| {
@@ -108,7 +111,7 @@ fn throw_away_keys(suite: Suite, page_size: usize) -> Result<PageKeys, VfsError>
     .map_err(|_| VfsError::Lower(Code::ERROR))
 }
 
-/// Times an operation in batches, and then one by one.
+/// Times an operation in batches, and then one at a time.
 fn time(mut operation: impl FnMut() -> Result<(), VfsError>) -> Result<PageTime, VfsError> {
     operation()?;
     let mut run = |count: u32| {
@@ -127,7 +130,7 @@ fn time(mut operation: impl FnMut() -> Result<(), VfsError>) -> Result<PageTime,
     }
     let mut singles = match fitting(SINGLES).min(SINGLE_COUNT_MAX) {
         count if count > SINGLE_COUNT_MIN => (0..count).map(|_| Ok(run(1)?.as_secs_f64())).collect(),
-        // Batches of a suite that is slow are of one operation each.
+        // For a slow suite each batch is one operation.
         _ => Ok::<_, VfsError>(batches.to_vec()),
     }?;
     singles.sort_by(f64::total_cmp);
@@ -140,7 +143,7 @@ fn time(mut operation: impl FnMut() -> Result<(), VfsError>) -> Result<PageTime,
     })
 }
 
-/// The mean, and half of its 90 % interval by Student's t.
+/// The mean, and half the width of its 90 % confidence interval by Student's t.
 fn mean_with_interval(batches: &[f64; BATCH_COUNT]) -> (f64, f64) {
     let mean = batches.iter().sum::<f64>() / COUNT;
     let squares: f64 = batches.iter().map(|batch| (batch - mean).powi(2)).sum();
@@ -153,19 +156,19 @@ fn quantile(sorted: &[f64], percent: usize) -> f64 {
     sorted.get(index).copied().unwrap_or(0.0)
 }
 
-/// Any but the first, which has SQLite's header.
+/// Any page except the first, which contains SQLite's header.
 const PAGE: PageNo = PageNo(2);
 const BATCH_COUNT: usize = 8;
 const COUNT: f64 = 8.0;
 /// The 95th percentile of Student's t with seven degrees of freedom.
 const T_95: f64 = 1.895;
-/// With those below, 2.6 ms for a suite: 16 ms for the six that are not deprecated.
+/// With [`SINGLES`], 2.6 ms per suite: 16 ms for the six that are not deprecated.
 const BATCH: Duration = Duration::from_micros(100);
 const BATCH_SIZE_MAX: u32 = 1000;
 const SINGLES: Duration = Duration::from_micros(500);
 const SINGLE_COUNT_MAX: u32 = 400;
 const SINGLE_COUNT_MIN: u32 = 8;
-/// The clock of a processor changes with its load and temperature.
+/// A processor's clock frequency changes with load and temperature.
 const AGE_MAX: Duration = Duration::from_secs(300);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! A file that is passed through as it is: a super-journal, which holds names only, and all files of a database in
-//! clear.
+//! Files that are passed through unchanged: super-journals, which contain only names, and all files
+//! of an unencrypted database.
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -18,25 +18,25 @@ pub struct ClearFile {
     commits: Option<ClearCommits>,
 }
 
-/// Counts the commits to a write-ahead log in clear.
+/// Counts the commits to the write-ahead log of an unencrypted database.
 struct ClearCommits {
     database: Arc<Database>,
     meter: CommitMeter,
-    /// The frames of the transaction under way, by the places of their headers.
+    /// The frames of the current transaction, by the offsets of their headers.
     own: Own,
-    /// Bytes of a frame, once one was written.
+    /// The size of a frame in bytes, once one was written.
     frame_size: Option<u64>,
 }
 
 impl ClearCommits {
-    /// Notes a write that was done.
+    /// Counts a completed write.
     fn note(&mut self, data: &[u8], offset: u64) {
         if offset == 0 && data.len() == HEADER_SIZE {
             self.own = Own::default();
         } else if let Ok(header) = <&[u8; FRAME_HEADER_SIZE]>::try_from(data) {
             self.own.note(offset, &FrameHeader::parse(header), self.database.turn());
             if let Some((first, last)) = self.own.take_commit() {
-                // A transaction of several frames has written the page of its first.
+                // A transaction of several frames has already written the page of its first frame.
                 let behind = self.frame_size.map_or(0, |size| last.saturating_sub(first) / size);
                 self.meter.note(1 + behind);
             }

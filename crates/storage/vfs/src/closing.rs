@@ -1,39 +1,39 @@
 //! Closing a database file while other threads lock it.
 //!
-//! POSIX locks are the process's, and closing any descriptor of a file gives all of them up
+//! POSIX locks belong to the process, and closing any descriptor of a file releases all of them
 //! (fcntl(2)). SQLite's `unixClose` keeps a descriptor open as long as the process holds a lock on
-//! the file; but it lets the file's mutex go between the look and the close, and a lock that
-//! another thread gets in between is lost without a word (SQLite 3.25 to 3.54;
+//! the file; but it releases the file's mutex between the check and the close, and a lock that
+//! another thread takes in between is lost without an error (SQLite 3.25 to 3.54;
 //! docs/decisions/0010-closing.md).
 //!
-//! - no-first-lock-during-close: no one takes the first lock of a connection to a file while that
-//!   file is closed, in this copy of SQLite. A connection that has one is safe: the descriptor of the other
-//!   is kept.
-//! - lock-per-file: each file has a lock of its own, as it has in SQLite: a child that was forked
-//!   while a thread of its parent held one waits for that file alone.
+//! - no-first-lock-during-close: no connection takes its first lock on a file while that file is
+//!   being closed, in this copy of SQLite. A connection that already holds a lock is safe: SQLite
+//!   then keeps the other's descriptor open.
+//! - lock-per-file: each file has its own lock, as in SQLite: a child that was forked while a
+//!   thread of its parent held one waits for that file alone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
-/// Keeps first locks of a file and its closes apart.
+/// Excludes first locks on a file while it is closed, and the reverse.
 #[derive(Default)]
 pub struct Closing(RwLock<()>);
 
-/// What tells files apart.
+/// Identifies a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileId {
     /// Device and inode.
     Inode((u64, u64)),
-    /// Where these are not known, the path.
+    /// The path, if device and inode are unknown.
     Path(String),
 }
 
-/// Those of all files that are open.
+/// The [`Closing`] of every open file.
 #[derive(Default)]
 pub struct Closings(Mutex<BTreeMap<FileId, Weak<Closing>>>);
 
 impl Closings {
-    /// That of a file, for all who have it open.
+    /// The [`Closing`] of a file, shared by all connections that have it open.
     pub fn of(&self, file: FileId) -> Arc<Closing> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(closing) = known.get(&file).and_then(Weak::upgrade) {
@@ -47,12 +47,12 @@ impl Closings {
 }
 
 impl Closing {
-    /// Held while a connection takes its first lock.
+    /// The guard is held while a connection takes its first lock.
     pub fn hold_off(&self) -> RwLockReadGuard<'_, ()> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Held while the file is closed.
+    /// The guard is held while the file is closed.
     pub fn begin(&self) -> RwLockWriteGuard<'_, ()> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_one_while_it_is_open_and_another_file_another() {
+    fn each_file_has_its_own_lock_while_it_is_open() {
         let closings = Closings::default();
         let (one, other) = (FileId::Inode((1, 2)), FileId::Path("2".to_owned()));
         let first = closings.of(one.clone());

@@ -1,35 +1,37 @@
 //! Commits to a write-ahead log, by the number of their frames.
 //!
-//! SQLite writes a frame as a header of 24 bytes and a page. Bytes 4 to 8 of the header are the size of the database
-//! after the commit, and 0 in a frame that commits nothing (<https://sqlite.org/fileformat2.html>, section 4.1).
+//! SQLite writes a frame as a header of 24 bytes and a page. Bytes 4 to 8 of the header are the
+//! size of the database after the commit, and 0 in a frame that does not commit
+//! (<https://sqlite.org/fileformat2.html>, section 4.1).
 //!
-//! - counted-once: a header that SQLite writes again, to sign it after a page was written over (`walRewriteChecksums`),
-//!   is no second commit.
+//! - counted-once: if SQLite writes a header again, to update its checksums after a page was
+//!   overwritten (`walRewriteChecksums`), this is not a second commit.
 //!
-//! Where overwriting is not powersafe (`psow=0`), SQLite repeats the commit frame up to the end of the sector. Each
-//! repetition counts as a commit of one frame. A commit counts although its write fails. Commits in rollback mode are
-//! not counted.
+//! Where overwriting is not powersafe (`psow=0`), SQLite repeats the commit frame up to the end of
+//! the sector. Each repetition counts as a commit of one frame. A commit is counted even if its
+//! write fails. Commits in rollback mode are not counted.
 
 use crate::owned_counts::{CountSums, OwnedCounts};
 
-/// Commits to the write-ahead log of a database, by all connections of this process. They only ever grow.
+/// Commits to the write-ahead log of a database, by all connections of this process. The counts
+/// never decrease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CommitCounts {
-    /// Frames of all commits.
+    /// Frames in all commits.
     pub frames: u64,
     /// Commits of 1 frame, of 2 and 3, of 4 to 7, and so on.
     pub histogram: [u64; BUCKET_COUNT],
 }
 
 impl CommitCounts {
-    /// Commits of any number of frames.
+    /// The number of commits.
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.histogram.iter().sum()
     }
 
-    /// Frames of a commit at that share of all commits, in the order of their frames; 0 without commits. Within a
-    /// bucket the frames are taken as spread evenly.
+    /// The quantile at `share` of the frames per commit; 0 without commits. Within a bucket the
+    /// frames are assumed to be distributed evenly.
     #[must_use]
     pub fn frames_at(&self, share: f64) -> f64 {
         let wanted = share * to_f64(self.commits());
@@ -46,7 +48,7 @@ impl CommitCounts {
         0.0
     }
 
-    /// What was counted since an earlier reading.
+    /// The difference to an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut histogram = self.histogram;
@@ -76,7 +78,7 @@ impl CommitMeter {
         Self(sums.owned())
     }
 
-    /// Counts a commit of so many frames.
+    /// Counts a commit of `frames` frames.
     pub fn note(&mut self, frames: u64) {
         let bucket = usize::try_from(frames.max(1).ilog2()).unwrap_or(usize::MAX);
         self.0.add(FRAMES, frames);
@@ -91,7 +93,7 @@ fn to_f64(count: u64) -> f64 {
 
 const FRAMES: usize = 0;
 const FIRST_BUCKET: usize = 1;
-/// The last bucket has all commits of 32,768 frames and more: 128 MiB of pages of 4 KiB.
+/// The last bucket counts all commits of 32,768 frames and more: 128 MiB of pages of 4 KiB.
 pub const BUCKET_COUNT: usize = 16;
 
 #[cfg(test)]

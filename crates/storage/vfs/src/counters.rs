@@ -1,6 +1,6 @@
-//! What was sealed and opened, by the role of the file.
+//! Counts of pages sealed and opened, by the role of the file.
 //!
-//! Every file counts for itself (single-writer in `owned_counts.rs`).
+//! Every open file has its own counters (single-writer in `owned_counts.rs`).
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::owned_counts::{CountSums, OwnedCounts};
 use crate::role::Role;
 use crate::thread_io;
 
-/// Counters of one process. They only ever grow.
+/// The counters of one process. They never decrease.
 #[derive(Default)]
 pub struct Counters {
     roles: [CountSums<COUNT_COUNT>; 5],
@@ -21,36 +21,36 @@ pub struct Reading {
     pub pages_sealed: u64,
     /// Pages opened.
     pub pages_opened: u64,
-    /// Bytes of both.
+    /// Bytes sealed and opened.
     pub bytes: u64,
-    /// Pages that did not open.
+    /// Pages that could not be authenticated.
     pub tags_refused: u64,
     /// An estimate of the time spent sealing and opening: one page in [`SAMPLE_EVERY`] is timed.
     pub cipher_ns_estimated: u64,
-    /// Pages that were read ahead and then asked for.
+    /// Pages that were read ahead and then requested.
     pub read_ahead_used: u64,
-    /// Pages that were read ahead and never asked for.
+    /// Pages that were read ahead and never requested.
     pub read_ahead_wasted: u64,
     /// Pages that were found in the pool.
     pub pool_hits: u64,
-    /// Pages that were looked for there in vain.
+    /// Pages that were looked up in the pool and not found.
     pub pool_misses: u64,
 }
 
-/// One page in so many is timed: a clock costs about a tenth of a page.
+/// One page in 64 is timed: reading the clock costs about a tenth of sealing a page.
 pub const SAMPLE_EVERY: u64 = 64;
 
 /// The counters of one file.
 pub struct Tally(OwnedCounts<COUNT_COUNT>);
 
 impl Counters {
-    /// A file's own, of that role.
+    /// The counters of a newly opened file of that role.
     #[must_use]
     pub fn tally(&self, role: Role) -> Tally {
         Tally(self.roles[role.index()].owned())
     }
 
-    /// The present values of one role.
+    /// The current values of one role.
     #[must_use]
     pub fn read(&self, role: Role) -> Reading {
         let sums = self.roles[role.index()].read();
@@ -71,17 +71,17 @@ impl Counters {
 }
 
 impl Tally {
-    /// Runs and counts the sealing of a page of `size` bytes.
+    /// Runs `body`, which seals a page of `size` bytes, and counts it.
     pub fn seal<T>(&mut self, size: usize, body: impl FnOnce() -> T) -> T {
         self.run(SEALED, size, body)
     }
 
-    /// Runs and counts the opening of a page of `size` bytes.
+    /// Runs `body`, which opens a page of `size` bytes, and counts it.
     pub fn open<T>(&mut self, size: usize, body: impl FnOnce() -> T) -> T {
         self.run(OPENED, size, body)
     }
 
-    /// Counts a page that did not open.
+    /// Counts a page that could not be authenticated.
     pub fn refuse(&mut self) {
         self.0.add(REFUSED, 1);
     }
@@ -96,7 +96,7 @@ impl Tally {
         });
     }
 
-    /// Counts a page that was looked for in the pool.
+    /// Counts a lookup of a page in the pool.
     pub fn pool(&mut self, hit: bool) {
         self.0.add(if hit { POOL_HITS } else { POOL_MISSES }, 1);
         if hit {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_closed_file_counted_is_kept() {
+    fn counts_of_a_closed_file_are_kept() {
         let counters = Counters::default();
         let mut one = counters.tally(Role::Main);
         let mut other = counters.tally(Role::Main);

@@ -1,12 +1,13 @@
-//! One connection's database file: what it is, its keys, its locks. Its WAL and journal share it.
+//! The database file of one connection: its content, keys and locks. Its WAL and journal share it.
 //!
-//! - kind-checked-under-lock: what the file is, is decided again whenever SHARED is taken, and
-//!   before anything is created: another connection may have made it a database since (FORMAT 2.6).
-//! - generation-before-sealing: a connection that takes SQLite's write lock looks at the generation before a
-//!   page is sealed (FORMAT 3.8). So does one that begins to read. In WAL mode the last writer's
-//!   mark saves looking (`generation_mark.rs`).
-//! - one-way-to-the-file: the file below is opened, read and closed through the VFS below only:
-//!   closing any other descriptor of it would drop SQLite's locks (fcntl(2)).
+//! - kind-checked-under-lock: the kind of the file is determined again whenever SHARED is taken,
+//!   and before anything is created: another connection may have made it a database since (FORMAT
+//!   2.6).
+//! - generation-before-sealing: a connection that takes SQLite's write lock checks the generation
+//!   before a page is sealed (FORMAT 3.8). So does a connection that begins to read. In WAL mode
+//!   the last writer's mark makes reading the file unnecessary (`generation_mark.rs`).
+//! - one-way-to-the-file: the file is opened, read and closed through the VFS below only: closing
+//!   any other descriptor of it would release SQLite's locks (fcntl(2)).
 
 mod expectation;
 
@@ -33,36 +34,38 @@ use expectation::check_expected;
 
 /// The database behind one open main file.
 pub struct Database {
-    /// The copy of SQLite that opened it.
+    /// The copy of SQLite that opened the file.
     pub host: Arc<Host>,
-    /// Keeps its closes and first locks apart.
+    /// Prevents first locks while the file is closed.
     pub(crate) closing: Arc<Closing>,
-    /// What the caller asked for.
+    /// The settings from URI, environment and configuration.
     pub settings: Settings,
-    /// Its path, for messages.
+    /// The file's path, for messages.
     pub path: String,
-    /// Device and inode, where they are known to be those of the file that is open.
+    /// Device and inode, if they are known to belong to the open file.
     pub identity: Option<(u64, u64)>,
     config: Config,
-    /// With the keyring file as it was when a master key was last found in it, or not.
+    /// Contains the keyring file as it was when it was last searched for the master key.
     trust: Mutex<Trust>,
     identities: Vec<Box<dyn Identity>>,
     inner: Mutex<Inner>,
-    /// Counts the views: a file compares it before it uses the view that it holds.
+    /// Is incremented with every new view: a file compares it before it uses its own copy of the
+    /// view.
     view_no: AtomicU64,
     /// Whether this connection has the WAL open.
     has_log: AtomicBool,
     /// Whether this connection holds the WAL's write lock.
     wal_write: AtomicBool,
-    /// A page on its way from the WAL into the database.
+    /// A page that a checkpoint is copying from the WAL into the database.
     pub(crate) passthrough: FramePassthrough,
-    /// Counts the turns in which this connection writes to the WAL.
+    /// Counts the periods in which this connection writes to the WAL; see [`Database::turn`].
     turn: AtomicU64,
-    /// The last field: it is dropped when the file below is closed.
+    /// The last field, so that it is dropped after the file below is closed.
     _presence: Presence,
 }
 
-/// With what a database is opened: loaded before its file is, so that a missing key makes no file.
+/// Configuration and identities, loaded before the file is opened, so that a missing key creates no
+/// file.
 pub struct Credentials {
     config: Config,
     trust: Trust,
@@ -70,10 +73,10 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Loads the identities that are in force, and the keyring file, for the database at `path`.
+    /// Loads the selected identities, and the keyring file, for the database at `path`.
     ///
     /// # Errors
-    /// As the keyring has it.
+    /// Those of the keyring.
     pub fn load(config: Config, settings: &Settings, path: &Path, is_linked: bool) -> Result<Self, VfsError> {
         let identities = match &settings.identity {
             Some(spec) => selenite_keyring::load(spec, &config)?,
@@ -92,41 +95,41 @@ impl Credentials {
     }
 }
 
-/// What the file was, when last looked at.
+/// The kind of the file, as last determined.
 #[derive(Clone)]
 pub enum Content {
     /// No database yet.
     Empty,
-    /// An unencrypted database, admitted.
+    /// An unencrypted database that the settings allow.
     Plain,
-    /// A database of ours.
+    /// An encrypted database.
     Sealed(Arc<View>),
 }
 
 impl Inner {
-    /// As [`Database::content`], for who holds the lock.
+    /// As [`Database::content`], for a caller that holds the lock.
     pub fn content(&self) -> &Content {
         &self.content
     }
 
-    /// Notes the first region of the WAL index, or that it is no longer mapped.
+    /// Sets the first region of the WAL index, or `None` when it is no longer mapped.
     pub fn set_index(&mut self, region: Option<ShmRegion>) {
         self.mark = region.map(GenerationMark::new);
         self.mark_at_look = None;
     }
 }
 
-/// What is used under the lock; see [`Database::lock`].
+/// The state behind the mutex; see [`Database::lock`].
 pub struct Inner {
     /// The file below.
     pub lower: LowerFile,
-    /// SQLite's lock on it.
+    /// SQLite's lock on the file.
     pub level: LockLevel,
-    /// How many pages it has, where that is known to be so: no other connection can change it meanwhile.
+    /// The number of pages, if known and no other connection can change it.
     pub page_count: Option<u32>,
     /// The mark in the WAL index, while that is mapped.
     mark: Option<GenerationMark>,
-    /// What it said before a reader looked at the superblocks last.
+    /// The mark's value before a reader last read the superblocks.
     mark_at_look: Option<u32>,
     content: Content,
     place: SuperblockCopy,
@@ -134,10 +137,10 @@ pub struct Inner {
 }
 
 impl Database {
-    /// Looks at a file that was just opened.
+    /// Reads the prefix of a file that was just opened.
     ///
     /// # Errors
-    /// Whatever refuses the file: see [`VfsError`].
+    /// See [`VfsError`].
     pub fn open(
         presence: Presence,
         credentials: Credentials,
@@ -184,26 +187,28 @@ impl Database {
         Ok(database)
     }
 
-    /// The state that its calls share. SQLite makes one call at a time: no one ever waits here.
+    /// Locks the state that the connection's files share. SQLite makes one call at a time: this
+    /// never waits.
     pub fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes whenever the answer of [`Database::content`] does.
+    /// A number that changes whenever the result of [`Database::content`] changes.
     pub fn view_no(&self) -> u64 {
         self.view_no.load(Ordering::Acquire)
     }
 
-    /// What the file is, as far as this connection knows.
+    /// The kind of the file, as this connection last determined it.
     pub fn content(&self) -> Content {
         self.lock().content.clone()
     }
 
-    /// Notes that this connection is about to take or give back locks of the WAL index: `write`
-    /// tells of its write lock, where that is among them.
+    /// Notes that this connection is about to take or release locks of the WAL index. `write` is
+    /// whether the write lock is taken or released, if it is among them.
     ///
-    /// A turn ends with the write lock; and with any other lock that is taken or given back without it, for nothing is
-    /// being written then. (In exclusive mode SQLite takes no locks, and when that ends it takes one for reading.)
+    /// A turn ends with the write lock; and with any other lock that is taken or released without
+    /// it, because nothing is being written then. (In exclusive mode SQLite takes no locks, and
+    /// when that mode ends it takes a read lock.)
     pub fn note_shm_lock(&self, write: Option<bool>) {
         let was_held = match write {
             Some(held) => {
@@ -217,8 +222,9 @@ impl Database {
         }
     }
 
-    /// Two writes to the WAL in one turn may be of one transaction; what was written in an earlier
-    /// turn is committed, or was rolled back and may have been written over by others.
+    /// The current turn. Two writes to the WAL in one turn may belong to one transaction; what was
+    /// written in an earlier turn is committed, or was rolled back and may have been overwritten by
+    /// others.
     pub fn turn(&self) -> u64 {
         self.turn.load(Ordering::Acquire)
     }
@@ -228,7 +234,7 @@ impl Database {
         self.has_log.store(is_open, Ordering::Release);
     }
 
-    /// Whether this connection has the WAL open: with or without shared memory.
+    /// Whether this connection has the WAL open, with or without shared memory.
     pub fn has_log(&self) -> bool {
         self.has_log.load(Ordering::Acquire)
     }
@@ -238,15 +244,16 @@ impl Database {
         inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire) || self.settings.takes_no_locks
     }
 
-    /// Tells SQLite's log and `selenite_last_error()` why something was refused, and gives SQLite's code for it.
+    /// Writes an error to SQLite's log, keeps it for `selenite_last_error()`, and returns SQLite's
+    /// code for it.
     pub fn report(&self, error: &VfsError) -> Code {
         self.host.report(&self.path, error)
     }
 
-    /// Looks at the file again if it may have changed, and says whether it had.
+    /// Reads the file again if it may have changed, and returns whether it had.
     ///
     /// # Errors
-    /// Whatever refuses the file now.
+    /// The reason why the file is now refused.
     pub fn refresh(&self, inner: &mut Inner) -> Result<bool, VfsError> {
         let unchanged = match (&inner.content, &inner.heads) {
             (Content::Sealed(_), Some(heads)) => Heads::read(&mut inner.lower)? == *heads,
@@ -260,10 +267,10 @@ impl Database {
         Ok(true)
     }
 
-    /// As [`Database::refresh`], for who has just taken the write lock of the WAL.
+    /// As [`Database::refresh`], after the caller took the write lock of the WAL.
     ///
     /// # Errors
-    /// Whatever refuses the file now.
+    /// The reason why the file is now refused.
     pub fn refresh_as_writer(&self, inner: &mut Inner) -> Result<bool, VfsError> {
         let is_marked = |inner: &Inner| match (&inner.content, inner.mark) {
             (Content::Sealed(view), Some(mark)) => mark.is_of(&view.unlocked.superblock),
@@ -279,11 +286,11 @@ impl Database {
         Ok(changed)
     }
 
-    /// As [`Database::refresh`], for who has just taken a read mark of the WAL. Where no one has
-    /// changed the superblock this costs one read of mapped memory.
+    /// As [`Database::refresh`], after the caller took a read mark of the WAL. If the superblock is
+    /// unchanged, this costs one read of mapped memory.
     ///
     /// # Errors
-    /// Whatever refuses the file now.
+    /// The reason why the file is now refused.
     pub fn refresh_as_reader(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let (Content::Sealed(view), Some(mark)) = (&inner.content, inner.mark) else {
             return Ok(());
@@ -298,11 +305,11 @@ impl Database {
         Ok(())
     }
 
-    /// Makes an empty file a database, with superblocks that are synced before its first page (FORMAT 2.6). The caller
-    /// holds SQLite's write lock.
+    /// Makes an empty file a database, with superblocks that are synced before its first page
+    /// (FORMAT 2.6). The caller holds SQLite's write lock.
     ///
     /// # Errors
-    /// `NoKey` where no identity says for whom; whatever the VFS below says.
+    /// `NoKey` if there is no identity; errors of the VFS below.
     pub fn create(&self, inner: &mut Inner) -> Result<(), VfsError> {
         self.reload(inner)?;
         match &inner.content {
@@ -331,10 +338,11 @@ impl Database {
         self.adopt(inner, new, place)
     }
 
-    /// Replaces the superblock. The caller holds SQLite's write lock; `change` sees what is on disk now.
+    /// Replaces the superblock. The caller holds SQLite's write lock; `change` gets the superblock
+    /// that is on disk now.
     ///
     /// # Errors
-    /// What `change` says, and whatever the VFS below says.
+    /// Those of `change`, and those of the VFS below.
     pub fn change_superblock(
         &self,
         inner: &mut Inner,
@@ -354,7 +362,8 @@ impl Database {
             return Err(VfsError::NotEncrypted("it has no keys to change"));
         };
         let (new, takes_rights_away) = change(&view.unlocked)?;
-        // What it says of pages may rest on what someone wrote under `synchronous = OFF`.
+        // The new superblock's statement about pages may depend on pages written under
+        // `synchronous = OFF`.
         self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
         let is_retired = new.superblock.state == State::Retired;
@@ -365,10 +374,10 @@ impl Database {
         Ok(())
     }
 
-    /// Notes in the superblock whether there are pages, if it says otherwise (FORMAT 3.9).
+    /// Records in the superblock whether the database has pages, if it says otherwise (FORMAT 3.9).
     ///
     /// # Errors
-    /// Whatever the VFS below says.
+    /// Those of the VFS below.
     pub fn note_pages(&self, inner: &mut Inner, exist: bool) -> Result<(), VfsError> {
         let Content::Sealed(view) = &inner.content else {
             return Ok(());
@@ -383,10 +392,11 @@ impl Database {
         })
     }
 
-    /// Whether the superblock promises pages that the file does not have: it was emptied by someone (FORMAT 3.9).
+    /// Checks that the file has the pages that the superblock records: otherwise the file was
+    /// truncated (FORMAT 3.9).
     ///
     /// # Errors
-    /// `NotEncrypted` then.
+    /// `NotEncrypted` if there are none.
     pub fn check_not_emptied(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let Content::Sealed(view) = &inner.content else {
             return Ok(());
@@ -402,7 +412,8 @@ impl Database {
         let in_force = !self.identities.is_empty();
         match read_prefix(&mut inner.lower)? {
             Prefix::Sealed { bytes, place, heads } => {
-                // Only what was adopted counts as seen: what is refused now is refused the next time, too.
+                // Heads are kept only for a superblock that was adopted: one that is refused now is
+                // read and refused again.
                 inner.heads = None;
                 let unlocked = self.unlock(&bytes)?;
                 check_successor(&inner.content, &unlocked)?;
@@ -433,8 +444,8 @@ impl Database {
         }
     }
 
-    /// Opens a superblock. A master key that was renewed is in the keyring file by now, not in what
-    /// was read of it before.
+    /// Opens a superblock. If the master key was renewed, the keyring file on disk has the new one,
+    /// and the copy in memory does not.
     fn unlock(&self, bytes: &[u8]) -> Result<Unlocked, VfsError> {
         let mut trust = self.trust();
         match self.host.unlock(bytes, &self.identities, &trust) {
@@ -444,8 +455,9 @@ impl Database {
         Ok(self.host.unlock(bytes, &self.identities, &trust)?)
     }
 
-    /// Judges the origin of what is open once more, without what only its own URI says;
-    /// `main_origin` is what the main database's says. The database is opened so from here on.
+    /// Checks the origin of the open database again, without the permissions that only its own URI
+    /// gives; `main_origin` is the policy in the main database's URI. The database keeps these
+    /// settings.
     ///
     /// # Errors
     /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`: see [`Trust`].
@@ -467,13 +479,13 @@ impl Database {
         }
     }
 
-    /// What is demanded of the file's origin.
+    /// The requirements on the file's origin.
     fn trust(&self) -> MutexGuard<'_, Trust> {
         self.trust.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `cut-off-is-completed`: ends a change that was cut off between its two writes: the
-    /// superblock that does not count is rewritten.
+    /// `cut-off-is-completed`: completes a change that was interrupted between its two writes: the
+    /// superblock that is not in force is rewritten.
     fn mend_twin(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let Content::Sealed(view) = inner.content.clone() else {
             return Ok(());
@@ -489,7 +501,7 @@ impl Database {
         self.adopt(inner, same, place)
     }
 
-    /// Goes on with a superblock that this connection wrote.
+    /// Adopts a superblock that this connection wrote.
     fn adopt(&self, inner: &mut Inner, unlocked: Unlocked, place: SuperblockCopy) -> Result<(), VfsError> {
         inner.heads = Some(Heads::read(&mut inner.lower)?);
         if unlocked.superblock.state == State::Retired {
@@ -535,8 +547,8 @@ impl Drop for Database {
     }
 }
 
-/// `superblock-moves-forward`: while a database is open its superblock only ever moves on: it stays
-/// that of this database, and no generation comes back.
+/// `superblock-moves-forward`: while a database is open, its superblock stays that of this
+/// database, and its generation never decreases.
 fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
     let Content::Sealed(view) = known else { return Ok(()) };
     let known = &view.unlocked.superblock;
@@ -549,8 +561,8 @@ fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
     Ok(())
 }
 
-/// Device and inode of the open file: those that its path has, if the VFS below says that it is
-/// still the same file, and the path did not change meanwhile.
+/// Device and inode of the open file: those of its path, if the VFS below confirms that it is still
+/// the same file, and the path did not change meanwhile.
 fn identity_of(identify: Identify, path: &str, lower: &mut LowerFile) -> Option<(u64, u64)> {
     let path = Path::new(path);
     let before = identify(path)?;

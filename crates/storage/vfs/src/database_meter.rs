@@ -8,20 +8,20 @@ use crate::file_counts::{DatabaseFileCounts, FileCounts, FileSums};
 use crate::meter_history::{History, Since};
 use crate::role::Role;
 
-/// What all connections of this process count of one database.
+/// The counts of one database over all connections of this process.
 pub struct DatabaseMeter {
     database: FileSums,
     wal: FileSums,
     journal: FileSums,
     commits: CommitSums,
     began: Instant,
-    /// The same moment by the clock, since 1970.
+    /// The same moment as UTC, since 1970.
     began_at: Duration,
     /// 20 KiB after an hour.
     history: Mutex<History<DatabaseReading>>,
 }
 
-/// All counts of a database at a moment. They only ever grow.
+/// All counts of a database at one time. They never decrease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DatabaseReading {
     /// Reads, writes and syncs.
@@ -31,7 +31,7 @@ pub struct DatabaseReading {
 }
 
 impl DatabaseReading {
-    /// What was counted since an earlier reading.
+    /// The difference to an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -41,23 +41,23 @@ impl DatabaseReading {
     }
 }
 
-/// The meter at a moment, with its history.
+/// The counts at one time, with their history.
 #[derive(Clone, Copy, Debug)]
 pub struct MeterReport {
-    /// When the database was first opened in this process, since 1970.
+    /// When the database was first opened in this process: UTC, since 1970.
     pub began_at: Duration,
-    /// How long ago that is.
+    /// The time since then.
     pub age: Duration,
-    /// The present counts.
+    /// The current counts.
     pub counts: DatabaseReading,
-    /// Since the minute began, or a little longer.
+    /// Since the start of the current minute, or slightly longer.
     pub present: Option<Since<DatabaseReading>>,
     /// The last hour.
     pub hour: Option<Since<DatabaseReading>>,
 }
 
 impl DatabaseMeter {
-    /// Of a database that was first opened at that moment, which is now.
+    /// A meter for a database that is first opened now, at `began`.
     pub(crate) fn new(began: Instant) -> Self {
         Self {
             database: FileSums::default(),
@@ -89,7 +89,7 @@ impl DatabaseMeter {
             .any(|sums| sums.owner_count() > 0)
     }
 
-    /// The present counts.
+    /// The current counts.
     #[must_use]
     pub fn read(&self) -> DatabaseReading {
         DatabaseReading {
@@ -102,7 +102,7 @@ impl DatabaseMeter {
         }
     }
 
-    /// Enters the marks that are due; answers when the next one is.
+    /// Enters the marks that are due; returns when the next one is due.
     pub(crate) fn advance(&self, now: Instant) -> Instant {
         self.history().advance(now, || self.read())
     }
@@ -112,7 +112,7 @@ impl DatabaseMeter {
         self.history().due()
     }
 
-    /// The counts of now, of the minute and of the hour.
+    /// The current counts, those of the current minute and of the last hour.
     #[must_use]
     pub fn report(&self) -> MeterReport {
         let now = Instant::now();

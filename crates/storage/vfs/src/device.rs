@@ -1,15 +1,17 @@
-//! What a device's promises are worth when every page is sealed.
+//! Which device characteristics remain valid when every page is sealed.
 
 use std::ffi::c_int;
 
 use crate::ffi::{Code, Control, LowerFile, RawControl};
 
-/// The promises (`SQLITE_IOCAP_*`) passed on for a file of ours; an unencrypted file keeps its own.
+/// The device characteristics (`SQLITE_IOCAP_*`) reported for an encrypted file; an unencrypted
+/// file keeps its own.
 ///
-/// Powersafe overwrite is the device's to claim, or the URI's (`psow`): a page lies at a multiple of its size, as
-/// SQLite takes it to, so what SQLite does for its sectors (journal headers of a sector, commits in the WAL that are
-/// padded, all pages of a sector journaled) protects the same bytes. Atomic writes are not passed on: they would be
-/// of SQLite's offsets. Reads of parts of a page are not offered either.
+/// Powersafe overwrite is claimed by the device or by the URI (`psow`): a page starts at a multiple
+/// of its size, as SQLite assumes, so SQLite's measures for sectors (journal headers of a sector,
+/// padded commits in the WAL, journaling all pages of a sector) protect the same bytes. Atomic
+/// writes are not reported: they would refer to SQLite's offsets. Neither are reads of parts of a
+/// page.
 pub fn characteristics(lower: c_int, is_plain: bool) -> c_int {
     const SAFE_APPEND: c_int = 0x200;
     const SEQUENTIAL: c_int = 0x400;
@@ -22,10 +24,10 @@ pub fn characteristics(lower: c_int, is_plain: bool) -> c_int {
     lower & (SAFE_APPEND | SEQUENTIAL | UNDELETABLE_WHEN_OPEN | POWERSAFE_OVERWRITE | IMMUTABLE)
 }
 
-/// A file control on a WAL or journal: what would be of the VFS below alone is passed down.
+/// Handles a file control on a WAL or journal; controls for the VFS below are passed on.
 ///
 /// # Errors
-/// `NOTFOUND` for what is answered by the database file only; as the VFS below has it.
+/// `NOTFOUND` for controls that only the database file handles; errors of the VFS below.
 pub fn control_beside_main(lower: &mut LowerFile, control: &mut RawControl) -> Result<(), Code> {
     let raw = *control;
     match control.parse() {

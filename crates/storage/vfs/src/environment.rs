@@ -1,8 +1,8 @@
-//! The process's environment, as far as it decides about anything here.
+//! The environment variables that this process uses.
 //!
-//! - nothing-when-elevated: in a process with elevated rights who started it chose the variables,
-//!   and not who owns the program: there are none then, as secure_getenv(3) has it. The folders
-//!   that HOME and XDG_CONFIG_HOME name are not looked for either.
+//! - nothing-when-elevated: in a process with elevated rights, the variables were chosen by the
+//!   user that started it and not by the owner of the program: all of them are ignored, as in
+//!   secure_getenv(3). The folders named by HOME and XDG_CONFIG_HOME are not searched either.
 
 use std::ffi::OsString;
 
@@ -10,15 +10,15 @@ use selenite_keyring::{Config, KeyError};
 
 use crate::ffi::is_elevated;
 
-/// A variable, if this process may believe it.
+/// A variable, unless the process has elevated rights.
 pub fn variable(name: &str) -> Option<OsString> {
     believed(is_elevated(), name)
 }
 
-/// The configuration, read again: a program may set its environment after it loaded us.
+/// The configuration, read again: a program may set its environment after it loaded the extension.
 ///
 /// # Errors
-/// As the keyring has it.
+/// Those of the keyring.
 pub fn load_config() -> Result<Config, KeyError> {
     config_of(is_elevated())
 }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_process_with_elevated_rights_has_no_variables_and_no_configuration() {
-        // PATH is there wherever tests run.
+        // PATH is set wherever tests run.
         assert!(believed(false, "PATH").is_some());
         assert_eq!(believed(true, "PATH"), None);
         let config = config_of(true).unwrap();

@@ -1,4 +1,4 @@
-//! What can go wrong in an encrypted database, and which of SQLite's codes says so.
+//! Errors of an encrypted database, and SQLite's code for each.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,58 +13,58 @@ use crate::{ffi::Code, role::Role};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum VfsError {
-    /// The file: it is in clear where an identity is in force.
+    /// The file: unencrypted, although an identity is set.
     NotEncrypted(&'static str),
-    /// The caller or the key's keeper.
+    /// The caller, or the source of the key.
     Key(KeyError),
-    /// The caller: a new database is to be made, and no identity was given.
+    /// The caller: a new database is to be created without an identity.
     NoKeyToMake,
     /// The file: a page that was not sealed as this page of this database.
     Unauthentic {
-        /// Where it was met.
+        /// The role of the file that contains the page.
         role: Role,
         /// The page.
         page_no: u32,
     },
-    /// The file: a page of a key epoch that the superblock does not know.
+    /// The file: a page of a key epoch that is not in the superblock.
     UnknownEpoch {
-        /// Where it was met.
+        /// The role of the file that contains the page.
         role: Role,
         /// The page.
         page_no: u32,
         /// The epoch.
         epoch: u32,
     },
-    /// The file: both superblocks are damaged, or the one that counts is malformed.
+    /// The file: both superblocks are damaged, or the one in force is malformed.
     Superblock(FormatError),
     /// The file: both superblocks are damaged.
     BothDamaged,
-    /// The file: replaced by another of the same name.
+    /// The file: another file of the same name has replaced it.
     Retired,
     /// The file: its superblock was replaced while it was open.
     Replaced(&'static str),
-    /// The file: not the database that was to be opened.
+    /// The file: not the expected database.
     Unexpected(&'static str),
-    /// The caller: a write that is none of an encrypted database's.
+    /// The caller: a write that is impossible in an encrypted database.
     SettingsMismatch(&'static str),
-    /// The caller: a deprecated suite without leave.
+    /// The caller: a deprecated suite that the settings do not allow.
     DeprecatedSuite,
     /// The caller: another copy of SQLite in this process has the file open.
     OtherSqlite,
-    /// The caller: the connection's temporary files would be in clear.
+    /// The caller: the temporary files of the connection would be unencrypted.
     MainElsewhere,
-    /// The caller: an attached database whose origin is not admitted, but by the URI in the ATTACH.
+    /// The caller: an attached database whose origin is allowed only by the URI in the ATTACH.
     Attached(Arc<KeyError>),
-    /// The caller: a key in SQL, as other products take it.
+    /// The caller: a key in SQL, as in other products.
     KeyPragma,
-    /// The caller: a parameter of the URI or of the environment.
+    /// The caller: an invalid parameter of the URI or the environment.
     Setting(String),
-    /// The machine: what the VFS below said.
+    /// The machine: an error of the VFS below.
     Lower(Code),
 }
 
 impl VfsError {
-    /// The way out to SQLite.
+    /// SQLite's code for this error.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -120,9 +120,10 @@ impl VfsError {
         }
     }
 
-    /// The same, of a file that is not opened for it. A key that is missing or wrong is what programs around
-    /// encrypted SQLite databases know as "file is not a database". An open file has errors of input and output
-    /// instead: after any other code SQLite's pager would go on with the transaction (`pager_error` in pager.c).
+    /// The code for an error on opening a file. Programs that use encrypted SQLite databases know a
+    /// missing or wrong key as "file is not a database". On a file that is already open the codes
+    /// are I/O errors: after any other code SQLite's pager would continue the transaction
+    /// (`pager_error` in pager.c).
     #[must_use]
     pub fn code_of_opening(&self) -> Code {
         match self.code() {
@@ -131,7 +132,7 @@ impl VfsError {
         }
     }
 
-    /// Whether a key is to blame that is missing or not the right one: the file itself may be whole.
+    /// Whether the cause is a missing or wrong key: the file itself may be intact.
     #[must_use]
     pub fn is_of_key(&self) -> bool {
         match self {
@@ -155,7 +156,7 @@ impl VfsError {
         }
     }
 
-    /// What became of sealing or opening a page.
+    /// Converts an error of sealing or opening a page.
     #[must_use]
     pub fn of_page(error: PageError, role: Role, page_no: u32) -> Self {
         match error {
@@ -244,6 +245,6 @@ impl From<KeyError> for VfsError {
     }
 }
 
-/// What is said to `PRAGMA key`.
+/// The answer to `PRAGMA key`.
 pub const KEY_PRAGMA: &str =
     "keys cannot be given in SQL: set an identity with selenite_identity= in the URI or SELENITE_IDENTITY";

@@ -1,28 +1,30 @@
-//! Counts of the calls for files: what a [`FileMeter`](crate::file_meter::FileMeter) counts.
+//! Counts of calls for files, made by a [`FileMeter`](crate::file_meter::FileMeter).
 
 use crate::owned_counts::CountSums;
 
-/// Reads, writes and syncs of a file, by all connections of this process, since the file was first opened.
+/// Reads, writes and syncs of a file, by all connections of this process, since the file was first
+/// opened.
 ///
-/// They only ever grow, also over closing and reopening. A call that failed is counted with its time, but without
-/// bytes; so is a read that was cut short by the end of the file.
+/// The counts never decrease, and continue when the file is closed and reopened. For a failed call
+/// only the call and its time are counted, not the bytes; likewise for a read that reached the end
+/// of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FileCounts {
-    /// Calls that read, of one page or of several.
+    /// Read calls, of one page or several.
     pub reads: u64,
-    /// Bytes that they read.
+    /// Bytes read.
     pub bytes_read: u64,
-    /// Nanoseconds in them.
+    /// Nanoseconds spent in reads.
     pub read_ns: u64,
-    /// Calls that wrote.
+    /// Write calls.
     pub writes: u64,
-    /// Bytes that they wrote.
+    /// Bytes written.
     pub bytes_written: u64,
-    /// Nanoseconds in them.
+    /// Nanoseconds spent in writes.
     pub write_ns: u64,
     /// Syncs.
     pub syncs: u64,
-    /// Nanoseconds in them.
+    /// Nanoseconds spent in syncs.
     pub sync_ns: u64,
     /// Of the reads, those that begin where the previous read of the same open file ended.
     pub reads_following: u64,
@@ -31,7 +33,7 @@ pub struct FileCounts {
 }
 
 impl FileCounts {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -48,7 +50,7 @@ impl FileCounts {
         }
     }
 
-    /// What was counted since an earlier reading.
+    /// The difference to an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -96,7 +98,7 @@ impl FileCounts {
 /// The counts of all open files of one path and role.
 pub(crate) type FileSums = CountSums<COUNT_COUNT>;
 
-/// What was read from and written to the files of one database, by role.
+/// Counts of reads, writes and syncs of the files of one database, by role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DatabaseFileCounts {
     /// The database file.
@@ -108,7 +110,7 @@ pub struct DatabaseFileCounts {
 }
 
 impl DatabaseFileCounts {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -118,7 +120,7 @@ impl DatabaseFileCounts {
         }
     }
 
-    /// What was counted since an earlier reading.
+    /// The difference to an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -129,7 +131,7 @@ impl DatabaseFileCounts {
     }
 }
 
-/// The counts of a sync that took so long, and that no open file's meter has seen.
+/// The counts of one sync of `ns` nanoseconds that was made without an open file's meter.
 pub(crate) fn of_sync(ns: u64) -> [u64; COUNT_COUNT] {
     let mut counts = [0; COUNT_COUNT];
     counts[SYNC.calls] = 1;
@@ -137,7 +139,7 @@ pub(crate) fn of_sync(ns: u64) -> [u64; COUNT_COUNT] {
     counts
 }
 
-/// Where the counts of one kind of call are.
+/// The indexes of the counts of one kind of call.
 #[derive(Clone, Copy)]
 pub(crate) struct CallKind {
     pub calls: usize,

@@ -1,9 +1,11 @@
-//! What the VFS below is asked for one file: calls, bytes and time.
+//! Counts the calls to the VFS below for one file: number, bytes and time.
 //!
-//! - physical-only: only a call of the VFS below counts. A page from the pool, from the pages that were read ahead or
-//!   from the frame buffer is no read. Files are never memory-mapped, so every byte comes by a read.
-//! - history-by-calls: the call that finds a minute over enters a mark in the history of its database, before it is
-//!   counted itself. It takes a lock once a minute; no thread waits for the minute.
+//! - physical-only: only calls to the VFS below are counted. A page from the pool, from pages read
+//!   ahead or from the frame buffer is not a read. Files are never memory-mapped, so every byte is
+//!   read by a call.
+//! - history-by-calls: the first call after the end of a minute enters a mark in the history of its
+//!   database, before it is counted itself. It takes a lock once a minute; no timer thread is
+//!   needed.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +17,7 @@ use crate::owned_counts::OwnedCounts;
 /// Counts the calls for one open file.
 pub struct FileMeter {
     counts: OwnedCounts<COUNT_COUNT>,
-    /// The database of the file, and when its history is due.
+    /// The database of the file, and when the next mark in its history is due.
     history: Option<(Instant, Arc<DatabaseMeter>)>,
     /// The offset where the last read ended.
     read_end: Option<u64>,
@@ -30,7 +32,7 @@ impl FileMeter {
         }
     }
 
-    /// A meter that keeps the history of its database, too.
+    /// A meter that also maintains the history of its database.
     pub(crate) fn of_database(sums: &FileSums, database: &Arc<DatabaseMeter>) -> Self {
         Self {
             counts: sums.owned(),
@@ -54,7 +56,7 @@ impl FileMeter {
         Ok(())
     }
 
-    /// Runs and counts a write of `size` bytes.
+    /// Runs `call`, a write of `size` bytes, and counts it.
     ///
     /// # Errors
     /// Those of `call`.
@@ -62,7 +64,7 @@ impl FileMeter {
         self.run(WRITE, size, call)
     }
 
-    /// Runs and counts a sync.
+    /// Runs `call`, a sync, and counts it.
     ///
     /// # Errors
     /// Those of `call`.

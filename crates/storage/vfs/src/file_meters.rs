@@ -1,7 +1,7 @@
 //! The meters of all files of one copy of SQLite, by database and role.
 //!
-//! - counts-outlive-files: the counts of a database stay when its last connection closes it, and go on when it is
-//!   opened again under the same path.
+//! - counts-outlive-files: the counts of a database remain when its last connection closes it, and
+//!   continue when it is opened again under the same path.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub struct FileMeters(Mutex<Meters>);
 
 #[derive(Default)]
 struct Meters {
-    /// By the database's path, as SQLite has it.
+    /// By the database's path in SQLite's form.
     databases: BTreeMap<String, KnownDatabase>,
     opened: u64,
     temporary: FileSums,
@@ -28,12 +28,13 @@ struct Meters {
 #[derive(Default)]
 struct KnownDatabase {
     meter: Arc<DatabaseMeter>,
-    /// Numbers the opens: when the last of these files was opened.
+    /// The value of `Meters::opened` when a file of this database was last opened.
     opened: u64,
 }
 
 impl FileMeters {
-    /// A meter for a file of the database at `path` that is being opened. A role that belongs to no database has none.
+    /// A meter for a file of the database at `path` that is being opened. `None` for a role that
+    /// belongs to no database.
     #[must_use]
     pub fn meter(&self, path: &str, role: Role) -> Option<FileMeter> {
         let mut meters = self.lock();
@@ -51,7 +52,8 @@ impl FileMeters {
         Some(FileMeter::of_database(sums, &database.meter))
     }
 
-    /// A meter for the commits to a write-ahead log that is being opened. Its file has a meter already.
+    /// A meter for the commits to a write-ahead log that is being opened. The log's file already
+    /// has a meter.
     #[must_use]
     pub fn commit_meter(&self, path: &str) -> Option<CommitMeter> {
         let meters = self.lock();
@@ -71,7 +73,7 @@ impl FileMeters {
         self.with(path, |meter| meter.read().files)
     }
 
-    /// The counts of the database at `path`, as SQLite has the path, and their history.
+    /// The counts of the database at `path` (in SQLite's form), and their history.
     #[must_use]
     pub fn report(&self, path: &str) -> Option<MeterReport> {
         let meter = self.lock().databases.get(path)?.meter.clone();
@@ -84,13 +86,13 @@ impl FileMeters {
         FileCounts::read_from(&self.lock().temporary)
     }
 
-    /// Counts a sync of which the VFS does not know. Answers whether the database was ever opened.
+    /// Counts a sync that was not made by the VFS. Returns whether the database was ever opened.
     pub fn note_sync(&self, path: &Path, role: Role, ns: u64) -> bool {
         let noted = self.with(path, |meter| meter.of(role).map(|sums| sums.add(of_sync(ns))));
         noted.is_some()
     }
 
-    /// Forgets the counts of a database that was removed: another one at its path begins at 0.
+    /// Removes the counts of a deleted database: another one at its path starts at 0.
     pub fn forget(&self, path: &Path) {
         let mut meters = self.lock();
         if let Some(key) = meters.key(path) {
@@ -109,7 +111,8 @@ impl FileMeters {
 }
 
 impl Meters {
-    /// The path as SQLite has it: whole, and without links. A file that was removed has no links to resolve.
+    /// The path in SQLite's form: absolute and without symbolic links. For a deleted file no links
+    /// can be resolved.
     fn key(&self, path: &Path) -> Option<String> {
         let known = |path: &Path| {
             let text = path.to_string_lossy();
@@ -125,7 +128,8 @@ impl Meters {
             .or_else(|| known(&resolved()?))
     }
 
-    /// Forgets half of the databases of which no file is open, those that were opened longest ago.
+    /// Removes the counts of half of the databases that have no open file: those that were opened
+    /// longest ago.
     fn forget_closed(&mut self) {
         let closed = self.databases.values().filter(|known| !known.meter.is_open());
         let mut opened: Vec<u64> = closed.map(|known| known.opened).collect();
@@ -138,8 +142,9 @@ impl Meters {
     }
 }
 
-/// A program may open any number of databases one after the other. Each takes about a kilobyte, and another 20 where it
-/// was used for an hour; only where more are known at a time are the counts of closed databases forgotten.
+/// A program may open any number of databases one after the other. Each takes about a kilobyte, and
+/// another 20 if it was used for an hour; counts of closed databases are removed only above this
+/// limit.
 const DATABASE_COUNT_MAX: usize = 4096;
 
 #[cfg(test)]

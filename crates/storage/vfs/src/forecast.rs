@@ -1,9 +1,11 @@
-//! What encryption would cost a database at its present load: `selenite_forecast`, `selenite_file_counts`.
+//! Forecasts of what encryption would cost a database at its current load: `selenite_forecast`,
+//! `selenite_file_counts`.
 //!
-//! - upper-bound: every page that the VFS below reads is decrypted. An encrypted database reads fewer, because the
-//!   pool has some of them.
-//! - checkpoint-carries: a page that a checkpoint copies is decrypted from the log, and not encrypted again. So of the
-//!   pages written to the database, as many are free as were read from the log.
+//! - upper-bound: the forecast assumes that every page read from the VFS below is decrypted. An
+//!   encrypted database reads fewer, because the pool has some of them.
+//! - checkpoint-carries: a page that a checkpoint copies is decrypted from the log, and not
+//!   encrypted again. So of the pages written to the database, as many cost nothing as were read
+//!   from the log.
 
 use selenite_cipher::{PAGE_SIZE_MAX, Suite};
 
@@ -18,7 +20,7 @@ use crate::main_file::MainFile;
 use crate::meter_history::Since;
 use crate::role::Role;
 
-/// A database's counts, and what is needed to tell pages from bytes.
+/// A database's counts, and the sizes by which bytes are converted to pages.
 pub struct Metered {
     /// The counts and their history.
     pub report: MeterReport,
@@ -28,47 +30,47 @@ pub struct Metered {
     is_sealed: bool,
 }
 
-/// What is done in a second, on average over a period.
+/// Operations per second, on average over a period.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Rates {
-    /// Seconds of the period.
+    /// The length of the period in seconds.
     pub seconds: f64,
-    /// Pages that encryption decrypts.
+    /// Pages that would be decrypted, per second.
     pub pages_read: f64,
-    /// Pages that encryption encrypts.
+    /// Pages that would be encrypted, per second.
     pub pages_written: f64,
-    /// Commits to the write-ahead log.
+    /// Commits to the write-ahead log, per second.
     pub commits: f64,
-    /// The median of the frames of a commit.
+    /// The median of the frames per commit.
     frames_p50: f64,
-    /// Their 99th percentile.
+    /// The 99th percentile of the frames per commit.
     frames_p99: f64,
 }
 
-/// What a suite would cost in a period.
+/// The forecast for one suite and period.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Forecast {
     /// The suite.
     pub suite: Suite,
     /// `now` or `hour`.
     pub period: &'static str,
-    /// What was done.
+    /// The load in the period.
     pub rates: Rates,
-    /// CPU seconds in a second.
+    /// CPU seconds per second.
     pub cpu: f64,
-    /// The ends of its 90 % interval.
+    /// The bounds of its 90 % confidence interval.
     pub cpu_interval: (f64, f64),
-    /// Seconds that a page read takes longer: median and 99th percentile.
+    /// Additional seconds per page read: median and 99th percentile.
     pub page_read: (f64, f64),
-    /// Seconds that a commit takes longer: median and 99th percentile.
+    /// Additional seconds per commit: median and 99th percentile.
     pub commit: (f64, f64),
 }
 
 impl Metered {
-    /// The counts of a file's database; nothing where it is empty.
+    /// The counts of a file's database; `None` if the database is empty.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn read(main: &mut MainFile) -> Result<Option<Self>, VfsError> {
         let database = &main.database;
         let (page_size, is_sealed) = match database.content() {
@@ -88,7 +90,7 @@ impl Metered {
         }))
     }
 
-    /// The periods that there are, by name.
+    /// The available periods, by name.
     pub fn rates(&self) -> Vec<(&'static str, Rates)> {
         let periods = [("now", self.report.present), ("hour", self.report.hour)];
         let rates = |(name, since): (&'static str, Option<Since<DatabaseReading>>)| {
@@ -105,7 +107,7 @@ impl Metered {
         let read = |counts: FileCounts, size: f64| to_f64(counts.bytes_read) / size;
         let written = |counts: FileCounts, size: f64| to_f64(counts.bytes_written) / size;
         let files = counts.files;
-        // SQLite reads the page of a frame; the VFS reads all of an encrypted frame.
+        // SQLite reads only the page of a frame; the VFS reads the whole of an encrypted frame.
         let log_read = read(files.wal, if self.is_sealed { frame } else { page });
         let by_commits = (written(files.database, page) - log_read).max(0.0);
         Rates {
@@ -118,10 +120,10 @@ impl Metered {
         }
     }
 
-    /// What each suite would cost in each period.
+    /// The forecast for each suite and period.
     ///
     /// # Errors
-    /// If the system has no randomness for keys to measure with.
+    /// If the system's random number generator fails.
     pub fn forecasts(&self) -> Result<Vec<Forecast>, VfsError> {
         let periods = self.rates();
         if periods.is_empty() {
@@ -136,7 +138,7 @@ impl Metered {
         Ok(forecasts.collect())
     }
 
-    /// The counts, by the roles that have some.
+    /// The counts of each role.
     pub fn counts(&self) -> [(Role, FileCounts, CommitCounts); 3] {
         let DatabaseReading { files, commits } = self.report.counts;
         let none = CommitCounts::default();
@@ -150,7 +152,7 @@ impl Metered {
 
 fn forecast(costs: &SuiteCosts, period: &'static str, rates: Rates) -> Forecast {
     let cpu = rates.pages_read * costs.open.mean + rates.pages_written * costs.seal.mean;
-    // Both were measured by themselves.
+    // The two costs were measured independently.
     let half = (rates.pages_read * costs.open.half_interval).hypot(rates.pages_written * costs.seal.half_interval);
     let page_read = if rates.pages_read > 0.0 {
         (costs.open.p50, costs.open.p99)
@@ -158,7 +160,7 @@ fn forecast(costs: &SuiteCosts, period: &'static str, rates: Rates) -> Forecast 
         (0.0, 0.0)
     };
     let commit = if rates.commits > 0.0 {
-        // One page of the commit may take as long as one in a hundred does, the others take the mean.
+        // One page of the commit takes the 99th percentile, the others the mean.
         let slowest = (costs.seal.p99 - costs.seal.mean).max(0.0);
         let median = rates.frames_p50 * costs.seal.p50;
         (median, (rates.frames_p99 * costs.seal.mean + slowest).max(median))
@@ -179,7 +181,7 @@ fn forecast(costs: &SuiteCosts, period: &'static str, rates: Rates) -> Forecast 
 /// The rows of `selenite_forecast`.
 ///
 /// # Errors
-/// As the VFS below has it.
+/// Those of the VFS below.
 pub fn forecast_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
     let Some(metered) = Metered::read(main)? else {
         return Ok(Vec::new());
@@ -208,7 +210,7 @@ pub fn forecast_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
 /// The rows of `selenite_file_counts`.
 ///
 /// # Errors
-/// As the VFS below has it.
+/// Those of the VFS below.
 pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
     let Some(metered) = Metered::read(main)? else {
         return Ok(Vec::new());
@@ -242,7 +244,8 @@ pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
     Ok(metered.counts().into_iter().map(row).collect())
 }
 
-/// The page size that bytes 16 and 17 of a database's header say (<https://sqlite.org/fileformat2.html>, section 1.3.2).
+/// The page size in bytes 16 and 17 of a database's header (<https://sqlite.org/fileformat2.html>,
+/// section 1.3.2).
 fn page_size_of(high: u8, low: u8) -> u32 {
     match u32::from(u16::from_be_bytes([high, low])) {
         1 => 65_536,
@@ -256,11 +259,11 @@ fn to_f64(count: u64) -> f64 {
     count as f64
 }
 
-/// Before each page of a log.
+/// The header before each page of a log, in bytes.
 const FRAME_HEADER: f64 = 24.0;
-/// Page number and checksum beside each page of a rollback journal.
+/// The page number and checksum around each page of a rollback journal, in bytes.
 const RECORD: f64 = 8.0;
-/// SQLite's own.
+/// SQLite's default.
 const PAGE_SIZE_DEFAULT: u32 = 4096;
 const MICROSECONDS: f64 = 1e6;
 
@@ -311,7 +314,7 @@ mod tests {
         files.database.bytes_written = 60 * 4096;
         let found = rates(files, CommitCounts::default(), false);
         assert_eq!((found.pages_read, found.pages_written), (30.0, 50.0));
-        // In rollback mode each page goes to the journal and to the database.
+        // In rollback mode each page is written to the journal and to the database.
         let mut files = DatabaseFileCounts::default();
         files.journal.bytes_written = 10 * (4096 + 8);
         files.database.bytes_written = 10 * 4096;

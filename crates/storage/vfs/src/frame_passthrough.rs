@@ -1,16 +1,16 @@
-//! A page's way from the log into the database, in a checkpoint: as it was sealed.
+//! Copies a page from the log into the database, in a checkpoint, without sealing it again.
 //!
-//! SQLite reads a frame's page from the WAL and writes the same bytes to the database. The sealed image is valid in
-//! both places (FORMAT 5.5), so it needn't be sealed a second time.
+//! SQLite reads a frame's page from the WAL and writes the same bytes to the database. The sealed
+//! image is valid in both files (FORMAT 5.5), so it need not be sealed a second time.
 //!
-//! - identical-image-only: an image passes only where the page number is the same, its epoch is the
-//!   one that is sealed under now, and SQLite writes, byte by byte, what was opened from it just
-//!   before: whatever else is written is sealed. That a checkpoint is under way decides only
-//!   whether it is worth remembering, never whether it is right.
-//! - opened-first: it was opened before it passes: a frame that is not authentic still ends the
-//!   checkpoint with an error, and never takes the place of an older page that is good.
-//! - used-once: an image passes once. The plaintext that it is compared with is wiped when the
-//!   checkpoint ends.
+//! - identical-image-only: an image is passed through only if the page number is the same, its
+//!   epoch is the current one, and SQLite writes, byte by byte, the plaintext that was just opened
+//!   from it: everything else is sealed. Whether a checkpoint is running decides only whether the
+//!   image is remembered, never whether passing it through is correct.
+//! - opened-first: the image was opened before it is passed through: a frame that is not authentic
+//!   still ends the checkpoint with an error, and never replaces an older, valid page.
+//! - used-once: an image is passed through once. The plaintext that it is compared with is wiped
+//!   when the checkpoint ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use selenite_cipher::{Epoch, PageNo, TRAILER_SIZE, Trailer};
 use zeroize::Zeroizing;
 
-/// The page that was read from the log last, while a checkpoint is under way.
+/// The page that was last read from the log, while a checkpoint is running.
 #[derive(Default)]
 pub struct FramePassthrough {
     is_open: AtomicBool,
@@ -27,29 +27,29 @@ pub struct FramePassthrough {
 
 #[derive(Default)]
 struct Page {
-    /// The page that may pass, once.
+    /// The page that may be passed through, once.
     page_no: Option<PageNo>,
-    /// So many bytes of the frame stand before the image.
+    /// The number of bytes of the frame before the image.
     skipped: usize,
     frame: Vec<u8>,
     plain: Zeroizing<Vec<u8>>,
 }
 
 impl FramePassthrough {
-    /// A checkpoint begins to copy.
+    /// Called when a checkpoint begins to copy.
     pub fn open(&self) {
         self.is_open.store(true, Ordering::Release);
     }
 
-    /// It does so no more.
+    /// Called when a checkpoint ends.
     pub fn close(&self) {
         if self.is_open.swap(false, Ordering::AcqRel) {
             *self.lock() = None;
         }
     }
 
-    /// Remembers a page that was opened: `frame` holds its image behind `skipped` bytes, and gets a buffer of old in
-    /// exchange.
+    /// Remembers a page that was opened: `frame` contains its image after `skipped` bytes, and is
+    /// exchanged for a used buffer.
     pub fn enter(&self, page_no: PageNo, frame: &mut Vec<u8>, skipped: usize, plain: &[u8]) {
         if !self.is_open.load(Ordering::Acquire) {
             return;
@@ -63,7 +63,8 @@ impl FramePassthrough {
         page.plain.copy_from_slice(plain);
     }
 
-    /// Hands the image of that page to `store`, if it is of that epoch and `plain` is what was opened from it.
+    /// Passes the image of that page to `store`, if it is of that epoch and `plain` is the
+    /// plaintext opened from it.
     pub fn leave<T>(&self, page_no: PageNo, epoch: Epoch, plain: &[u8], store: impl FnOnce(&[u8]) -> T) -> Option<T> {
         if !self.is_open.load(Ordering::Acquire) {
             return None;

@@ -1,4 +1,4 @@
-//! The SQL functions. They act on the database that their connection has open, and call no SQL.
+//! The SQL functions. They act on the open database of their connection, and do not execute SQL.
 
 use std::any::Any;
 use std::ffi::CString;
@@ -20,7 +20,7 @@ use crate::snapshot::{self, Snapshot};
 use crate::thread_io;
 use crate::wal_file::WalFile;
 
-/// Those that any statement may call: none of them takes a right away, gives one, or opens a file.
+/// Functions that any statement may call: none of them removes or grants access, or opens a file.
 pub const FUNCTIONS: &[Entry] = &[
     Entry {
         name: c"selenite_version",
@@ -49,8 +49,8 @@ pub const FUNCTIONS: &[Entry] = &[
     },
 ];
 
-/// Those of operations on databases (`crates/storage/selenite`). The extension does not have them: a
-/// statement that was injected into an application's SQL could make a database unusable
+/// Functions for operations on databases (`crates/storage/selenite`). The extension does not have
+/// them: a statement that was injected into an application's SQL could make a database unusable
 /// (`selenite_retire`) or empty the pool (`selenite_drop_pages`).
 pub const ENGINE_FUNCTIONS: &[Entry] = &[
     Entry {
@@ -138,9 +138,9 @@ fn version(_call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Text(env!("CARGO_PKG_VERSION").to_owned()))
 }
 
-/// `selenite_default(1)`: files that are opened without naming a VFS go through ours, from then on.
-/// SQL can't undo it: an injected statement would have the application write its next unencrypted
-/// database.
+/// `selenite_default(1)`: from now on, files that are opened without naming a VFS use this one. SQL
+/// can't undo it: otherwise an injected statement could make the application write its next
+/// database unencrypted.
 fn default(call: &FunctionCall<'_>) -> Result<Value, String> {
     if call.integer(0).ok_or("selenite_default takes 1")? == 0 {
         return Err(
@@ -154,8 +154,8 @@ fn default(call: &FunctionCall<'_>) -> Result<Value, String> {
 }
 
 /// `selenite_last_error()`: why a file of this connection was last refused, or one that it could
-/// not attach; of a connection without a file of ours, any file in this process.
-/// `selenite_last_error(file)`: that of one file, by its path or its schema's name.
+/// not attach; for a connection without a file of this VFS, any file in this process.
+/// `selenite_last_error(file)`: the error of one file, by its path or its schema's name.
 fn last_error(call: &FunctionCall<'_>) -> Result<Value, String> {
     let host = host_of(call.api()).ok_or("not installed")?;
     let files = call.files();
@@ -187,7 +187,7 @@ fn apply(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-/// `selenite_reserve(schema, count)`: a VACUUM that follows leaves `count` bytes free in every page.
+/// `selenite_reserve(schema, count)`: a later VACUUM leaves `count` bytes free in every page.
 fn reserve(call: &FunctionCall<'_>) -> Result<Value, String> {
     let schema = schema_of(call, 0)?;
     let count = call
@@ -198,8 +198,8 @@ fn reserve(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(i64::from(count)))
 }
 
-/// `selenite_retire(schema)`: marks a file that was replaced by another of the same name, so that
-/// a connection that still has it open gets an error at the next read instead of going on with stale data. Needs
+/// `selenite_retire(schema)`: marks a file that was replaced by another of the same name, so that a
+/// connection that still has it open gets an error at its next read instead of stale data. Needs
 /// the exclusive lock.
 fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, |main| {
@@ -220,8 +220,8 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
             Content::Plain => {
                 let mut header = [0; 100];
                 inner.lower.read(&mut header, 0)?;
-                // A read and write version of 255 is one that no SQLite knows (sqlite.org/fileformat.html, 1.3.3); the
-                // change counter makes every connection read page 1 again.
+                // No SQLite knows 255 as a read and write version (sqlite.org/fileformat.html,
+                // 1.3.3); the change counter makes every connection read page 1 again.
                 header[18..20].fill(255);
                 for counter in [24, 92] {
                     let bytes = [
@@ -241,9 +241,9 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-/// `selenite_old_pages(schema, first, look_count, find_count)`: which of the file's pages from
-/// `first` on are not sealed under the epoch in use. Answers where to look next (0 at the end), and
-/// runs of pages: `812 3-9 700-700`.
+/// `selenite_old_pages(schema, first, look_count, find_count)`: the pages of the file, from `first`
+/// on, that are not sealed under the current epoch. Returns where to continue (0 at the end), and
+/// ranges of pages: `812 3-9 700-700`.
 fn old_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
     let number = |argument| {
         let given = call.integer(argument).and_then(|number| u32::try_from(number).ok());
@@ -270,11 +270,11 @@ fn read(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-/// Shows `reader` what the connection sees of a database in its present read transaction. The schema's name is in
-/// `argument`, or `main`.
+/// Passes `reader` the connection's view of a database in its current read transaction. The
+/// schema's name is in `argument`, or `main`.
 ///
 /// # Errors
-/// In words: no read transaction, or one that writes; exclusive mode; not encrypted.
+/// A message: no read transaction, or a write transaction; exclusive mode; not encrypted.
 pub fn with_snapshot(
     call: &FunctionCall<'_>,
     argument: usize,
@@ -299,7 +299,8 @@ pub fn with_snapshot(
     })
 }
 
-/// `selenite_sync_ns()`: nanoseconds that this process has waited for disks. Unlike `selenite_status` it takes no lock.
+/// `selenite_sync_ns()`: nanoseconds that this process spent in syncs. Unlike `selenite_status` it
+/// takes no lock.
 fn sync_ns(call: &FunctionCall<'_>) -> Result<Value, String> {
     let host = host_of(call.api()).ok_or("not installed")?;
     Ok(Value::Integer(
@@ -307,8 +308,8 @@ fn sync_ns(call: &FunctionCall<'_>) -> Result<Value, String> {
     ))
 }
 
-/// `selenite_drop_pages()`: empties the pool, and asks the system to drop the open files from its page cache. What
-/// connections have in page caches of their own is theirs to drop (`PRAGMA shrink_memory`).
+/// `selenite_drop_pages()`: empties the pool, and asks the system to remove the open files from its
+/// page cache. Connections have to empty their own page caches (`PRAGMA shrink_memory`).
 fn drop_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
     let host = host_of(call.api()).ok_or("not installed")?;
     host.pool.clear();
@@ -322,9 +323,9 @@ fn drop_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-/// `selenite_page_reads()`: five counts with blanks between them. Pages that the connection's own
-/// caches had, and that they had not, both modulo 2^31; and of this thread: pages that the pool
-/// had, pages that were read ahead and asked for, and all that were read ahead and are given up.
+/// `selenite_page_reads()`: five counts separated by blanks. Pages found in the connection's own
+/// caches, and pages not found there, both modulo 2^31; and for this thread: pages found in the
+/// pool, pages read ahead that were requested, and all pages read ahead that are no longer kept.
 fn page_reads(call: &FunctionCall<'_>) -> Result<Value, String> {
     let (hits, misses) = call.cache_reads().map_err(|code| code.to_string())?;
     let of_thread = thread_io::read();
@@ -332,20 +333,21 @@ fn page_reads(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Text(format!("{hits} {misses} {pool} {used} {}", used + wasted)))
 }
 
-/// `selenite_open_references()`: 1 while the connection's transaction has left a foreign key open, under `PRAGMA
-/// defer_foreign_keys` or of a deferred constraint: what COMMIT would refuse. Else 0.
+/// `selenite_open_references()`: 1 while the connection's transaction violates a foreign key under
+/// `PRAGMA defer_foreign_keys` or a deferred constraint, so that COMMIT would fail. Otherwise 0.
 fn open_references(call: &FunctionCall<'_>) -> Result<Value, String> {
     let is_open = call.has_open_references().map_err(|code| code.to_string())?;
     Ok(Value::Integer(i64::from(is_open)))
 }
 
-/// `selenite_cut(schema)`: cuts off what SQLite left behind the last page. Inside BEGIN IMMEDIATE, with an empty log.
+/// `selenite_cut(schema)`: truncates what SQLite left after the last page. Inside BEGIN IMMEDIATE,
+/// with an empty log.
 fn cut(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, MainFile::cut_behind_end)?;
     Ok(Value::Integer(1))
 }
 
-/// `selenite_metrics()`, `selenite_metrics(schema)`: counts and forecasts as Prometheus reads them.
+/// `selenite_metrics()`, `selenite_metrics(schema)`: counts and forecasts in Prometheus' format.
 fn metrics(call: &FunctionCall<'_>) -> Result<Value, String> {
     if call.count() > 1 {
         return Err("selenite_metrics takes nothing or a schema".to_owned());
@@ -373,7 +375,7 @@ fn status_rows(file: &mut dyn Any) -> Result<Vec<Vec<Value>>, Code> {
     Ok(file.downcast_mut::<MainFile>().map(status::rows).unwrap_or_default())
 }
 
-/// A table of its own, so that a look at `selenite_status` never reads every page's trailer.
+/// A separate table, so that a query on `selenite_status` never reads every page's trailer.
 fn epoch_rows(file: &mut dyn Any) -> Result<Vec<Vec<Value>>, Code> {
     let Some(main) = file.downcast_mut::<MainFile>() else {
         return Ok(Vec::new());

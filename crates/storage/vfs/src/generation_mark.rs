@@ -1,20 +1,20 @@
-//! The generation of the superblock as the last writer left it in the WAL index, so that the next
+//! The generation of the superblock, stored by the last writer in the WAL index, so that the next
 //! writer, and a reader, need not read the file.
 //!
 //! - unused-index-bytes: the mark is bytes 132 to 136 of the WAL index, which SQLite leaves unused
 //!   (sqlite.org/walformat.html, section 2.1: "unused space set aside for further expansion"): the
-//!   lower half of the generation. 0 stands there when the index is new, and never again; what
-//!   can't be said is `UNKNOWN`.
-//! - set-by-writers: it is set by who holds the WAL's write lock and has just read the superblocks.
-//!   It is made unknown, under that lock, before a superblock is written; a process that dies in between
-//!   leaves that.
-//! - generations-never-return: a generation never comes back (superblock-moves-forward in
-//!   `database.rs`), so a mark that is that of the view one has means that no one has changed it.
-//!   Another value, by whomever, means no more than 0 does.
-//! - readers-do-not-set: who begins to read may not set it: the superblock may be changed between
-//!   looking and setting. It remembers the value that stood there before it looked. A change makes
-//!   the mark unknown first, and 0 never comes back: so as long as the value is the same, no one
-//!   has changed the superblock since.
+//!   lower half of the generation. It is 0 in a new index, and never again; a value that cannot be
+//!   represented is `UNKNOWN`.
+//! - set-by-writers: it is set by a connection that holds the WAL's write lock and has just read
+//!   the superblocks. It is set to unknown, under that lock, before a superblock is written; if the
+//!   process dies in between, it remains unknown.
+//! - generations-never-return: a generation never recurs (superblock-moves-forward in
+//!   `database.rs`), so a mark equal to the generation of the connection's view means that the
+//!   superblock is unchanged. Any other value has the same meaning as 0.
+//! - readers-do-not-set: a connection that begins to read must not set it: the superblock may be
+//!   changed between reading it and setting the mark. It remembers the value of the mark from
+//!   before it read the superblock. A change sets the mark to unknown first, and 0 never recurs: so
+//!   as long as the value is the same, the superblock is unchanged.
 
 use selenite_format::Superblock;
 
@@ -30,29 +30,29 @@ impl GenerationMark {
         Self(region)
     }
 
-    /// Whether the superblock is still this one.
+    /// Whether the superblock on disk is still this one.
     pub fn is_of(self, superblock: &Superblock) -> bool {
         let value = value_of(superblock);
         value != UNKNOWN && self.0.word(WORD) == Some(value)
     }
 
-    /// Says that the superblock is this one.
+    /// Marks the superblock on disk as this one.
     pub fn set(self, superblock: &Superblock) {
         self.0.set_word(WORD, value_of(superblock));
     }
 
-    /// Whether no one has taken the write lock since the index was made.
+    /// Whether no connection has taken the write lock since the index was created.
     pub fn is_clear(self) -> bool {
         self.0.word(WORD) == Some(0)
     }
 
-    /// What it says, unless that is nothing: two equal answers mean that no one has changed the
-    /// superblock in between, whichever generation that is (readers-do-not-set).
+    /// The mark's value, unless it is unknown: two equal values mean that the superblock was not
+    /// changed in between, whichever generation it has (readers-do-not-set).
     pub fn value(self) -> Option<u32> {
         self.0.word(WORD).filter(|value| *value != UNKNOWN)
     }
 
-    /// Says that everyone has to look.
+    /// Sets the mark to unknown, so that every connection reads the superblocks.
     pub fn clear(self) {
         self.0.set_word(WORD, UNKNOWN);
     }
@@ -65,10 +65,10 @@ fn value_of(superblock: &Superblock) -> u32 {
     }
 }
 
-/// Everyone has to look.
+/// Every connection has to read the superblocks.
 const UNKNOWN: u32 = u32::MAX;
 
-/// `WalCkptInfo.notUsed0`, behind both copies of the header, nBackfill, the read marks, the locks
+/// `WalCkptInfo.notUsed0`, after both copies of the header, nBackfill, the read marks, the locks
 /// and nBackfillAttempted.
 const WORD: usize = 33;
 

@@ -1,9 +1,10 @@
-//! One copy of SQLite in this process: its functions, the VFS below ours, what its databases share.
+//! One copy of SQLite in this process: its functions, the VFS below, the state that its databases
+//! share.
 //!
-//! - state-per-copy: state is kept per copy: a process may hold Python's SQLite and apsw's, each
+//! - state-per-copy: state is kept per copy: a process may contain Python's SQLite and apsw's, each
 //!   with its own VFS list.
-//! - one-copy-per-file: POSIX locks are the process's, not the copy's: a file that another copy has
-//!   open is refused.
+//! - one-copy-per-file: POSIX locks belong to the process, not to the copy: a file that another
+//!   copy has open is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,45 +26,46 @@ use crate::pool::Pool;
 use crate::sync_clock::SyncClock;
 use crate::thread_refusal;
 
-/// What all databases of one copy of SQLite share.
+/// The state that all databases of one copy of SQLite share.
 pub struct Host {
     /// SQLite's functions.
     pub api: Api,
     /// The VFS below.
     pub lower: LowerVfs,
-    /// What was sealed and opened.
+    /// Counts of pages sealed and opened.
     pub counters: Counters,
-    /// Opened pages.
+    /// Decrypted pages.
     pub pool: Arc<Pool>,
-    /// Device and inode of the file at a path.
+    /// Returns device and inode of the file at a path.
     pub identify: Identify,
-    /// Keep closes away from locks.
+    /// Separates closes from first locks.
     pub closings: Closings,
-    /// How long syncs took.
+    /// The time spent in syncs.
     pub sync_clock: SyncClock,
-    /// How logs were written.
+    /// Counts of writes to logs.
     pub log_counters: LogCounters,
-    /// What was read from and written to the VFS below.
+    /// Counts of calls to the VFS below.
     pub file_meters: FileMeters,
-    /// Unwrapped master keys, so that a passphrase is not stretched at every open.
+    /// Unwrapped master keys, so that the key derivation from a passphrase is not repeated at every
+    /// open.
     cache: Cache,
-    /// How many files are open, or about to be, under each path.
+    /// The number of files that are open, or about to be, by path.
     present: Mutex<BTreeMap<String, usize>>,
-    /// Paths, without links, that SQLite was asked for through a symbolic link.
+    /// Paths, with links resolved, that were opened through a symbolic link.
     linked: Mutex<BTreeSet<PathBuf>>,
     last_errors: Mutex<LastErrors>,
-    /// Key files of which the log was told that others can read them.
+    /// Key files that others can read and for which this was already logged.
     told_readable: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// A file that is open, or about to be. It is dropped once the file below is closed.
+/// A file that is open, or about to be. It is dropped after the file below is closed.
 pub struct Presence {
     host: Arc<Host>,
     path: String,
 }
 
 impl Presence {
-    /// Whose file it is.
+    /// The copy of SQLite that has the file open.
     #[must_use]
     pub fn host(&self) -> &Arc<Host> {
         &self.host
@@ -82,11 +84,11 @@ impl Drop for Presence {
     }
 }
 
-/// Tells files apart: answers device and inode of the file at a path, if there is one.
+/// Identifies files: returns device and inode of the file at a path, if there is one.
 pub type Identify = fn(&Path) -> Option<(u64, u64)>;
 
 impl Host {
-    /// A copy of SQLite that has just loaded us.
+    /// The state of a copy of SQLite that has just loaded the VFS.
     #[must_use]
     pub fn new(api: Api, lower: LowerVfs, identify: Identify) -> Self {
         Self {
@@ -107,10 +109,11 @@ impl Host {
         }
     }
 
-    /// The configuration, read again: a program may set its environment after it loaded us.
+    /// The configuration, read again: a program may set its environment after it loaded the
+    /// extension.
     ///
     /// # Errors
-    /// As the keyring has it.
+    /// Those of the keyring.
     pub fn load_config() -> Result<Config, KeyError> {
         environment::load_config()
     }
@@ -118,15 +121,15 @@ impl Host {
     /// Opens a superblock with one of the identities.
     ///
     /// # Errors
-    /// As the keyring has it.
+    /// Those of the keyring.
     pub fn unlock(&self, bytes: &[u8], identities: &[Box<dyn Identity>], trust: &Trust) -> Result<Unlocked, KeyError> {
         selenite_keyring::unlock(bytes, identities, trust, &self.cache)
     }
 
-    /// Keys for a new database, wrapped for each identity that the spec names.
+    /// Creates keys for a new database, wrapped for each identity in the spec.
     ///
     /// # Errors
-    /// `NoKey` where there is none; as the keyring has it.
+    /// `NoKey` if there is no spec; errors of the keyring.
     pub fn create_keys(
         spec: Option<&Spec>,
         config: &Config,
@@ -142,11 +145,12 @@ impl Host {
         selenite_keyring::create(page_size, suite, &recipients, now, &mut selenite_keyring::os_random)
     }
 
-    /// Notes that a file is about to be opened under that path. Where this copy has none open
-    /// there, `is_foreign` is asked whether someone else has; no other thread opens one meanwhile.
+    /// Notes that a file is about to be opened under that path. If this copy has no file open
+    /// there, `is_foreign` is called to find out whether another copy has; meanwhile no other
+    /// thread opens one.
     ///
     /// # Errors
-    /// `OtherSqlite` if so.
+    /// `OtherSqlite` if another copy has.
     pub fn arrive(
         self: &Arc<Self>,
         path: &str,
@@ -163,7 +167,7 @@ impl Host {
         })
     }
 
-    /// Notes whether a path, without links, was asked for by one that leads through a symbolic link.
+    /// Notes whether `path`, which has its links resolved, was requested through a symbolic link.
     pub fn note_link(&self, path: &Path, is_linked: bool) {
         let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
         if is_linked {
@@ -173,7 +177,7 @@ impl Host {
         }
     }
 
-    /// Whether it was, when SQLite asked for its full name last.
+    /// Whether the path was last requested through a symbolic link.
     #[must_use]
     pub fn is_linked(&self, path: &Path) -> bool {
         let linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,7 +191,7 @@ impl Host {
         present.keys().cloned().collect()
     }
 
-    /// Why files were refused.
+    /// The errors of refused files.
     pub(crate) fn last_errors(&self) -> MutexGuard<'_, LastErrors> {
         self.last_errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -209,7 +213,7 @@ impl Host {
         self.report_of(path, error, false)
     }
 
-    /// The same, of a file that is not opened for it.
+    /// As [`Host::report`], for an error on opening the file.
     pub fn report_unopened(&self, path: &str, error: &VfsError) -> Code {
         self.report_of(path, error, true)
     }
@@ -229,18 +233,18 @@ impl Host {
         code
     }
 
-    /// Keeps an advice about a file that is not opened, for `selenite_last_error()`: SQLite itself
-    /// will fail and can't say why.
+    /// Keeps an explanation for a file that could not be opened, for `selenite_last_error()`:
+    /// SQLite itself will fail without a reason.
     pub fn advise(&self, path: &str, text: &str) {
         self.last_errors().keep_text(path, text, true);
     }
 
-    /// Keeps why something about an open file failed.
+    /// Keeps an error message about an open file.
     pub fn keep_text(&self, path: &str, text: &str) {
         self.last_errors().keep_text(path, text, false);
     }
 
-    /// Tells SQLite's log, once, that others can read a key file.
+    /// Writes to SQLite's log, once per file, that others can read a key file.
     pub fn warn_of_readers(&self, path: &Path) {
         let mut told = self.told_readable.lock().unwrap_or_else(PoisonError::into_inner);
         if told.insert(path.to_owned()) {
@@ -248,7 +252,7 @@ impl Host {
         }
     }
 
-    /// Writes a remark to SQLite's log.
+    /// Writes a notice to SQLite's log.
     pub fn remark(&self, path: &str, text: &str) {
         const NOTICE: i32 = 27;
         self.api.write_log(NOTICE, &format!("selenite: {path}: {text}"));

@@ -1,13 +1,14 @@
-//! The head of a WAL's index: where the log ends, as the last commit left it (sqlite.org/walformat.html, section 2.2).
+//! The header of the WAL index: the end of the log after the last commit
+//! (sqlite.org/walformat.html, section 2.2).
 
 use crate::ffi::ShmRegion;
 
-/// `WalIndexHdr`, read whole.
+/// A complete `WalIndexHdr`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IndexHeader([u32; WORD_COUNT]);
 
 impl IndexHeader {
-    /// Reads it as `walIndexTryHdr` does: both copies are the same, and their checksum is right.
+    /// Reads it as `walIndexTryHdr` does: both copies must be equal, and their checksum correct.
     pub fn read(region: &ShmRegion) -> Option<Self> {
         let first = Self::read_first(region)?;
         for (index, word) in first.0.iter().enumerate() {
@@ -18,8 +19,9 @@ impl IndexHeader {
         Some(first)
     }
 
-    /// Reads the first copy, whatever the second is: who commits writes that one before. It is by the first that
-    /// `walTryBeginRead` sees, when it has its read mark, whether the log ends where it took it to end.
+    /// Reads the first copy, independently of the second: a commit writes the second copy first.
+    /// `walTryBeginRead` uses the first copy to check, after it took its read mark, that the end of
+    /// the log is unchanged.
     pub fn read_first(region: &ShmRegion) -> Option<Self> {
         let mut header = [0; WORD_COUNT];
         for (index, word) in header.iter_mut().enumerate() {
@@ -30,17 +32,17 @@ impl IndexHeader {
         (is_ready && checksum(&header[..CHECKSUM]) == header[CHECKSUM..]).then_some(Self(header))
     }
 
-    /// How many frames the log has.
+    /// The number of frames in the log.
     pub fn frame_count(&self) -> u32 {
         self.0[FRAME_MAX]
     }
 
-    /// How many pages the database has.
+    /// The number of pages in the database.
     pub fn page_count(&self) -> u32 {
         self.0[PAGE_COUNT]
     }
 
-    /// The checksum of the last frame, as it stands in that frame's header: of all frames up to it.
+    /// The checksum of the last frame, as in that frame's header: over all frames up to it.
     pub fn frame_checksum(&self) -> [u8; 8] {
         let mut bytes = [0; 8];
         bytes[..4].copy_from_slice(&self.0[FRAME_CHECKSUM].to_be_bytes());
@@ -48,12 +50,12 @@ impl IndexHeader {
         bytes
     }
 
-    /// The log's salts, as the machine has them in memory.
+    /// The log's salts, in the machine's byte order.
     pub fn salt_words(&self) -> [u32; 2] {
         [self.0[SALTS], self.0[SALTS + 1]]
     }
 
-    /// The log's salts as they stand in its header: SQLite copies them from there byte by byte.
+    /// The log's salts, in the byte order of the log's header: SQLite copies them byte by byte.
     pub fn salts(&self) -> [u8; 8] {
         let [one, two] = self.salt_words().map(u32::to_ne_bytes);
         let mut salts = [0; 8];
@@ -71,7 +73,7 @@ pub fn checksum(words: &[u32]) -> [u32; 2] {
     })
 }
 
-/// How many words each of the two copies has.
+/// The number of words in each of the two copies.
 pub const WORD_COUNT: usize = 12;
 /// WALINDEX_MAX_VERSION.
 pub const VERSION: u32 = 3_007_000;
@@ -85,5 +87,5 @@ const FRAME_CHECKSUM: usize = 6;
 pub const SALTS: usize = 8;
 /// aCksum.
 pub const CHECKSUM: usize = 10;
-/// `WalCkptInfo.nBackfill`, behind both copies of the header.
+/// `WalCkptInfo.nBackfill`, after both copies of the header.
 pub const BACKFILLED: usize = 2 * WORD_COUNT;

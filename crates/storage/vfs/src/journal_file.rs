@@ -1,12 +1,12 @@
 //! The rollback journal (FORMAT 7).
 //!
 //! - recognised-by-order: a page is recognised by a 4-byte access exactly 4 bytes before it, its
-//!   checksum by its place behind it.
-//! - nothing-else-is-written: whatever is neither header, page number, sealed page, checksum nor
+//!   checksum by its offset directly after it.
+//! - nothing-else-is-written: data that is neither header, page number, sealed page, checksum nor
 //!   the name of a super-journal is not written.
-//! - unsynced-record-ends: a record that does not open ends the journal only where it may never
-//!   have been synced: beyond the record count of its header, in a journal that this connection
-//!   found. Elsewhere it is an error naming the page.
+//! - unsynced-record-ends: a record that cannot be opened ends the journal only if it may never
+//!   have been synced: beyond the record count of its header, in a journal that this connection did
+//!   not write. Otherwise it is an error that names the page.
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -29,18 +29,18 @@ pub struct JournalFile {
     database: Arc<Database>,
     lower: LowerFile,
     sealer: Sealer,
-    /// The last access of 4 bytes: where, and the number.
+    /// The last access of 4 bytes: its offset and the number.
     number: Option<(u64, u32)>,
-    /// Where the checksum of the last record lies, and its mask.
+    /// The offset of the last record's checksum, and its mask.
     checksum: Option<(u64, u32)>,
     segment: Segment,
     /// Whether this connection wrote the journal.
     is_own: bool,
-    /// The sealed image of the page under way.
+    /// The sealed image of the current page.
     image: Vec<u8>,
 }
 
-/// The header under which SQLite is reading.
+/// The journal header that applies to the records SQLite is reading.
 #[derive(Default)]
 struct Segment {
     start: u64,
@@ -49,7 +49,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// Whether the header's record count, which is written and synced after the records, covers the one at `offset`.
+    /// Whether the header's record count, which is written and synced after the records, includes
+    /// the record at `offset`.
     fn covers(&self, offset: u64, record_size: u64) -> bool {
         let first = self.start + u64::from(self.sector_size);
         self.record_count != RECORD_COUNT_UNKNOWN
@@ -62,7 +63,7 @@ impl JournalFile {
     /// A journal that was just opened.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system's random number generator fails.
     pub fn new(database: Arc<Database>, lower: LowerFile) -> Result<Self, VfsError> {
         Ok(Self {
             database,
@@ -98,7 +99,7 @@ impl JournalFile {
         Ok(())
     }
 
-    /// The first bytes, of which the very first is 0 on disk (FORMAT 7.1).
+    /// Reads the first bytes; the very first is 0 on disk (FORMAT 7.1).
     fn read_start(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
         let mut start = [0; 8];
         match self.lower.read(&mut start, 0) {
@@ -116,7 +117,8 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Follows SQLite through headers and records: readJournalHdr reads the magic, then each number by itself.
+    /// Follows SQLite's reads of headers and records: readJournalHdr reads the magic, then each
+    /// number separately.
     fn note_read(&mut self, out: &[u8], offset: u64) {
         if out == MAGIC {
             self.segment = Segment {
@@ -154,7 +156,7 @@ impl JournalFile {
                     page_no.0
                 );
                 self.database.host.remark(&self.database.path, &text);
-                // pager_playback takes a short read for the end of a journal that was never synced.
+                // pager_playback treats a short read as the end of a journal that was never synced.
                 return Err(Code::IOERR_SHORT_READ.into());
             }
             Err(error) => return Err(error),
@@ -167,7 +169,7 @@ impl JournalFile {
         self.segment.covers(page_offset - 4, record_size)
     }
 
-    /// Remembers where the checksum of the record in `self.image` lies, and its mask.
+    /// Remembers the offset of the checksum of the record in `self.image`, and its mask.
     fn note_image(&mut self, page_offset: u64, view: &View) {
         if let Some(trailer) = self.image.last_chunk::<TRAILER_SIZE>() {
             let place = page_offset + view.geometry.page_size().as_u64();
@@ -223,7 +225,8 @@ impl JournalFile {
     fn write_number(&mut self, number: u32, offset: u64) -> Result<(), VfsError> {
         let number_on_disk = match self.checksum {
             Some((at, mask)) if at == offset => {
-                // Behind it a header may follow at once, of a page's size, which is then no page.
+                // A header of the size of a page may follow directly; it must not be taken for a
+                // page.
                 self.number = None;
                 journal::mask_checksum(number, mask)
             }
@@ -240,10 +243,10 @@ impl JournalFile {
     }
 }
 
-/// A header as SQLite writes one (writeJournalHdr, syncJournal, zeroJournalHdr in pager.c): five
-/// numbers between a magic, which is zeros until the records are synced, and zeros up to the
-/// sector's end, or to the page's where sectors are larger: then it is repeated up to the sector's
-/// end; or magic and record count alone; or zeros alone.
+/// Whether `data` is a header as SQLite writes it (writeJournalHdr, syncJournal, zeroJournalHdr in
+/// pager.c): the magic (zeros until the records are synced), five numbers, and zeros up to the end
+/// of the sector, or of the page if sectors are larger: then the header is repeated up to the end
+/// of the sector; or magic and record count alone; or zeros alone.
 fn is_header(data: &[u8]) -> bool {
     let numbers = match data.len() {
         12 if data.starts_with(&MAGIC) => 8..12,
@@ -340,7 +343,8 @@ impl File for JournalFile {
 }
 
 const MAGIC_SIZE: u64 = 8;
-/// MAX_SECTOR_SIZE (pager.c). Where overwriting is powersafe SQLite takes 512 for a sector, else what the device says.
+/// MAX_SECTOR_SIZE (pager.c). If overwriting is powersafe SQLite assumes sectors of 512 bytes, else
+/// the size that the device reports.
 const SECTOR_SIZE_MAX: usize = 65536;
 
 #[cfg(test)]

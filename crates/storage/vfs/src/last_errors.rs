@@ -1,28 +1,28 @@
-//! Why files were refused, for `selenite_last_error()`: SQLite has but a number for it.
+//! Why files were refused, for `selenite_last_error()`: SQLite reports only a code.
 //!
-//! - kept-by-file: errors are kept by file: an older one of another file is never taken for a
-//!   file's own.
-//! - cleared-on-open: why a file could not be opened is forgotten when it is opened.
+//! - kept-by-file: errors are kept by file: an older error of another file is never reported for a
+//!   file.
+//! - cleared-on-open: the error of opening a file is removed when the file is opened.
 
 use std::collections::VecDeque;
 
 use crate::error::VfsError;
 
-/// What a file was last refused for.
+/// The last error of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LastError {
-    /// The file's path, as SQLite has it.
+    /// The file's path in SQLite's form.
     pub path: String,
-    /// In words, with the path before them.
+    /// The message, with the path in front.
     pub message: String,
-    /// Whether a key is to blame: there is none, or not the right one. SQLite has the same code for
-    /// it as for an unencrypted file.
+    /// Whether the cause is a missing or wrong key. SQLite's code for it is the same as for an
+    /// unencrypted file.
     pub is_of_key: bool,
     number: u64,
     is_of_opening: bool,
 }
 
-/// Those of all files of one copy of SQLite, the latest last.
+/// The last errors of all files of one copy of SQLite, the latest last.
 #[derive(Default)]
 pub struct LastErrors {
     errors: VecDeque<LastError>,
@@ -32,9 +32,9 @@ pub struct LastErrors {
 /// One of the files that a connection has open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpenFile {
-    /// Its path, as SQLite has it.
+    /// The file's path in SQLite's form.
     pub path: String,
-    /// What [`LastErrors::opened`] answered.
+    /// The result of [`LastErrors::opened`].
     pub since: u64,
 }
 
@@ -64,19 +64,20 @@ impl LastErrors {
         });
     }
 
-    /// A file was opened. Answers a number that later errors are above.
+    /// Notes that a file was opened. Returns a number below those of all later errors.
     pub fn opened(&mut self, path: &str) -> u64 {
         self.errors.retain(|known| known.path != path || !known.is_of_opening);
         self.count
     }
 
-    /// That of one file.
+    /// The last error of one file.
     pub fn of(&self, path: &str) -> Option<&LastError> {
         self.errors.iter().find(|known| known.path == path)
     }
 
-    /// The latest that a connection may mean: of its files, or of one that could not be opened
-    /// since its main database was. Of a connection without a file of ours: the latest of all.
+    /// The latest error relevant to a connection: of its files, or of a file that could not be
+    /// opened since its main database was. For a connection without a file of this VFS: the latest
+    /// of all.
     pub fn of_connection(&self, main: Option<&OpenFile>, attached: &[String]) -> Option<&LastError> {
         let Some(main) = main else {
             return self.errors.back();
@@ -90,7 +91,7 @@ impl LastErrors {
     }
 }
 
-/// Files whose errors are kept: more are not looked into by hand.
+/// The maximal number of files whose errors are kept: more are not inspected by hand.
 const COUNT_MAX: usize = 64;
 
 #[cfg(test)]
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_kept_a_file_from_being_opened_is_forgotten_when_it_is() {
+    fn the_error_of_opening_a_file_is_removed_when_it_is_opened() {
         let mut errors = LastErrors::default();
         errors.keep("/a", &VfsError::BothDamaged, true);
         errors.opened("/a");

@@ -1,8 +1,9 @@
-//! Selenite: the SQLite VFS that seals what it writes.
+//! Selenite: the SQLite VFS that encrypts databases.
 //!
-//! `ffi/` turns SQLite's C interface into values and traits; above it everything is safe code, one file per role of
-//! file: [`main_file`], [`wal_file`], [`journal_file`], [`nameless_file`]. A [`database::Database`] is what the
-//! files of one connection share: keys, locks, the two superblocks. [`selenite`] is the door.
+//! `ffi/` converts SQLite's C interface into values and traits; all code above it is safe, with one
+//! file per file role: [`main_file`], [`wal_file`], [`journal_file`], [`nameless_file`]. A
+//! [`database::Database`] is the state that the files of one connection share: keys, locks, the two
+//! superblocks. [`selenite`] is the entry point.
 #![deny(unsafe_code)]
 
 mod atomics;
@@ -62,7 +63,8 @@ pub mod wal_file;
 pub use file_counts::{DatabaseFileCounts, FileCounts};
 pub use selenite::{file_counts, forget_file_counts, note_sync, temporary_file_counts};
 
-/// What [`ffi::install_linked`] installs for programs that carry out operations on databases.
+/// The components that [`ffi::install_linked`] installs for programs that carry out operations on
+/// databases.
 #[must_use]
 pub fn installer() -> ffi::Installer {
     ffi::Installer {
@@ -71,7 +73,8 @@ pub fn installer() -> ffi::Installer {
     }
 }
 
-/// What the extension's entry point installs: it runs where others write the SQL.
+/// The components that the extension's entry point installs: SQL in such a process may not be
+/// trusted.
 #[must_use]
 pub fn extension_installer() -> ffi::Installer {
     ffi::Installer {

@@ -1,9 +1,9 @@
 //! `lock_memory=1`: no memory of the process is swapped out.
 //!
-//! - all-memory: all of it is locked, not keys alone: keys are also in what ciphers expand them to,
-//!   and pages in SQLite's cache and the pool.
-//! - no-finite-limit: under a finite limit it is refused: memory that is asked for later, by
-//!   whatever part of the program, would then not be had.
+//! - all-memory: all memory is locked, not only keys: ciphers also keep expanded keys, and SQLite's
+//!   cache and the pool keep pages.
+//! - no-finite-limit: under a finite limit the setting is refused: later allocations by any part of
+//!   the program could then fail.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -11,10 +11,10 @@ use std::sync::PoisonError;
 use crate::error::VfsError;
 use crate::ffi;
 
-/// Locks the memory of this process, once and for as long as it runs.
+/// Locks the memory of this process, once and until it ends.
 ///
 /// # Errors
-/// [`VfsError::Setting`] says what is missing.
+/// [`VfsError::Setting`] names the missing permission.
 pub fn lock() -> Result<(), VfsError> {
     static IS_LOCKED: Mutex<bool> = Mutex::new(false);
     let mut is_locked = IS_LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,12 +33,12 @@ pub fn lock() -> Result<(), VfsError> {
     Ok(())
 }
 
-/// What proc(5) says of this process; nothing where there is no /proc.
+/// The status of this process from proc(5); empty if there is no /proc.
 fn status() -> String {
     std::fs::read_to_string("/proc/self/status").unwrap_or_default()
 }
 
-/// Whether CAP_IPC_LOCK is among the effective capabilities: then no limit counts.
+/// Whether CAP_IPC_LOCK is among the effective capabilities: then no limit applies.
 fn has_ipc_lock(status: &str) -> bool {
     let digits = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let set = digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());

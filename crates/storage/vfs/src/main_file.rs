@@ -2,17 +2,16 @@
 //!
 //! - sealed-copy: a page is sealed into our buffer, never into SQLite's: that buffer is its page
 //!   cache.
-//! - header-from-superblock: whatever SQLite reads before page 1 can be trusted is answered from
-//!   the authenticated superblock: page 1 may be torn, with the journal that heals it still unread.
-//! - nothing-unsealed: nothing is written that was not sealed: whole pages only, whose last 48
-//!   bytes are zero.
-//! - gaps-are-sealed: a place that SQLite leaves out becomes a sealed page of zeros before anything
-//!   behind it is written (FORMAT 2.5).
-//! - appends-are-buffered: pages behind the end are buffered (`append.rs`).
-//! - passthrough-from-log: a page that a checkpoint brings from the WAL is written as it was sealed
-//!   there, if it is the very same (`frame_passthrough.rs`).
+//! - header-from-superblock: what SQLite reads before page 1 can be trusted is taken from the
+//!   authenticated superblock: page 1 may be torn, and the journal that repairs it not yet read.
+//! - nothing-unsealed: only sealed data is written: whole pages, whose last 48 bytes are zero.
+//! - gaps-are-sealed: a page that SQLite skips is written as a sealed page of zeros before any page
+//!   after it (FORMAT 2.5).
+//! - appends-are-buffered: pages after the end of the file are buffered (`append.rs`).
+//! - passthrough-from-log: a page that a checkpoint copies from the WAL is written with the seal
+//!   that it has there, if it is identical (`frame_passthrough.rs`).
 //!
-//! How pages are sealed is left to `Sealer`, what the file is and when its keys change to [`Database`].
+//! Sealing pages is left to `Sealer`; the kind of the file and changes of keys to [`Database`].
 
 mod append;
 mod control;
@@ -55,10 +54,10 @@ pub use snapshot::Snapshot;
 
 /// An open database file.
 pub struct MainFile {
-    /// What it shares with its WAL and journal.
+    /// The state shared with the WAL and the journal.
     pub database: Arc<Database>,
     sealer: Sealer,
-    /// The sealed image of the page under way.
+    /// The sealed image of the current page.
     image: PageBuffer,
     append: Append,
     read_lock: ReadLock,
@@ -66,33 +65,33 @@ pub struct MainFile {
     pool_handle: PoolHandle,
     /// The first region of the WAL index, while it is mapped.
     region: Option<ShmRegion>,
-    /// The trailer of page 1, where it was read under the lock that is held.
+    /// The trailer of page 1, if it was read under the current lock.
     trailer: Option<[u8; TRAILER_SIZE]>,
-    /// The opened page, where SQLite wants a part of it.
+    /// The opened page, if SQLite reads a part of it.
     page: Vec<u8>,
-    /// Bytes 24 to 40 of page 1, and the trailer of the image in which they were: SQLite reads them at the start of
-    /// every read transaction in rollback mode.
+    /// Bytes 24 to 40 of page 1, and the trailer of the image that contained them: SQLite reads
+    /// them at the start of every read transaction in rollback mode.
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
     /// Whether a lock was ever taken.
     was_locked: bool,
     /// Whether a lock for writing was ever taken.
     was_reserved: bool,
-    /// Whether the file was made when it was opened.
+    /// Whether opening the file created it.
     is_made: bool,
     /// Whether it is the target of a VACUUM INTO that was refused.
     is_refused_copy: bool,
-    /// Whether the connection that opened the file was told of.
+    /// Whether `Control::Connection` has been received.
     was_claimed: bool,
-    /// Why nothing is read or written (see `Control::Connection`). In shared-cache mode that holds
-    /// for all connections that share the file, until they have closed it.
+    /// Why all reads and writes fail (see `Control::Connection`). In shared-cache mode this applies
+    /// to all connections that share the file, until they have closed it.
     refusal: Option<Refusal>,
 }
 
-/// Why a file that was opened is refused since its connection is known.
+/// Why an open file is refused once its connection is known.
 enum Refusal {
     /// It is attached to a main database on another VFS.
     MainElsewhere,
-    /// It is attached, and only the URI in the ATTACH admits its origin.
+    /// It is attached, and only the URI in the ATTACH allows its origin.
     Origin(Arc<KeyError>),
 }
 
@@ -109,7 +108,7 @@ impl MainFile {
     /// A file that was just opened.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system's random number generator fails.
     pub fn new(database: Arc<Database>) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Main)?;
         Ok(Self {
@@ -133,13 +132,13 @@ impl MainFile {
         })
     }
 
-    /// Before 3.53 SQLite can't VACUUM INTO a file whose page size is given:
-    /// sqlite3BtreeSetPageSize answers SQLITE_READONLY, which becomes SQLITE_NOMEM, an error
-    /// without a text. VACUUM INTO alone asks an empty file for its size without any lock
-    /// (vacuum.c), and takes an error for "output file already exists": that is SQLITE_ERROR, and
-    /// `selenite_last_error()` has the reason.
-    /// By then it has read the schema of the file, under a lock. A VFS above ours, such as SQLite's
-    /// multiplexor, asks in its xOpen, before any lock.
+    /// Before 3.53 SQLite cannot VACUUM INTO a file whose page size is fixed:
+    /// sqlite3BtreeSetPageSize returns SQLITE_READONLY, which becomes SQLITE_NOMEM, an error
+    /// without a text. Only VACUUM INTO reads the size of an empty file without any lock
+    /// (vacuum.c), and treats an error as "output file already exists": that is SQLITE_ERROR, and
+    /// `selenite_last_error()` has the reason. By then it has read the schema of the file, under a
+    /// lock. A VFS above this one, such as SQLite's multiplexor, reads the size in its xOpen,
+    /// before any lock.
     fn refuse_vacuum_into(&mut self) -> Result<(), VfsError> {
         let is_unlocked = self.was_locked && self.database.lock().level == LockLevel::NONE;
         let host = &self.database.host;
@@ -155,7 +154,7 @@ impl MainFile {
         Err(VfsError::Lower(Code::ERROR))
     }
 
-    /// Notes that the file was made when it was opened.
+    /// Notes that opening the file created it.
     pub fn note_made(&mut self) {
         self.is_made = true;
     }
@@ -170,15 +169,15 @@ impl MainFile {
         if inner.lower.size() == Ok(0)
             && let Ok(path) = CString::new(self.database.path.as_bytes())
         {
-            // One that stays is an empty file: as before.
+            // If this fails, an empty file remains, as without the refusal.
             let _ = self.database.host.lower.delete(&path, false);
         }
     }
 
-    /// Takes up what others did to keys and state since this connection last looked.
+    /// Adopts changes of keys and state that other connections made since the last check.
     ///
     /// # Errors
-    /// Whatever refuses the database now; what was known of it stays.
+    /// The reason why the database is now refused; the known state then remains.
     pub(crate) fn look_again(&self) -> Result<(), VfsError> {
         let mut inner = self.database.lock();
         match inner.content() {
@@ -207,7 +206,7 @@ impl MainFile {
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
         self.settle()?;
         if self.database.settings.takes_no_locks {
-            // There is no lock with which a transaction ends.
+            // No lock marks the end of a transaction.
             self.note_pages_at_end();
         }
         let mut inner = self.database.lock();
@@ -321,7 +320,7 @@ impl Drop for MainFile {
     }
 }
 
-/// Page numbers count from 1, and end where SQLite's do.
+/// Page numbers start at 1, and have SQLite's maximum.
 fn page_no(index: u64) -> Result<PageNo, VfsError> {
     u32::try_from(index + 1)
         .map(PageNo)

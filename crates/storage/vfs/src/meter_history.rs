@@ -1,21 +1,22 @@
-//! What the counts of a database were at each minute of the last hour.
+//! The counts of a database at each minute of the last hour.
 //!
-//! - minute-grid: marks are a minute apart, from the moment at which the database was first opened. Where nothing was
-//!   read or written for several minutes, all of their marks have the same counts, and are entered afterwards.
-//! - nothing-lost: what was counted between two marks is the difference of their counts, and what was counted since
-//!   the newest mark is that of the present counts.
+//! - minute-grid: marks are a minute apart, counted from the time at which the database was first
+//!   opened. If nothing was read or written for several minutes, all of their marks have the same
+//!   counts, and are entered afterwards.
+//! - nothing-lost: the counts between two marks are the difference of the marks; the counts since
+//!   the newest mark are the difference to the current counts.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Readings at most an hour old.
+/// Readings that are at most an hour old.
 pub struct History<T> {
-    /// Ascending in time; never empty.
+    /// In ascending order of time; never empty.
     marks: VecDeque<T>,
     newest: Instant,
 }
 
-/// A time before the present moment, and what the counts were at its start.
+/// A period up to the present, and the counts at its start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Since<T> {
     /// Its length.
@@ -25,7 +26,7 @@ pub struct Since<T> {
 }
 
 impl<T: Copy> History<T> {
-    /// Begins with the counts of that moment.
+    /// A history that starts with these counts.
     pub fn new(now: Instant, counts: T) -> Self {
         Self {
             marks: VecDeque::from([counts]),
@@ -38,7 +39,8 @@ impl<T: Copy> History<T> {
         self.newest + MINUTE
     }
 
-    /// Enters all marks that are due, with the present counts, and answers when the next one is.
+    /// Enters all marks that are due, with the current counts, and returns when the next one is
+    /// due.
     pub fn advance(&mut self, now: Instant, counts: impl FnOnce() -> T) -> Instant {
         let minutes = now.saturating_duration_since(self.newest).as_secs() / MINUTE.as_secs();
         if minutes > 0 {
@@ -53,18 +55,18 @@ impl<T: Copy> History<T> {
         self.due()
     }
 
-    /// The time since the newest mark that is at least a second old; nothing if none is.
+    /// The period since the newest mark that is at least a second old; `None` if there is none.
     pub fn present(&self, now: Instant) -> Option<Since<T>> {
         self.times(now).rev().find(|since| since.length >= LENGTH_MIN)
     }
 
-    /// The last hour, or the time since the database was first opened, if that is shorter.
+    /// The last hour, or the period since the database was first opened, if that is shorter.
     pub fn hour(&self, now: Instant) -> Option<Since<T>> {
         self.times(now)
             .find(|since| (LENGTH_MIN..=HOUR).contains(&since.length))
     }
 
-    /// The time since each mark, the oldest first.
+    /// The periods since each mark, the oldest first.
     fn times(&self, now: Instant) -> impl DoubleEndedIterator<Item = Since<T>> {
         let newest = now.saturating_duration_since(self.newest);
         let count = self.marks.len();
@@ -80,9 +82,9 @@ impl<T: Copy> History<T> {
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
-/// Rates of a shorter time would be those of a few calls.
+/// Rates over a shorter period would be those of a few calls.
 const LENGTH_MIN: Duration = Duration::from_secs(1);
-/// Marks of an hour, and the one at its start.
+/// The marks of an hour, and the one at its start.
 const MARKS_KEPT: usize = 61;
 const MARK_COUNT_MAX: u64 = 61;
 
@@ -128,7 +130,7 @@ mod tests {
             let (mut history, mut now, mut count, mut events) = (History::new(began, 0), began, 0, Vec::new());
             for (milliseconds, number) in steps {
                 now += Duration::from_millis(milliseconds);
-                // As a metered call does: the mark first, and then what the call counts.
+                // As in a metered call: first the mark, then the call's own count.
                 if now >= history.due() {
                     prop_assert!(history.advance(now, || count) > now);
                 }

@@ -1,17 +1,17 @@
 //! The counts and forecasts of a database in Prometheus' text exposition format, version 0.0.4
 //! (prometheus.io/docs/instrumenting/exposition_formats): `selenite_metrics()`.
 //!
-//! - samples-together: all samples of a metric stand together, behind its HELP and TYPE.
+//! - samples-together: all samples of a metric are adjacent, after its HELP and TYPE lines.
 
 use crate::error::VfsError;
 use crate::file_counts::FileCounts;
 use crate::forecast::{Forecast, Metered, Rates};
 use crate::main_file::MainFile;
 
-/// The text for one database of a connection; empty where it has no page yet.
+/// The text for one database of a connection; empty if the database has no page yet.
 ///
 /// # Errors
-/// As the VFS below has it.
+/// Those of the VFS below.
 pub fn text(main: &mut MainFile, schema: &str) -> Result<String, VfsError> {
     let Some(metered) = Metered::read(main)? else {
         return Ok(String::new());
@@ -87,7 +87,7 @@ impl Exposition<'_> {
     }
 }
 
-/// A label's value: backslash, quote and line feed are escaped.
+/// Escapes the value of a label: backslash, quote and line feed.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -1,15 +1,16 @@
 //! Files without a name: temporary databases, sorter runs, statement journals, the copy that VACUUM makes.
 //!
-//! - key-in-memory-only: the key lives as long as the open file, in memory only; so do the trailers
-//!   of its blocks. What is left on disk after a crash no one can read, its writer included.
-//! - any-offset-and-size: SQLite uses them with any offset and size (a statement journal comes as
-//!   one write of 60 KB): the file is a stream of blocks of 4 KiB, and one block, the one in use,
-//!   is kept open in memory.
-//! - unwritten-is-zeros: a block that was never written is zeros, as a hole would be: whether it
-//!   was is known from memory, never from disk.
-//! - place-reserved-on-write: a block has its place on disk as soon as anything is written to it:
-//!   where the disk is full, the write fails that wanted more of it, and what was written before
-//!   stays readable.
+//! - key-in-memory-only: the key exists as long as the open file, in memory only; so do the
+//!   trailers of its blocks. After a crash nobody can decrypt what remains on disk, including the
+//!   writer.
+//! - any-offset-and-size: SQLite accesses these files at any offset and size (a statement journal
+//!   is one write of 60 KB): the file is a stream of blocks of 4 KiB, of which the current one is
+//!   kept decrypted in memory.
+//! - unwritten-is-zeros: a block that was never written reads as zeros, like a hole: whether it was
+//!   written is known from memory, never from disk.
+//! - place-reserved-on-write: space for a block is allocated on disk as soon as anything is written
+//!   to it: if the disk is full, the write that needs more space fails, and earlier data remains
+//!   readable.
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -34,14 +35,14 @@ pub struct NamelessFile {
     key: DataKey,
     session_key: Option<(SessionId, PageKey)>,
     nonces: Nonces,
-    /// One a block; all zero for a block that was never written.
+    /// One per block; all zero for a block that was never written.
     trailers: Vec<[u8; TRAILER_SIZE]>,
     size: u64,
-    /// The block in use, opened.
+    /// The current block, decrypted.
     block: Box<[u8]>,
     block_index: Option<usize>,
     block_is_dirty: bool,
-    /// Sealed blocks on their way.
+    /// Sealed blocks that are being written.
     sealed: Vec<u8>,
 }
 
@@ -49,7 +50,7 @@ impl NamelessFile {
     /// A file that was just opened, and is empty.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system's random number generator fails.
     pub fn new(host: Arc<Host>, lower: LowerFile) -> Result<Self, VfsError> {
         let mut id = [0; 16];
         os_random(&mut id)?;
@@ -136,7 +137,7 @@ impl NamelessFile {
         self.block_is_dirty = false;
     }
 
-    /// Makes `index` the block in use.
+    /// Makes `index` the current block.
     fn hold(&mut self, index: usize) -> Result<(), VfsError> {
         if self.block_index == Some(index) {
             return Ok(());
@@ -188,7 +189,7 @@ impl NamelessFile {
             })
     }
 
-    /// Seals and writes whole blocks; the block in use is forgotten if it is among them.
+    /// Seals and writes whole blocks; the current block is dropped if it is among them.
     fn store(&mut self, first: usize, data: &[u8]) -> Result<(), VfsError> {
         let count = data.len() / BLOCK_SIZE;
         self.store_blocks(first, data)?;
@@ -218,7 +219,7 @@ impl NamelessFile {
                 .seal(BLOCK_SIZE, || key.seal(page_no, &nonce, plain, out, trailer));
         }
         self.lower.write(&self.sealed[..data.len()], offset_of(first)?)?;
-        // Where nothing was written, what was there still opens.
+        // Trailers change only after the write: if it failed, the old blocks can still be opened.
         if self.trailers.len() < first + count {
             self.trailers.resize(first + count, [0; TRAILER_SIZE]);
         }
@@ -234,7 +235,7 @@ impl NamelessFile {
                 self.forget_block();
             }
             if within > 0 && self.is_stored(index) {
-                // What is cut off must be zeros if the file grows again.
+                // Truncated bytes must read as zeros if the file grows again.
                 self.hold(index)?;
                 self.block[within..].fill(0);
                 self.block_is_dirty = true;
@@ -251,7 +252,7 @@ impl NamelessFile {
     }
 }
 
-/// The page key of a session: another one than before only after a fork, or after 2^32 blocks.
+/// The page key of a session. The session changes only after a fork, or after 2^32 blocks.
 fn session_key<'a>(key: &DataKey, held: &'a mut Option<(SessionId, PageKey)>, session: SessionId) -> &'a PageKey {
     if held.as_ref().is_none_or(|(known, _)| *known != session) {
         *held = None;
@@ -368,5 +369,5 @@ impl Drop for NamelessFile {
 }
 
 const BLOCK_SIZE: usize = 4096;
-/// 64 KiB a write at most: as much as SQLite hands over at once.
+/// 64 KiB per write at most: the amount that SQLite writes at once.
 const GATHER_COUNT: usize = 16;

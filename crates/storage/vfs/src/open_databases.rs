@@ -1,4 +1,5 @@
-//! The databases that one copy of SQLite has open, so that a WAL, a journal or a connection finds its own.
+//! The open databases of one copy of SQLite, so that a WAL, a journal or a connection finds its
+//! database.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -17,12 +18,12 @@ struct Open {
     name_address: usize,
     path: String,
     database: Weak<Database>,
-    /// What [`LastErrors::opened`] answered.
+    /// The result of [`LastErrors::opened`].
     since: u64,
 }
 
 impl OpenDatabases {
-    /// Notes an open database, so that its WAL and journals find it.
+    /// Adds an open database, so that its WAL and journals find it.
     pub fn add(&self, name: &Name<'_>, database: &Arc<Database>) {
         let since = database.host.last_errors().opened(&name.path().to_string_lossy());
         let mut open = self.lock();
@@ -35,8 +36,8 @@ impl OpenDatabases {
         });
     }
 
-    /// The database to which a WAL or journal belongs: by the connection's own name, or else by path (a shim above
-    /// may pass names of its own).
+    /// The database to which a WAL or journal belongs: by the connection's own name, or else by
+    /// path (a VFS above this one may pass its own names).
     #[must_use]
     pub fn find(&self, database_name: &Name<'_>) -> Option<Arc<Database>> {
         let open = self.lock();
@@ -50,8 +51,8 @@ impl OpenDatabases {
         database_at(&open, &database_name.path().to_string_lossy())
     }
 
-    /// The database to which a WAL or journal belongs whose name has none: SQLite's multiplexor passes a copy of the
-    /// path alone (`sqlite3_create_filename`).
+    /// The database to which a WAL or journal belongs, if the name does not refer to one: SQLite's
+    /// multiplexor passes only a copy of the path (`sqlite3_create_filename`).
     #[must_use]
     pub fn find_by_suffix(&self, name: &Name<'_>) -> Option<Arc<Database>> {
         let path = name.path().to_string_lossy();
@@ -61,7 +62,7 @@ impl OpenDatabases {
         database_at(&self.lock(), path)
     }
 
-    /// Why one of a connection's files was last refused, or one that it could not attach.
+    /// Why a file of the connection was last refused, or one that it could not attach.
     pub(crate) fn last_error_of(&self, host: &Host, files: &[SchemaFile]) -> Option<LastError> {
         let open = self.lock();
         let main = files.first().and_then(|file| {

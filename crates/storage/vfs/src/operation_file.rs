@@ -1,10 +1,11 @@
-//! `DB-selenite`, as a connection of the database reads it: who is at all of its pages (FORMAT 11).
+//! Reads `DB-selenite`: the report of the operation that is processing all pages of a database
+//! (FORMAT 11).
 //!
-//! - folder-is-not-trusted: anyone who may write to the folder may put anything there: no link is
-//!   followed, nothing but a small file is opened, and what it says is only shown.
-//! - never-a-database: closing a file gives up the process's POSIX locks on it, whatever its name
-//!   (fcntl(2)): what may be SQLite's by a second name is looked at by a descriptor that opens
-//!   nothing (`O_PATH`, open(2)), and left alone.
+//! - folder-is-not-trusted: anyone who may write to the folder may put any file there: no link is
+//!   followed, only a small file is opened, and its content is only displayed.
+//! - never-a-database: closing a file releases the process's POSIX locks on it, under any of its
+//!   names (fcntl(2)): a file that may be SQLite's under a second name is examined with a
+//!   descriptor that does not open it (`O_PATH`, open(2)), and otherwise not touched.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -14,18 +15,19 @@ use std::path::Path;
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
 
-/// Who is at the pages of the database at `path`, and what they say; nothing if no one is.
+/// The report of the operation that is running on the database at `path`; `None` if there is none.
 ///
 /// # Errors
-/// As the system has it, and where what has the name is no such file.
+/// Those of the system, and if the file of that name is not a report.
 pub fn look(path: &Path) -> io::Result<Option<Report>> {
     let mut name = path.as_os_str().to_owned();
     name.push("-selenite");
     Ok(read(Path::new(&name))?.map(|bytes| Report::parse(&bytes)))
 }
 
-/// What the one who holds this file has written in it; nothing if no one does. For a moment it is
-/// held shared here, which hinders no other process that asks the same.
+/// The content of the file, written by the process that holds its lock; `None` if no process does.
+/// The file is locked shared for a moment, which does not hinder other processes that call this
+/// function.
 ///
 /// # Errors
 /// As [`look`].
@@ -41,15 +43,15 @@ pub fn read(name: &Path) -> io::Result<Option<Vec<u8>>> {
     if !attributes.is_file() || attributes.nlink() > 1 || attributes.len() > SIZE_MAX_ON_DISK {
         return Err(io::Error::other("what has its name is no report"));
     }
-    // The same file, whatever has its name by now.
+    // Opens the same file, even if the name now refers to another one.
     let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
     match file.try_lock_shared() {
-        // Its process is gone: the lock goes again with the descriptor.
+        // The process that wrote it has ended. Closing the descriptor releases this lock.
         Ok(()) => return Ok(None),
         Err(TryLockError::WouldBlock) => {}
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    // Others write meanwhile: it is whole when it was the same twice.
+    // It may be written meanwhile: two equal reads show that it is complete.
     let mut bytes = read_once(&file)?;
     for _ in 0..READ_TRIES {
         let again = read_once(&file)?;
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_counts_while_somebody_holds_it() {
+    fn a_report_is_read_only_while_its_writer_holds_the_lock() {
         let bench = Bench::new();
         assert_eq!(bench.look(), None);
         fs::write(bench.report(), "pid 7\nwaiting paused\n").unwrap();

@@ -1,11 +1,12 @@
-//! Whether this process already has a file open by other means than ours.
+//! Whether this process already has a file open, other than through this VFS.
 //!
-//! POSIX locks are a process's: closing any descriptor of a file gives up all of them (fcntl(2)). Two copies of SQLite
-//! in one process (Python's `sqlite3` and apsw) that use one file would silently lose theirs.
+//! POSIX locks belong to the process: closing any descriptor of a file releases all of them
+//! (fcntl(2)). Two copies of SQLite in one process (Python's `sqlite3` and apsw) that use one file
+//! would silently lose their locks.
 
 //!
-//! - look-and-open-under-gate: a caller that looks and then opens holds the [`gate`] meanwhile: of two
-//!   threads that come at once, one finds what the other has open.
+//! - look-and-open-under-gate: a caller holds the [`gate`] from this check until it has opened the
+//!   file: of two concurrent threads, one finds the descriptor of the other.
 
 use std::cell::Cell;
 use std::fs;
@@ -13,8 +14,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// `look-and-open-under-gate`: no other thread of this copy opens a database file, or reads one
-/// without SQLite for a moment, while it is held. Its holder may take it again.
+/// `look-and-open-under-gate`: while it is held, no other thread of this copy opens a database
+/// file, or reads one for a moment without SQLite. It is reentrant.
 pub fn gate() -> Gate {
     static GATE: Mutex<()> = Mutex::new(());
     let is_first = HELD.get() == 0;
@@ -24,7 +25,7 @@ pub fn gate() -> Gate {
     }
 }
 
-/// That a thread holds the [`gate`].
+/// Proof that a thread holds the [`gate`].
 pub struct Gate {
     _lock: Option<MutexGuard<'static, ()>>,
 }
@@ -36,25 +37,26 @@ impl Drop for Gate {
 }
 
 thread_local! {
-    /// How often this thread holds it.
+    /// How often this thread holds the gate.
     static HELD: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether a descriptor of this process is open on the file at `path`. A file that does not exist is not open, and
-/// where the system lists no descriptors nothing is found.
+/// Whether a descriptor of this process is open on the file at `path`. `false` for a file that does
+/// not exist, and if the system does not list descriptors.
 #[must_use]
 pub fn has_open(path: &Path) -> bool {
     descriptors(path).next().is_some()
 }
 
-/// The numbers of the descriptors of this process that are open on the file at `path`; found as [`has_open`] does.
+/// The numbers of the descriptors of this process that are open on the file at `path`, with the
+/// limits of [`has_open`].
 #[must_use]
 pub fn of(path: &Path) -> Vec<i32> {
     descriptors(path).collect()
 }
 
 fn descriptors(path: &Path) -> impl Iterator<Item = i32> {
-    // stat, not open: opening and closing would do the very harm.
+    // stat, not open: closing the descriptor would release the locks.
     let wanted = fs::metadata(path).ok();
     let entries = wanted.as_ref().and_then(|_| fs::read_dir("/proc/self/fd").ok());
     entries

@@ -1,12 +1,13 @@
-//! Counts that one owner raises and anyone may read.
+//! Counts that are written by one owner and read by any thread.
 //!
-//! - single-writer: every owner has counts of its own, in cache lines of its own, and alone writes them. No two
-//!   threads contend for a counter. A reading adds up the counts of all owners, with those of the owners that are gone.
+//! - single-writer: every owner has its own counts, in its own cache lines, and is their only
+//!   writer. No two threads contend for a counter. A reading adds up the counts of all owners,
+//!   including dropped ones.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The sums of `N` counts over all their owners. They only ever grow.
+/// The sums of `N` counts over all their owners. They never decrease.
 #[derive(Default)]
 pub struct CountSums<const N: usize>(Arc<Mutex<Owners<N>>>);
 
@@ -17,7 +18,7 @@ pub struct OwnedCounts<const N: usize> {
 }
 
 struct Owners<const N: usize> {
-    /// The counts of owners that are gone, and what no owner counted.
+    /// The counts of dropped owners, and counts without an owner.
     rest: [u64; N],
     open: Vec<Arc<Counts<N>>>,
 }
@@ -27,7 +28,7 @@ struct Owners<const N: usize> {
 struct Counts<const N: usize>([AtomicU64; N]);
 
 impl<const N: usize> CountSums<N> {
-    /// Counts for another owner.
+    /// Counts for a new owner.
     #[must_use]
     pub fn owned(&self) -> OwnedCounts<N> {
         let counts = Arc::new(Counts([const { AtomicU64::new(0) }; N]));
@@ -38,7 +39,7 @@ impl<const N: usize> CountSums<N> {
         }
     }
 
-    /// The present sums.
+    /// The current sums.
     #[must_use]
     pub fn read(&self) -> [u64; N] {
         let owners = lock(&self.0);
@@ -49,7 +50,7 @@ impl<const N: usize> CountSums<N> {
         sums
     }
 
-    /// Raises the sums by what has no owner.
+    /// Adds counts that have no owner.
     pub fn add(&self, numbers: [u64; N]) {
         let mut owners = lock(&self.0);
         for (sum, number) in owners.rest.iter_mut().zip(numbers) {
@@ -57,7 +58,7 @@ impl<const N: usize> CountSums<N> {
         }
     }
 
-    /// How many owners there are.
+    /// The number of owners.
     #[must_use]
     pub fn owner_count(&self) -> usize {
         lock(&self.0).open.len()
@@ -71,9 +72,9 @@ impl<const N: usize> OwnedCounts<N> {
         self.counts.0[index].load(Ordering::Relaxed)
     }
 
-    /// Raises one of the counts.
+    /// Adds to one of the counts.
     pub fn add(&mut self, index: usize, number: u64) {
-        // single-writer: `&mut self` is the only way to the store.
+        // single-writer: the store needs `&mut self`.
         self.counts.0[index].store(self.load(index).wrapping_add(number), Ordering::Relaxed);
     }
 }
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_owner_counted_stays_in_the_sums() {
+    fn counts_of_a_dropped_owner_stay_in_the_sums() {
         let sums = CountSums::<2>::default();
         let (mut one, mut other) = (sums.owned(), sums.owned());
         one.add(0, 3);

@@ -1,12 +1,14 @@
-//! Memory for sealed pages on their way.
+//! A buffer for a sealed page that is being read or written.
 
 use zeroize::Zeroize;
 
-/// Bytes that begin at a page of the machine's memory; wiped when dropped: in suite NONE they are content.
+/// Bytes that start at a boundary of the machine's memory pages; wiped when dropped: in suite NONE
+/// they are plaintext.
 ///
-/// The system copies a file's pages, which lie so, with `rep movsb`. On AMD Zen 3 that takes up to 30 times as long
-/// where the target lies less than 64 bytes behind the source, modulo 4096 (sourceware.org/bugzilla, 30994): as memory
-/// from malloc(3), 16 bytes behind the start of a page, does.
+/// The system copies from the page cache, which is aligned in the same manner, with `rep movsb`. On
+/// AMD Zen 3 that takes up to 30 times as long if the target is less than 64 bytes after the
+/// source, modulo 4096 (sourceware.org/bugzilla, 30994): memory from malloc(3) is such a target, 16
+/// bytes after the start of a page.
 #[derive(Default)]
 pub struct PageBuffer {
     memory: Vec<u8>,
@@ -15,7 +17,7 @@ pub struct PageBuffer {
 }
 
 impl PageBuffer {
-    /// Makes it `size` bytes long. What was in it is lost if it was shorter.
+    /// Sets the size to `size` bytes. The content is lost if the buffer has to grow.
     pub fn resize(&mut self, size: usize) {
         if self.memory.len() < size + ALIGNMENT {
             self.memory.zeroize();
@@ -30,7 +32,7 @@ impl PageBuffer {
         &self.memory[self.start..self.start + self.size]
     }
 
-    /// The bytes, to be filled.
+    /// The bytes, to be written to.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..self.start + self.size]
     }

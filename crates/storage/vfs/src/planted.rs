@@ -1,31 +1,33 @@
-//! Bugs that a test plants in its own process, to show that it would find them. A release build has none.
+//! Bugs that a test injects into its own process, to show that it would detect them. A release
+//! build has none.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// A bug.
+/// A bug that can be injected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bug {
-    /// What was read ahead is kept when its lock goes.
+    /// Pages that were read ahead are kept after their lock is released.
     WindowOutlivesItsLock,
-    /// The pool is kept when another connection's checkpoint or commit has changed the file.
+    /// The pool's pages are kept after another connection's checkpoint or commit has changed the
+    /// file.
     PoolOutlivesCheckpoint,
-    /// A file is closed while another thread takes its first lock of it.
+    /// A file is closed while another thread takes its first lock on it.
     LockedWhileClosing,
-    /// An old epoch is dropped before the last look at every page.
+    /// An old epoch is removed before the final scan of all pages.
     KeyDroppedBeforeScan,
-    /// A cursor is written before what it promises is in the file, and synced.
+    /// A cursor is written before the pages that it confirms are in the file, and synced.
     CursorBeforeSync,
 }
 
 static PLANTED: AtomicU8 = AtomicU8::new(0);
 
-/// Plants a bug in this process.
+/// Activates a bug in this process.
 #[doc(hidden)]
 pub fn plant(bug: Option<Bug>) {
     PLANTED.store(bug.map_or(0, number), Ordering::Relaxed);
 }
 
-/// Whether that bug is planted here.
+/// Whether that bug is active in this process.
 #[doc(hidden)]
 #[must_use]
 pub fn is_planted(bug: Bug) -> bool {

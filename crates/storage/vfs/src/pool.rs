@@ -1,24 +1,25 @@
-//! Opened pages, shared by all connections of one copy of SQLite to a file.
+//! Decrypted pages, shared by all connections of one copy of SQLite to a file.
 //!
-//! - pages-by-generation: a page is put in and taken out under a generation of its file. A
-//!   connection learns the generation once in a read transaction, from the file's label
-//!   (`Label`): where the label is another, so is the generation, also after a change of our own
+//! - pages-by-generation: a page is stored and looked up under a generation of its file. A
+//!   connection determines the generation once per read transaction, from the file's label
+//!   (`Label`): if the label changes, so does the generation, also after a change by this process
 //!   (`pooled_file.rs`).
-//! - requested-pages-only: what a connection puts in is what SQLite asked the database file for
-//!   under the read lock of that label, opened and authentic. Pages of the log are never here, nor
-//!   page 1, nor what was read ahead and not asked for.
-//! - bounded-and-wiped: the pool takes no more memory than the limit, with its tables, and none
-//!   before a page is read. Pages are wiped on the way out, unless another is written over them at
-//!   once; all of a file's when its last connection closes, and the memory is given back with the
-//!   last file. It is not in core dumps.
-//! - no-lock-across-calls: no lock is held across a call of SQLite's or of the VFS below. A forked
-//!   child does not touch the pool, whose locks may be held for ever there, and whose pages are
-//!   zeros there: [`Pool::is_on`] is asked before, for every page.
-//! - admitted-on-second-read: a page is put in when it is read for the second time within a while
-//!   (`Tables::offer` decides; `filter.rs` knows what was read): memory that is used for the first time costs a third
-//!   of what it costs to read a page, and what is read once is not worth it. A scan displaces no page that is of use.
-//! - new-limit-empties: a change of the limit empties the pool: it is said once in a process, as a
-//!   rule.
+//! - requested-pages-only: a connection stores only pages that SQLite requested from the database
+//!   file under the read lock of that label, opened and authentic. The pool never contains pages of
+//!   the log, page 1, or pages that were read ahead and not requested.
+//! - bounded-and-wiped: the pool, with its tables, takes no more memory than the limit, and none
+//!   before a page is read. Pages are wiped when they are removed, unless another is written over
+//!   them immediately; all pages of a file are removed when its last connection closes, and the
+//!   memory is freed with the last file. It is excluded from core dumps.
+//! - no-lock-across-calls: no lock is held across a call of SQLite or of the VFS below. A forked
+//!   child does not use the pool, whose locks may be held there forever, and whose pages are zeros
+//!   there: [`Pool::is_on`] is called before every page.
+//! - admitted-on-second-read: a page is stored when it is read for the second time within a period
+//!   (`Tables::offer` decides; `filter.rs` records what was read): using memory for the first time
+//!   costs a third of reading a page, and a page that is read once is not worth it. A scan evicts
+//!   no useful page.
+//! - new-limit-empties: a change of the limit empties the pool: usually it is set once in a
+//!   process.
 
 mod filter;
 pub mod label;
@@ -41,7 +42,7 @@ use tables::{Budget, Tables};
 
 /// The pool of one copy of SQLite.
 pub struct Pool {
-    /// The process that made it.
+    /// The process that created the pool.
     process: u64,
     budget: Arc<Budget>,
     tables: Mutex<Option<Arc<Tables>>>,
@@ -50,14 +51,14 @@ pub struct Pool {
     generations: AtomicU64,
 }
 
-/// Whose pages may be shared.
+/// Identifies the connections that may share pages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FileKey {
     /// Device and inode.
     pub file: (u64, u64),
-    /// The database that lies there.
+    /// The database in that file.
     pub database: DatabaseId,
-    /// What its reader may see: unencrypted pages, pages in deprecated suites.
+    /// Whether its readers may see unencrypted pages, and pages in deprecated suites.
     pub rights: (bool, bool),
 }
 
@@ -79,25 +80,25 @@ impl Pool {
         })
     }
 
-    /// Whether there is a pool, in this process.
+    /// Whether the pool is in use, in this process.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.limit() > 0 && self.is_own_process()
     }
 
-    /// How many bytes it may take.
+    /// The maximal size in bytes.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.budget.limit.load(Ordering::Relaxed)
     }
 
-    /// How many bytes it takes.
+    /// The current size in bytes.
     #[must_use]
     pub fn used(&self) -> usize {
         self.budget.used.load(Ordering::Relaxed)
     }
 
-    /// Makes it larger or smaller, up to 64 GiB; 0 turns it off (new-limit-empties).
+    /// Sets the limit in bytes, at most 64 GiB; 0 turns the pool off (new-limit-empties).
     pub fn set_limit(&self, limit: usize) {
         let limit = usize::try_from(SIZE_MAX).map_or(limit, |most| limit.min(most));
         if self.budget.limit.swap(limit, Ordering::SeqCst) != limit && self.is_own_process() {
@@ -105,14 +106,14 @@ impl Pool {
         }
     }
 
-    /// Takes all pages out of it, and gives their memory back.
+    /// Removes all pages, and frees their memory.
     pub fn clear(&self) {
         if self.is_own_process() {
             self.close_tables();
         }
     }
 
-    /// The file's place in the pool.
+    /// The pool's entry for the file.
     #[must_use]
     pub fn join(self: &Arc<Self>, key: FileKey) -> Arc<PooledFile> {
         let mut files = lock(&self.files);
@@ -126,7 +127,7 @@ impl Pool {
         file
     }
 
-    /// The pages, for one read transaction; made where there are none.
+    /// The tables of pages, for one read transaction; created on first use.
     fn tables(&self) -> Option<Arc<Tables>> {
         let mut tables = lock(&self.tables);
         if tables.is_none() {
@@ -135,7 +136,7 @@ impl Pool {
         tables.clone()
     }
 
-    /// A file's last connection has closed.
+    /// Called when a file's last connection has closed.
     fn leave(&self, file: u32) {
         let is_last = lock(&self.files).values().all(|file| file.strong_count() == 0);
         if is_last {
@@ -155,7 +156,8 @@ impl Pool {
         }
     }
 
-    /// `no-lock-across-calls`: the word is zero in a forked child, until it makes a pool itself.
+    /// `no-lock-across-calls`: the word is zero in a forked child, until the child creates a pool
+    /// itself.
     fn is_own_process(&self) -> bool {
         ForkPage::of_process().words()[FORK_WORD].load(Ordering::Acquire) == self.process
     }
@@ -167,7 +169,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// 64 MiB: see docs/decisions/0006-page-pool.md.
 const SIZE_DEFAULT: usize = 64 << 20;
-/// 64 GiB: tables are made for the whole of it, and take a hundredth.
+/// 64 GiB: tables are allocated for the whole of it, and take a hundredth.
 const SIZE_MAX: u64 = 64 << 30;
-/// Sessions have the first words of the page, see `session.rs`.
+/// `session.rs` uses the first words of the page.
 const FORK_WORD: usize = 40;

@@ -1,10 +1,10 @@
-//! What a file is for: SQLite tells when it opens it.
+//! The role of a file, from the flags with which SQLite opens it.
 
 use std::fmt;
 
 use crate::ffi::OpenFlags;
 
-/// The part that a file plays for its database.
+/// The role of a file for its database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// The database.
@@ -13,17 +13,18 @@ pub enum Role {
     Wal,
     /// The rollback journal.
     Journal,
-    /// Names the journals of a commit over several databases.
+    /// The super-journal: contains the names of the journals of a commit over several databases.
     SuperJournal,
     /// Temporary databases, sorter runs, statement journals: files without a name.
     Nameless,
 }
 
 impl Role {
-    /// All of them, in the order in which they are counted.
+    /// All roles, in the order of the counters.
     pub const ALL: [Self; 5] = [Self::Main, Self::Wal, Self::Journal, Self::SuperJournal, Self::Nameless];
 
-    /// The role of a file that SQLite opens. Without a name it is temporary, whatever the flags say.
+    /// The role of a file that SQLite opens. A file without a name is temporary, whatever the flags
+    /// are.
     #[must_use]
     pub fn of(flags: OpenFlags, has_name: bool) -> Self {
         let is = |flag| flags.has(flag);
@@ -45,7 +46,7 @@ impl Role {
         }
     }
 
-    /// As it stands in `selenite_status`.
+    /// The name in `selenite_status`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,7 +58,7 @@ impl Role {
         }
     }
 
-    /// Its place in [`Role::ALL`].
+    /// The index in [`Role::ALL`].
     #[must_use]
     pub fn index(self) -> usize {
         match self {

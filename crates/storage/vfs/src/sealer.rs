@@ -1,4 +1,4 @@
-//! Seals and opens the pages of one file: keys of the present view, nonces, counters.
+//! Seals and opens the pages of one file: keys of the current view, nonces, counters.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use crate::{
     view::View,
 };
 
-/// A file's cipher. It follows the database's view: after a change of keys the next page is sealed under the new.
+/// A file's cipher. It follows the database's view: after a change of keys the next page is sealed
+/// under the new keys.
 pub struct Sealer {
     role: Role,
     nonces: Nonces,
@@ -32,7 +33,7 @@ impl Sealer {
     /// A cipher for a file of that role.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system's random number generator fails.
     pub fn new(role: Role) -> Result<Self, VfsError> {
         Ok(Self {
             role,
@@ -41,17 +42,17 @@ impl Sealer {
         })
     }
 
-    /// Where the database's pages lie, unless it is in clear or empty.
+    /// The geometry of the database's pages, unless the database is unencrypted or empty.
     pub fn geometry(&mut self, database: &Database) -> Option<Geometry> {
         self.held(database).map(|held| held.view.geometry)
     }
 
-    /// The database's view, unless it is in clear or empty.
+    /// The database's view, unless the database is unencrypted or empty.
     pub fn view(&mut self, database: &Database) -> Option<Arc<View>> {
         self.held(database).map(|held| held.view.clone())
     }
 
-    /// Called when a transaction begins to write: its salts have a seed of their own.
+    /// Called when a transaction begins to write: each transaction has its own seed for salts.
     pub fn begin(&mut self) {
         self.nonces.renew();
     }
@@ -59,7 +60,7 @@ impl Sealer {
     /// Seals SQLite's page into `out`.
     ///
     /// # Errors
-    /// `SettingsMismatch` for a page that is none of an encrypted database's.
+    /// `SettingsMismatch` for a page that is impossible in an encrypted database.
     pub fn seal(&mut self, database: &Database, page_no: PageNo, plain: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
         let role = self.role;
         self.held(database)
@@ -74,7 +75,7 @@ impl Sealer {
             .map_err(|error| VfsError::of_page(error, role, page_no.0))
     }
 
-    /// Opens a sealed image into `out`, with zeros where the trailer was. `out` is zero on error.
+    /// Opens a sealed image into `out`, with zeros in place of the trailer. `out` is zero on error.
     ///
     /// # Errors
     /// `Unauthentic`, `UnknownEpoch`, `DeprecatedSuite`: of this page alone.
@@ -92,7 +93,7 @@ impl Sealer {
             })
     }
 
-    /// Opens a sealed image where it lies, by way of `scratch` where its suite wants that. It is zero on error.
+    /// Opens a sealed image in place, using `scratch` if its suite needs it. It is zero on error.
     ///
     /// # Errors
     /// As [`Sealer::open`].
@@ -116,8 +117,8 @@ impl Sealer {
             })
     }
 
-    /// Opens an image that was read ahead, and says whether it was one: it may be from the middle of another's write,
-    /// so that it does not open says nothing about the page.
+    /// Opens an image that was read ahead, and returns whether it was valid: it may have been read
+    /// during another connection's write, so a failure says nothing about the page.
     pub fn open_ahead(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> bool {
         self.held(database).is_some_and(|held| {
             held.tally
@@ -133,7 +134,7 @@ impl Sealer {
         }
     }
 
-    /// Counts a page that was looked for in the pool.
+    /// Counts a lookup of a page in the pool.
     pub fn count_pool(&mut self, hit: bool) {
         if let Some(held) = &mut self.held {
             held.tally.pool(hit);

@@ -1,4 +1,4 @@
-//! The VFS `selenite`: which file gets which treatment, by its role.
+//! The VFS `selenite`: selects the treatment of a file by its role.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr, c_int};
@@ -35,7 +35,7 @@ pub struct Selenite {
     databases: Arc<OpenDatabases>,
 }
 
-/// What is known of every copy of SQLite in this process that has loaded us.
+/// The state of each copy of SQLite in this process that has loaded the VFS.
 struct Installed {
     host: Arc<Host>,
     databases: Arc<OpenDatabases>,
@@ -44,21 +44,22 @@ struct Installed {
 
 static INSTALLED: Mutex<BTreeMap<usize, Installed>> = Mutex::new(BTreeMap::new());
 
-/// Makes the VFS known to a copy of SQLite, once: above the VFS that is the default one then, not "unix" by name.
+/// Registers the VFS with a copy of SQLite, once: above the VFS that is the default at that time,
+/// not "unix" by name.
 ///
-/// `SELENITE_DEFAULT=1` makes it the default one at once.
+/// `SELENITE_DEFAULT=1` makes it the default immediately.
 ///
 /// # Errors
-/// A text for people.
+/// A message for the user.
 pub fn install(api: Api) -> Result<(), String> {
     let lower = api.find_vfs(None).ok_or("SQLite has no VFS")?;
     install_above(api, lower, stat)
 }
 
-/// As [`install`], above a VFS of the caller's choice: a test's.
+/// As [`install`], above a VFS chosen by the caller, for tests.
 ///
 /// # Errors
-/// A text for people.
+/// A message for the user.
 pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<(), String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if installed.contains_key(&api.identity()) {
@@ -66,7 +67,8 @@ pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<()
     }
     let host = Arc::new(Host::new(api, lower, identify));
     let databases = Arc::new(OpenDatabases::default());
-    // A study takes AES instructions away by it (docs/decisions/0007-two-gcm-libraries.md).
+    // Measurements use this variable to disable AES instructions
+    // (docs/decisions/0007-two-gcm-libraries.md).
     if environment::variable("OPENSSL_ia32cap").is_some() {
         selenite_cipher::prefer_aws_lc();
     }
@@ -90,7 +92,7 @@ pub(crate) fn host_of(api: &Api) -> Option<Arc<Host>> {
     installed.get(&api.identity()).map(|installed| installed.host.clone())
 }
 
-/// Why one of a connection's files was last refused, or one that it could not attach.
+/// Why a file of the connection was last refused, or one that it could not attach.
 pub(crate) fn last_error_of(api: &Api, files: &[SchemaFile]) -> Option<LastError> {
     let (host, databases) = {
         let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,16 +102,17 @@ pub(crate) fn last_error_of(api: &Api, files: &[SchemaFile]) -> Option<LastError
     databases.last_error_of(&host, files)
 }
 
-/// Why the file at a path was last refused in this process, by whichever copy of SQLite.
+/// Why the file at a path was last refused in this process, by any copy of SQLite.
 #[must_use]
 pub fn last_error_at(path: &Path) -> Option<LastError> {
     hosts().iter().find_map(|host| host.last_error_at(path))
 }
 
-/// What this process has read from and written to the files of a database, since it first opened them: the calls of
-/// the VFS below, whether the database is encrypted or in clear. `None` for a database that was never opened here.
+/// The reads and writes of a database's files by this process, since it first opened them: calls of
+/// the VFS below, whether the database is encrypted or not. `None` for a database that was never
+/// opened here.
 ///
-/// Counting locks nothing and waits for nothing; this function looks at every open file of the database.
+/// Counting takes no locks and never waits; this function visits every open file of the database.
 #[must_use]
 pub fn file_counts(database: &Path) -> Option<DatabaseFileCounts> {
     // A file is open in one copy of SQLite at a time; another copy may have had it open before.
@@ -118,7 +121,7 @@ pub fn file_counts(database: &Path) -> Option<DatabaseFileCounts> {
     counts.reduce(DatabaseFileCounts::plus)
 }
 
-/// The same of all temporary files: sorts, statement journals, temporary databases.
+/// The counts of all temporary files: sorts, statement journals, temporary databases.
 #[must_use]
 pub fn temporary_file_counts() -> FileCounts {
     let hosts = hosts();
@@ -126,28 +129,28 @@ pub fn temporary_file_counts() -> FileCounts {
     counts.fold(FileCounts::default(), FileCounts::plus)
 }
 
-/// Counts a sync of a database's file that the caller made by a descriptor of its own.
+/// Counts a sync of a database's file that the caller made with its own descriptor.
 pub fn note_sync(database: &Path, role: Role, time: Duration) {
     let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let hosts = hosts();
-    // One is enough: the counts of all copies are added up.
+    // One copy is enough: the counts of all copies are added up.
     let _ = hosts.iter().any(|host| host.file_meters.note_sync(database, role, ns));
 }
 
-/// Forgets the counts of a database that was removed: another one at its path begins at 0.
+/// Removes the counts of a deleted database: another one at its path starts at 0.
 pub fn forget_file_counts(database: &Path) {
     for host in hosts() {
         host.file_meters.forget(database);
     }
 }
 
-/// All copies of SQLite in this process that have loaded us.
+/// All copies of SQLite in this process that have loaded the VFS.
 fn hosts() -> Vec<Arc<Host>> {
     let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     installed.values().map(|installed| installed.host.clone()).collect()
 }
 
-/// Keeps why a function failed that is not the VFS's own, for `selenite_last_error()`.
+/// Keeps the error message of a function outside the VFS, for `selenite_last_error()`.
 pub fn keep_error(call: &FunctionCall<'_>, of: &str, what: &str) {
     if let Some(host) = host_of(call.api()) {
         let main = call.files().into_iter().next().and_then(|file| file.path);
@@ -235,19 +238,21 @@ impl Selenite {
         })
     }
 
-    /// A new database is its owner's alone: SQLite's own VFS would have it read by all that the
-    /// umask admits. It gives logs and journals the mode of their database. Answers whether it was
-    /// made. A caller that wants another mode names a file that has it (`modeof=`), or makes the file
-    /// before.
+    /// Creates a new database that only its owner may access: SQLite's own VFS would let everyone
+    /// read it that the umask allows. That VFS gives logs and journals the mode of their database.
+    /// Returns whether the file was created. For another mode, a caller names a file that has it
+    /// (`modeof=`), or creates the file first.
     fn make_private(&self, name: &Name<'_>) -> bool {
         let is_on_disk = self.host.lower.name().to_bytes().starts_with(b"unix");
-        // Where there is a file already it stays; whatever else is in the way the VFS below meets, and can say.
+        // An existing file stays; any other obstacle is an error that the VFS below encounters and
+        // reports.
         is_on_disk && name.parameter(c"modeof").is_none() && make_private_file(name.text()).is_ok()
     }
 
-    /// A WAL or journal, treated as its database is.
+    /// Opens a WAL or journal, with the treatment of its database.
     fn open_beside(&self, name: &Name<'_>, flags: OpenFlags, role: Role) -> Result<Opened, VfsError> {
-        // What is only read may be the journal of another database, which SQLite looks at for its super-journal.
+        // A file that is opened read-only may be the journal of another database, which SQLite
+        // reads for its super-journal.
         let is_own = !flags.has(OpenFlags::READ_ONLY);
         let found = self.databases.find(&name.database());
         let database = found.or_else(|| self.databases.find_by_suffix(name).filter(|_| is_own));
@@ -266,7 +271,7 @@ impl Selenite {
             (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower, commits)?),
             (Some(database), Role::Wal) => Box::new(ClearFile::of_log(lower, database, commits)),
             (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
-            // Without its database (SQLite looks for super-journals in the journals of others) it is only read.
+            // Without its database (SQLite reads the journals of others for super-journals) it is only read.
             (None, _) if !flags.has(OpenFlags::READ_ONLY) => {
                 return Err(VfsError::SettingsMismatch("a journal without its database"));
             }
@@ -314,12 +319,13 @@ impl Vfs for Selenite {
     }
 }
 
-/// Whether a descriptor of this process on that file may be this copy's own, under another path.
+/// Whether a descriptor of this process on that file may belong to this copy, under another path.
 fn is_ours(path: &Path, is_present: &dyn Fn(&str) -> bool) -> bool {
     std::fs::canonicalize(path).is_ok_and(|real| is_present(&real.to_string_lossy()))
 }
 
-/// Device and inode of the file at a path. It is not opened: closing it would drop SQLite's locks.
+/// Device and inode of the file at a path. The file is not opened: closing it would release
+/// SQLite's locks.
 fn stat(path: &Path) -> Option<(u64, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.dev(), metadata.ino()))

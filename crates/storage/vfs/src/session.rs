@@ -1,14 +1,14 @@
 //! Nonces: the session and counter under which each page is sealed, and the salt beside them (FORMAT 5.1, 5.3).
 //!
-//! - nonce-never-repeats: no pair of session and counter is given twice. In one process the serial
+//! - nonce-never-repeats: no pair of session and counter is issued twice. In one process the serial
 //!   number in the session and the counter are the two parts of one number, which a single atomic
-//!   addition takes: no order of threads gives one twice. Between processes, a forked child among
-//!   them, 96 random bits in the session differ.
-//! - salt-covers-copies: the salt guards what nonce-never-repeats can't: a machine whose memory was
-//!   copied and goes on twice. It is made when a page is sealed, from a number of the processor's
-//!   generator, or else of the system's (once a transaction), the cycle counter and the clock,
-//!   under a key of the system's. The processor's is no part of the memory that was copied; the
-//!   system's is, until it hears of the copy.
+//!   addition takes: no interleaving of threads yields one twice. Between processes, including a
+//!   forked child, 96 random bits in the session differ.
+//! - salt-covers-copies: the salt covers the case that nonce-never-repeats can't: a machine whose
+//!   memory was copied and that continues twice. It is computed when a page is sealed, from a
+//!   number of the processor's generator, or else of the system's (once per transaction), the cycle
+//!   counter and the clock, under a key from the system. The state of the processor's generator is
+//!   not part of the copied memory; the system's is, until the system is notified of the copy.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,7 +24,7 @@ use crate::ffi::{Code, cycle_count, hardware_random, os_random};
 /// Draws the nonces of one file.
 pub struct Nonces {
     mixer: Aes256,
-    /// `None` until the first page of a transaction wants one.
+    /// `None` until the first page of a transaction needs one.
     seed: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Nonces {
     /// A source whose salts differ from those of every other.
     ///
     /// # Errors
-    /// `IOERR` if the system has no randomness to give.
+    /// `IOERR` if the system's random number generator fails.
     pub fn new() -> Result<Self, Code> {
         let mut key = [0; 32];
         os_random(&mut key)?;
@@ -47,7 +47,7 @@ impl Nonces {
         self.seed = None;
     }
 
-    /// The nonce for one page. It is used for one page, at once.
+    /// The nonce for one page. The caller uses it once, immediately.
     ///
     /// # Errors
     /// As [`Nonces::new`].
@@ -95,18 +95,19 @@ impl Nonces {
     }
 }
 
-/// A run of sessions: three words in the page that a fork wipes.
+/// A series of sessions: three words in the page that a fork wipes.
 ///
-/// Word 0 is how many pages were numbered: its lower `counter_bits` are the next counter, the bits
-/// above the serial number of the session. Nothing but an addition changes it, so that it has each
-/// value once (an atomic addition reads what the last one in the word's modification order wrote,
-/// C11 7.17.3 number 12), whatever is seen of the other words. These are random; 0 says that they
-/// were not drawn yet. A session is word 1, the lower half of word 2, and the serial number: what
-/// threads see of words 1 and 2, old, new or one of each, can't make two equal pairs of two serial
-/// numbers. No process waits for a thread, which a forked child might not have.
+/// Word 0 is the number of pages numbered so far: its lower `counter_bits` are the next counter,
+/// the bits above them the serial number of the session. It is changed only by addition, so it has
+/// each value once (an atomic addition reads what the last one in the word's modification order
+/// wrote, C11 7.17.3 number 12), whatever is visible of the other words. Those are random; 0 means
+/// that they were not drawn yet. A session is word 1, the lower half of word 2, and the serial
+/// number: whatever mixture of old and new values of words 1 and 2 a thread reads, two different
+/// serial numbers never give equal pairs. No process waits for a thread, which might not exist in a
+/// forked child.
 struct Sessions {
     first_word: usize,
-    /// A session seals 2 to the power of this pages.
+    /// A session seals 2 to the power of `counter_bits` pages.
     counter_bits: u32,
 }
 
@@ -116,7 +117,7 @@ static LONG: Sessions = Sessions {
     counter_bits: 31,
 };
 
-/// Triple DES, of which a session seals 128 pages (FORMAT 5.2).
+/// Triple DES: a session seals 128 pages (FORMAT 5.2).
 static SHORT: Sessions = Sessions {
     first_word: 8,
     counter_bits: 7,
@@ -128,7 +129,7 @@ fn words() -> &'static [AtomicU64] {
     ForkPage::of_process().words()
 }
 
-/// A model brings words of its own.
+/// A model supplies its own words.
 #[cfg(selenite_loom)]
 fn words() -> &'static [AtomicU64] {
     &[]
@@ -138,10 +139,11 @@ impl Sessions {
     fn next(&self, words: &[AtomicU64]) -> Result<(SessionId, u32), Code> {
         let number = words[self.first_word].fetch_add(1, Ordering::Relaxed);
         let counter = u32::try_from(number & ((1 << self.counter_bits) - 1)).map_err(|_| Code::IOERR)?;
-        // 2^39 pages under triple DES, which takes years: the serial number would begin again.
+        // After 2^39 pages under triple DES, which takes years, the serial number would start
+        // again.
         let serial = u32::try_from(number >> self.counter_bits).map_err(|_| Code::IOERR)?;
-        // Each session draws: what a copy of this machine's memory seals is of other sessions soon
-        // (salt-covers-copies).
+        // Each session draws new words: pages sealed by a copy of this machine's memory soon belong
+        // to other sessions (salt-covers-copies).
         let is_first = counter == 0;
         let high = Self::random_word(&words[self.first_word + 1], is_first)?;
         let low = Self::random_word(&words[self.first_word + 2], is_first)?;
@@ -152,8 +154,8 @@ impl Sessions {
         Ok((SessionId(session), counter))
     }
 
-    /// A word that is not 0: what is there, or, if nothing is there or that `is_first` of its
-    /// session, drawn and put there.
+    /// A word that is not 0: the existing value, or, if it is 0 or this is the first use in a
+    /// session (`is_first`), a new random value that is also stored.
     fn random_word(word: &AtomicU64, is_first: bool) -> Result<u64, Code> {
         let found = word.load(Ordering::Relaxed);
         if found != 0 && !is_first {
@@ -248,8 +250,8 @@ mod tests {
         );
     }
 
-    /// `salt-covers-copies`: what a copied virtual machine does: all of the process's memory is as
-    /// it was, and it goes on.
+    /// `salt-covers-copies`: simulates a copied virtual machine: the process's memory is restored,
+    /// and the process continues.
     #[test]
     fn a_process_continued_twice_from_one_point_repeats_no_nonce() {
         static COPIED: Sessions = Sessions {
@@ -283,9 +285,9 @@ mod model {
 
     use super::*;
 
-    /// nonce-never-repeats, with sessions of two pages, so that threads meet where one ends and
-    /// where none is drawn yet. The serial number and the counter alone have to differ: the random
-    /// bits would hide a pair that is given twice.
+    /// nonce-never-repeats, with sessions of two pages, so that threads meet at the end of a
+    /// session and before one is drawn. The serial number and the counter alone have to differ: the
+    /// random bits would hide a pair that is issued twice.
     #[test]
     fn no_pair_of_session_and_counter_is_given_twice() {
         loom::model(|| {

@@ -1,4 +1,4 @@
-//! What the caller asked for: the URI's parameters, then the environment, then the config file.
+//! The settings: from the URI's parameters, then the environment, then the configuration file.
 
 use std::ffi::{CStr, OsString};
 
@@ -10,52 +10,56 @@ use crate::error::VfsError;
 use crate::ffi::Name;
 use crate::uri_parameters;
 
-/// The settings of one database. None of them is a secret: an identity is named, never given.
+/// The settings of one database. None of them is a secret: an identity is referred to, never
+/// contained.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the identity is.
+    /// The location of the identity.
     pub identity: Option<Spec>,
     /// The page size of a new database.
     pub page_size: PageSize,
     /// The suite of a new database.
     pub suite: Suite,
-    /// How a new database gives up free pages.
+    /// The mode in which a new database frees pages.
     pub auto_vacuum: AutoVacuum,
-    /// Whether an unencrypted database is admitted.
+    /// Whether an unencrypted database is allowed.
     pub allow_plain: bool,
-    /// Whether TRIPLE_DES_3KEY is.
+    /// Whether TRIPLE_DES_3KEY is allowed.
     pub allow_deprecated: bool,
     /// Whether the process's memory has to be locked.
     pub lock_memory: bool,
-    /// How many bytes the pool may take from now on, if that was said.
+    /// The new limit of the pool in bytes, if set.
     pub pool_size: Option<usize>,
-    /// The database that the file has to be when it is opened; what has no superblock is admitted
-    /// as `allow_plain` says.
+    /// The required id of the database when it is opened; a file without a superblock is allowed as
+    /// `allow_plain` says.
     pub expected_id: Option<DatabaseId>,
     /// Whether SQLite takes no locks on the file (`nolock=1`): the application promises that no other connection uses
     /// it.
     pub takes_no_locks: bool,
-    /// The commitment of the master key that the file has to have when it is opened (FORMAT 4.2);
-    /// what has no superblock is admitted as `allow_plain` says. A file that has it is admitted
-    /// whatever its origin.
+    /// The required commitment of the master key when the file is opened (FORMAT 4.2); a file
+    /// without a superblock is allowed as `allow_plain` says. A file with this commitment is
+    /// allowed whatever its origin.
     pub expected_commitment: Option<[u8; 32]>,
-    /// Which origins are admitted, if that was said; else the environment or the configuration file says it.
+    /// Which origins are allowed, if set here; otherwise the environment or the configuration file
+    /// decides.
     pub origin: Option<OriginPolicy>,
-    /// Whether all pages of the file have to be encrypted when it is opened, whatever `allow_plain` says.
+    /// Whether all pages of the file must be encrypted when it is opened, whatever `allow_plain`
+    /// says.
     pub expects_encrypted: bool,
 }
 
-/// A variable of the environment.
+/// Looks up an environment variable.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Settings {
     /// Reads the settings for a database that is being opened.
     ///
     /// # Errors
-    /// [`VfsError::Setting`] names the parameter and what it may be.
+    /// [`VfsError::Setting`] names the parameter and its allowed values.
     pub fn read(name: &Name<'_>, environment: Environment<'_>, config: &Config) -> Result<Self, VfsError> {
         uri_parameters::check(name.parameter_names())?;
-        // `selenite_backup` looks at it when it is called, in the URI of the main database alone: here it is checked.
+        // `selenite_backup` reads it when it is called, only from the URI of the main database:
+        // here it is only checked.
         parse(name.parameter(c"backup"), false, |value| parse_allow("backup", value))?;
         let lookup = |key: &'static CStr, variable: &'static str| -> Result<Option<String>, VfsError> {
             if let Some(value) = name.parameter(key) {
@@ -98,7 +102,7 @@ impl Settings {
                 .map(|value| parse_size(&value))
                 .transpose()?,
             takes_no_locks: name.parameter(c"nolock").is_some_and(|value| is_true(&value)),
-            // Of one file, and so of its URI alone.
+            // These refer to one file, and are read from its URI alone.
             expected_id: parse(name.parameter(c"database_id"), None, |value| parse_id(value).map(Some))?,
             expected_commitment: parse(name.parameter(c"commitment"), None, |value| {
                 parse_digits("commitment", value).map(Some)
@@ -116,10 +120,11 @@ impl Settings {
 }
 
 impl Settings {
-    /// Whether a new database may be made with these settings.
+    /// Whether these settings allow creating a new database.
     ///
     /// # Errors
-    /// `NoKeyToMake` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
+    /// `NoKeyToMake` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that is
+    /// not allowed.
     pub fn check_new(&self) -> Result<(), VfsError> {
         if self.identity.is_none() {
             return Err(VfsError::NoKeyToMake);
@@ -134,7 +139,7 @@ impl Settings {
     }
 }
 
-/// As `sqlite3_uri_boolean` reads it.
+/// Parses a boolean as `sqlite3_uri_boolean` does.
 fn is_true(value: &str) -> bool {
     let word = value.to_ascii_lowercase();
     let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
@@ -173,7 +178,7 @@ fn parse_id(value: &str) -> Result<DatabaseId, VfsError> {
     parse_digits("database_id", value).map(DatabaseId)
 }
 
-/// `N` bytes, two hexadecimal digits each.
+/// Parses `N` bytes, two hexadecimal digits each.
 pub fn parse_digits<const N: usize>(key: &'static str, value: &str) -> Result<[u8; N], VfsError> {
     let bad = || VfsError::Setting(format!("{key} {value} is not {} hexadecimal digits", 2 * N));
     let digits = value.as_bytes();
@@ -199,7 +204,7 @@ fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {
     }
 }
 
-/// Bytes, or with a letter behind them KiB, MiB or GiB.
+/// Parses a size: bytes, or with a suffix letter KiB, MiB or GiB.
 fn parse_size(value: &str) -> Result<usize, VfsError> {
     let short = value.strip_suffix("iB").unwrap_or(value);
     let (digits, shift) = match short.as_bytes().last() {

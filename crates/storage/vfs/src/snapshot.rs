@@ -1,13 +1,15 @@
-//! A transaction's pages on their way from the database's files to Rust.
+//! Staged readers, which read a transaction's pages from the database's files.
 //!
-//! A snapshot is what a connection's files show of its read transaction, and only SQL reaches a connection's files.
-//! So the one who reads is staged here, and `SELECT selenite_read(token)` inside the transaction calls it.
+//! A snapshot is the view of a connection's files in its read transaction, and only SQL reaches a
+//! connection's files. So a reader is staged here, and `SELECT selenite_read(token)` inside the
+//! transaction calls it.
 
 pub use crate::functions::with_snapshot;
 pub use crate::main_file::{Rest, Snapshot};
 use crate::staged::Staged;
 
-/// Reads a snapshot. It calls no SQL on the snapshot's connection. Why it failed it keeps for itself.
+/// Reads a snapshot. It must not execute SQL on the snapshot's connection, and reports its errors
+/// itself.
 pub type Reader = Box<dyn FnOnce(&mut Snapshot<'_>) + Send>;
 
 static STAGED: Staged<Reader> = Staged::new();
@@ -18,7 +20,7 @@ pub fn stage(reader: Reader) -> i64 {
     STAGED.stage(reader)
 }
 
-/// Drops a reader that was staged, if it was not called.
+/// Drops a staged reader that was not called.
 pub fn withdraw(token: i64) {
     drop(take(token));
 }

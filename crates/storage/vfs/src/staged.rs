@@ -1,20 +1,21 @@
-//! Values on their way from Rust to an SQL function, by a number: they have no place in SQL text or parameters.
+//! Values that are passed from Rust to an SQL function by a token, because they must not appear in
+//! SQL text or parameters.
 
 use std::sync::{Mutex, PoisonError};
 
 use selenite_keyring::os_random;
 
-/// Values that wait for their function to be called.
+/// Values that wait for a call of their function.
 pub struct Staged<T>(Mutex<Vec<(i64, T)>>);
 
 impl<T> Staged<T> {
-    /// None.
+    /// An empty set.
     pub const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Keeps a value, to be taken once. The token is random: anyone who was not given it cannot
-    /// have the value used on another database, by guessing or because a number came round again.
+    /// Keeps a value, to be taken once. The token is random: a caller that was not given it cannot
+    /// apply the value to another database, neither by guessing nor because a number recurs.
     pub fn stage(&self, value: T) -> i64 {
         let mut token = [0; 8];
         os_random(&mut token);
@@ -24,7 +25,7 @@ impl<T> Staged<T> {
         token
     }
 
-    /// Takes a value.
+    /// Removes and returns a value.
     pub fn take(&self, token: i64) -> Option<T> {
         let mut staged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let index = staged.iter().position(|(known, _)| *known == token)?;

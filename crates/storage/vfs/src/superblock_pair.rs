@@ -1,10 +1,12 @@
-//! The two superblocks on disk: which one counts, and how the other is written (FORMAT 3.6, 3.7).
+//! The two superblocks on disk: which one is in force, and how the other is written (FORMAT 3.6,
+//! 3.7).
 //!
-//! - other-is-whole: a superblock is written only over the one that does not count, while the other
-//!   is whole.
-//! - removal-in-both: what takes a right away is in both places, synced, before it is reported.
-//! - cut-off-is-completed: where that was cut off in between, the next change of any kind, be it in
-//!   vain, begins with the write that is missing.
+//! - other-is-whole: a superblock is written only over the one that is not in force, while the
+//!   other is intact.
+//! - removal-in-both: a change that removes access is in both copies, synced, before it is reported
+//!   as done.
+//! - cut-off-is-completed: if such a change was interrupted between its writes, the next change of
+//!   any kind, even one that fails, begins with the missing write.
 
 use selenite_format::{
     Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Whole, choose, inspect, keeps_dropped,
@@ -14,17 +16,17 @@ use selenite_keyring::Unlocked;
 use crate::error::VfsError;
 use crate::ffi::{Code, LowerFile, SyncFlags};
 
-/// The first bytes of both places: if they are as they were, so are the superblocks.
+/// The first bytes of both copies: if they are unchanged, so are the superblocks.
 ///
-/// The head holds the generation, which every change raises.
+/// They contain the generation, which every change increments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Heads([[u8; HEAD_SIZE]; 2]);
 
 impl Heads {
-    /// Reads them.
+    /// Reads the heads of both copies.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn read(file: &mut LowerFile) -> Result<Self, Code> {
         let mut heads = [[0; HEAD_SIZE]; 2];
         read_or_zero(file, &mut heads[0], SUPERBLOCK_A)?;
@@ -32,8 +34,8 @@ impl Heads {
         Ok(Self(heads))
     }
 
-    /// The head of a torn superblock may be that of the whole one which a second attempt writes over it: it is never
-    /// taken for it.
+    /// The head of a torn superblock may equal that of the intact one which a second attempt writes
+    /// over it: it is replaced, so that it never compares equal.
     fn trusted(mut self, a: &[u8], b: &[u8]) -> Self {
         for (head, place) in self.0.iter_mut().zip([a, b]) {
             if inspect(place) == Whole::No && *head != [0; HEAD_SIZE] {
@@ -44,38 +46,38 @@ impl Heads {
     }
 }
 
-/// What stands in front of a file's pages.
+/// The content of the file before the pages.
 pub enum Prefix {
-    /// Nothing yet: no file, or a creation that was cut off.
+    /// Nothing yet: no file, or a creation that was interrupted.
     Empty,
     /// An unencrypted SQLite database.
     Plain,
-    /// A superblock that counts, and the place it is in.
+    /// A superblock that is in force, and its copy.
     Sealed {
         /// Its bytes.
         bytes: Vec<u8>,
-        /// Where it is.
+        /// The copy that contains it.
         place: SuperblockCopy,
-        /// What both began with when they were read.
+        /// The heads of both copies when they were read.
         heads: Heads,
     },
-    /// Neither an unencrypted database nor one of ours.
+    /// Neither an unencrypted nor an encrypted database.
     Foreign,
-    /// Superblocks that are both damaged.
+    /// Both superblocks are damaged.
     Torn,
 }
 
-/// One of the two places.
+/// The copy A or B of the superblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SuperblockCopy {
-    /// At 0.
+    /// At offset 0.
     A,
-    /// At 32768.
+    /// At offset 32768.
     B,
 }
 
 impl SuperblockCopy {
-    /// The other one.
+    /// The other copy.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -92,14 +94,14 @@ impl SuperblockCopy {
     }
 }
 
-/// Reads what stands in front of the pages.
+/// Reads what precedes the pages.
 ///
-/// Where both superblocks are torn, they are read again until twice the same is found: another
-/// process may have written one while the first was read, and the next one while the second was.
-/// The first was whole by then (other-is-whole), and differs.
+/// If both superblocks are torn, they are read again until two reads are equal: another process may
+/// have written one while the first was read, and the next one while the second was. The first was
+/// complete by then (other-is-whole), and differs.
 ///
 /// # Errors
-/// As the VFS below has it.
+/// Those of the VFS below.
 pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
     let mut places = read_places(file)?;
     for _ in 0..READ_COUNT_MAX {
@@ -114,12 +116,12 @@ pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
     Ok(places.map_or(Prefix::Empty, Places::into_prefix))
 }
 
-/// Both places, as they were read.
+/// Both copies, as read.
 #[derive(PartialEq, Eq)]
 struct Places {
     a: Vec<u8>,
     b: Vec<u8>,
-    /// From before they were read.
+    /// The heads, read before the copies.
     heads: Heads,
     file_size: u64,
 }
@@ -172,7 +174,7 @@ impl Places {
 /// Writes both superblocks of a new database, and syncs: before its first page (FORMAT 2.6).
 ///
 /// # Errors
-/// As the VFS below has it; the file then counts as empty, or as whole.
+/// Those of the VFS below; the file then counts as empty, or as complete.
 pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, SuperblockCopy), VfsError> {
     let first = new.encode()?;
     let second = new.with_generation(new.superblock.generation + 1);
@@ -182,11 +184,12 @@ pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Super
     Ok((second, SuperblockCopy::B))
 }
 
-/// Replaces the superblock in `current`, which counts and is whole: the caller has just read it, under SQLite's
-/// write lock, and has synced the pages that it speaks of. `new` is of the next generation.
+/// Replaces the superblock. `current` is the copy in force, and intact: the caller has just read
+/// it, under SQLite's write lock, and has synced the pages that it refers to. `new` has the next
+/// generation.
 ///
 /// # Errors
-/// As the VFS below has it; then the old one counts, or the new one, each whole.
+/// Those of the VFS below; then either the old one or the new one is in force and intact.
 pub fn store(
     file: &mut LowerFile,
     current: SuperblockCopy,
@@ -204,11 +207,11 @@ pub fn store(
     Ok((twin, current))
 }
 
-/// Whether the superblock that does not count has to be rewritten: it lists a key that was dropped, or is torn, and
-/// may hold a part of one.
+/// Whether the superblock that is not in force has to be rewritten: it lists a key that was
+/// removed, or is torn, and may contain a part of one.
 ///
 /// # Errors
-/// As the VFS below has it.
+/// Those of the VFS below.
 pub fn is_behind(file: &mut LowerFile) -> Result<bool, Code> {
     let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
     let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
@@ -217,7 +220,8 @@ pub fn is_behind(file: &mut LowerFile) -> Result<bool, Code> {
     Ok(inspect(&a) == Whole::No || inspect(&b) == Whole::No || keeps_dropped(&a, &b))
 }
 
-/// Reads; what lies beyond the end stays zero. Answers how far the file may reach.
+/// Reads; bytes beyond the end of the file stay zero. Returns the size of `out`, the maximal number
+/// of bytes read.
 fn read_or_zero(file: &mut LowerFile, out: &mut [u8], offset: u64) -> Result<u64, Code> {
     match file.read(out, offset) {
         Ok(()) | Err(Code::IOERR_SHORT_READ) => Ok(u64::try_from(out.len()).unwrap_or(u64::MAX)),
@@ -225,8 +229,9 @@ fn read_or_zero(file: &mut LowerFile, out: &mut [u8], offset: u64) -> Result<u64
     }
 }
 
-/// How often torn superblocks are read again: each time someone must have written in between.
+/// How often torn superblocks are read again: each time another process must have written in
+/// between.
 const READ_COUNT_MAX: usize = 8;
 
-/// Magic, length, generation and database id lie in the first 64 bytes (FORMAT 3.1).
+/// Magic, length, generation and database id are in the first 64 bytes (FORMAT 3.1).
 const HEAD_SIZE: usize = 64;

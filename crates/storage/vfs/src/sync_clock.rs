@@ -1,14 +1,15 @@
-//! How long this process has waited for disks: who measures how long it kept others from writing takes that off.
+//! The time that this process has spent in syncs. Measurements of how long a write lock was held
+//! subtract it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// The time in all syncs, of all files of one copy of SQLite.
+/// The time spent in syncs of all files of one copy of SQLite.
 #[derive(Default)]
 pub struct SyncClock(AtomicU64);
 
 impl SyncClock {
-    /// Syncs, and adds the time that it took.
+    /// Runs `sync`, and adds its time.
     pub fn time<T>(&self, sync: impl FnOnce() -> T) -> T {
         let started = Instant::now();
         let synced = sync();

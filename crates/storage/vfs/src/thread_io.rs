@@ -1,34 +1,34 @@
-//! What the calling thread has read and written in files of ours.
+//! Counts of the calling thread's reads and writes of database files.
 //!
-//! - per-thread-counters: a thread counts for itself, without atomics: a caller that wants to show its
-//!   figures to others copies them.
+//! - per-thread-counters: each thread has its own counts, without atomics: a caller that shows its
+//!   counts to others copies them.
 
 use std::cell::Cell;
 
-/// Counts of one thread since it began. They only ever grow.
+/// The counts of one thread since it started. They never decrease.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ThreadIo {
     /// Reads of files, whether of one page or of several.
     pub reads: u64,
     /// Writes of files.
     pub writes: u64,
-    /// Pages that the pool had.
+    /// Pages found in the pool.
     pub pool_hits: u64,
-    /// Pages that were read ahead, and then asked for.
+    /// Pages that were read ahead and then requested.
     pub ahead_used: u64,
-    /// Pages that were read ahead, and never asked for.
+    /// Pages that were read ahead and never requested.
     pub ahead_wasted: u64,
 }
 
-/// Those of the calling thread, up to now.
+/// The current counts of the calling thread.
 #[must_use]
 pub fn read() -> ThreadIo {
     OF_THREAD.get()
 }
 
-/// Counts something.
+/// Changes the counts of the calling thread.
 pub(crate) fn note(change: impl FnOnce(&mut ThreadIo)) {
-    // A thread that is ending counts no more.
+    // A thread that is ending is no longer counted.
     let _ = OF_THREAD.try_with(|counts| {
         let mut present = counts.get();
         change(&mut present);

@@ -1,21 +1,21 @@
-//! What the calling thread has allocated, and how much it may.
+//! The memory allocated by the calling thread, and its limit.
 //!
-//! A server gives each session a thread, and SQLite's connections stay on it. So what a thread
-//! allocates is what a session uses: Rust's memory by [`crate::ffi::CountingAllocator`], SQLite's
-//! by [`crate::ffi::count_sqlite`]. The page pool is the process's, and not counted.
+//! A server gives each session a thread, and SQLite's connections stay on it. So the allocations of
+//! a thread are those of a session: Rust's memory by [`crate::ffi::CountingAllocator`], SQLite's by
+//! [`crate::ffi::count_sqlite`]. The page pool belongs to the process, and is not counted.
 //!
-//! - per-thread-counters: a thread counts for itself, without atomics; what it has counted is added
-//!   to the process's total 64 KiB at a time.
-//! - reserve-before-large: Rust's allocations never fail: who is about to make a large one asks
-//!   [`reserve`] first. SQLite's fail within [`enforced`].
-//! - use-begins: a use begins at [`begin`]: of what Rust had before, what the caller says is kept
-//!   counts; SQLite's memory always does.
+//! - per-thread-counters: each thread has its own counters, without atomics; they are added to the
+//!   process's total 64 KiB at a time.
+//! - reserve-before-large: Rust's allocations never fail: code that is about to make a large one
+//!   calls [`reserve`] first. SQLite's allocations fail within [`enforced`].
+//! - use-begins: a use starts at [`begin`]: of Rust's earlier allocations only those that the
+//!   caller declares as kept are counted; SQLite's memory is always counted.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Begins to count a use of this thread, which may be so large, with so many bytes of Rust's that
-/// it has kept from earlier ones. 0 is no limit.
+/// Starts a use of this thread, with a limit in bytes and `kept` bytes of Rust's memory that remain
+/// from earlier uses. A limit of 0 means no limit.
 pub fn begin(limit: u64, kept: u64) {
     let _ = OF_THREAD.try_with(|of_thread| {
         of_thread.base.set(of_thread.rust.get().saturating_sub(signed(kept)));
@@ -23,14 +23,14 @@ pub fn begin(limit: u64, kept: u64) {
     });
 }
 
-/// How many bytes this thread uses.
+/// The bytes that this thread uses.
 #[must_use]
 pub fn used() -> u64 {
     let used = OF_THREAD.try_with(OfThread::used).unwrap_or(0);
     u64::try_from(used).unwrap_or(0)
 }
 
-/// Runs `body`, and answers how many bytes of Rust's it has left allocated.
+/// Runs `body`, and also returns how many bytes of Rust's memory it left allocated.
 pub fn measured<R>(body: impl FnOnce() -> R) -> (R, u64) {
     let allocated = || OF_THREAD.try_with(|of_thread| of_thread.rust.get()).unwrap_or(0);
     let before = allocated();
@@ -38,18 +38,18 @@ pub fn measured<R>(body: impl FnOnce() -> R) -> (R, u64) {
     (done, u64::try_from(allocated() - before).unwrap_or(0))
 }
 
-/// How many bytes all threads use that were counted.
+/// The bytes used by all threads that count.
 #[must_use]
 pub fn total() -> u64 {
     u64::try_from(TOTAL.load(Ordering::Relaxed)).unwrap_or(0)
 }
 
-/// What all threads may use. 0 is no limit.
+/// Sets the limit of all threads in bytes. 0 means no limit.
 pub fn limit_total(limit: u64) {
     TOTAL_LIMIT.store(signed(limit), Ordering::Relaxed);
 }
 
-/// Whether this thread may use so many bytes more.
+/// Whether this thread may use `bytes` more.
 #[must_use]
 pub fn reserve(bytes: u64) -> bool {
     OF_THREAD
@@ -57,15 +57,15 @@ pub fn reserve(bytes: u64) -> bool {
         .unwrap_or(true)
 }
 
-/// Runs `body`, in which SQLite gets no more memory than the thread may use.
+/// Runs `body`, in which SQLite gets no more memory than the thread's limit.
 pub fn enforced<R>(body: impl FnOnce() -> R) -> R {
     let before = OF_THREAD.try_with(|of_thread| of_thread.is_enforced.replace(true));
-    // Puts it back where `body` panics, too.
+    // Restores it also if `body` panics.
     let _end = Enforced(before.unwrap_or(false));
     body()
 }
 
-/// Whether SQLite was refused memory since the last time.
+/// Whether an allocation of SQLite was refused since the last call.
 #[must_use]
 pub fn take_refused() -> bool {
     OF_THREAD
@@ -73,7 +73,7 @@ pub fn take_refused() -> bool {
         .unwrap_or(false)
 }
 
-/// Rust has allocated, or freed.
+/// Counts an allocation of Rust; negative for freed memory.
 #[inline]
 pub(crate) fn note_rust(bytes: i64) {
     let noted = OF_THREAD.try_with(|of_thread| {
@@ -85,7 +85,7 @@ pub(crate) fn note_rust(bytes: i64) {
     }
 }
 
-/// SQLite has allocated, or freed.
+/// Counts an allocation of SQLite; negative for freed memory.
 pub(crate) fn note_sqlite(bytes: i64) {
     let noted = OF_THREAD.try_with(|of_thread| {
         of_thread.sqlite.set(of_thread.sqlite.get() + bytes);
@@ -96,12 +96,12 @@ pub(crate) fn note_sqlite(bytes: i64) {
     }
 }
 
-/// A thread that is ending counts straight into the total.
+/// A thread that is ending adds directly to the total.
 fn note_ending(bytes: i64) {
     TOTAL.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// Whether SQLite may have so many bytes more.
+/// Whether SQLite may allocate `bytes` more.
 pub(crate) fn admits_sqlite(bytes: i64) -> bool {
     let admits = OF_THREAD.try_with(|of_thread| {
         let admits = !of_thread.is_enforced.get() || of_thread.may_use(bytes);
@@ -116,13 +116,13 @@ pub(crate) fn admits_sqlite(bytes: i64) -> bool {
 struct OfThread {
     rust: Cell<i64>,
     sqlite: Cell<i64>,
-    /// What Rust had when the use began.
+    /// Rust's memory at the start of the use.
     base: Cell<i64>,
-    /// 0 is none.
+    /// 0 means no limit.
     limit: Cell<i64>,
     is_enforced: Cell<bool>,
     is_refused: Cell<bool>,
-    /// What the total does not have yet.
+    /// Bytes not yet added to the total.
     pending: Cell<i64>,
 }
 
@@ -141,7 +141,7 @@ impl OfThread {
             return false;
         }
         let total_limit = TOTAL_LIMIT.load(Ordering::Relaxed);
-        // When all is used up, a thread that uses little goes on.
+        // If the total limit is reached, a thread that uses little may continue.
         wanted <= SHARE_ALWAYS || total_limit == 0 || TOTAL.load(Ordering::Relaxed).saturating_add(more) <= total_limit
     }
 
@@ -157,14 +157,15 @@ impl OfThread {
     }
 }
 
-/// What the total does not have yet of a thread that ends. Else the total would drift with every session.
+/// Adds the remaining bytes of a thread that ends. Otherwise the total would drift with every
+/// session.
 impl Drop for OfThread {
     fn drop(&mut self) {
         TOTAL.fetch_add(self.pending.replace(0), Ordering::Relaxed);
     }
 }
 
-/// Sets back whether SQLite is refused memory.
+/// Restores whether SQLite's allocations are limited.
 struct Enforced(bool);
 
 impl Drop for Enforced {
@@ -196,10 +197,10 @@ thread_local! {
 static TOTAL: AtomicI64 = AtomicI64::new(0);
 static TOTAL_LIMIT: AtomicI64 = AtomicI64::new(0);
 
-/// 64 KiB: the total is wrong by no more for each thread, and most requests add nothing to it.
+/// 64 KiB: the maximal error of the total per thread; most requests add nothing to the total.
 const PENDING_MAX: i64 = 64 << 10;
 
-/// 4 MiB: enough for a login, a short query and KILL when others use everything.
+/// 4 MiB: enough for a login, a short query and KILL when the other sessions use everything else.
 const SHARE_ALWAYS: i64 = 4 << 20;
 
 #[cfg(test)]
@@ -217,7 +218,7 @@ mod tests {
             note_sqlite(100);
             assert_eq!(used(), 300);
             assert!(reserve(200) && !reserve(201));
-            // What others have allocated and this thread frees is no credit.
+            // Memory allocated by other threads and freed by this one gives no credit.
             note_rust(-5000);
             assert_eq!(used(), 100);
             assert!(!reserve(u64::MAX));
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_earlier_uses_counts_until_it_is_freed() {
+    fn memory_kept_from_earlier_uses_counts_until_it_is_freed() {
         std::thread::spawn(|| {
             begin(500, 0);
             let ((), kept) = measured(|| {
@@ -270,12 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_has_not_added_to_the_total_is_added_when_it_ends() {
+    fn a_thread_that_ends_adds_its_pending_bytes_to_the_total() {
         const THREADS: i64 = 1000;
         let before = TOTAL.load(Ordering::Relaxed);
         for _ in 0..THREADS {
             let thread = std::thread::spawn(|| {
-                // Taken at once, and given back in parts that leave a rest.
+                // Allocated at once, and freed in parts that leave a remainder.
                 note_rust(PENDING_MAX + 1);
                 note_rust(-(PENDING_MAX / 2));
                 note_rust(-(PENDING_MAX / 2) - 1);
@@ -283,12 +284,12 @@ mod tests {
             thread.join().unwrap();
         }
         let drift = TOTAL.load(Ordering::Relaxed) - before;
-        // Other tests run meanwhile, each of which may have some of its own in the total.
+        // Other tests run meanwhile, and each may have some bytes of its own in the total.
         assert!(drift.abs() < THREADS * PENDING_MAX / 8, "{drift}");
     }
 
     #[test]
-    fn what_a_thread_allocates_is_in_the_total() {
+    fn allocations_of_a_thread_are_in_the_total() {
         std::thread::spawn(|| {
             let before = total();
             note_rust(PENDING_MAX);

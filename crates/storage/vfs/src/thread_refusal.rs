@@ -1,8 +1,9 @@
-//! What the calling thread was last refused: a page that is not authentic, a file that is not what it should be.
+//! The last refusal on the calling thread: a page that is not authentic, or a file that is not what
+//! it should be.
 //!
-//! - reason-by-thread: SQLite has only a number for it, and `selenite_last_error()` is of the whole
-//!   process. SQLite calls the VFS in the thread that called SQLite, so what a thread finds here is
-//!   of its own calls.
+//! - reason-by-thread: SQLite reports only a code, and `selenite_last_error()` covers the whole
+//!   process. SQLite calls the VFS in the thread that called SQLite, so a thread finds only errors
+//!   of its own calls here.
 
 use std::cell::RefCell;
 
@@ -12,16 +13,16 @@ use crate::role::Role;
 /// Why a file was refused, and which.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The file's path, as SQLite has it.
+    /// The file's path in SQLite's form.
     pub path: String,
-    /// The page that did not open, and in which of the database's files it was met.
+    /// The page that could not be opened, and the role of the file that contains it.
     pub page: Option<(Role, u32)>,
-    /// In words.
+    /// The message.
     pub text: String,
 }
 
 impl Refusal {
-    /// What is told of an error.
+    /// Converts an error.
     fn of(path: &str, error: &VfsError) -> Self {
         let page = if let VfsError::Unauthentic { role, page_no } | VfsError::UnknownEpoch { role, page_no, .. } = error
         {
@@ -37,13 +38,13 @@ impl Refusal {
     }
 }
 
-/// What this thread was refused since it last asked.
+/// Removes and returns the last refusal on this thread.
 #[must_use]
 pub fn take() -> Option<Refusal> {
     LAST.with(|last| last.borrow_mut().take())
 }
 
-/// Keeps it for [`take`].
+/// Keeps an error for [`take`].
 pub(crate) fn note(path: &str, error: &VfsError) {
     LAST.with(|last| *last.borrow_mut() = Some(Refusal::of(path, error)));
 }

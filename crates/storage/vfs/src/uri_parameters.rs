@@ -1,15 +1,16 @@
 //! The names of the parameters that a database's URI may have.
 //!
-//! - misspelling-is-refused: a parameter that is spelt almost like one of ours is refused by name:
-//!   `encryptd=required` would open an unencrypted database.
-//! - others-pass: others pass: they are SQLite's, or those of a VFS above or below.
+//! - misspelling-is-refused: a parameter with a spelling close to one of Selenite's is refused by
+//!   name: `encryptd=required` would open an unencrypted database.
+//! - others-pass: other parameters are ignored: they are SQLite's, or those of a VFS above or
+//!   below.
 
 use crate::error::VfsError;
 
-/// Refuses the first name that is meant to be one of ours and is none.
+/// Refuses the first name that is probably a misspelt parameter of Selenite.
 ///
 /// # Errors
-/// [`VfsError::Setting`] names it, and what was meant.
+/// [`VfsError::Setting`] names it, and the probable parameter.
 pub fn check(names: impl IntoIterator<Item = String>) -> Result<(), VfsError> {
     names.into_iter().try_for_each(|name| check_one(&name))
 }
@@ -28,7 +29,7 @@ fn check_one(name: &str) -> Result<(), VfsError> {
     let near = OURS
         .iter()
         .map(|ours| {
-            // `identity` is the option's name and the configuration's.
+            // `identity` is the name in the command line and the configuration.
             let short = ours.strip_prefix("selenite_").unwrap_or(ours);
             let [whole, short] = [ours, short].map(|name| strsim::osa_distance(&wanted, &plain(name)));
             (whole.min(short), ours)
@@ -49,17 +50,17 @@ fn check_one(name: &str) -> Result<(), VfsError> {
     }
 }
 
-/// As it goes into a log: it may hold anything.
+/// The name as written to a log: it may contain any characters.
 fn shown(name: &str) -> String {
     name.escape_default().take(SHOWN_SIZE_MAX).collect()
 }
 
-/// How many letters may be wrong: one of a short word, two of a longer one.
+/// The maximal edit distance: one for a short word, two for a longer one.
 fn edits_max(word: &str) -> usize {
     if word.len() <= SHORT { 1 } else { 2 }
 }
 
-/// Those that `Settings` and `selenite_backup` read.
+/// The parameters that `Settings` and `selenite_backup` read.
 const OURS: [&str; 13] = [
     "selenite_identity",
     "page_size",
@@ -75,7 +76,8 @@ const OURS: [&str; 13] = [
     "backup",
     "lock_memory",
 ];
-/// <https://sqlite.org/c3ref/open.html#urifilenameexamples>, and what its own VFSs know.
+/// <https://sqlite.org/c3ref/open.html#urifilenameexamples>, and the parameters of SQLite's own
+/// VFSs.
 const SQLITES: [&str; 14] = [
     "vfs",
     "mode",
@@ -92,7 +94,7 @@ const SQLITES: [&str; 14] = [
     "hexdump",
     "delay",
 ];
-/// Those by which other products take a key.
+/// Parameters by which other products take a key.
 const KEYS: [&str; 4] = ["key", "hexkey", "textkey", "passphrase"];
 const SHORT: usize = 5;
 const SHOWN_SIZE_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! What one generation of the superblock says, ready for use by a database's files.
+//! The keys and geometry of one generation of the superblock, as a database's files use them.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use selenite_keyring::Unlocked;
 
 use crate::{error::VfsError, role::Role};
 
-/// Keys and geometry of a database, immutable: a change of keys makes a new one.
+/// Keys and geometry of a database; immutable: a change of keys creates a new view.
 pub struct View {
-    /// The superblock with its master key.
+    /// The superblock with its unwrapped master key.
     pub unlocked: Unlocked,
-    /// The keys of its pages.
+    /// The keys of the database's pages.
     pub page_keys: Arc<PageKeys>,
-    /// The key of its logs.
+    /// The key of the database's logs.
     pub log_key: LogKey,
-    /// Where its pages lie.
+    /// The geometry of the database's pages.
     pub geometry: Geometry,
 }
 

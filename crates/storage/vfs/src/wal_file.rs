@@ -1,18 +1,19 @@
 //! The write-ahead log (FORMAT 6).
 //!
-//! - frame-bound-to-place: a frame's page number and place are bound to it: the page by its tag,
-//!   the header block by its tweak. A frame that was moved opens to salts that are not the log's.
+//! - frame-bound-to-place: a frame is bound to its page number and its position in the log: the
+//!   page by its tag, the header block by its tweak. The header of a frame that was moved decrypts
+//!   to salts that are not the log's.
 //! - header-and-page-together: recovery and `walRewriteChecksums` both read a frame's header and
-//!   page at once. An unauthentic frame ends the log for the first, and is an error for the second,
-//!   which would sign it again: what this connection wrote in the transaction under way is the
-//!   second's (`Own`).
-//! - missing-key-is-an-error: a key that is not available never ends the log: committed transactions
-//!   would be thrown away (FORMAT 6.4).
-//! - no-zero-block-in-commits: no frame of a commit keeps a block of zeros, not even where SQLite
-//!   forgets it (`sign_forgotten`).
+//!   page at once. An unauthentic frame ends the log in recovery, and is an error in
+//!   `walRewriteChecksums`, which would compute a new checksum for it: a read of a frame that this
+//!   connection wrote in the current transaction (`Own`) is taken for the latter.
+//! - missing-key-is-an-error: a key that is not available never ends the log: committed
+//!   transactions would be lost (FORMAT 6.4).
+//! - no-zero-block-in-commits: no frame of a commit keeps a header block of zeros, not even where
+//!   SQLite omits salts and checksums (`sign_forgotten`).
 //! - frame-is-written-at-commit: a commit is reported only when all of its frames were written, in
-//!   its own xWrite (`writer.rs`). What is buffered for it counts as written for this connection,
-//!   and is never written once the write lock has gone.
+//!   its own xWrite (`writer.rs`). Frames buffered for it count as written for this connection, and
+//!   are never written after the write lock was released.
 
 mod frame_buffer;
 mod frames;
@@ -46,20 +47,20 @@ pub struct WalFile {
     database: Arc<Database>,
     lower: LowerFile,
     sealer: Sealer,
-    /// The header as SQLite knows it: its salts are those of every frame that counts.
+    /// The decrypted header: its salts are those of every valid frame.
     header: Option<[u8; HEADER_SIZE]>,
     own: Own,
     commits: Option<CommitMeter>,
     buffer: FrameBuffer,
-    /// The frame that was written when its first part came.
+    /// The frame that was written completely when SQLite wrote its first part.
     padding: Option<u64>,
-    /// One frame as it lies on disk.
+    /// One frame in its form on disk.
     frame: Vec<u8>,
-    /// The opened page, where SQLite wants a part of it.
+    /// The decrypted page, if SQLite reads a part of it.
     page: Vec<u8>,
 }
 
-/// What became of a frame.
+/// The result of opening a frame.
 enum Opened {
     Page,
     /// The log ends before this frame.
@@ -70,7 +71,7 @@ impl WalFile {
     /// A WAL that was just opened.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system's random number generator fails.
     pub fn new(database: Arc<Database>, lower: LowerFile, commits: Option<CommitMeter>) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Wal)?;
         database.set_log(true);
@@ -140,7 +141,7 @@ impl WalFile {
         if wal::header_to_disk(&disk).is_ok() {
             return Err(VfsError::NotEncrypted("its WAL is unencrypted"));
         }
-        // A header that is not whole is given as it is: SQLite then takes the log for empty.
+        // An incomplete header is returned unchanged: SQLite then treats the log as empty.
         let header = wal::header_from_disk(&disk).unwrap_or(disk);
         self.header = Some(header);
         let Some(wanted) = header.get(within..within + out.len()) else {
@@ -150,7 +151,7 @@ impl WalFile {
         Ok(())
     }
 
-    /// Loads a frame as it lies on disk, and opens its header's block.
+    /// Loads a frame from the buffer or the file, and decrypts its header's block.
     fn load_frame(&mut self, index: u64, view: &View) -> Result<FrameHeader, VfsError> {
         let page_size = view.geometry.page_size();
         self.frame.resize(FRAME_HEADER_SIZE + page_size.bytes(), 0);
@@ -166,7 +167,7 @@ impl WalFile {
         Ok(open_header(index, header, view))
     }
 
-    /// A frame's header as it lies on disk.
+    /// A frame's header in its form on disk.
     fn load_header(&mut self, index: u64, view: &View) -> Result<[u8; FRAME_HEADER_SIZE], VfsError> {
         if let Some(bytes) = self.buffer.frame(index).and_then(<[u8]>::first_chunk) {
             return Ok(*bytes);
@@ -179,7 +180,8 @@ impl WalFile {
 
     fn read_frame_header(&mut self, index: u64, within: usize, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
-        // Before the frame itself is looked at: where ROLLBACK TO cut it off it may never have been written.
+        // This precedes the read of the frame: if ROLLBACK TO truncated the log, the frame may
+        // never have been written.
         if within == CHECKSUM_OFFSET
             && let Some(checksum) = self.sign_forgotten(index, view)?
         {
@@ -193,8 +195,8 @@ impl WalFile {
         Ok(())
     }
 
-    /// SQLite reads header and page at once to recover a log, and to sign rewritten frames again
-    /// (header-and-page-together).
+    /// SQLite reads header and page at once to recover a log, and to update the checksums of
+    /// rewritten frames (header-and-page-together).
     fn read_whole_frame(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
         let header = self.load_frame(index, view)?;
@@ -207,7 +209,7 @@ impl WalFile {
                     page_no: header.page_no.0,
                 });
             }
-            // FORMAT 6.4, 1: SQLite sees salts that are not the log's, and ends it here.
+            // FORMAT 6.4, 1: SQLite reads salts that are not the log's, and ends the log here.
             head.copy_from_slice(&header.encode());
             return Ok(());
         }
@@ -241,10 +243,10 @@ impl WalFile {
         Ok(Opened::End)
     }
 
-    /// Whether the frame that was loaded, and the one behind it, are of a key epoch above the
-    /// highest that the superblock ever used: the log was written when the database was newer than
-    /// it is now. One such frame proves nothing: its trailer may be what a power failure left of a
-    /// sector. Nor do two whose trailers are the same.
+    /// Whether the loaded frame, and the next one, are of a key epoch above the highest in the
+    /// superblock: the log was then written when the database was newer than it is now. One such
+    /// frame proves nothing: a power failure may have left its trailer in a sector. Neither do two
+    /// frames with equal trailers.
     fn is_of_newer_database(&mut self, index: u64, view: &View) -> Result<bool, VfsError> {
         let highest = self
             .sealer
@@ -289,7 +291,7 @@ impl WalFile {
         Ok(())
     }
 
-    /// Opens the page of the frame that was loaded.
+    /// Opens the page of the loaded frame.
     fn open_loaded(&mut self, page_no: PageNo, out: &mut [u8]) -> Result<(), VfsError> {
         let image = &self.frame[FRAME_HEADER_SIZE..];
         match self.sealer.open(&self.database, page_no, image, out) {
@@ -301,9 +303,9 @@ impl WalFile {
         }
     }
 
-    /// Whether a frame's salts are the log's. Once SQLite has written a page over in place, it
-    /// leaves salts and checksums of the frames that follow zero until it signs them at the commit
-    /// (`walEncodeFrame` while `iReCksum` is set).
+    /// Whether a frame's salts are the log's. After SQLite has overwritten a page in place, it
+    /// leaves salts and checksums of the frames that follow zero until the commit (`walEncodeFrame`
+    /// while `iReCksum` is set).
     fn is_of_log(&mut self, index: u64, header: &FrameHeader) -> Result<bool, VfsError> {
         let is_own = self.own.has(index, self.database.turn());
         if (is_own && header.block == UNSIGNED) || header.salts() == self.salts()? {
@@ -333,7 +335,8 @@ impl WalFile {
     }
 }
 
-/// A frame's header with its block opened: the salts tell whether it is a frame of this log, at this place.
+/// A frame's header with its block decrypted: the salts show whether it is a frame of this log, at
+/// this position.
 fn open_header(index: u64, bytes: &[u8; FRAME_HEADER_SIZE], view: &View) -> FrameHeader {
     let mut header = FrameHeader::parse(bytes);
     view.log_key
@@ -432,7 +435,7 @@ fn epoch_of(trailer: &[u8; TRAILER_SIZE]) -> u32 {
 }
 
 const TRAILER_SIZE_U64: u64 = 48;
-/// Where a frame's checksum stands in its header.
+/// The offset of the checksum in a frame's header.
 const CHECKSUM_OFFSET: usize = 16;
-/// The block of a frame that SQLite is yet to sign.
+/// The header block of a frame for which SQLite has not written salts and checksum yet.
 const UNSIGNED: [u8; 16] = [0; 16];

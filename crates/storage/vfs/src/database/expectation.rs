@@ -1,7 +1,8 @@
-//! What a file has to be when it is opened: the caller says it in the URI (`database_id`, `commitment`, `encrypted`).
+//! Checks an opened file against the URI's requirements (`database_id`, `commitment`, `encrypted`).
 //!
-//! - checked-on-open: only when it is opened. What is open stays that database (`database.rs`,
-//!   superblock-moves-forward), and its encryption may be switched off meanwhile.
+//! - checked-on-open: these are checked only when the file is opened. An open file stays that
+//!   database (`database.rs`, superblock-moves-forward), and its encryption may be switched off
+//!   meanwhile.
 
 use selenite_cipher::Suite;
 
@@ -9,10 +10,10 @@ use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::settings::Settings;
 
-/// Refuses a file that is not the database that was meant.
+/// Refuses a file that is not the expected database.
 ///
 /// # Errors
-/// `Unexpected`; whatever the VFS below says.
+/// `Unexpected`; errors of the VFS below.
 pub fn check_expected(settings: &Settings, inner: &mut Inner) -> Result<(), VfsError> {
     let (expected, must_encrypt) = (settings.expected_id, settings.expects_encrypted);
     let commitment = settings.expected_commitment;

@@ -1,4 +1,4 @@
-//! SQLite's own functions, as a value: one per copy of SQLite in the process.
+//! SQLite's functions as a value: one per copy of SQLite in the process.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
@@ -15,27 +15,27 @@ macro_rules! api {
     ($($(#[$doc:meta])* $index:literal $name:ident: $type:ty,)*) => {
         /// The functions of one copy of SQLite that this crate calls.
         ///
-        /// A value and not a set of linked symbols: the extension has its host's, the engine its own, and a
-        /// process may hold several (Python's `sqlite3` and apsw).
+        /// A value and not a set of linked symbols: the extension uses its host's, the engine its
+        /// own, and a process may contain several (Python's `sqlite3` and apsw).
         #[derive(Clone, Copy)]
         pub struct Api {
             identity: usize,
             version: c_int,
-            /// From 3.41 on.
+            /// Exists since 3.41.
             pub(super) is_interrupted: Option<unsafe extern "C" fn(*mut Database) -> c_int>,
             $($(#[$doc])* pub(super) $name: $type,)*
         }
 
         impl Api {
-            /// Takes the functions out of what SQLite hands to an extension.
+            /// Takes the functions from the table that SQLite passes to an extension.
             ///
-            /// Answers `None` for a SQLite older than 3.40, the oldest that is claimed.
+            /// Returns `None` for a SQLite older than 3.40, the oldest supported version.
             ///
             /// # Safety
             /// `routines` is the pointer that SQLite passed to an extension's entry point.
             pub(super) unsafe fn from_routines(routines: *const RawApi) -> Option<Self> {
                 let table = routines.cast::<*const c_void>();
-                // SAFETY: the caller's promise; `libversion_number` has stood at index 67 since 3.3.
+                // SAFETY: the caller's promise; `libversion_number` is at index 67 since 3.3.
                 let version = unsafe { *table.add(67) };
                 if version.is_null() {
                     return None;
@@ -50,13 +50,15 @@ macro_rules! api {
                     identity: routines.addr(),
                     version,
                     is_interrupted: if version >= 3_041_000 {
-                        // SAFETY: `int (*is_interrupted)(sqlite3*)` has stood at index 266 since 3.41 (sqlite3ext.h).
+                        // SAFETY: `int (*is_interrupted)(sqlite3*)` is at index 266 since 3.41
+                        // (sqlite3ext.h).
                         unsafe { *table.add(266).cast() }
                     } else {
                         None
                     },
                     $($name: {
-                        // SAFETY: the table only ever grows, and 3.40 has more than 264 entries (sqlite3ext.h).
+                        // SAFETY: entries are only ever added to the table, and 3.40 has more than
+                        // 264 entries (sqlite3ext.h).
                         let entry = unsafe { *table.add($index) };
                         if entry.is_null() {
                             return None;
@@ -114,13 +116,13 @@ unsafe impl Send for Api {}
 unsafe impl Sync for Api {}
 
 impl Api {
-    /// Tells one copy of SQLite from another.
+    /// Identifies the copy of SQLite.
     #[must_use]
     pub fn identity(&self) -> usize {
         self.identity
     }
 
-    /// The SQLite's version, as `sqlite3_libversion_number` has it: 3040001 is 3.40.1.
+    /// SQLite's version, as `sqlite3_libversion_number` returns it: 3040001 is 3.40.1.
     #[must_use]
     pub fn version(&self) -> c_int {
         self.version
@@ -135,20 +137,21 @@ impl Api {
         LowerVfs::new(found)
     }
 
-    /// Writes a line to SQLite's error log (sqlite.org/errlog.html): never a secret, never a value of the data.
+    /// Writes a line to SQLite's error log (sqlite.org/errlog.html): never a secret or a value from
+    /// the database.
     pub fn write_log(&self, code: c_int, message: &str) {
         let text: Vec<u8> = message.bytes().filter(|&byte| byte != 0).collect();
         if let Ok(text) = CString::new(text) {
-            // SAFETY: the format takes one string, and one that ends with a zero byte is passed.
+            // SAFETY: the format takes one string, and the string passed ends with a zero byte.
             unsafe { (self.log)(code, c"%s".as_ptr(), text.as_ptr()) };
         }
     }
 
-    /// Copies a text into memory that SQLite frees; null if there is none left.
+    /// Copies a text into memory that SQLite frees; null if there is not enough memory.
     pub(super) fn allocate_text(&self, text: &str) -> *mut c_char {
         let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
         let size = u64::try_from(bytes.len()).map_or(u64::MAX, |size| size.saturating_add(1));
-        // SAFETY: any size may be asked for; the answer is null or that many bytes.
+        // SAFETY: any size may be requested; the result is null or that many bytes.
         let memory = unsafe { (self.malloc64)(size) }.cast::<u8>();
         if memory.is_null() {
             return std::ptr::null_mut();
@@ -162,14 +165,14 @@ impl Api {
         memory.cast()
     }
 
-    /// The database file's name that belongs to a journal's or WAL's name.
+    /// The name of the database file to which a journal or WAL belongs.
     pub(super) fn database_name<'a>(&self, name: &Name<'a>) -> Name<'a> {
         // SAFETY: `name` came from SQLite's own xOpen of a journal or WAL (sqlite.org/c3ref/filename_database.html).
         let database = unsafe { (self.filename_database)(name.as_ptr()) };
         Name::from_raw(database, *self).unwrap_or_else(|| name.same())
     }
 
-    /// Makes this VFS known, and the default one if asked.
+    /// Registers this VFS, and makes it the default if `default` is set.
     pub(super) fn register_vfs(&self, vfs: *mut RawVfs, default: bool) -> Result<(), Code> {
         // SAFETY: `vfs` was filled by `vfs::register` and is never freed.
         Code::check(unsafe { (self.vfs_register)(vfs, c_int::from(default)) })
@@ -195,14 +198,14 @@ mod tests {
         0
     }
 
-    /// sqlite3ext.h fixes the order of the routines; here it is compared with the library that is linked.
+    /// sqlite3ext.h fixes the order of the routines; the test compares it with the linked library.
     #[test]
     fn every_function_is_the_one_of_its_name() {
         // SAFETY: `catch` has the type of an entry point.
         let code = unsafe { linked::sqlite3_auto_extension(Some(catch)) };
         assert_eq!(code, 0);
         drop(rusqlite::Connection::open_in_memory().unwrap());
-        // SAFETY: what SQLite passed to an entry point.
+        // SAFETY: this is the pointer that SQLite passed to an entry point.
         let api = unsafe { Api::from_routines(ROUTINES.load(Ordering::SeqCst)) }.unwrap();
         macro_rules! compare {
             ($($field:ident = $function:ident,)*) => {

@@ -1,19 +1,20 @@
-//! Memory that is taken from the system in one piece, for unencrypted pages.
+//! Memory for unencrypted pages, mapped in one piece.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use zeroize::Zeroize;
 
-/// A piece of memory of zeros: not in core dumps, and zeros again in a forked child. It is cut into parts before it is
-/// used, each of which has one owner.
+/// A piece of zeroed memory, excluded from core dumps, and zero again in a forked child. Before use
+/// it is divided into parts, each of which has one owner.
 pub struct Arena {
     mapping: Arc<Mapping>,
 }
 
-/// Bytes of an arena that no one else has. Their holder wipes them; the last part gives the memory back.
+/// Bytes of an arena with one owner. The owner wipes them; dropping the last part unmaps the
+/// memory.
 pub struct Part {
-    /// Keeps the memory where it is.
+    /// Keeps the memory mapped.
     _mapping: Arc<Mapping>,
     start: NonNull<u8>,
     size: usize,
@@ -28,12 +29,12 @@ struct Mapping {
 unsafe impl Send for Mapping {}
 // SAFETY: as above: nothing reads or writes through it.
 unsafe impl Sync for Mapping {}
-// SAFETY: a part is the only way to its bytes, as a `Box<[u8]>` would be.
+// SAFETY: a part has exclusive access to its bytes, as a `Box<[u8]>` would have.
 unsafe impl Send for Part {}
 
 impl Arena {
-    /// Takes memory of a size that is a multiple of 4096; `None` where there is none, or where the kernel can't promise
-    /// what is said above (before Linux 4.14).
+    /// Maps memory of a size that is a multiple of 4096; `None` if there is none, or if the kernel
+    /// cannot exclude it from core dumps and wipe it on fork (before Linux 4.14).
     #[must_use]
     pub fn take(size: usize) -> Option<Self> {
         let mapping = Mapping::new(size)?;
@@ -42,7 +43,7 @@ impl Arena {
         })
     }
 
-    /// Cuts it into parts of these sizes, one behind the other, as far as it goes.
+    /// Divides it into consecutive parts of these sizes, as far as the memory suffices.
     #[must_use]
     pub fn cut(self, sizes: &[usize]) -> Vec<Part> {
         let mut done = 0_usize;
@@ -65,39 +66,40 @@ impl Arena {
 }
 
 impl Part {
-    /// Its bytes.
+    /// The part's bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: within the mapping, which `self` keeps; no other part overlaps it, and `self` is borrowed.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size) }
     }
 
-    /// Its bytes, to be written.
+    /// The part's bytes, to be written to.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `self` is borrowed for writing.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }
 
-    /// Wipes the bytes in that range.
+    /// Wipes a range of the bytes.
     pub fn wipe(&mut self, range: std::ops::Range<usize>) {
         let Some(bytes) = self.bytes_mut().get_mut(range) else {
             return;
         };
-        // SAFETY: any bytes are words.
+        // SAFETY: any bytes are valid words.
         let (before, words, after) = unsafe { bytes.align_to_mut::<u64>() };
         before.zeroize();
-        // A byte at a time takes eight times as long: 14 ms for 64 MiB, when a database is closed.
+        // Wiping single bytes takes eight times as long: 14 ms for 64 MiB, when a database is
+        // closed.
         words.zeroize();
         after.zeroize();
     }
 }
 
-/// Miri knows no advice to a kernel: there it is the allocator's memory.
+/// Miri does not support madvise(2): there the memory is the allocator's.
 #[cfg(miri)]
 impl Mapping {
     fn new(size: usize) -> Option<Self> {
         let layout = Self::layout(size)?;
-        // SAFETY: of a size that is not 0 (`layout`).
+        // SAFETY: the size is not 0 (`layout`).
         let start = unsafe { std::alloc::alloc_zeroed(layout) };
         Some(Self {
             start: NonNull::new(start)?,
@@ -117,7 +119,8 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if let Some(layout) = Self::layout(self.size) {
-            // SAFETY: allocated in `new` with this layout; no part is left: each keeps it.
+            // SAFETY: allocated in `new` with this layout; no part exists any more: each keeps the
+            // mapping.
             unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) };
         }
     }
@@ -126,7 +129,8 @@ impl Drop for Mapping {
 #[cfg(not(miri))]
 impl Mapping {
     fn new(size: usize) -> Option<Self> {
-        // More than is wanted, so that a place at a multiple of `HUGE` is in it; the rest is given back.
+        // Maps more than requested, so that it contains an address that is a multiple of `HUGE`;
+        // the rest is unmapped.
         let slack = if size >= HUGE { HUGE } else { 0 };
         let whole = size.checked_add(slack).filter(|whole| *whole > 0)?;
         // SAFETY: an anonymous mapping at an address of the kernel's choice.
@@ -147,16 +151,17 @@ impl Mapping {
             0 => 0,
             _ => start.addr().next_multiple_of(HUGE) - start.addr(),
         };
-        // SAFETY: `before < HUGE = slack` where there is slack, else 0: within the mapping.
+        // SAFETY: `before < HUGE = slack` if there is slack, else 0: within the mapping.
         let aligned = unsafe { start.byte_add(before) };
         if before > 0 {
-            // SAFETY: the first bytes of the mapping made above, which no one knows of.
+            // SAFETY: the first bytes of the mapping made above, to which no other reference
+            // exists.
             unsafe { libc::munmap(start, before) };
         }
         if slack > before {
-            // SAFETY: `before + size <= whole`: the end of what is kept.
+            // SAFETY: `before + size <= whole`: the end of the part that is kept.
             let end = unsafe { aligned.byte_add(size) };
-            // SAFETY: the last bytes of the mapping made above, which no one knows of.
+            // SAFETY: the last bytes of the mapping made above, to which no other reference exists.
             unsafe { libc::munmap(end, slack - before) };
         }
         let mapping = Self {
@@ -164,7 +169,7 @@ impl Mapping {
             size,
         };
         if size >= HUGE {
-            // One fault takes 2 MiB, where the system has them. It is no harm where it has not.
+            // One page fault then maps 2 MiB, if the system supports it.
             let _ = mapping.advise(libc::MADV_HUGEPAGE);
         }
         let is_private = mapping.advise(libc::MADV_DONTDUMP) && mapping.advise(libc::MADV_WIPEONFORK);
@@ -172,7 +177,8 @@ impl Mapping {
     }
 
     fn advise(&self, advice: libc::c_int) -> bool {
-        // SAFETY: the mapping is this value's; a kernel that does not know the advice says so and does nothing.
+        // SAFETY: this value owns the mapping; a kernel that does not know the advice returns an
+        // error and does nothing.
         unsafe { libc::madvise(self.start.as_ptr().cast(), self.size, advice) == 0 }
     }
 }
@@ -180,7 +186,7 @@ impl Mapping {
 #[cfg(not(miri))]
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping made in `new`, of which no part is left: each keeps it.
+        // SAFETY: the mapping made in `new`; no part exists any more: each keeps the mapping.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
     }
 }
@@ -195,7 +201,7 @@ mod tests {
     #[test]
     fn parts_lie_side_by_side_and_do_not_overlap() {
         let sizes = [4096, 2 << 20, (2 << 20) + 4096, 6 << 20];
-        // Under Miri, to look at a million bytes takes a minute.
+        // Under Miri, checking a million bytes takes a minute.
         for size in sizes.into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
             let arena = Arena::take(size).unwrap();
             assert!(size < HUGE || arena.mapping.start.addr().get().is_multiple_of(HUGE));
@@ -216,7 +222,7 @@ mod tests {
     }
 
     #[cfg(not(miri))]
-    /// What the kernel says of the mapping at an address (proc(5), `VmFlags`).
+    /// The kernel's flags of the mapping at an address (proc(5), `VmFlags`).
     fn flags_at(address: usize) -> String {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut is_here = false;
@@ -251,11 +257,11 @@ mod tests {
     fn a_forked_child_finds_zeros() {
         let mut parts = Arena::take(4 << 20).unwrap().cut(&[4 << 20]);
         parts[0].bytes_mut().fill(7);
-        // SAFETY: the child only reads memory and leaves.
+        // SAFETY: the child only reads memory and exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let empty = parts[0].bytes().iter().all(|byte| *byte == 0);
-            // SAFETY: leaves without running anything of the parent's.
+            // SAFETY: exits without running any code of the parent.
             unsafe { libc::_exit(i32::from(!empty)) };
         }
         let mut status = 0;

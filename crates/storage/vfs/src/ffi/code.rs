@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::num::NonZeroI32;
 
-/// An error as SQLite counts them: primary or extended result code (sqlite.org/rescode.html).
+/// An error code of SQLite: a primary or extended result code (sqlite.org/rescode.html).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Code(NonZeroI32);
 
@@ -45,21 +45,21 @@ impl Code {
         }
     }
 
-    /// The number as SQLite has it.
+    /// The numeric result code.
     #[must_use]
     pub fn as_raw(self) -> c_int {
         self.0.get()
     }
 
-    /// What a call into SQLite or the VFS below returned.
+    /// Converts the result of a call into SQLite or the VFS below.
     ///
     /// # Errors
-    /// Every code but `SQLITE_OK`.
+    /// Every code except `SQLITE_OK`.
     pub fn check(raw: c_int) -> Result<(), Self> {
         NonZeroI32::new(raw).map_or(Ok(()), |code| Err(Self(code)))
     }
 
-    /// The way back to SQLite.
+    /// Converts a result into SQLite's code.
     #[must_use]
     pub fn raw_of(result: Result<(), Self>) -> c_int {
         result.map_or_else(Self::as_raw, |()| 0)

@@ -1,4 +1,4 @@
-//! Collations: in which order SQLite has text.
+//! Collations: the order of text in SQLite.
 
 use std::cmp::Ordering;
 use std::ffi::{CStr, c_int, c_void};
@@ -11,19 +11,19 @@ use super::{Api, Code};
 /// One collation.
 #[derive(Clone, Copy)]
 pub struct Collation {
-    /// Its name, as `COLLATE` has it.
+    /// The name used in `COLLATE`.
     pub name: &'static CStr,
-    /// Which of two texts comes first: a total order of any bytes, and the same for ever, since indexes in files
-    /// follow it (sqlite.org/c3ref/create_collation.html).
+    /// Compares two texts: a total order of arbitrary bytes, which must never change, since indexes
+    /// in files depend on it (sqlite.org/c3ref/create_collation.html).
     pub compare: fn(&[u8], &[u8]) -> Ordering,
 }
 
-/// Gives a connection our collations.
+/// Registers the collations with a connection.
 pub(super) fn add_collations(database: *mut Database, api: &Api, collations: &'static [Collation]) -> Result<(), Code> {
     const UTF8: c_int = 1;
     for collation in collations {
         let data = std::ptr::from_ref(collation).cast_mut().cast::<c_void>();
-        // SAFETY: the connection is open; name and collation live for ever.
+        // SAFETY: the connection is open; name and collation are static.
         let code =
             unsafe { (api.create_collation_v2)(database, collation.name.as_ptr(), UTF8, data, Some(compare), None) };
         Code::check(code)?;
@@ -39,7 +39,7 @@ unsafe extern "C" fn compare(
     b: *const c_void,
 ) -> c_int {
     guard_or(0, || {
-        // SAFETY: `add_collations` passed one that lives for ever.
+        // SAFETY: `add_collations` passed a static collation.
         let Some(collation) = (unsafe { collation.cast::<Collation>().as_ref() }) else {
             return 0;
         };
@@ -56,7 +56,7 @@ unsafe extern "C" fn compare(
 }
 
 /// # Safety
-/// `start` is null, or has `size` bytes for as long as the answer is used.
+/// `start` is null, or points to `size` bytes that are valid as long as the result is used.
 unsafe fn text<'a>(start: *const c_void, size: c_int) -> &'a [u8] {
     match usize::try_from(size) {
         // SAFETY: the caller's promise.

@@ -1,4 +1,4 @@
-//! File controls (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html), taken apart.
+//! File controls (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html), parsed.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -7,27 +7,27 @@ use super::connections::{self, MainPlace};
 use super::sqlite::{Database, FCNTL_VISIT};
 use super::{Api, FileVisit, Name};
 
-/// A file control that a file may want to answer itself.
+/// A file control that a file may handle itself.
 pub enum Control<'a> {
     /// A PRAGMA that names this database.
     Pragma(Pragma<'a>),
-    /// The size that the file is about to reach.
+    /// The size that the file is about to have.
     SizeHint,
-    /// The steps in which the file should grow.
+    /// The increments in which the file should grow.
     ChunkSize,
-    /// How much may be mapped: asked with a negative number.
+    /// The maximal size of the memory mapping; a negative number is a query.
     MmapSize(&'a mut i64),
-    /// What this VFS is called, for people.
+    /// The name of this VFS, for display.
     VfsName(VfsName<'a>),
     /// A checkpoint begins to copy.
     CheckpointStart,
-    /// A checkpoint has copied all it could.
+    /// A checkpoint has copied as much as it could.
     CheckpointDone,
-    /// Whether a crash damages only what was being written.
+    /// Whether a crash damages only the bytes that were being written.
     PowersafeOverwrite(&'a mut c_int),
     /// A connection that uses this file.
     Connection(Connection<'a>),
-    /// Our own.
+    /// This crate's own control.
     Visit(&'a mut FileVisit<'a>),
     /// Batch-atomic writes: begin, commit or roll back.
     Atomic,
@@ -35,7 +35,7 @@ pub enum Control<'a> {
     Other,
 }
 
-/// A file control as it came: to be passed down.
+/// A file control in SQLite's form, to be passed to the VFS below.
 #[derive(Clone, Copy)]
 pub struct RawControl {
     pub(super) operation: c_int,
@@ -88,13 +88,13 @@ impl RawControl {
     }
 }
 
-/// A PRAGMA on its way to SQLite: answered here, or left to SQLite.
+/// A PRAGMA, answered here or left to SQLite.
 pub struct Pragma<'a> {
     control: &'a RawControl,
 }
 
 impl Pragma<'_> {
-    /// Element 0 is for the answer, 1 the name, 2 the argument or null.
+    /// Element 0 is for the answer, element 1 is the name, element 2 the argument or null.
     fn text(&self, index: usize) -> Option<&str> {
         // SAFETY: SQLITE_FCNTL_PRAGMA passes an array of three strings.
         let texts = unsafe { &*self.control.argument.cast::<[*const c_char; 3]>() };
@@ -112,27 +112,28 @@ impl Pragma<'_> {
         self.text(1).unwrap_or("")
     }
 
-    /// What stands behind `=` or in parentheses.
+    /// The text after `=` or in parentheses.
     #[must_use]
     pub fn argument(&self) -> Option<&str> {
         self.text(2)
     }
 
-    /// Gives the one row that the PRAGMA answers with. The caller then reports success, and SQLite does no more.
+    /// Sets the single row that is the PRAGMA's result. The caller then reports success, and SQLite
+    /// does nothing more.
     pub fn answer(&self, text: &str) {
         let copy = self.control.api.allocate_text(text);
-        // SAFETY: element 0 is ours to set, to memory that SQLite frees.
+        // SAFETY: element 0 may be set, to memory that SQLite frees.
         unsafe { *self.control.argument.cast::<*mut c_char>() = copy };
     }
 }
 
-/// Asks which VFS this is.
+/// A query for the name of the VFS.
 pub struct VfsName<'a> {
     control: &'a RawControl,
 }
 
 impl VfsName<'_> {
-    /// Puts `prefix/` before what the VFS below answered.
+    /// Puts `prefix/` before the name that the VFS below returned.
     pub fn prepend(&self, prefix: &str) {
         let place = self.control.argument.cast::<*mut c_char>();
         // SAFETY: SQLITE_FCNTL_VFSNAME passes a pointer to a string's pointer.
@@ -145,16 +146,16 @@ impl VfsName<'_> {
             format!("{prefix}/{below}")
         };
         let copy = self.control.api.allocate_text(&text);
-        // SAFETY: as above; what was there is freed below.
+        // SAFETY: as above; the previous string is freed below.
         unsafe { *place = copy };
         if !below.is_null() {
-            // SAFETY: it was allocated by SQLite's allocator, as the file control demands.
+            // SAFETY: it was allocated by SQLite's allocator, as the file control requires.
             unsafe { (self.control.api.free)(below.cast()) };
         }
     }
 }
 
-/// The connection that SQLite names to a file, during one call.
+/// The connection that SQLite passes to a file, during one call.
 pub struct Connection<'a> {
     api: &'a Api,
     database: *mut Database,
@@ -163,10 +164,10 @@ pub struct Connection<'a> {
 impl Connection<'_> {
     /// Whether the connection opens its nameless files through a VFS that does not seal them.
     ///
-    /// `is_opener` is for the first call after the file was opened: until then no other connection can know the
-    /// file, so the connection is the one that has just opened it, on this thread, and may be asked. In any later
-    /// call, which there is in shared-cache mode only, it may be another thread's or closed: only its address is
-    /// looked up.
+    /// `is_opener` is for the first call after the file was opened: until then no other connection
+    /// can know the file, so the connection is the one that has just opened it, on this thread, and
+    /// may be used. In any later call, which occurs in shared-cache mode only, it may be another
+    /// thread's or closed: only its address is looked up.
     #[must_use]
     pub fn has_main_elsewhere(&self, is_opener: bool) -> bool {
         let place = match connections::known(self.database.addr()) {
@@ -177,22 +178,22 @@ impl Connection<'_> {
         place == MainPlace::Elsewhere
     }
 
-    /// Whether the connection has its main database open already, be it this file: a file that is opened before is
-    /// main. To be asked in the first call after the file was opened, and in no other: see
-    /// [`Connection::has_main_elsewhere`].
+    /// Whether the connection's main database is already open, possibly as this file: the first
+    /// file of a connection is main. May be called only in the first call after the file was
+    /// opened: see [`Connection::has_main_elsewhere`].
     #[must_use]
     pub fn has_main(&self) -> bool {
         !self.main_name().is_null()
     }
 
-    /// A parameter of the URI with which the connection's main database was opened; of the file itself where it is
-    /// main. To be asked as [`Connection::has_main`] is.
+    /// A parameter of the URI with which the connection's main database was opened; of the file's
+    /// own URI if it is main. May be called under the condition of [`Connection::has_main`].
     #[must_use]
     pub fn opening_parameter(&self, key: &CStr) -> Option<String> {
         Name::from_raw(self.main_name(), *self.api)?.parameter(key)
     }
 
-    /// That of a database in memory is empty; null is one that is not open.
+    /// The main database's file name: empty for a database in memory, null if none is open.
     fn main_name(&self) -> *const c_char {
         // SAFETY: in the first call the connection is the calling thread's. "main" is always the first database.
         unsafe { (self.api.db_filename)(self.database, c"main".as_ptr()) }

@@ -1,4 +1,4 @@
-//! The C side of an open file: [`File`] is what a VFS implements, in safe code.
+//! The C interface of an open file: a VFS implements [`File`] in safe code.
 
 use std::any::Any;
 use std::ffi::{c_int, c_void};
@@ -21,10 +21,10 @@ impl LockLevel {
     pub const EXCLUSIVE: Self = Self(4);
 }
 
-/// An open file, as SQLite sees it (sqlite.org/c3ref/io_methods.html). It is closed by being dropped.
+/// An open file, as SQLite uses it (sqlite.org/c3ref/io_methods.html). Dropping it closes it.
 ///
-/// Errors are SQLite's result codes. A read beyond the end fills what is missing with zeros and answers
-/// `IOERR_SHORT_READ`.
+/// Errors are SQLite's result codes. A read beyond the end fills the missing bytes with zeros and
+/// returns `IOERR_SHORT_READ`.
 #[expect(missing_docs, reason = "named and documented at sqlite.org/c3ref/io_methods.html")]
 #[expect(clippy::missing_errors_doc, reason = "as above")]
 pub trait File: Send + Any {
@@ -46,7 +46,7 @@ pub trait File: Send + Any {
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
-/// What lies in the memory that SQLite gives us for a file.
+/// The content of the memory that SQLite allocates for a file.
 #[repr(C)]
 pub struct OpenFile {
     base: RawFile,
@@ -75,7 +75,8 @@ impl OpenFile {
     }
 
     /// # Safety
-    /// `raw` was filled by `store`, and no other call on this file is under way (one-call-per-file).
+    /// `raw` was filled by `store`, and no other call on this file is in progress
+    /// (one-call-per-file).
     unsafe fn of<'a>(raw: *mut RawFile) -> &'a mut Self {
         // SAFETY: the caller's promise.
         unsafe { &mut *raw.cast::<Self>() }
@@ -250,12 +251,12 @@ const fn methods(version: c_int) -> IoMethods {
         shm_lock: Some(shm_lock),
         shm_barrier: Some(shm_barrier),
         shm_unmap: Some(shm_unmap),
-        // Mapped pages would reach SQLite still sealed: there is no xFetch at any version.
+        // Mapped pages would reach SQLite encrypted: there is no xFetch in any version.
         fetch: None,
         unfetch: None,
     }
 }
 
-/// A VFS below without shared memory gets a table without it: SQLite then uses no WAL but in exclusive mode.
+/// Used if the VFS below has no shared memory: SQLite then uses a WAL only in exclusive mode.
 static WITHOUT_SHM: IoMethods = methods(1);
 static WITH_SHM: IoMethods = methods(2);

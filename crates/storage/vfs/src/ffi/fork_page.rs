@@ -1,12 +1,13 @@
-//! A page of memory that a forked child finds empty.
+//! A page of memory that is zero in a forked child.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Sixty-four words that are zero in every process until it writes them itself.
 ///
-/// The kernel wipes the page in a child, however it was forked (madvise(2), `MADV_WIPEONFORK`); a handler of
-/// pthread_atfork(3) does it too, for kernels before 4.14. The process id is compared besides, as the last resort.
+/// The kernel wipes the page in a child, however it was forked (madvise(2), `MADV_WIPEONFORK`); a
+/// handler of pthread_atfork(3) does so on kernels before 4.14. In addition the process id is
+/// compared, as the last resort.
 pub struct ForkPage {
     words: &'static [AtomicU64; 64],
     wiped_by_kernel: bool,
@@ -15,12 +16,12 @@ pub struct ForkPage {
 static PAGE: OnceLock<ForkPage> = OnceLock::new();
 
 impl ForkPage {
-    /// The process's one page.
+    /// The only page of the process.
     #[must_use]
     pub fn of_process() -> &'static Self {
         PAGE.get_or_init(|| {
             let page = map();
-            // Miri knows no handlers, and forks no process.
+            // Miri supports no handlers, and does not fork.
             if cfg!(miri) {
                 return page;
             }
@@ -39,14 +40,16 @@ impl ForkPage {
         self.words
     }
 
-    /// Wipes what another process wrote, before any thread of this one gets the words. `ready` is this process's mark.
+    /// Wipes what another process wrote, before any thread of this process uses the words. `ready`
+    /// is this process's mark.
     fn wipe_once(&self, ready: u64) {
         loop {
             let seen = self.words[PID].load(Ordering::Acquire);
             if seen == ready {
                 return;
             }
-            // Another thread of this process is at it: one of the parent's has another mark.
+            // Another thread of this process is wiping: a thread of the parent has a different
+            // mark.
             if seen == ready | 1 {
                 std::thread::yield_now();
                 continue;
@@ -75,7 +78,7 @@ extern "C" fn wipe() {
 }
 
 fn map() -> ForkPage {
-    // Miri knows no advice to a kernel.
+    // Miri does not support madvise(2).
     if cfg!(miri) {
         return unmapped();
     }
@@ -94,7 +97,8 @@ fn map() -> ForkPage {
     if page == libc::MAP_FAILED {
         return unmapped();
     }
-    // SAFETY: the mapping made above; a kernel that does not know the advice says so and does nothing.
+    // SAFETY: the mapping made above; a kernel that does not know the advice returns an error and
+    // does nothing.
     let wiped_by_kernel = unsafe { libc::madvise(page, size, libc::MADV_WIPEONFORK) } == 0;
     // SAFETY: as above: session and counters stay out of core dumps.
     let _ = unsafe { libc::madvise(page, size, libc::MADV_DONTDUMP) };
@@ -103,7 +107,7 @@ fn map() -> ForkPage {
     ForkPage { words, wiped_by_kernel }
 }
 
-/// Words of the allocator's memory, that lives as long as the process.
+/// Words in memory of the allocator, which is never freed.
 fn unmapped() -> ForkPage {
     ForkPage {
         words: Box::leak(Box::new([const { AtomicU64::new(0) }; 64])),
@@ -115,9 +119,10 @@ fn unmapped() -> ForkPage {
 mod tests {
     use super::*;
 
-    /// The last resort: what a thread writes must not be wiped by another, nor what the parent wrote be seen.
+    /// The last resort: one thread must not wipe what another has written, nor see what the parent
+    /// wrote.
     #[test]
-    fn threads_that_wipe_at_once_see_nothing_of_the_process_before() {
+    fn threads_that_wipe_at_once_see_nothing_of_the_parent_process() {
         for _ in 0..200 {
             let words = Box::leak(Box::new([const { AtomicU64::new(0) }; 64]));
             words[0].store(1 << 32, Ordering::Relaxed);
@@ -140,11 +145,11 @@ mod tests {
     fn a_forked_child_finds_the_page_empty() {
         let words = ForkPage::of_process().words();
         words[0].store(7, Ordering::Release);
-        // SAFETY: the child only reads memory and leaves.
+        // SAFETY: the child only reads memory and exits.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let empty = words[0].load(Ordering::Acquire) == 0;
-            // SAFETY: leaves without running anything of the parent's.
+            // SAFETY: exits without running any code of the parent.
             unsafe { libc::_exit(i32::from(!empty)) };
         }
         let mut status = 0;

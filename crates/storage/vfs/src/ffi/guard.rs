@@ -1,4 +1,4 @@
-//! The one place where a panic stops on its way to C.
+//! Stops panics before they reach C.
 
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,8 +7,8 @@ use super::Code;
 
 /// Runs `body`; a panic in it becomes `SQLITE_IOERR`.
 ///
-/// A panic is a bug of ours. The state it leaves behind belongs to one file, which fails closed: what was not sealed
-/// was not written.
+/// A panic is a bug in this library. The state after it belongs to one file, which fails closed:
+/// nothing unsealed was written.
 pub fn guard(body: impl FnOnce() -> Result<(), Code>) -> c_int {
     guard_or(Code::IOERR.as_raw(), || Code::raw_of(body()))
 }

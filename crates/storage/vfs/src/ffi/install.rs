@@ -1,4 +1,5 @@
-//! What is installed in each copy of SQLite that loads this library, and the extension's entry point.
+//! Installs the VFS, functions and collations in each copy of SQLite that loads this library; the
+//! extension's entry point.
 
 use std::ffi::{c_char, c_int};
 use std::sync::OnceLock;
@@ -11,13 +12,14 @@ use super::module::add_table;
 use super::sqlite::{Database, RawApi};
 use super::{Api, Code, Table};
 
-/// What is done for each copy of SQLite that loads us, and for each of its connections.
+/// The components installed in each copy of SQLite that loads this library, and in each of its
+/// connections.
 pub struct Installer {
-    /// Called at least once for every copy, before its first connection is served: makes the VFS known.
+    /// Called at least once for every copy, before its first connection is used: registers the VFS.
     pub install: fn(Api) -> Result<(), String>,
     /// The SQL functions.
     pub functions: &'static [Entry],
-    /// More of them, from crates that build on this one.
+    /// Additional functions, from crates that build on this one.
     pub own_functions: &'static [Entry],
     /// The table-valued functions.
     pub tables: &'static [Table],
@@ -33,7 +35,7 @@ fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawAp
     let installer = INSTALLER.get().ok_or(Code::MISUSE)?;
     (installer.install)(api).map_err(|message| {
         if !error.is_null() {
-            // SAFETY: SQLite passes room for one pointer, and frees what is put there.
+            // SAFETY: SQLite passes room for one pointer, and frees the string.
             unsafe { error.write(api.allocate_text(&message)) };
         }
         Code::ERROR
@@ -44,7 +46,7 @@ fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawAp
         add_table(database, &api, table)?;
     }
     add_collations(database, &api, installer.collations)?;
-    // Behind the tables: those that they replace forget the connection.
+    // After the tables: replacing earlier tables of this connection removes it from the record.
     connections::note(&api, database);
     Ok(api)
 }
@@ -58,9 +60,10 @@ unsafe extern "C" fn every_connection(
     guard(|| load(database, error, routines).map(|_| ()))
 }
 
-/// What an extension's entry point does: installs for this copy of SQLite, and for all connections that it will open.
+/// The implementation of an extension's entry point: installs for this copy of SQLite, and for all
+/// connections that it will open.
 ///
-/// Answers SQLITE_OK_LOAD_PERMANENTLY: the VFS outlives the connection that loaded it.
+/// Returns SQLITE_OK_LOAD_PERMANENTLY: the VFS outlives the connection that loaded it.
 ///
 /// # Safety
 /// The arguments are those that SQLite passed to an extension's entry point (sqlite.org/loadext.html).
@@ -83,7 +86,7 @@ pub unsafe fn entry_point(
     if code == 0 { OK_LOAD_PERMANENTLY } else { code }
 }
 
-/// An entry point, with whichever names a binding has for SQLite's two opaque structs.
+/// An entry point, with a binding's names for SQLite's two opaque structs.
 pub type EntryPoint<D, R> = unsafe extern "C" fn(*mut D, *mut *mut c_char, *const R) -> c_int;
 
 /// A binding's `sqlite3_auto_extension`.
@@ -98,11 +101,11 @@ unsafe extern "C" fn every_linked_connection<D, R>(
     unsafe { every_connection(database.cast(), error, routines.cast()) }
 }
 
-/// Installs for the SQLite that is linked into this program: pass its `sqlite3_auto_extension`. The VFS is known as
-/// soon as a first connection, in memory say, was opened.
+/// Installs for the SQLite that is linked into this program: pass its `sqlite3_auto_extension`. The
+/// VFS is registered as soon as a first connection, for example in memory, was opened.
 ///
 /// # Errors
-/// As `sqlite3_auto_extension` has it.
+/// Those of `sqlite3_auto_extension`.
 pub fn install_linked<D, R>(installer: Installer, auto_extension: AutoExtension<D, R>) -> Result<(), Code> {
     INSTALLER.get_or_init(|| installer);
     // SAFETY: only a binding's sqlite3_auto_extension has this type.

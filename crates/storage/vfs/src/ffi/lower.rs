@@ -1,4 +1,4 @@
-//! The VFS below: as a safe value, and its files.
+//! The VFS below, as a safe value, and its files.
 
 use std::ffi::{CStr, c_int};
 use std::ptr::NonNull;
@@ -8,11 +8,11 @@ use super::{Code, Name, RawControl, ShmLock, ShmRegion};
 use crate::file_meter::FileMeter;
 use crate::thread_io;
 
-/// A VFS that SQLite knows.
+/// A VFS registered with SQLite.
 #[derive(Clone, Copy)]
 pub struct LowerVfs(NonNull<RawVfs>);
 
-// SAFETY: SQLite calls a registered VFS from any thread; a registered VFS stays where it is.
+// SAFETY: SQLite calls a registered VFS from any thread; a registered VFS is not moved.
 unsafe impl Send for LowerVfs {}
 // SAFETY: as above.
 unsafe impl Sync for LowerVfs {}
@@ -31,17 +31,17 @@ impl LowerVfs {
         unsafe { self.0.as_ref() }
     }
 
-    /// What it is called.
+    /// The VFS's name.
     #[must_use]
     pub fn name(&self) -> &CStr {
         // SAFETY: a registered VFS has a name that ends with a zero byte.
         unsafe { CStr::from_ptr(self.raw().name) }
     }
 
-    /// Opens a file, and says with which flags it was opened.
+    /// Opens a file, and returns the flags with which it was opened.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<(LowerFile, OpenFlags), Code> {
         let open = self.raw().open.ok_or(Code::MISUSE)?;
         let size = usize::try_from(self.raw().file_size).map_err(|_| Code::MISUSE)?;
@@ -59,32 +59,33 @@ impl LowerVfs {
         Ok((file, OpenFlags(out_flags)))
     }
 
-    /// Deletes a file; with `sync_dir` its folder is synced after.
+    /// Deletes a file, and then syncs its folder if `sync_dir` is set.
     ///
     /// # Errors
-    /// As the VFS below has it; `IOERR_DELETE_NOENT` where there is none.
+    /// Those of the VFS below; `IOERR_DELETE_NOENT` if there is no such file.
     pub fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code> {
         let delete = self.raw().delete.ok_or(Code::MISUSE)?;
         // SAFETY: the path ends with a zero byte.
         Code::check(unsafe { delete(self.as_ptr(), path.as_ptr(), c_int::from(sync_dir)) })
     }
 
-    /// Whether the file can be reached as `flags` asks (`SQLITE_ACCESS_*`).
+    /// Whether the file can be accessed as `flags` specify (`SQLITE_ACCESS_*`).
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code> {
         let access = self.raw().access.ok_or(Code::MISUSE)?;
         let mut answer = 0;
-        // SAFETY: the path ends with a zero byte; the answer is one int.
+        // SAFETY: the path ends with a zero byte; the result is one int.
         Code::check(unsafe { access(self.as_ptr(), path.as_ptr(), flags, &raw mut answer) })?;
         Ok(answer != 0)
     }
 
-    /// Writes the whole path, with a zero byte behind it, into `out`, and says whether a symbolic link was followed.
+    /// Writes the absolute path, followed by a zero byte, into `out`, and returns whether a
+    /// symbolic link was followed.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         let full = self.raw().full_pathname.ok_or(Code::MISUSE)?;
         let size = c_int::try_from(out.len()).map_err(|_| Code::CANTOPEN)?;
@@ -97,7 +98,7 @@ impl LowerVfs {
     }
 }
 
-/// SQLITE_OK_SYMLINK: SQLite refuses it where the caller asked for SQLITE_OPEN_NOFOLLOW.
+/// SQLITE_OK_SYMLINK: SQLite refuses the file if the caller set SQLITE_OPEN_NOFOLLOW.
 pub(super) const OK_SYMLINK: c_int = 512;
 
 /// An open file of the VFS below; closed when dropped.
@@ -125,12 +126,12 @@ impl LowerFile {
         self.methods().and_then(pick).ok_or(Code::NOTFOUND)
     }
 
-    /// Counts reads, writes and syncs from now on.
+    /// Sets the meter that counts reads, writes and syncs from now on.
     pub fn set_meter(&mut self, meter: Option<FileMeter>) {
         self.meter = meter;
     }
 
-    /// Whether it can map shared memory.
+    /// Whether the file can map shared memory.
     #[must_use]
     pub fn has_shm(&self) -> bool {
         self.methods()
@@ -140,7 +141,7 @@ impl LowerFile {
     /// Reads exactly `out.len()` bytes.
     ///
     /// # Errors
-    /// `IOERR_SHORT_READ` where the file ends before; the rest of `out` is then zero.
+    /// `IOERR_SHORT_READ` if the file ends earlier; the rest of `out` is then zero.
     pub fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
         thread_io::note(|counts| counts.reads += 1);
         let read = self.method(|methods| methods.read)?;
@@ -156,7 +157,8 @@ impl LowerFile {
         }
     }
 
-    /// As [`LowerFile::read`], for what SQLite did not ask for: it is not counted.
+    /// As [`LowerFile::read`], for data that SQLite did not request: it is not counted by the
+    /// meter.
     ///
     /// # Errors
     /// As [`LowerFile::read`].
@@ -170,7 +172,7 @@ impl LowerFile {
     /// Writes all of `data`.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         thread_io::note(|counts| counts.writes += 1);
         let write = self.method(|methods| methods.write)?;
@@ -185,10 +187,10 @@ impl LowerFile {
         }
     }
 
-    /// Cuts or grows the file.
+    /// Truncates or extends the file.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn truncate(&mut self, size: u64) -> Result<(), Code> {
         let truncate = self.method(|methods| methods.truncate)?;
         let size = i64::try_from(size).map_err(|_| Code::IOERR_TRUNCATE)?;
@@ -196,10 +198,10 @@ impl LowerFile {
         Code::check(unsafe { truncate(self.raw(), size) })
     }
 
-    /// Brings what was written to the disk.
+    /// Syncs the file.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
         let sync = self.method(|methods| methods.sync)?;
         let file = self.raw();
@@ -214,11 +216,11 @@ impl LowerFile {
     /// The file's size in bytes.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn size(&mut self) -> Result<u64, Code> {
         let file_size = self.method(|methods| methods.file_size)?;
         let mut size = 0_i64;
-        // SAFETY: the file is open; the answer is one number.
+        // SAFETY: the file is open; the result is one number.
         Code::check(unsafe { file_size(self.raw(), &raw mut size) })?;
         u64::try_from(size).map_err(|_| Code::IOERR)
     }
@@ -226,46 +228,46 @@ impl LowerFile {
     /// Takes a lock (`SQLITE_LOCK_*`).
     ///
     /// # Errors
-    /// `BUSY` where another has it.
+    /// `BUSY` if another connection holds a conflicting one.
     pub fn lock(&mut self, level: c_int) -> Result<(), Code> {
         let lock = self.method(|methods| methods.lock)?;
         // SAFETY: the file is open.
         Code::check(unsafe { lock(self.raw(), level) })
     }
 
-    /// Gives locks back.
+    /// Releases locks down to `level`.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn unlock(&mut self, level: c_int) -> Result<(), Code> {
         let unlock = self.method(|methods| methods.unlock)?;
         // SAFETY: the file is open.
         Code::check(unsafe { unlock(self.raw(), level) })
     }
 
-    /// Whether anyone holds RESERVED or more.
+    /// Whether any connection holds RESERVED or a higher lock.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn check_reserved_lock(&mut self) -> Result<bool, Code> {
         let check = self.method(|methods| methods.check_reserved_lock)?;
         let mut answer = 0;
-        // SAFETY: the file is open; the answer is one int.
+        // SAFETY: the file is open; the result is one int.
         Code::check(unsafe { check(self.raw(), &raw mut answer) })?;
         Ok(answer != 0)
     }
 
-    /// Passes a file control down as it came.
+    /// Passes a file control unchanged to the VFS below.
     ///
     /// # Errors
-    /// `NOTFOUND` where the VFS below does not know it.
+    /// `NOTFOUND` if the VFS below does not know it.
     pub fn control(&mut self, control: &RawControl) -> Result<(), Code> {
         let method = self.method(|methods| methods.file_control)?;
         // SAFETY: operation and argument are SQLite's own.
         Code::check(unsafe { method(self.raw(), control.operation, control.argument) })
     }
 
-    /// Tells the VFS below that nothing may be mapped.
+    /// Disables memory mapping in the VFS below.
     pub fn forbid_mapping(&mut self) {
         let mut size = 0_i64;
         if let Ok(method) = self.method(|methods| methods.file_control) {
@@ -274,17 +276,18 @@ impl LowerFile {
         }
     }
 
-    /// Whether its path leads to another file now. A VFS that does not know says no.
+    /// Whether its path now refers to another file; `false` if the VFS below does not support the
+    /// query.
     pub fn has_moved(&mut self) -> bool {
         let mut moved: c_int = 0;
         if let Ok(method) = self.method(|methods| methods.file_control) {
-            // SAFETY: SQLITE_FCNTL_HAS_MOVED (20) answers by an int.
+            // SAFETY: SQLITE_FCNTL_HAS_MOVED (20) sets an int.
             let _ = unsafe { method(self.raw(), 20, (&raw mut moved).cast()) };
         }
         moved != 0
     }
 
-    /// The unit that the disk writes in one piece.
+    /// The unit of the disk's atomic writes, in bytes.
     #[must_use]
     pub fn sector_size(&mut self) -> c_int {
         match self.method(|methods| methods.sector_size) {
@@ -294,7 +297,7 @@ impl LowerFile {
         }
     }
 
-    /// What the device promises: `SQLITE_IOCAP_*`.
+    /// The device's characteristics: `SQLITE_IOCAP_*`.
     #[must_use]
     pub fn device_characteristics(&mut self) -> c_int {
         match self.method(|methods| methods.device_characteristics) {
@@ -304,14 +307,14 @@ impl LowerFile {
         }
     }
 
-    /// Maps a region of shared memory; `None` where it does not exist and may not be made.
+    /// Maps a region of shared memory; `None` if it does not exist and may not be created.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
         let map = self.method(|methods| methods.shm_map)?;
         let mut start = std::ptr::null_mut();
-        // SAFETY: the file is open; the answer is one pointer.
+        // SAFETY: the file is open; the result is one pointer.
         let code = unsafe { map(self.raw(), region, size, c_int::from(extend), &raw mut start) };
         let is_read_only = code == Code::READONLY.as_raw();
         let region = ShmRegion::from_raw(start, usize::try_from(size).unwrap_or(0), is_read_only);
@@ -321,10 +324,10 @@ impl LowerFile {
         Ok(region)
     }
 
-    /// Takes or gives back locks of the shared memory.
+    /// Takes or releases locks of the shared memory.
     ///
     /// # Errors
-    /// `BUSY` where another has one.
+    /// `BUSY` if another connection holds a conflicting one.
     pub fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
         let method = self.method(|methods| methods.shm_lock)?;
         // SAFETY: the file is open.
@@ -339,10 +342,10 @@ impl LowerFile {
         }
     }
 
-    /// Unmaps the shared memory, and deletes it if asked.
+    /// Unmaps the shared memory, and deletes it if `delete` is set.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn shm_unmap(&mut self, delete: bool) -> Result<(), Code> {
         let unmap = self.method(|methods| methods.shm_unmap)?;
         // SAFETY: the file is open.
@@ -351,10 +354,10 @@ impl LowerFile {
 }
 
 impl LowerFile {
-    /// Closes it, once. Every other call is refused from then on.
+    /// Closes the file, once. Every later call returns an error.
     pub fn close(&mut self) {
         if let Ok(close) = self.method(|methods| methods.close) {
-            // SAFETY: the file is open, and this is the last that is done with it.
+            // SAFETY: the file is open, and this is its last use.
             let _ = unsafe { close(self.raw()) };
             self.memory.fill(0);
         }

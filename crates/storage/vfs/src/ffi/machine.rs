@@ -1,4 +1,4 @@
-//! What is asked of the machine itself: randomness and the cycle counter.
+//! Services of the operating system and the processor: randomness, the cycle counter, memory locks.
 
 use std::ffi::CStr;
 
@@ -7,7 +7,7 @@ use super::Code;
 /// Fills `out` from the operating system's generator (getrandom(2)).
 ///
 /// # Errors
-/// `IOERR` if there is none: nothing can be sealed then.
+/// `IOERR` if the generator fails: then nothing can be sealed.
 pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
     let mut done = 0;
     while done < out.len() {
@@ -24,19 +24,22 @@ pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
     Ok(())
 }
 
-/// Whether this process has rights that who started it does not have (set-user-ID, set-group-ID, file capabilities):
-/// the kernel says so in AT_SECURE (getauxval(3)). Its environment is theirs, and not its owner's.
+/// Whether this process has rights that the user who started it does not have (set-user-ID,
+/// set-group-ID, file capabilities), from AT_SECURE (getauxval(3)). That user controls the
+/// environment of the process.
 #[must_use]
 pub fn is_elevated() -> bool {
-    // SAFETY: the call reads what the kernel left for this process, and touches no memory of ours.
+    // SAFETY: the call reads the kernel's data for this process, and writes no memory of the
+    // program.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Makes an empty file that only its owner may use (mode 0600), where none of that name is. No descriptor of it is
-/// opened: closing that would give up the locks of this process on the file (fcntl(2)).
+/// Creates an empty file that only its owner may access (mode 0600), if there is none of that name.
+/// It is created without a descriptor: closing one would release the locks of this process on the
+/// file (fcntl(2)).
 ///
 /// # Errors
-/// `AlreadyExists`; what mknod(2) says.
+/// `AlreadyExists`; errors of mknod(2).
 pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
     // SAFETY: the path ends with a zero byte.
     match unsafe { libc::mknod(path.as_ptr(), libc::S_IFREG | 0o600, 0) } {
@@ -45,23 +48,24 @@ pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
     }
 }
 
-/// Locks all memory of this process, now and later (mlockall(2)); a page is locked when it is first used.
+/// Locks all current and future memory of this process (mlockall(2)); a page is locked when it is
+/// first used.
 ///
 /// # Errors
-/// As the system has it.
+/// Those of the system.
 pub fn lock_memory() -> std::io::Result<()> {
     const FLAGS: libc::c_int = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
-    // SAFETY: the call takes flags alone, and moves no memory.
+    // SAFETY: the call takes only flags, and moves no memory.
     match unsafe { libc::mlockall(FLAGS) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error()),
     }
 }
 
-/// How much memory this process may lock, in bytes; nothing where there is no limit.
+/// The amount of memory that this process may lock, in bytes; `None` without a limit.
 ///
 /// # Errors
-/// As the system has it.
+/// Those of the system.
 pub fn locked_memory_limit() -> std::io::Result<Option<u64>> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -75,16 +79,17 @@ pub fn locked_memory_limit() -> std::io::Result<Option<u64>> {
     }
 }
 
-/// Asks the system to drop the clean pages of a file from its page cache (posix_fadvise(2)), by the number
-/// of a descriptor. One that is closed by now, or another file's, does no harm: it is advice.
+/// Asks the system to drop the clean pages of a file from its page cache (posix_fadvise(2)), by
+/// descriptor number. A descriptor that was closed meanwhile, or belongs to another file, does no
+/// harm: the call is only advice.
 pub fn forget_cached(descriptor: i32) {
-    // SAFETY: the call takes any number, and touches no memory of ours.
+    // SAFETY: the call accepts any number, and writes no memory of the program.
     let _ = unsafe { libc::posix_fadvise(descriptor, 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
-/// A number that no other machine draws, not even one that goes on from the same copy of memory: from the
-/// processor's own generator, in 26 ns where getrandom(2) takes 600 (AMD Zen 3). `None` where there is none, or it
-/// is a broken one. It is not for keys.
+/// A number that no other machine draws, not even one that continues from the same copy of memory:
+/// from the processor's generator, in 26 ns where getrandom(2) takes 600 (AMD Zen 3). `None` if
+/// there is none, or it is defective. Not for keys.
 #[must_use]
 pub fn hardware_random() -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
@@ -94,7 +99,7 @@ pub fn hardware_random() -> Option<u64> {
         }
         // SAFETY: the processor has the instruction.
         let number = unsafe { rdrand() };
-        // Processors are known that answer one of these for ever (AMD erratum after a suspend).
+        // Some processors return one of these values permanently (AMD erratum after a suspend).
         number.filter(|number| *number != 0 && *number != u64::MAX)
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -113,7 +118,7 @@ fn rdrand() -> Option<u64> {
         .then_some(number)
 }
 
-/// The processor's cycle counter; zero where there is none to be read.
+/// The processor's cycle counter; zero if it cannot be read.
 #[must_use]
 pub fn cycle_count() -> u64 {
     #[cfg(target_arch = "x86_64")]

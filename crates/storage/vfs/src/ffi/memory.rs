@@ -1,4 +1,4 @@
-//! Allocators that count for the thread that calls them.
+//! Allocators that count memory per calling thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::{c_int, c_void};
@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 use super::Code;
 use crate::thread_memory::{admits_sqlite, note_rust, note_sqlite};
 
-/// The system's allocator, which counts what each thread has: a program's `#[global_allocator]`.
+/// The system's allocator with counters per thread, for use as a program's `#[global_allocator]`.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct CountingAllocator;
 
-// SAFETY: every method is the system allocator's own, called with the same arguments; counting allocates nothing,
-// since the thread's counters are constants without a destructor.
+// SAFETY: every method calls the system allocator's with the same arguments; counting allocates
+// nothing, since the thread's counters are constants without a destructor.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's own promise.
@@ -71,11 +71,12 @@ unsafe impl Sync for MemoryMethods {}
 /// A binding's `sqlite3_config`.
 pub type Config = unsafe extern "C" fn(c_int, ...) -> c_int;
 
-/// Counts what the SQLite that is linked into this program allocates: pass its `sqlite3_config`. Before SQLite is
-/// used for anything.
+/// Counts the allocations of the SQLite that is linked into this program: pass its
+/// `sqlite3_config`. Must be called before any use of SQLite.
 ///
 /// # Errors
-/// As `sqlite3_config` has it: SQLITE_MISUSE where SQLite is in use already, whose memory is then not counted.
+/// Those of `sqlite3_config`: SQLITE_MISUSE if SQLite is already in use; its memory is then not
+/// counted.
 pub fn count_sqlite(config: Config) -> Result<(), Code> {
     if OWN.get().is_some() {
         return Ok(());
@@ -99,11 +100,11 @@ pub fn count_sqlite(config: Config) -> Result<(), Code> {
         realloc: Some(realloc),
         ..own
     };
-    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite copies. It allocates nothing
-    // before it is initialized, and refuses this option from then on: so `OWN` is set before the functions above
-    // need it.
+    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite copies. SQLite
+    // allocates nothing before it is initialized, and refuses this option from then on: so `OWN` is
+    // set before the functions above need it.
     Code::check(unsafe { config(CONFIG_MALLOC, &raw mut counting) })?;
-    // Who calls this at the same time sets the same.
+    // A concurrent caller sets the same value.
     let _ = OWN.set(own);
     Ok(())
 }
@@ -152,10 +153,10 @@ unsafe extern "C" fn realloc(block: *mut c_void, bytes: c_int) -> *mut c_void {
     moved
 }
 
-/// The size of a block of SQLite's; 0 of none.
+/// The size of a block of SQLite's, in bytes; 0 for null.
 fn size(block: *mut c_void) -> i64 {
     match OWN.get().and_then(|own| own.size) {
-        // SAFETY: the block is one that SQLite's allocator gave, and has not taken back.
+        // SAFETY: the block was allocated by SQLite's allocator, and is not freed yet.
         Some(own) if !block.is_null() => i64::from(unsafe { own(block) }),
         Some(_) | None => 0,
     }
@@ -175,7 +176,7 @@ mod tests {
         std::thread::spawn(|| {
             thread_memory::begin(1 << 40, 0);
             let layout = Layout::from_size_align(1 << 20, 8).unwrap();
-            // SAFETY: the size is not zero, and the block is given back with its layout.
+            // SAFETY: the size is not zero, and the block is freed with its layout.
             let block = unsafe { CountingAllocator.alloc(layout) };
             assert_eq!(thread_memory::used(), 1 << 20);
             // SAFETY: as above.

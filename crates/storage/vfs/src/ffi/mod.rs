@@ -1,14 +1,15 @@
-//! Everything in this crate that is unsafe: SQLite's C interface, as values and traits that are safe to use.
+//! All unsafe code of this crate: SQLite's C interface, as values and traits that are safe to use.
 //!
 //! - no-unwinding-into-c: no panic crosses into C: every `extern "C"` function runs its one safe
 //!   call inside `guard::guard`.
 //! - one-call-per-file: SQLite calls one file's methods one at a time (a connection's mutex, or the
 //!   caller's duty in single-thread mode: sqlite.org/threadsafe.html), so a file is `&mut` in its
 //!   methods.
-//! - names-outlive-files: a name that SQLite gives to `xOpen` stays where it is until the file is
-//!   closed (sqlite.org/c3ref/vfs.html).
+//! - names-outlive-files: a name that SQLite passes to `xOpen` is not moved or freed until the file
+//!   is closed (sqlite.org/c3ref/vfs.html).
 //!
-//! What a file means is left to the modules above: nothing here knows of keys or pages.
+//! The meaning of a file's content is left to the modules above: this module does not know keys or
+//! pages.
 #![expect(unsafe_code, reason = "the one room for it: SQLite's C interface")]
 
 mod api;

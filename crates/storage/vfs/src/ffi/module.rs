@@ -1,4 +1,4 @@
-//! Table-valued functions: read-only tables whose rows are made when they are asked for.
+//! Table-valued functions: read-only tables whose rows are computed on demand.
 
 use std::any::Any;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -11,16 +11,17 @@ use super::{Api, Code, Value};
 /// One row, a value per visible column.
 pub type TableRow = Vec<Value>;
 
-/// A table-valued function of one optional argument: the name of an attached database, `main` by default.
+/// A table-valued function with one optional argument: the name of an attached database, `main` by
+/// default.
 #[derive(Clone, Copy)]
 pub struct Table {
-    /// Its name.
+    /// The SQL name.
     pub name: &'static CStr,
     /// `CREATE TABLE x(...)`; the last column is `schema HIDDEN`.
     pub declaration: &'static CStr,
-    /// How many columns stand before the hidden one.
+    /// The number of columns before the hidden one.
     pub columns: c_int,
-    /// The rows for one file of ours; what it answers otherwise ends the statement.
+    /// Computes the rows for one file of this VFS; an error ends the statement.
     pub rows: fn(&mut dyn Any) -> Result<Vec<TableRow>, Code>,
 }
 
@@ -54,7 +55,7 @@ struct Module {
 // SAFETY: constant function pointers.
 unsafe impl Sync for Module {}
 
-/// `sqlite3_vtab`, ours behind it.
+/// `sqlite3_vtab`, followed by this module's fields.
 #[repr(C)]
 struct RawTable {
     module: *const c_void,
@@ -71,7 +72,7 @@ impl RawTable {
     }
 }
 
-/// `sqlite3_vtab_cursor`, ours behind it.
+/// `sqlite3_vtab_cursor`, followed by this module's fields.
 #[repr(C)]
 struct RawCursor {
     table: *mut RawTable,
@@ -93,7 +94,7 @@ struct ConstraintUsage {
     omit: u8,
 }
 
-/// The head of `sqlite3_index_info`.
+/// The first fields of `sqlite3_index_info`.
 #[repr(C)]
 struct IndexInfo {
     constraint_count: c_int,
@@ -107,7 +108,7 @@ struct IndexInfo {
 struct TableHome {
     api: Api,
     table: Table,
-    /// The connection's address: it is forgotten when the module goes with it.
+    /// The connection's address: the connection is forgotten when the module is dropped.
     connection: usize,
 }
 
@@ -121,9 +122,9 @@ unsafe extern "C" fn connect(
 ) -> c_int {
     const DIRECT_ONLY: c_int = 3;
     guard(|| {
-        // SAFETY: `add_table` passed a home that lives for ever.
+        // SAFETY: `add_table` passed a home that outlives the module's tables.
         let home = unsafe { &*data.cast::<TableHome>() };
-        // SAFETY: called within xConnect, as it has to be; this option takes no argument
+        // SAFETY: called within xConnect, as required; this option takes no argument
         // (sqlite.org/c3ref/vtab_config.html).
         Code::check(unsafe { (home.api.vtab_config)(database, DIRECT_ONLY) })?;
         // SAFETY: the connection is open; the declaration ends with a zero byte.
@@ -144,10 +145,10 @@ unsafe extern "C" fn connect(
 unsafe extern "C" fn best_index(table: *mut RawTable, info: *mut IndexInfo) -> c_int {
     const EQUAL: u8 = 2;
     guard(|| {
-        // SAFETY: SQLite passes a table that `connect` made.
+        // SAFETY: SQLite passes a table made by `connect`.
         let hidden = unsafe { &*table }.home();
         let hidden = hidden.table.columns;
-        // SAFETY: SQLite passes one, for this call.
+        // SAFETY: SQLite passes a valid struct, for this call.
         let info = unsafe { &mut *info };
         let count = usize::try_from(info.constraint_count).unwrap_or(0);
         for index in 0..count {
@@ -157,10 +158,11 @@ unsafe extern "C" fn best_index(table: *mut RawTable, info: *mut IndexInfo) -> c
             let constraint = unsafe { &*constraint };
             if constraint.column == hidden && constraint.operation == EQUAL {
                 if constraint.usable == 0 {
-                    // The argument comes from a table that this plan reads later: no plan of ours.
+                    // The argument is from a table that this plan reads later: the plan is
+                    // impossible.
                     return Err(Code::CONSTRAINT);
                 }
-                // SAFETY: and as many usages.
+                // SAFETY: SQLite passes as many usages as constraints.
                 let usage = unsafe { info.usage.add(index) };
                 // SAFETY: as above.
                 let usage = unsafe { &mut *usage };
@@ -227,7 +229,7 @@ unsafe extern "C" fn filter(
         let shown = visit_file(&home.api, table.database, &schema, &mut |file| {
             rows = (home.table.rows)(file)
         });
-        // A database on another VFS has no row: that is the answer, and no error.
+        // A database on another VFS has no rows; this is not an error.
         shown.or_else(|code| if code == Code::NOTFOUND { Ok(()) } else { Err(code) })?;
         cursor.rows = rows?;
         cursor.index = 0;
@@ -275,7 +277,7 @@ unsafe extern "C" fn rowid(cursor: *mut RawCursor, out: *mut i64) -> c_int {
 
 static MODULE: Module = Module {
     version: 1,
-    // Without xCreate the table is there without CREATE VIRTUAL TABLE (sqlite.org/vtab.html#epovtab).
+    // Without xCreate the table exists without CREATE VIRTUAL TABLE (sqlite.org/vtab.html#epovtab).
     create: std::ptr::null(),
     connect,
     best_index,
@@ -292,12 +294,13 @@ static MODULE: Module = Module {
 };
 
 unsafe extern "C" fn drop_home(home: *mut c_void) {
-    // SAFETY: made by `add_table`; SQLite calls this once, when the last table of the module is gone.
+    // SAFETY: made by `add_table`; SQLite calls this once, after the last table of the module was
+    // dropped.
     let home = unsafe { Box::from_raw(home.cast::<TableHome>()) };
     super::connections::forget(home.connection);
 }
 
-/// Gives a connection a table-valued function.
+/// Registers a table-valued function with a connection.
 pub(super) fn add_table(database: *mut Database, api: &Api, table: &'static Table) -> Result<(), Code> {
     let home = Box::into_raw(Box::new(TableHome {
         api: *api,
@@ -306,6 +309,6 @@ pub(super) fn add_table(database: *mut Database, api: &Api, table: &'static Tabl
     }))
     .cast::<c_void>();
     let module = (&raw const MODULE).cast::<c_void>();
-    // SAFETY: the connection is open; module and home live for ever.
+    // SAFETY: the connection is open; the module is static, and only `drop_home` frees the home.
     Code::check(unsafe { (api.create_module_v2)(database, table.name.as_ptr(), module, home, Some(drop_home)) })
 }

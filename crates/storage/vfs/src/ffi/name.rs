@@ -1,4 +1,4 @@
-//! A file name as SQLite gives it to `xOpen`: with URI parameters behind it.
+//! A file name as SQLite passes it to `xOpen`: followed by URI parameters.
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Api;
 
-/// `sqlite3_filename`: valid until the file opened by it is closed.
+/// `sqlite3_filename`: valid until the file opened with it is closed.
 pub struct Name<'a> {
     pointer: *const c_char,
     api: Api,
@@ -14,7 +14,7 @@ pub struct Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// Wraps what SQLite passed to `xOpen`; `None` for a file without a name.
+    /// Wraps the pointer that SQLite passed to `xOpen`; `None` for a file without a name.
     pub(super) fn from_raw(pointer: *const c_char, api: Api) -> Option<Self> {
         (!pointer.is_null()).then_some(Self {
             pointer,
@@ -35,7 +35,8 @@ impl<'a> Name<'a> {
         self.pointer
     }
 
-    /// Tells names of one connection apart from equal names of another: SQLite keeps one string per pager.
+    /// Distinguishes names of one connection from equal names of another: SQLite has one string per
+    /// pager.
     #[must_use]
     pub fn address(&self) -> usize {
         self.pointer.addr()
@@ -44,7 +45,8 @@ impl<'a> Name<'a> {
     /// The name itself, without parameters.
     #[must_use]
     pub fn text(&self) -> &'a CStr {
-        // SAFETY: SQLite's names end with a zero byte and live as long as the file (names-outlive-files).
+        // SAFETY: SQLite's names end with a zero byte and are valid as long as the file
+        // (names-outlive-files).
         unsafe { CStr::from_ptr(self.pointer) }
     }
 
@@ -55,7 +57,7 @@ impl<'a> Name<'a> {
         Path::new(std::ffi::OsStr::from_bytes(self.text().to_bytes()))
     }
 
-    /// A parameter of the URI by which the database was opened.
+    /// A parameter of the URI with which the database was opened.
     #[must_use]
     pub fn parameter(&self, key: &CStr) -> Option<String> {
         // SAFETY: the name came from SQLite's own xOpen (sqlite.org/c3ref/uri_boolean.html); the key ends with zero.
@@ -63,7 +65,7 @@ impl<'a> Name<'a> {
         if value.is_null() {
             return None;
         }
-        // SAFETY: a parameter ends with a zero byte and lives as long as the name.
+        // SAFETY: a parameter ends with a zero byte and is valid as long as the name.
         let value = unsafe { CStr::from_ptr(value) };
         Some(value.to_string_lossy().into_owned())
     }
@@ -74,13 +76,14 @@ impl<'a> Name<'a> {
         let name = |index| {
             // SAFETY: the name came from SQLite's own xOpen (sqlite.org/c3ref/uri_boolean.html).
             let key = unsafe { (self.api.uri_key)(self.pointer, index) };
-            // SAFETY: it is null behind the last one, or ends with a zero byte and lives as long as the name.
+            // SAFETY: it is null after the last one, or ends with a zero byte and is valid as long
+            // as the name.
             (!key.is_null()).then(|| unsafe { CStr::from_ptr(key) }.to_string_lossy().into_owned())
         };
         (0..).map_while(name).collect()
     }
 
-    /// Of the name of a journal or WAL: the database's.
+    /// For the name of a journal or WAL: the name of its database.
     #[must_use]
     pub fn database(&self) -> Name<'a> {
         self.api.database_name(self)

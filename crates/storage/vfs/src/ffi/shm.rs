@@ -1,4 +1,4 @@
-//! Shared memory of a WAL: regions that SQLite maps, reads and writes by itself.
+//! Shared memory of a WAL: regions that SQLite maps, reads and writes directly.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
@@ -11,7 +11,7 @@ use crate::atomics::{AtomicU32, Ordering};
 pub struct ShmRegion {
     start: NonNull<c_void>,
     word_count: usize,
-    /// Whether it may only be read: xShmMap says so by its code, and gives the region all the same.
+    /// Whether it is read-only: xShmMap then returns an error code together with the region.
     pub(super) is_read_only: bool,
 }
 
@@ -31,7 +31,8 @@ impl ShmRegion {
         self.start.as_ptr()
     }
 
-    /// A word of the region in the machine's byte order, as the WAL index has it; `None` beyond its end.
+    /// A word of the region in the machine's byte order, as in the WAL index; `None` beyond its
+    /// end.
     #[must_use]
     pub fn word(&self, index: usize) -> Option<u32> {
         if index >= self.word_count {
@@ -39,30 +40,31 @@ impl ShmRegion {
         }
         // SAFETY: the index is within the region, whose start is page-aligned or from `ShmMemory`.
         let word = unsafe { self.start.cast::<AtomicU32>().add(index) };
-        // SAFETY: the region stays mapped until xShmUnmap, by which every holder of it has dropped it.
+        // SAFETY: the region stays mapped until xShmUnmap, before which every holder has dropped
+        // it.
         let word = unsafe { word.as_ref() };
         Some(word.load(Ordering::Acquire))
     }
 
-    /// Writes a word, where the region may be written to.
+    /// Writes a word, unless the region is read-only.
     pub fn set_word(&self, index: usize, value: u32) {
         if index >= self.word_count || self.is_read_only {
             return;
         }
         // SAFETY: as in `word`.
         let word = unsafe { self.start.cast::<AtomicU32>().add(index) };
-        // SAFETY: as in `word`; other processes, too, use this word by atomics only.
+        // SAFETY: as in `word`; other processes also use this word only atomically.
         let word = unsafe { word.as_ref() };
         word.store(value, Ordering::SeqCst);
     }
 }
 
-/// Memory for a region, for a VFS that keeps its files in memory.
+/// Memory for a region, for a VFS whose files are in memory.
 #[derive(Clone)]
 pub struct ShmMemory(Arc<[AtomicU32]>);
 
 impl ShmMemory {
-    /// `size` bytes of zeros.
+    /// Allocates `size` bytes of zeros.
     #[must_use]
     pub fn new(size: usize) -> Self {
         Self(
@@ -72,16 +74,17 @@ impl ShmMemory {
         )
     }
 
-    /// Writes a word, as another process does.
+    /// Writes a word, as another process would.
     ///
     /// # Panics
-    /// If there is no such word: the caller made the memory.
+    /// If the index is out of bounds: the caller created the memory.
     pub fn set_word(&self, index: usize, word: u32) {
         assert!(index < self.0.len(), "no word {index}");
         self.0[index].store(word, Ordering::Release);
     }
 
-    /// The memory as SQLite wants it. The caller keeps `self` until every connection unmapped it.
+    /// The memory as a region for SQLite. The caller keeps `self` until every connection unmapped
+    /// it.
     #[must_use]
     pub fn region(&self) -> ShmRegion {
         ShmRegion {
@@ -92,16 +95,16 @@ impl ShmMemory {
     }
 }
 
-/// What xShmLock asks for (sqlite.org/c3ref/c_shm_exclusive.html).
+/// The arguments of xShmLock (sqlite.org/c3ref/c_shm_exclusive.html).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShmLock {
     /// The first of the eight lock bytes.
     pub first: i32,
-    /// How many.
+    /// The number of lock bytes.
     pub count: i32,
-    /// Taken, or given back.
+    /// Whether the locks are taken, or released.
     pub lock: bool,
-    /// Exclusive, or shared.
+    /// Whether the locks are exclusive, or shared.
     pub exclusive: bool,
 }
 
@@ -119,7 +122,7 @@ impl ShmLock {
         (if self.lock { 2 } else { 1 }) | (if self.exclusive { 8 } else { 4 })
     }
 
-    /// Whether this touches that lock byte.
+    /// Whether this includes that lock byte.
     #[must_use]
     pub fn covers(self, byte: i32) -> bool {
         self.first <= byte && byte < self.first + self.count

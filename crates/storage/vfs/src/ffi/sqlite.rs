@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// A database connection: only ever a pointer.
+/// A database connection: used only as a pointer.
 #[repr(C)]
 pub struct Database {
     _opaque: [u8; 0],
@@ -33,7 +33,7 @@ pub struct RawStatement {
     _opaque: [u8; 0],
 }
 
-/// `sqlite3_file`, the head of every VFS's own file.
+/// `sqlite3_file`, the first field of every VFS's own file struct.
 #[repr(C)]
 pub struct RawFile {
     pub methods: *const IoMethods,
@@ -63,7 +63,7 @@ pub struct IoMethods {
     pub unfetch: Option<unsafe extern "C" fn(*mut RawFile, i64, *mut c_void) -> c_int>,
 }
 
-/// A system call as SQLite's test interface sees it.
+/// A system call in SQLite's test interface.
 pub type RawSystemCall = Option<unsafe extern "C" fn()>;
 
 /// `sqlite3_vfs`, version 3.
@@ -93,7 +93,7 @@ pub struct RawVfs {
     pub next_system_call: Option<unsafe extern "C" fn(*mut RawVfs, *const c_char) -> *const c_char>,
 }
 
-/// How a file is opened, and what it is: `SQLITE_OPEN_*`.
+/// The open mode and type of a file: `SQLITE_OPEN_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenFlags(pub c_int);
 
@@ -119,16 +119,16 @@ impl OpenFlags {
     }
 }
 
-/// How a file is synced: `SQLITE_SYNC_*`.
+/// The kind of sync: `SQLITE_SYNC_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SyncFlags(pub c_int);
 
 impl SyncFlags {
     /// An ordinary fsync.
     pub const NORMAL: Self = Self(2);
-    /// A full barrier, where the system tells the two apart.
+    /// A full barrier, if the system distinguishes the two.
     pub const FULL: Self = Self(3);
 }
 
-/// The private file control by which a file of ours is found below other shims.
+/// The private file control that finds a file of this VFS below other VFSs.
 pub const FCNTL_VISIT: c_int = 0x53_4c_4e_54;

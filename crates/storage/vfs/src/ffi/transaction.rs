@@ -1,4 +1,4 @@
-//! A connection's transaction, seen and begun from within a function's call.
+//! A connection's transaction, queried and begun from within a function's call.
 
 use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
@@ -7,19 +7,20 @@ use std::ptr;
 use super::FunctionCall;
 use super::sqlite::{Database, RawStatement};
 
-/// What a connection has under way in one of its databases (sqlite.org/c3ref/c_txn_none.html).
+/// The state of a connection's transaction in one of its databases
+/// (sqlite.org/c3ref/c_txn_none.html).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransactionState {
-    /// Nothing.
+    /// No transaction.
     None,
     /// A read transaction.
     Read,
-    /// One that writes.
+    /// A write transaction.
     Write,
 }
 
 impl FunctionCall<'_> {
-    /// What the connection has under way in `schema`; nothing in one that it has not.
+    /// The state of the transaction in `schema`; `None` if there is no such schema.
     #[must_use]
     pub fn transaction_state(&self, schema: &CStr) -> TransactionState {
         // SAFETY: the connection is in use by the caller, and the name ends with a zero byte.
@@ -30,20 +31,22 @@ impl FunctionCall<'_> {
         }
     }
 
-    /// Begins a read transaction in `schema`, unless there is one: a query that has not ended holds it.
+    /// Begins a read transaction in `schema`, unless there is one: an unfinished query holds it.
     ///
     /// # Errors
-    /// In SQLite's words.
+    /// SQLite's message.
     pub fn read_transaction(&self, schema: &CStr) -> Result<ReadTransaction<'_>, String> {
         const ROW: c_int = 100;
         let name = schema.to_string_lossy().replace('"', "\"\"");
-        // A query of the schema has one row, in an empty database, too, and asks for no right that every query has not.
+        // A query of the schema has one row, also in an empty database, and needs no right that
+        // other queries do not need.
         let sql = CString::new(format!("SELECT count(*) FROM \"{name}\".sqlite_schema")).map_err(|e| e.to_string())?;
         let mut held = ReadTransaction {
             call: self,
             statement: ptr::null_mut(),
         };
-        // SAFETY: the connection is in use by the caller; the text ends with a zero byte; the place is for one pointer.
+        // SAFETY: the connection is in use by the caller; the text ends with a zero byte; there is
+        // room for one pointer.
         let prepared = unsafe {
             (self.api().prepare_v2)(
                 self.database(),
@@ -59,12 +62,12 @@ impl FunctionCall<'_> {
         }
         // SAFETY: the connection is in use by the caller.
         let said = unsafe { (self.api().errmsg)(self.database()) };
-        // SAFETY: it ends with a zero byte, and stays until the next call for this connection.
+        // SAFETY: it ends with a zero byte, and is valid until the next call for this connection.
         let said = unsafe { CStr::from_ptr(said) };
         Err(said.to_string_lossy().into_owned())
     }
 
-    /// Says whether someone has interrupted the connection.
+    /// A handle that reports whether the connection was interrupted.
     #[must_use]
     pub fn interrupts(&self) -> Interrupts<'_> {
         Interrupts {
@@ -75,7 +78,7 @@ impl FunctionCall<'_> {
     }
 }
 
-/// A read transaction, until it is dropped.
+/// A read transaction; dropping it ends the transaction.
 pub struct ReadTransaction<'a> {
     call: &'a FunctionCall<'a>,
     statement: *mut RawStatement,
@@ -83,12 +86,12 @@ pub struct ReadTransaction<'a> {
 
 impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
-        // SAFETY: it is null, or was prepared and is finalized here alone.
+        // SAFETY: it is null, or was prepared, and is finalized only here.
         unsafe { (self.call.api().finalize)(self.statement) };
     }
 }
 
-/// Whether `sqlite3_interrupt` was called for a connection. A SQLite before 3.41 does not tell.
+/// Whether `sqlite3_interrupt` was called for a connection. SQLite before 3.41 does not report it.
 pub struct Interrupts<'a> {
     is_interrupted: Option<unsafe extern "C" fn(*mut Database) -> c_int>,
     database: *mut Database,
@@ -100,7 +103,7 @@ pub struct Interrupts<'a> {
 unsafe impl Sync for Interrupts<'_> {}
 
 impl Interrupts<'_> {
-    /// Whether it was.
+    /// Whether the connection was interrupted.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         // SAFETY: as above.

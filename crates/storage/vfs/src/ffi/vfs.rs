@@ -1,4 +1,5 @@
-//! The C side of a VFS: [`Vfs`] is what is implemented in safe code, [`register`] makes it known.
+//! The C interface of a VFS: [`Vfs`] is implemented in safe code, [`register`] registers it with
+//! SQLite.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -9,36 +10,37 @@ use super::lower::{LowerVfs, OK_SYMLINK};
 use super::sqlite::{OpenFlags, RawFile, RawSystemCall, RawVfs};
 use super::{Api, Code, File, Name};
 
-/// What opening a file gives.
+/// The result of opening a file.
 pub struct Opened {
     /// The file.
     pub file: Box<dyn File>,
-    /// How it was opened: read-only where writing was not allowed.
+    /// The flags with which it was opened: read-only if writing was not allowed.
     pub flags: OpenFlags,
     /// Whether it can map shared memory.
     pub has_shm: bool,
 }
 
-/// A VFS, as SQLite sees it (sqlite.org/c3ref/vfs.html). Time, sleep and shared libraries stay with the VFS below.
+/// A VFS, as SQLite uses it (sqlite.org/c3ref/vfs.html). Time, sleep and shared libraries are left
+/// to the VFS below.
 #[expect(missing_docs, reason = "named and documented at sqlite.org/c3ref/vfs.html")]
 #[expect(clippy::missing_errors_doc, reason = "as above")]
 pub trait Vfs: Send + Sync + 'static {
     fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code>;
     fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code>;
     fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code>;
-    /// Answers whether a symbolic link was followed.
+    /// Returns whether a symbolic link was followed.
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code>;
-    /// Whether nameless files that are opened through it are sealed.
+    /// Whether nameless files that are opened through this VFS are sealed.
     fn is_sealing(&self) -> bool {
         false
     }
 }
 
-/// A VFS that SQLite knows; it stays until the process ends.
+/// A registered VFS; it exists until the process ends.
 #[derive(Clone, Copy)]
 pub struct Registered(&'static Home);
 
-/// The C struct with our own state behind it.
+/// The C struct, followed by this module's state.
 #[repr(C)]
 struct Home {
     raw: RawVfs,
@@ -51,19 +53,19 @@ struct Home {
 unsafe impl Sync for Home {}
 
 impl Registered {
-    /// Makes it the default VFS of its SQLite, or no longer.
+    /// Makes it the default VFS of its SQLite, or no longer the default.
     ///
     /// # Errors
-    /// As `sqlite3_vfs_register` has it.
+    /// Those of `sqlite3_vfs_register`.
     pub fn set_default(self, default: bool) -> Result<(), Code> {
         self.0.api.register_vfs((&raw const self.0.raw).cast_mut(), default)
     }
 }
 
-/// Makes a VFS known under `name`. What is not in [`Vfs`] goes to `below`.
+/// Registers a VFS as `name`. Methods that are not in [`Vfs`] are passed to `below`.
 ///
 /// # Errors
-/// As `sqlite3_vfs_register` has it.
+/// Those of `sqlite3_vfs_register`.
 pub fn register(api: Api, name: &CStr, below: LowerVfs, vfs: Box<dyn Vfs>, default: bool) -> Result<Registered, Code> {
     let name: &'static CStr = Box::leak(CString::from(name).into_boxed_c_str());
     let home: &'static mut Home = Box::leak(Box::new(Home {
@@ -79,17 +81,17 @@ pub fn register(api: Api, name: &CStr, below: LowerVfs, vfs: Box<dyn Vfs>, defau
         SEALING.lock().unwrap_or_else(PoisonError::into_inner).push(raw.addr());
     }
     api.register_vfs(raw, default)?;
-    // SAFETY: leaked above, and not changed again but by SQLite's own list of VFSs.
+    // SAFETY: leaked above, and later changed only by SQLite's own list of VFSs.
     Ok(Registered(unsafe { &*raw.cast::<Home>() }))
 }
 
-/// Whether it is a VFS of ours that seals nameless files.
+/// Whether `raw` is a VFS registered here that seals nameless files.
 pub(super) fn is_sealing(raw: *const RawVfs) -> bool {
     let sealing = SEALING.lock().unwrap_or_else(PoisonError::into_inner);
     sealing.contains(&raw.addr())
 }
 
-/// The VFSs that do, by address; none is ever freed.
+/// The addresses of the VFSs that seal nameless files; none is ever freed.
 static SEALING: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 fn raw_vfs(name: &'static CStr, below: &RawVfs) -> Result<RawVfs, Code> {
@@ -135,10 +137,10 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite's memory for the file; without methods, SQLite does not close a file that did not open.
+    // SAFETY: SQLite's memory for the file; SQLite does not close a file without methods.
     unsafe { (*file).methods = std::ptr::null() };
     guard(|| {
-        // SAFETY: SQLite calls the VFS that it was given.
+        // SAFETY: SQLite calls the VFS that was registered.
         let home = unsafe { home(raw) };
         let name = Name::from_raw(name, home.api);
         let opened = home.vfs.open(name.as_ref(), OpenFlags(flags))?;
@@ -156,7 +158,7 @@ unsafe extern "C" fn delete(raw: *mut RawVfs, path: *const c_char, sync_dir: c_i
     guard(|| {
         // SAFETY: SQLite's paths end with a zero byte.
         let path = unsafe { CStr::from_ptr(path) };
-        // SAFETY: SQLite calls the VFS that it was given.
+        // SAFETY: SQLite calls the VFS that was registered.
         unsafe { home(raw) }.vfs.delete(path, sync_dir != 0)
     })
 }
@@ -165,7 +167,7 @@ unsafe extern "C" fn access(raw: *mut RawVfs, path: *const c_char, flags: c_int,
     guard(|| {
         // SAFETY: SQLite's paths end with a zero byte.
         let path = unsafe { CStr::from_ptr(path) };
-        // SAFETY: SQLite calls the VFS that it was given.
+        // SAFETY: SQLite calls the VFS that was registered.
         let answer = unsafe { home(raw) }.vfs.access(path, flags)?;
         // SAFETY: SQLite passes room for one int.
         unsafe { out.write(c_int::from(answer)) };
@@ -182,7 +184,7 @@ unsafe extern "C" fn full_pathname(raw: *mut RawVfs, path: *const c_char, size: 
         };
         // SAFETY: SQLite passes room for `size` bytes.
         let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<u8>(), size) };
-        // SAFETY: SQLite calls the VFS that it was given.
+        // SAFETY: SQLite calls the VFS that was registered.
         match unsafe { home(raw) }.vfs.full_pathname(path, out) {
             Ok(followed) => c_int::from(followed) * OK_SYMLINK,
             Err(code) => code.as_raw(),
@@ -190,11 +192,11 @@ unsafe extern "C" fn full_pathname(raw: *mut RawVfs, path: *const c_char, size: 
     })
 }
 
-/// Passes a call to the VFS below, which has the method: `raw_vfs` offers it only then.
+/// Passes a call to the VFS below, which has the method: `raw_vfs` offers the method only then.
 macro_rules! pass {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) -> $answer:ty = $otherwise:expr;)*) => {
         $(unsafe extern "C" fn $name(raw: *mut RawVfs, $($argument: $type),*) -> $answer {
-            // SAFETY: SQLite calls the VFS that it was given.
+            // SAFETY: SQLite calls the VFS that was registered.
             let below = unsafe { home(raw) }.below;
             match below.raw().$name {
                 // SAFETY: the arguments are SQLite's own, for a method of the same meaning.

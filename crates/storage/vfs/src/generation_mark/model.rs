@@ -1,4 +1,4 @@
-//! A change of keys between writers that go by the mark.
+//! Model: a change of keys between writers that use the generation mark.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::ffi::ShmMemory;
 
 use super::*;
 
-/// The first superblock of the good vector.
+/// The first superblock of the valid test vector.
 fn superblock() -> Superblock {
     let vector = include_bytes!("../../../../../testdata/vectors/superblock/good.vec");
     let start = vector.windows(2).position(|pair| pair == b"\n\n").unwrap() + 2;
@@ -16,7 +16,8 @@ fn superblock() -> Superblock {
     Superblock::parse(&vector[start..start + size]).unwrap()
 }
 
-/// The file's generation, the WAL's write lock, and the index. A writer has the lock, and so has who changes keys.
+/// The file's generation, the WAL's write lock, and the index. A writer holds the lock, and so does
+/// a thread that changes keys.
 struct World {
     generation: AtomicU64,
     write_lock: Mutex<()>,
@@ -28,7 +29,7 @@ impl World {
         GenerationMark::new(self.index.region())
     }
 
-    /// As a write transaction begins: by the mark, or else by the file (set-by-writers).
+    /// The start of a write transaction: by the mark, or else by the file (set-by-writers).
     fn write(&self, view: &mut Superblock) {
         let _held = self.write_lock.lock().unwrap();
         if !self.mark().is_of(view) {
@@ -42,7 +43,7 @@ impl World {
         );
     }
 
-    /// As keys are changed; `survives` where the process is not killed before it has said so.
+    /// A change of keys; without `survives` the process is killed before it sets the mark again.
     fn change(&self, survives: bool) {
         let _held = self.write_lock.lock().unwrap();
         self.mark().clear();
@@ -57,7 +58,7 @@ impl World {
 }
 
 #[test]
-fn no_writer_goes_by_a_mark_of_before_a_change() {
+fn no_writer_uses_a_mark_from_before_a_change() {
     let good = superblock();
     for survives in [true, false] {
         let good = good.clone();
@@ -75,7 +76,8 @@ fn no_writer_goes_by_a_mark_of_before_a_change() {
                 other.write(&mut others_view);
             });
             world.write(&mut view);
-            // Who looks without the lock, and sees the mark of its view behind a change, has seen an old one.
+            // A reader without the lock that finds the mark of its view after a change would have
+            // an outdated view.
             let seen = world.mark().is_of(&view);
             change.join().unwrap();
             writer.join().unwrap();

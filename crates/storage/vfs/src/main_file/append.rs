@@ -1,20 +1,21 @@
-//! Pages behind the end of a file that grows, buffered into fewer writes.
+//! Buffers pages appended to a growing file, to combine them into fewer writes.
 //!
-//! A write of 4 KiB behind the end of a file costs ext4 5.3 us of CPU time, one of 64 KiB 1.7 us for each 4 KiB.
+//! A write of 4 KiB at the end of a file costs ext4 5.3 us of CPU time, one of 64 KiB 1.7 us for
+//! each 4 KiB.
 //!
-//! - append-under-exclusive: gathered is what SQLite writes behind the end while it holds EXCLUSIVE
-//!   in rollback mode, page after page: no other process reads there before the lock goes, and a
-//!   rollback cuts it off. Pages that a checkpoint brings are never buffered, with shared memory or
-//!   without: SQLite does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
-//! - flushed-before-others: what is buffered is written before the file is written elsewhere, or
+//! - append-under-exclusive: pages are buffered if SQLite appends them one after the other while it
+//!   holds EXCLUSIVE in rollback mode: no other process reads there before the lock is released,
+//!   and a rollback truncates them. Pages that a checkpoint copies are never buffered, with or
+//!   without shared memory: SQLite ignores the result of SQLITE_FCNTL_CKPT_DONE.
+//! - flushed-before-others: buffered pages are written before the file is written elsewhere, or
 //!   synced, or a control is passed down, or the pages themselves are read (`MainFile::settle`),
-//!   and before a lock is given back.
-//! - error-before-commit: SQLite hears of an error before it commits: whatever `synchronous` says,
-//!   `sqlite3PagerSync` gives SQLITE_FCNTL_SYNC before every commit, and its error is the commit's.
-//!   After an error the pages are held still, for the next attempt.
-//! - size-counts-buffer: on a disk that is full a rollback asks for the size, and cuts: the size
-//!   counts what is buffered, and what lies behind the cut is forgotten, so that neither needs
-//!   room. `journal_mode = MEMORY` has no second chance.
+//!   and before a lock is released.
+//! - error-before-commit: SQLite receives an error before it commits: for every value of
+//!   `synchronous`, `sqlite3PagerSync` sends SQLITE_FCNTL_SYNC before every commit, and its error
+//!   fails the commit. After an error the pages remain buffered, for the next attempt.
+//! - size-counts-buffer: on a full disk a rollback reads the size, and truncates: the size includes
+//!   buffered pages, and those after the truncated end are dropped, so that neither needs disk
+//!   space. `journal_mode = MEMORY` cannot recover from such an error.
 
 use selenite_format::PREFIX_SIZE;
 
@@ -23,7 +24,7 @@ use crate::error::VfsError;
 use crate::ffi::LockLevel;
 use crate::page_buffer::PageBuffer;
 
-/// Sealed pages that lie one behind the other.
+/// Consecutive sealed pages.
 #[derive(Default)]
 pub struct Append {
     offset: u64,
@@ -32,7 +33,7 @@ pub struct Append {
 }
 
 impl Append {
-    /// Whether a page at that offset comes right behind those that are here, with room for it.
+    /// Whether a page at that offset directly follows the buffered pages, and there is room for it.
     fn takes(&self, offset: u64, size: usize) -> bool {
         let end = u64::try_from(self.size).ok().map(|size| self.offset + size);
         self.size > 0 && end == Some(offset) && self.size + size <= SIZE_MAX
@@ -47,13 +48,13 @@ impl Append {
         self.size += image.len();
     }
 
-    /// Forgets what lies at or behind `end`.
+    /// Drops the bytes from offset `end` on.
     pub fn cut(&mut self, end: u64) {
         let left = usize::try_from(end.saturating_sub(self.offset)).unwrap_or(usize::MAX);
         self.size = self.size.min(left);
     }
 
-    /// Where it ends; 0 where nothing is buffered.
+    /// The offset of the end; 0 if nothing is buffered.
     pub fn end(&self) -> u64 {
         self.held()
             .map_or(0, |(offset, bytes)| offset + u64::try_from(bytes.len()).unwrap_or(0))
@@ -65,7 +66,8 @@ impl Append {
 }
 
 impl MainFile {
-    /// buffers a page behind the end, where that is allowed (append-under-exclusive), and says whether it did.
+    /// Buffers a page after the end, if that is allowed (append-under-exclusive), and returns
+    /// whether it did.
     pub(super) fn try_append(&mut self, offset: u64, image: &[u8]) -> Result<bool, VfsError> {
         let has_log = self.read_lock.has_shm() || self.database.has_log();
         let is_alone = self.read_lock.level() == LockLevel::EXCLUSIVE && !has_log;
@@ -79,10 +81,10 @@ impl MainFile {
         Ok(true)
     }
 
-    /// Writes what was buffered, unless it all lies behind what SQLite reads up to `end`.
+    /// Writes the buffered pages, unless they are all after what SQLite reads up to `end`.
     pub(super) fn settle_before_reading(&mut self, end: u64) -> Result<(), VfsError> {
-        // In front of the pages lies the prefix; and the displaced page is as far behind its
-        // number's place (FORMAT 2.3).
+        // The prefix precedes the pages; and the displaced page is stored that much after its
+        // number's offset (FORMAT 2.3).
         let farthest = end.saturating_add(2 * PREFIX_SIZE);
         match self.append.held() {
             Some((offset, _)) if offset < farthest => self.settle(),
@@ -90,10 +92,10 @@ impl MainFile {
         }
     }
 
-    /// Writes what was buffered (flushed-before-others).
+    /// Writes the buffered pages (flushed-before-others).
     ///
     /// # Errors
-    /// As the VFS below has it; it is buffered still.
+    /// Those of the VFS below; the pages then remain buffered.
     pub(super) fn settle(&mut self) -> Result<(), VfsError> {
         let Some((offset, bytes)) = self.append.held() else {
             return Ok(());
@@ -104,5 +106,5 @@ impl MainFile {
     }
 }
 
-/// 64 KiB. The VFS below would cut writes of 128 KiB and more (`seekAndWriteFd`).
+/// 64 KiB. The VFS below would split writes of 128 KiB and more (`seekAndWriteFd`).
 const SIZE_MAX: usize = 65536;

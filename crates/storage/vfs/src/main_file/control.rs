@@ -1,4 +1,4 @@
-//! What SQLite asks of the database file besides reading and writing.
+//! File controls of the database file.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl MainFile {
         if matches!(parsed, Control::CheckpointDone) {
             self.database.passthrough.close();
         }
-        // SQLITE_FCNTL_SYNC is among them: it comes before every commit.
+        // SQLITE_FCNTL_SYNC is among them: SQLite sends it before every commit.
         if matches!(parsed, Control::Other | Control::Atomic) {
             self.settle()?;
         }
@@ -40,7 +40,8 @@ impl MainFile {
                 Ok(())
             }
             Control::MmapSize(size) => {
-                // SQLite maps nothing without xFetch; the VFS below must not cut or grow the file for it either.
+                // SQLite maps nothing without xFetch; the VFS below must not truncate or extend the
+                // file for it either.
                 *size = 0;
                 self.database.lock().lower.forbid_mapping();
                 Ok(())
@@ -68,17 +69,17 @@ impl MainFile {
                 let _ = self.pass(&raw);
                 Ok(())
             }
-            // Hints of the size that SQLite knows, which is not the file's: below, they would cut live pages or leave
-            // places that were never sealed.
+            // Hints of the size that SQLite knows, which is not the file's: the VFS below would
+            // truncate live pages or create pages that were never sealed.
             Control::SizeHint | Control::ChunkSize if !is_plain => Ok(()),
             Control::Atomic => Err(Code::NOTFOUND.into()),
             Control::SizeHint | Control::ChunkSize | Control::PowersafeOverwrite(_) | Control::Other => self.pass(&raw),
         }
     }
 
-    /// Judges a database by what the program said when it opened the main one: the URI in an ATTACH may be of
-    /// injected SQL. There `origin=any` counts only where main's URI has it, too, and `commitment=` admits nothing,
-    /// but refuses.
+    /// Checks an attached database against the URI with which the program opened the main database:
+    /// the URI in an ATTACH may come from injected SQL. There `origin=any` counts only if main's
+    /// URI also has it, and `commitment=` can only refuse a database, not allow it.
     fn judge_attached(&mut self, connection: &Connection<'_>) {
         if !connection.has_main() {
             return;

@@ -1,4 +1,4 @@
-//! How many pages of the file are sealed under which epoch, by their trailers: nothing is opened, and no lock is taken.
+//! Counts the file's pages by the epoch in their trailers: no page is opened, and no lock is taken.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,24 @@ use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::Code;
 
-/// The pages of one epoch.
+/// The number of pages of one epoch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct EpochPages {
-    /// Its number; 0 of places where no page lies yet.
+    /// The epoch's number; 0 for pages that were not written yet.
     pub epoch: u32,
     /// The epoch's suite; `None` for an epoch that is not listed.
     pub suite: Option<Suite>,
-    /// How many pages there are.
+    /// The number of pages.
     pub pages: u64,
 }
 
 impl MainFile {
-    /// Counts the pages of each epoch that is listed or met, as the file is now. A page whose newest version is in
-    /// the log alone counts by the one in the file. An unencrypted database has none.
+    /// Counts the pages of each epoch that is listed or found, in the current file. A page whose
+    /// newest version is only in the log is counted by the version in the file. An unencrypted
+    /// database has none.
     ///
     /// # Errors
-    /// As the VFS below has it; what refuses the database now.
+    /// Those of the VFS below; the reason why the database is now refused.
     pub(crate) fn epoch_census(&mut self) -> Result<Vec<EpochPages>, VfsError> {
         self.settle()?;
         self.look_again()?;
@@ -44,7 +45,8 @@ impl MainFile {
             let mut epoch = [0; 4];
             match inner.lower.read(&mut epoch, place) {
                 Ok(()) => *found.entry(u32::from_be_bytes(epoch)).or_default() += 1,
-                // It was cut meanwhile, or lies apart from its neighbours (FORMAT 2.3).
+                // The file was truncated meanwhile, or the page is not adjacent to its neighbours
+                // (FORMAT 2.3).
                 Err(Code::IOERR_SHORT_READ) => {}
                 Err(code) => return Err(code.into()),
             }

@@ -1,4 +1,5 @@
-//! Which pages of the file are not sealed under the epoch that is in use, by their trailers: nothing is opened.
+//! Finds the pages of the file that are not sealed under the current epoch, by their trailers: no
+//! page is opened.
 
 use selenite_cipher::PageNo;
 use selenite_format::Geometry;
@@ -9,12 +10,12 @@ use crate::error::VfsError;
 use crate::ffi::Code;
 use crate::view::View;
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OldPages {
-    /// Where to look next; 0 at the end of the file.
+    /// The page at which to continue; 0 at the end of the file.
     pub next: u32,
-    /// First and last of pages that lie side by side.
+    /// Ranges of adjacent pages: first and last.
     pub runs: Vec<(u32, u32)>,
 }
 
@@ -28,10 +29,11 @@ impl OldPages {
 }
 
 impl MainFile {
-    /// Looks at up to `look_count` pages from `first` on, until `find_count` of another epoch were found.
+    /// Examines up to `look_count` pages from `first` on, until `find_count` of another epoch were
+    /// found.
     ///
     /// # Errors
-    /// `NotEncrypted`; as the VFS below has it.
+    /// `NotEncrypted`; errors of the VFS below.
     pub(crate) fn old_pages(&mut self, first: u32, look_count: u32, find_count: u32) -> Result<OldPages, VfsError> {
         self.settle()?;
         let database = self.database.clone();
@@ -52,8 +54,8 @@ impl MainFile {
             let mut epoch = [0; 4];
             match inner.lower.read(&mut epoch, place) {
                 Ok(()) => {}
-                // It was cut meanwhile, or lies apart from its neighbours (FORMAT 2.3): of those behind nothing is
-                // known yet.
+                // The file was truncated meanwhile, or the page is not adjacent to its neighbours
+                // (FORMAT 2.3): the pages after it were not read.
                 Err(Code::IOERR_SHORT_READ) => continue,
                 Err(code) => return Err(code.into()),
             }
@@ -70,12 +72,13 @@ impl MainFile {
         Ok(found)
     }
 
-    /// Cuts off what lies behind the last page that page 1 counts: SQLite leaves it there, and never reads it. What
-    /// can't be cut off, since the displaced page lies behind it (FORMAT 2.4), becomes zeros, re-encrypted. The
-    /// caller holds the write lock, and there is no log.
+    /// Truncates the file after the last page that page 1 counts: SQLite leaves pages there, and
+    /// never reads them. Pages that cannot be truncated, since the displaced page is after them
+    /// (FORMAT 2.4), become zeros, re-encrypted. The caller holds the write lock, and there is no
+    /// log.
     ///
     /// # Errors
-    /// Without the write lock; page 1 does not open; as the VFS below has it.
+    /// Without the write lock; if page 1 cannot be opened; errors of the VFS below.
     pub(crate) fn cut_behind_end(&mut self) -> Result<(), VfsError> {
         let Some(view) = self.sealer.view(&self.database) else {
             return Err(VfsError::NotEncrypted("it has no key epochs"));

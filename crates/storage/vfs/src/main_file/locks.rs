@@ -1,14 +1,14 @@
-//! SQLite's locks on the database file: the moments at which it may have become another.
+//! SQLite's locks on the database file: whenever one is taken, the file may have changed.
 //!
-//! - superblock-reread-on-lock: SHARED taken, a read mark or the write lock: the superblocks are
-//!   looked at again (kind-checked-under-lock and generation-before-sealing in `database.rs`).
-//!   Where that fails the lock is given back.
-//! - pages-exist-before-unlock: a transaction that stored the first pages notes so before its lock
-//!   goes (FORMAT 3.9).
-//! - buffer-dropped-at-unlock: what was buffered for the WAL is forgotten before its write lock
-//!   goes (`Database::turn`).
-//! - read-ahead-ends-at-unlock: what was read ahead under a lock is dropped before that lock is
-//!   given back.
+//! - superblock-reread-on-lock: when SHARED, a read mark or the write lock was taken, the
+//!   superblocks are checked again (kind-checked-under-lock and generation-before-sealing in
+//!   `database.rs`). If that fails, the lock is released.
+//! - pages-exist-before-unlock: a transaction that stored the first pages records this before its
+//!   lock is released (FORMAT 3.9).
+//! - buffer-dropped-at-unlock: frames buffered for the WAL are dropped before its write lock is
+//!   released (`Database::turn`).
+//! - read-ahead-ends-at-unlock: pages read ahead under a lock are dropped before that lock is
+//!   released.
 
 use super::MainFile;
 use super::append::Append;
@@ -50,7 +50,8 @@ impl MainFile {
         Ok(())
     }
 
-    /// The shared memory of a WAL is about to be mapped, or unmapped: another journal mode, other locks.
+    /// Called when the shared memory of a WAL is about to be mapped or unmapped: the journal mode
+    /// and the locks change.
     pub(super) fn set_shm(&mut self, has_shm: bool) {
         if self.read_lock.has_shm() != has_shm {
             self.drop_ahead();
@@ -74,8 +75,9 @@ impl MainFile {
         Ok(inner.lower.unlock(level.0)?)
     }
 
-    /// A transaction that is committed has nothing buffered (error-before-commit in `append.rs`).
-    /// One that was not is cut off, or its journal is hot: what can't be written then is no one's.
+    /// A committed transaction has nothing buffered (error-before-commit in `append.rs`). One that
+    /// was not committed is truncated, or its journal is hot: pages that can't be written then
+    /// belong to no transaction.
     fn end_of_append(&mut self) {
         if let Err(error) = self.settle() {
             self.database.report(&error);
@@ -90,12 +92,13 @@ impl MainFile {
         }
     }
 
-    /// As at the end of a lock, where SQLite takes none.
+    /// As at the release of a lock, if SQLite takes no locks.
     pub(super) fn note_pages_at_end(&self) {
         self.note_pages_before_unlock(&mut self.database.lock());
     }
 
-    /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
+    /// A failure here is not a failure of the transaction, which is committed: the next transaction
+    /// tries again.
     fn note_pages_before_unlock(&self, inner: &mut Inner) {
         let Content::Sealed(view) = inner.content().clone() else {
             return;
@@ -122,14 +125,14 @@ impl MainFile {
         let mut inner = self.database.lock();
         let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
         if !lock.lock {
-            // Before it is given back: from then on others may write where this connection did
+            // Before the lock is released: from then on others may write where this connection did
             // (buffer-dropped-at-unlock).
             self.database.note_shm_lock(is_write.then_some(false));
             if is_write {
                 self.read_lock.note_end(self.region.as_ref());
             }
             if lock.covers(WAL_CHECKPOINT_LOCK) {
-                // SQLITE_FCNTL_CKPT_DONE does not come after every failure.
+                // SQLite does not send SQLITE_FCNTL_CKPT_DONE after every failure.
                 self.database.passthrough.close();
             }
         }

@@ -1,11 +1,12 @@
-//! This connection's seat at the pool: which generation of the file's pages it may share in its read transaction.
+//! This connection's use of the pool: which generation of the file's pages it may share in its read
+//! transaction.
 //!
-//! - generation-per-transaction: the generation is found at the first page of a read transaction
-//!   and forgotten with every lock that is given back or raised, every write to the file, every
-//!   checkpoint and change of the journal mode.
+//! - generation-per-transaction: the generation is determined at the first page of a read
+//!   transaction and dropped with every lock that is released or raised, every write to the file,
+//!   every checkpoint and every change of the journal mode.
 //! - label-under-lock: in WAL mode a read mark is held meanwhile (`Label::of_log`); without shared
-//!   memory SHARED and no more: who is about to write reads for itself. Without a lock that is seen
-//!   there is none: immutable, nolock, exclusive WAL.
+//!   memory SHARED and no more: a connection that is about to write does not use the pool. Without
+//!   an observed lock there is no label: immutable, nolock, exclusive WAL.
 
 use std::sync::Arc;
 
@@ -19,22 +20,22 @@ use crate::pool::FileKey;
 use crate::pool::label::Label;
 use crate::pool::pooled_file::{PooledFile, Share};
 
-/// A connection's seat.
+/// A connection's handle of the pool.
 #[derive(Default)]
 pub struct PoolHandle {
     file: Option<Arc<PooledFile>>,
-    /// The view under which the seat was taken.
+    /// The view under which it attached to the pool.
     view_no: u64,
     /// The superblock's generation.
     keys: u64,
     present: TransactionShare,
-    /// Whether the file counts it among the users of the log.
+    /// Whether the pooled file counts this connection among the users of the log.
     uses_log: bool,
 }
 
 #[derive(Default)]
 enum TransactionShare {
-    /// Not looked at yet.
+    /// Not determined yet.
     #[default]
     Unknown,
     /// There is no label.
@@ -48,7 +49,7 @@ impl PoolHandle {
         self.present = TransactionShare::Unknown;
     }
 
-    /// The log is no longer used: its index was unmapped.
+    /// Notes that the log is no longer used: its index was unmapped.
     pub fn leave_log(&mut self) {
         self.forget();
         if let Some(file) = &self.file
@@ -74,9 +75,10 @@ impl Drop for PoolHandle {
 }
 
 impl MainFile {
-    /// Reads a page from the pool, and says whether it was there.
+    /// Reads a page from the pool, and returns whether it was there.
     pub(super) fn read_pooled(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> bool {
-        // SQLite reads page 1 before it knows that there is a log (`lockBtree`): nothing is looked up for that.
+        // SQLite reads page 1 before it knows that there is a log (`lockBtree`): it is not in the
+        // pool.
         if number == PageNo(1) {
             return false;
         }
@@ -100,7 +102,7 @@ impl MainFile {
         }
     }
 
-    /// What this read transaction shares: nothing where there is no label, no pool or no lock.
+    /// Determines what this read transaction shares: nothing without a label, a pool or a lock.
     fn find_share(&mut self, geometry: Geometry) {
         let is_reader = self.read_lock.is_held() && (self.read_lock.has_shm() || self.level() == LockLevel::SHARED);
         if is_reader {
@@ -123,7 +125,7 @@ impl MainFile {
         self.pool_handle.file.as_ref()?.share(|| Some(label))
     }
 
-    /// Attaches to the file's pages in the pool, again where the keys have changed.
+    /// Attaches to the file's pages in the pool, and again if the keys have changed.
     fn attach_pool(&mut self) -> Option<()> {
         if !self.database.host.pool.is_on() {
             return None;
@@ -149,7 +151,8 @@ impl MainFile {
         Some(())
     }
 
-    /// The trailer of page 1: as SQLite's own look at the change counter found it under this lock, or read now.
+    /// The trailer of page 1: as read by SQLite's check of the change counter under this lock, or
+    /// read now.
     fn trailer(&mut self, geometry: Geometry) -> Option<[u8; TRAILER_SIZE]> {
         if self.trailer.is_none() {
             let mut trailer = [0; TRAILER_SIZE];

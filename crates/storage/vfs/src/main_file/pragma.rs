@@ -1,4 +1,4 @@
-//! PRAGMAs that are answered here.
+//! PRAGMAs handled by the VFS.
 
 use selenite_format::PageSize;
 
@@ -8,11 +8,11 @@ use crate::error::{KEY_PRAGMA, VfsError};
 use crate::ffi::Pragma;
 use crate::main_file::MainFile;
 
-/// Answers a PRAGMA; `false` leaves it to SQLite.
+/// Handles a PRAGMA; `false` leaves it to SQLite.
 ///
 /// # Errors
-/// [`VfsError::KeyPragma`]: SQLite ignores a PRAGMA that it does not know, and a program written for SQLCipher or SEE
-/// would take its database for encrypted under that key.
+/// [`VfsError::KeyPragma`]: SQLite ignores an unknown PRAGMA, and a program written for SQLCipher
+/// or SEE would assume that its database is encrypted under that key.
 pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> Result<bool, VfsError> {
     let name = request.name().to_ascii_lowercase();
     match (name.as_str(), request.argument()) {
@@ -24,7 +24,8 @@ pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> Result<bool, VfsErro
             let Some(present) = refuse_page_size(main, wanted) else {
                 return Ok(false);
             };
-            // An answer without a text is a column without a name, which Python takes for a lack of memory.
+            // A result without a text is a column without a name, which Python takes for a lack of
+            // memory.
             request.answer(&present.as_u32().to_string());
             Ok(true)
         }
@@ -37,9 +38,11 @@ pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> Result<bool, VfsErro
     }
 }
 
-/// A page size that can't be had is logged, and then ignored, as SQLite itself ignores one: answers the present one.
+/// Logs a page size that is impossible, and ignores it, as SQLite itself does: returns the current
+/// page size.
 ///
-/// SQLite must not hear of it: its next VACUUM would lay the database out again, in pages that can't be sealed.
+/// SQLite must not see the PRAGMA: its next VACUUM would use that page size, and such pages cannot
+/// be sealed.
 fn refuse_page_size(main: &MainFile, wanted: &str) -> Option<PageSize> {
     let present = match main.database.content() {
         Content::Plain => return None,
@@ -64,5 +67,5 @@ fn refuse_page_size(main: &MainFile, wanted: &str) -> Option<PageSize> {
     Some(present)
 }
 
-/// What SQLCipher, SQLite3 Multiple Ciphers and SEE take keys by.
+/// PRAGMAs by which SQLCipher, SQLite3 Multiple Ciphers and SEE take keys.
 const KEY_PRAGMAS: [&str; 6] = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"];

@@ -1,4 +1,5 @@
-//! Reading: whole pages, what SQLite wants before it trusts page 1, and parts of pages.
+//! Reads of the database file: whole pages, the header before page 1 is trusted, and parts of
+//! pages.
 
 use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_format::{Geometry, SQLITE_HEADER_SIZE, synthetic_header};
@@ -47,15 +48,15 @@ impl MainFile {
         Err(Code::IOERR_SHORT_READ.into())
     }
 
-    /// `header-from-superblock`: what SQLite takes from this read is page size and reserve; the
-    /// rest it reads again from page 1.
+    /// `header-from-superblock`: SQLite takes page size and reserve from this read; it reads the
+    /// other fields again from page 1.
     fn read_header(&self, out: &mut [u8], geometry: Geometry) {
         let auto_vacuum = self.database.settings.auto_vacuum;
         out.copy_from_slice(&synthetic_header(geometry.page_size(), auto_vacuum));
     }
 
-    /// Answers from memory as long as page 1 is the image that was opened last: one read of its trailer instead of the
-    /// whole page.
+    /// Answers from memory as long as page 1 is the image that was last opened: this reads its
+    /// trailer instead of the whole page.
     fn read_change_counter(&mut self, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         let mut trailer = [0; TRAILER_SIZE];
         let read = self.database.lock().lower.read(&mut trailer, trailer_place(geometry));
@@ -90,8 +91,8 @@ impl MainFile {
         self.read_one(number, out, geometry)
     }
 
-    /// Reads what was planned, as far as the file goes. Where that fails there is nothing ahead, and SQLite hears of it
-    /// when it asks for the page.
+    /// Reads the planned pages, up to the end of the file. If the read fails nothing is read ahead,
+    /// and SQLite receives the error when it reads the page.
     fn read_ahead(&mut self, plan: Plan, geometry: Geometry) {
         let mut inner = self.database.lock();
         let page_count = match self.ahead.page_count() {
@@ -109,7 +110,8 @@ impl MainFile {
         }
     }
 
-    /// Opens a page that was read ahead, if there is one and it opens (unrequested-may-be-torn in `read_ahead.rs`).
+    /// Opens a page that was read ahead, if there is one and it is authentic
+    /// (unrequested-may-be-torn in `read_ahead.rs`).
     fn open_ahead(&mut self, number: PageNo, out: &mut [u8]) -> bool {
         let Some(image) = self.ahead.image(number) else {
             return false;
@@ -122,7 +124,7 @@ impl MainFile {
         false
     }
 
-    /// Drops what was read ahead, and counts what it was good for.
+    /// Drops the pages read ahead, and counts how many were used.
     pub(super) fn drop_ahead(&mut self) {
         self.pool_handle.forget();
         self.trailer = None;
@@ -131,7 +133,7 @@ impl MainFile {
         self.sealer.count_ahead(used, wasted);
     }
 
-    /// A page of an unknown epoch makes this connection look at the superblock, and read again (FORMAT 3.8).
+    /// If the page's epoch is unknown, reads the superblock again, and then the page (FORMAT 3.8).
     pub(super) fn read_one(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         match self.read_and_open(number, out, geometry) {
             Err(VfsError::UnknownEpoch { role, page_no, epoch }) => {
@@ -148,14 +150,14 @@ impl MainFile {
     /// Reads the sealed image into SQLite's buffer, and opens it there. `out` is zero on error.
     fn read_and_open(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         let Some(place) = geometry.place(number) else {
-            // The lock-byte page holds nothing, and SQLite never asks for it.
+            // The lock-byte page has no content, and SQLite never reads it.
             out.fill(0);
             return Ok(());
         };
         let read = self.database.lock().lower.read(out, place.0);
         match read {
             Ok(()) => {}
-            // Beyond the end. A part of a page is not a page: it is refused below.
+            // Beyond the end. A part of a page is refused below.
             Err(Code::IOERR_SHORT_READ) if out.iter().all(|&byte| byte == 0) => {
                 if self.is_within(number, geometry)? {
                     return Err(VfsError::Unauthentic {
@@ -190,7 +192,7 @@ impl MainFile {
         Ok(number.0 <= geometry.page_count(size))
     }
 
-    /// Reads of any offset and size: SQLite 3.46 reads parts of overflow pages.
+    /// Handles reads of any offset and size: SQLite 3.46 reads parts of overflow pages.
     fn read_parts(&mut self, out: &mut [u8], offset: u64, geometry: Geometry) -> Result<(), VfsError> {
         let page_size = geometry.page_size().as_u64();
         let mut page = std::mem::take(&mut self.page);
@@ -215,7 +217,7 @@ impl MainFile {
     }
 }
 
-/// Where the trailer of page 1 lies.
+/// The offset of the trailer of page 1.
 pub(super) fn trailer_place(geometry: Geometry) -> u64 {
     geometry.offset(PageNo(1)).0 + geometry.page_size().as_u64() - TRAILER_SIZE_U64
 }

@@ -1,35 +1,37 @@
-//! Sealed pages that are read before SQLite asks for them: many in one call, each opened when it is asked for.
+//! Reads sealed pages before SQLite requests them: many in one call; each is opened when it is
+//! requested.
 //!
-//! What must hold is that a page served from here is the page that a read at that moment would have given. It does,
-//! since between the two moments no one may write it:
+//! A page served from here must be the page that a read at the time of the request would return. It
+//! is, because the page cannot be written between the two times:
 //!
 //! - window-per-transaction: the window belongs to one connection and one read transaction. It is
-//!   filled only while a read lock is seen held (`ReadLock::is_held`), and dropped before that lock
-//!   is given back. Without a lock there is none: a connection that is immutable, nolock, or in WAL
-//!   mode without shared memory locks.
-//! - shared-excludes-writers: in rollback mode the lock is SHARED: anyone who writes the database
-//!   takes EXCLUSIVE first, which waits for all who hold SHARED (`pager_wait_on_lock` in
-//!   `pager_write_pagelist`; `pagerLockDb` in `sqlite3PagerSharedLock` before a hot journal is
-//!   played back). In exclusive mode, too: SHARED is then held all the time. Of a file with a log
-//!   that is not open yet, SQLite reads page 1 and no other (`lockBtree`).
-//! - read-mark-keeps-pages: in WAL mode it is a read mark. SQLite asks the database for page n only
-//!   if `walFindFrame` finds none of its frames from `minFrame`, which was nBackfill + 1 when the
-//!   transaction began, to the snapshot's `mxFrame`. The others who write are checkpoints.
-//!   `walCheckpoint` copies frames above nBackfill up to `mxSafeFrame`, which is no higher than any
-//!   read mark held, and no mark is higher than its holder's `mxFrame`: if one of these frames is
-//!   of page n, the reader finds that frame and does not ask for the page here. Under mark 0
-//!   nothing at all is copied: `walCheckpoint` locks it exclusively to begin. A log is restarted
-//!   only when no process holds marks 1 to 4 (`walRestartLog`). So a page that SQLite asks for lies
-//!   still from the beginning of the transaction to its end.
-//! - unrequested-may-be-torn: read-mark-keeps-pages says nothing about pages that are read ahead and
-//!   not asked for: they may be torn, or newer than the snapshot. A page that does not open is
-//!   dropped in silence, and read again should SQLite ask for it.
-//! - own-writes-forgotten: own writes: the page that is written is forgotten. All is dropped when
-//!   the file is cut, when a checkpoint begins or ends, and when the WAL's memory is mapped or
-//!   unmapped (the journal mode changes).
+//!   filled only while the read lock is known to be held (`ReadLock::is_held`), and dropped before
+//!   that lock is released. Without a lock there is no window: a connection that is immutable,
+//!   nolock, or in WAL mode without shared memory locks.
+//! - shared-excludes-writers: in rollback mode the lock is SHARED: a connection that writes the
+//!   database takes EXCLUSIVE first, which waits until no other connection holds SHARED
+//!   (`pager_wait_on_lock` in `pager_write_pagelist`; `pagerLockDb` in `sqlite3PagerSharedLock`
+//!   before a hot journal is played back). This also holds in exclusive mode: SHARED is then held
+//!   all the time. In a file with a log that is not open yet, SQLite reads only page 1
+//!   (`lockBtree`).
+//! - read-mark-keeps-pages: in WAL mode the lock is a read mark. SQLite reads page n from the
+//!   database only if `walFindFrame` finds none of its frames from `minFrame`, which was nBackfill
+//!   + 1 when the transaction began, to the snapshot's `mxFrame`. The only other writers are
+//!   checkpoints. `walCheckpoint` copies frames above nBackfill up to `mxSafeFrame`, which is no
+//!   higher than any read mark held, and no mark is higher than its holder's `mxFrame`: if one of
+//!   these frames is of page n, the reader finds that frame and does not read the page here. Under
+//!   mark 0 nothing at all is copied: `walCheckpoint` locks it exclusively to begin. A log is
+//!   restarted only when no process holds marks 1 to 4 (`walRestartLog`). So a page that SQLite
+//!   reads here does not change from the beginning of the transaction to its end.
+//! - unrequested-may-be-torn: read-mark-keeps-pages does not cover pages that are read ahead and
+//!   not requested: they may be torn, or newer than the snapshot. A page that cannot be opened is
+//!   dropped without an error, and read again if SQLite requests it.
+//! - own-writes-forgotten: a page that this connection writes is dropped from the window. All pages
+//!   are dropped when the file is truncated, when a checkpoint begins or ends, and when the WAL's
+//!   memory is mapped or unmapped (the journal mode changes).
 //!
-//! The window holds images as they lie on disk, and no opened page. Whether an image is of this place is for its tag to
-//! say, here as for any other read.
+//! The window contains images in their form on disk, and no opened page. Whether an image belongs
+//! to its page number is verified by its tag, as in any other read.
 
 use selenite_cipher::PageNo;
 use selenite_format::Geometry;
@@ -37,15 +39,15 @@ use selenite_format::Geometry;
 use super::run::{Direction, Runs, follows};
 use crate::page_buffer::PageBuffer;
 
-/// What one connection has read ahead.
+/// The pages that one connection has read ahead.
 #[derive(Default)]
 pub struct ReadAhead {
     buffer: PageBuffer,
     window: Option<Window>,
     runs: Runs,
-    /// How many pages the file had in this read transaction.
+    /// The number of pages of the file in this read transaction.
     page_count: Option<u32>,
-    /// Pages that were asked for, and pages that were not: since these numbers were taken last.
+    /// Pages requested, and pages never requested, since these counts were last taken.
     counts: (u64, u64),
 }
 
@@ -55,26 +57,26 @@ struct Window {
     count: u32,
     direction: Direction,
     page_bytes: usize,
-    /// The page asked for last.
+    /// The page requested last.
     last: u32,
     asked: PageSet,
     forgotten: PageSet,
-    /// Reads elsewhere since a page of this window was asked for.
+    /// Requests outside the window since a page of this window was requested.
     idle: u32,
 }
 
-/// Pages to be read into the buffer.
+/// Pages to read into the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// The lowest.
+    /// The lowest page number.
     pub first: u32,
-    /// How many.
+    /// The number of pages.
     pub count: u32,
     direction: Direction,
 }
 
 impl Plan {
-    /// The same, of a file of so many pages; `None` if it has none of these.
+    /// The plan, limited to a file of `page_count` pages; `None` if the file has none of these.
     pub fn up_to(self, page_count: u32) -> Option<Self> {
         let count = page_count.checked_sub(self.first)?.saturating_add(1).min(self.count);
         Some(Self { count, ..self })
@@ -82,7 +84,8 @@ impl Plan {
 }
 
 impl ReadAhead {
-    /// Notes that a page is asked for, and says what to read with it, if it is not here and reads are in a run.
+    /// Notes a request for a page, and returns which pages to read with it, if the page is not here
+    /// and the requests are sequential.
     pub fn note(&mut self, page: PageNo, geometry: Geometry) -> Option<Plan> {
         let run = self.runs.note(page.0);
         if self.image(page).is_some() {
@@ -94,7 +97,7 @@ impl ReadAhead {
             Some(window) if follows(direction, window.edge(), page.0) && direction == window.direction => {
                 window.next_size(limits)
             }
-            // Another run's. It is left to it while it makes use of it.
+            // The window belongs to another run, which keeps it as long as it uses it.
             Some(window) if window.idle < IDLE_MAX && !window.is_exhausted() => {
                 window.idle += 1;
                 return None;
@@ -104,14 +107,14 @@ impl ReadAhead {
         limits.plan(page.0, size, direction)
     }
 
-    /// Where to read the planned pages, one image behind the other. What was here before is dropped.
+    /// The buffer for the planned pages, one image after the other. The previous window is dropped.
     pub fn begin(&mut self, plan: Plan, page_bytes: usize) -> &mut [u8] {
         self.drop_window();
         self.buffer.resize(page_bytes * to_usize(plan.count));
         self.buffer.bytes_mut()
     }
 
-    /// The planned pages were read, of a file of so many.
+    /// Notes that the planned pages were read, of a file of `page_count` pages.
     pub fn fill(&mut self, plan: Plan, page_bytes: usize, page_count: u32) {
         self.page_count = Some(page_count);
         self.window = Some(Window {
@@ -129,7 +132,7 @@ impl ReadAhead {
         });
     }
 
-    /// How many pages the file had when it was last read ahead, in this read transaction.
+    /// The number of pages of the file at the last read-ahead in this read transaction.
     pub fn page_count(&self) -> Option<u32> {
         self.page_count
     }
@@ -142,7 +145,7 @@ impl ReadAhead {
         self.buffer.bytes().get(start..start + window.page_bytes)
     }
 
-    /// Notes that a page from here was given to SQLite.
+    /// Notes that a page from the window was passed to SQLite.
     pub fn serve(&mut self, page: PageNo) {
         if let Some(window) = &mut self.window
             && let Some(index) = window.index_of(page.0)
@@ -153,7 +156,8 @@ impl ReadAhead {
         }
     }
 
-    /// A page is no longer what lies here, or never was (unrequested-may-be-torn, own-writes-forgotten).
+    /// Drops a page whose image is invalid or outdated (unrequested-may-be-torn,
+    /// own-writes-forgotten).
     pub fn forget(&mut self, page: PageNo) {
         if let Some(window) = &mut self.window
             && let Some(index) = window.index_of(page.0)
@@ -162,14 +166,15 @@ impl ReadAhead {
         }
     }
 
-    /// Drops all that is here: the read transaction ends, or something else of own-writes-forgotten.
+    /// Drops all pages: the read transaction ends, or one of the other cases of
+    /// own-writes-forgotten.
     pub fn clear(&mut self) {
         self.drop_window();
         self.runs.clear();
         self.page_count = None;
     }
 
-    /// Pages used and wasted since this was asked last.
+    /// Pages used and wasted since the last call.
     pub fn take_counts(&mut self) -> (u64, u64) {
         std::mem::take(&mut self.counts)
     }
@@ -190,7 +195,7 @@ impl Window {
         (!self.forgotten.has(index)).then_some(index)
     }
 
-    /// The page of it that comes last in its direction.
+    /// The last page of the window in its direction.
     fn edge(&self) -> u32 {
         match self.direction {
             Direction::Forwards => self.first + self.count - 1,
@@ -202,7 +207,7 @@ impl Window {
         self.last == self.edge()
     }
 
-    /// Twice as many where nearly all were of use, half where few were.
+    /// Twice as many if nearly all were used, half if few were.
     fn next_size(&self, limits: Limits) -> u32 {
         let used = self.asked.count();
         let size = if used * 4 >= self.count * 3 {
@@ -216,7 +221,7 @@ impl Window {
     }
 }
 
-/// How many pages are read at once, and which may lie side by side.
+/// The numbers of pages to read at once, and which pages are adjacent.
 #[derive(Clone, Copy)]
 struct Limits {
     least: u32,
@@ -234,7 +239,8 @@ impl Limits {
         }
     }
 
-    /// Images lie one behind the other but for the page displaced by the lock bytes, and page 1 is read by itself.
+    /// Images are adjacent except for the page displaced by the lock bytes; page 1 is read
+    /// separately.
     fn plan(self, page: u32, size: u32, direction: Direction) -> Option<Plan> {
         let (displaced, lock) = (self.geometry.displaced_page().0, self.geometry.lock_page().0);
         let (low, high) = match page {
@@ -278,11 +284,12 @@ fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// 32 KiB: a run that ends soon wastes little.
+/// 32 KiB: little is wasted if a run ends soon.
 const SIZE_MIN: u32 = 32768;
-/// 256 KiB: what is read stays in the processor's second cache until it is opened. In pages of 1 KiB, 256.
+/// 256 KiB: the data stays in the processor's second-level cache until it is opened. In pages of 1
+/// KiB, 256.
 const SIZE_MAX: u32 = 262_144;
-/// Reads elsewhere after which a window is given up to another run.
+/// Requests elsewhere after which a window is given to another run.
 const IDLE_MAX: u32 = 16;
 
 #[cfg(test)]

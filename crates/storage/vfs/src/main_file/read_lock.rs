@@ -1,25 +1,26 @@
-//! Whether this connection is in a read transaction that the file can't change under, as its locks tell.
+//! Whether this connection is in a read transaction during which the file cannot change, derived
+//! from its locks.
 
 use crate::ffi::{LockLevel, ShmLock, ShmRegion};
 use crate::index_header::IndexHeader;
 
-/// The locks that were seen taken.
+/// The locks that this connection is known to hold.
 pub struct ReadLock {
     level: LockLevel,
-    /// Whether the WAL's shared memory is in use: then SHARED is held as long as the file is open, and says nothing.
+    /// Whether the WAL's shared memory is in use: then SHARED is held as long as the file is open,
+    /// and gives no information.
     has_shm: bool,
-    /// Which of the five read marks are held, shared.
+    /// Which of the five read marks are held as shared locks.
     marks: u8,
     /// The WAL index's header when the read mark was taken.
     ///
-    /// `walTryBeginRead` compares the header with what it knows after it has the lock, and gives
-    /// the lock back where they differ: so what is read in between is the header that it goes on
-    /// with.
+    /// `walTryBeginRead` compares the header with its copy after it took the lock, and releases the
+    /// lock if they differ: so the header read in between is the one that it continues with.
     index: Option<IndexHeader>,
 }
 
 impl ReadLock {
-    /// Of a file that was just opened.
+    /// The locks of a file that was just opened.
     pub fn new() -> Self {
         Self {
             level: LockLevel::NONE,
@@ -29,8 +30,8 @@ impl ReadLock {
         }
     }
 
-    /// Whether what SQLite reads from the file now stays so until a lock is given back: see
-    /// shared-excludes-writers and read-mark-keeps-pages in `read_ahead.rs`.
+    /// Whether the pages that SQLite reads from the file now stay unchanged until a lock is
+    /// released: see shared-excludes-writers and read-mark-keeps-pages in `read_ahead.rs`.
     pub fn is_held(&self) -> bool {
         if self.has_shm {
             self.marks != 0
@@ -44,24 +45,24 @@ impl ReadLock {
         self.has_shm
     }
 
-    /// The lock on the file.
+    /// The level of the lock on the file.
     pub fn level(&self) -> LockLevel {
         self.level
     }
 
-    /// Notes the lock on the file.
+    /// Sets the level of the lock on the file.
     pub fn set_level(&mut self, level: LockLevel) {
         self.level = level;
     }
 
-    /// The end of the log that this read transaction sees, and whether it looks in the log at all:
-    /// on read mark 0 it does not, for all of the log is in the file.
+    /// The end of the log in this read transaction, and whether the transaction reads the log at
+    /// all: on read mark 0 it does not, because the whole log has been copied to the file.
     pub fn log_end(&self) -> Option<(IndexHeader, bool)> {
         let index = self.index.filter(|_| self.marks != 0)?;
         Some((index, self.marks != READ_MARK_0))
     }
 
-    /// Notes that the shared memory was asked for, or given back.
+    /// Notes that the shared memory was mapped or unmapped.
     pub fn set_shm(&mut self, has_shm: bool) {
         self.has_shm = has_shm;
         self.marks = 0;
@@ -69,20 +70,21 @@ impl ReadLock {
     }
 
     /// Notes that this connection has written to the log, and still holds the write lock: its
-    /// transaction sees what it wrote.
+    /// transaction sees its own writes.
     pub fn note_end(&mut self, region: Option<&ShmRegion>) {
         if self.marks != 0 {
             self.index = region.and_then(IndexHeader::read);
         }
     }
 
-    /// Notes a lock of the shared memory that was given or is given back; `region` is the first of the WAL index.
+    /// Notes a lock of the shared memory that was taken or is being released; `region` is the first
+    /// of the WAL index.
     pub fn note(&mut self, lock: ShmLock, region: Option<&ShmRegion>) {
         let marks = marks_of(lock);
         if lock.lock && !lock.exclusive {
             self.marks |= marks;
             if marks != 0 {
-                // Someone may be committing.
+                // Another connection may be committing.
                 self.index = region.and_then(IndexHeader::read_first);
             }
         } else {
@@ -105,7 +107,7 @@ fn marks_of(lock: ShmLock) -> u8 {
 /// WAL_READ_LOCK(0), the first of WAL_NREADER = 5 (sqlite.org/walformat.html, section 2.3).
 const WAL_READ_LOCK: i32 = 3;
 const READ_MARK_COUNT: i32 = 5;
-/// Its bit among the marks.
+/// Its bit in the set of marks.
 const READ_MARK_0: u8 = 1;
 /// SQLITE_SHM_NLOCK.
 const LOCK_COUNT: i32 = 8;
@@ -158,7 +160,7 @@ mod tests {
     /// `walIndexWriteHdr` writes the second copy, then the first: a connection that takes a read mark in
     /// between sees the log of the first.
     #[test]
-    fn who_takes_a_mark_while_another_commits_sees_the_log_before_that_commit() {
+    fn a_mark_taken_during_a_commit_sees_the_log_before_that_commit() {
         use crate::index_header::{CHECKSUM, FRAME_MAX, VERSION, WORD_COUNT, checksum};
 
         let header = |frames: u32| {

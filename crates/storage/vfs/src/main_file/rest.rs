@@ -1,20 +1,22 @@
-//! What was committed in a log behind a place, where no read mark kept it: which pages that wrote.
+//! Finds the pages written by commits after a position in a log, if no read mark protected the log
+//! meanwhile.
 //!
-//! One who followed up to a place in a log, and then held no mark for a moment, finds the log
-//! longer, or restarted, with all of the old one copied. Its frames lie in the file still, up to
-//! where the new log has come. They say which pages were written, and no more: what these hold, the
-//! transaction itself sees. So a frame that no one committed names a page too many, and does no
-//! harm.
+//! A reader that followed a log up to a position, and then held no mark for a moment, finds the log
+//! longer, or restarted after all of the old one was copied. The old log's frames are still in the
+//! file, after the end of the new log. They show only which pages were written; the pages' content
+//! is read in the transaction. So a frame that was never committed adds a page number
+//! unnecessarily, which is harmless.
 //!
-//! - no-third-log: there was no third log in between: `walRestartHdr` raises the first salt by one
+//! - no-third-log: there was no third log in between: `walRestartHdr` increments the first salt
 //!   each time.
-//! - frames-chained: the frames behind the place follow each other: each has the old log's salts,
-//!   and SQLite's checksum of it and all before. The first of other salts lies behind all that was
-//!   committed in the old log, by place-intact.
-//! - place-intact: the frame before the place is there when all others were read. A process that writes a
-//!   new log comes by there first, and who cuts the file before the place cuts it there.
-//! - truncated-file: the end of the file ends no log that was restarted: `walLimitSize` may have
-//!   cut it there.
+//! - frames-chained: the frames after the position are a chain: each has the old log's salts, and
+//!   SQLite's checksum of it and all frames before. The first frame with other salts is after all
+//!   frames committed in the old log, by place-intact.
+//! - place-intact: the frame before the position is still there after all others were read. A
+//!   process that writes a new log overwrites that frame first, and one that truncates the file
+//!   before the position removes it.
+//! - truncated-file: the end of the file is not the end of a log that was restarted: `walLimitSize`
+//!   may have truncated it.
 
 use selenite_format::archive::LogEnd;
 use selenite_format::wal;
@@ -24,21 +26,21 @@ use super::snapshot::Snapshot;
 use crate::error::VfsError;
 use crate::ffi::Code;
 
-/// The pages that were written since a place.
+/// The pages that were written since a position.
 pub struct Rest {
     /// Ascending, none above the page count of the transaction.
     pages: Vec<u32>,
 }
 
 impl Snapshot<'_> {
-    /// Looks for the pages that were written behind `from`, in this log or in the one before and
-    /// this. Nothing where that can't be told.
+    /// Finds the pages that were written after `from`, in this log or in the previous one and this.
+    /// `None` if they cannot be determined.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub fn rest_behind(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
         match self.find_rest(from) {
-            // The log was cut.
+            // The log was truncated.
             Err(VfsError::Lower(Code::IOERR_SHORT_READ)) => Ok(None),
             found => found,
         }
@@ -69,7 +71,7 @@ impl Snapshot<'_> {
         Ok(Some(Rest { pages }))
     }
 
-    /// frames-chained, up to `to`, or to where the log ends. Answers whether it came there.
+    /// Follows frames-chained up to `to`, or to the end of the log. Returns whether it reached it.
     fn chain_behind(&mut self, from: LogEnd, to: Option<LogEnd>, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
         let view = self.view()?;
         let mut image = vec![0; view.page_bytes()];
@@ -95,7 +97,7 @@ impl Snapshot<'_> {
             }
             checksum = wal::checksum(order, checksum, &header.encode()[..8]);
             checksum = wal::checksum(order, checksum, &plain);
-            // A transaction that was rolled back may have left it; or it is damaged.
+            // A transaction that was rolled back may have left the frame; or it is damaged.
             if header.checksum() != checksum {
                 return Ok(false);
             }
@@ -104,8 +106,8 @@ impl Snapshot<'_> {
         Ok(false)
     }
 
-    /// The pages in the log that the transaction sees, or would see if they were not in the file.
-    /// Answers whether they are all there.
+    /// The pages in the log that the transaction reads, or would read if they were not in the file.
+    /// Returns whether all frames are there.
     fn frames_of(&mut self, now: LogEnd, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
         let view = self.view()?;
         let Some(log) = &mut self.log else { return Ok(false) };
@@ -130,10 +132,10 @@ impl Snapshot<'_> {
             .is_some_and(|header| (header.salts(), header.checksum_bytes()) == (place.position.salts, place.checksum)))
     }
 
-    /// These pages as the transaction sees them, sealed as they are, and as SQLite has them.
+    /// Passes these pages to `each` as the transaction sees them, sealed and opened.
     ///
     /// # Errors
-    /// What `each` answers; as [`Snapshot::open`]; as the VFS below has it.
+    /// Those of `each`, of [`Snapshot::open`] and of the VFS below.
     pub fn rest_pages<E: From<VfsError>>(
         &mut self,
         rest: &Rest,

@@ -1,15 +1,15 @@
-//! Pages read one after the other: forwards, as a scan does, or backwards, as `PRAGMA integrity_check` does.
+//! Sequential reads: forwards, as in a scan, or backwards, as in `PRAGMA integrity_check`.
 
-/// Which way a run goes.
+/// The direction of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// To higher page numbers.
     Forwards,
-    /// To lower ones.
+    /// To lower page numbers.
     Backwards,
 }
 
-/// Pages that were read one after the other.
+/// A sequence of adjacent pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Run {
     last: u32,
@@ -17,15 +17,15 @@ struct Run {
     length: u32,
 }
 
-/// The two runs met last: a look at another page now and then (an inner page of the tree, a row of another table) does
-/// not end a run.
+/// The two most recent runs: an occasional read of another page (an inner page of the tree, a row
+/// of another table) does not end a run.
 #[derive(Default)]
 pub struct Runs {
     runs: [Option<Run>; 2],
 }
 
 impl Runs {
-    /// Notes that a page was read, and says which way its run goes, once it is one.
+    /// Notes that a page was read, and returns the direction of its run, once there is one.
     pub fn note(&mut self, page: u32) -> Option<Direction> {
         let known = self
             .runs
@@ -39,7 +39,7 @@ impl Runs {
                 length: 1,
             },
         };
-        // The one met last stands first.
+        // The most recent run is first.
         if known != Some(0) {
             self.runs[1] = self.runs[0];
         }
@@ -47,7 +47,7 @@ impl Runs {
         (run.length >= LENGTH_MIN).then_some(run.direction)
     }
 
-    /// Forgets both.
+    /// Removes both.
     pub fn clear(&mut self) {
         self.runs = [None; 2];
     }
@@ -64,7 +64,8 @@ impl Run {
             std::cmp::Ordering::Greater => Direction::Forwards,
             std::cmp::Ordering::Less => Direction::Backwards,
         };
-        // The first step decides the direction; a step against it begins a run of two.
+        // The first step determines the direction; a step in the other direction begins a new run
+        // of two.
         let goes_on = self.length == 1 || self.direction == direction;
         Self {
             last: page,
@@ -74,7 +75,7 @@ impl Run {
     }
 }
 
-/// Whether `page` is the next in that direction, beside `last`.
+/// Whether `page` is the next one after `last` in that direction.
 pub fn follows(direction: Direction, last: u32, page: u32) -> bool {
     let step = match direction {
         Direction::Forwards => page.checked_sub(last),
@@ -83,9 +84,11 @@ pub fn follows(direction: Direction, last: u32, page: u32) -> bool {
     step.is_some_and(|step| (1..=STEP_MAX).contains(&step))
 }
 
-/// Four pages in a row are no chance: of random reads of a small file of 1,000 pages, one in three million.
+/// Four consecutive pages are not a coincidence: of random reads of a small file of 1,000 pages,
+/// one in three million.
 const LENGTH_MIN: u32 = 4;
-/// A leaf behind an inner page of the tree, which was read before, is two or three places on.
+/// If an inner page of the tree, which was read before, is skipped, the next leaf is two or three
+/// pages further.
 const STEP_MAX: u32 = 3;
 
 #[cfg(test)]

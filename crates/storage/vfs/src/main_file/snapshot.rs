@@ -1,12 +1,11 @@
-//! The pages of a read transaction, sealed as they lie in the files: for who copies them.
+//! The pages of a read transaction, in their sealed form, for copying.
 //!
-//! - view-stays: the connection is in a read transaction and does not write. What it sees stays
-//!   where it is: no process copies over a page of the file that it would read from there, and no one
-//!   writes over a frame up to the end that it noted (`read_lock.rs`); on read mark 0 it sees the
-//!   file alone.
-//! - last-frame-or-file: a page is that of its last frame up to that end, or else that of the file.
-//!   Only frames count whose header is of this log, at this place.
-//! - no-other-descriptor: no other descriptor of these files is opened: closing it would give up
+//! - view-stays: the connection is in a read transaction and does not write. The pages that it sees
+//!   do not change: no process overwrites a page of the file that it would read there, or a frame
+//!   up to the end that it noted (`read_lock.rs`); on read mark 0 it reads only the file.
+//! - last-frame-or-file: the content of a page is its last frame up to that end, or else the page
+//!   in the file. Only frames are valid whose header belongs to this log and position.
+//! - no-other-descriptor: no other descriptor of these files is opened: closing it would release
 //!   the process's locks (fcntl(2)).
 
 use std::sync::Arc;
@@ -40,14 +39,15 @@ pub struct Snapshot<'a> {
 
 pub(super) struct Log<'a> {
     pub(super) file: &'a mut WalFile,
-    /// Whether the transaction looks in it at all.
+    /// Whether the transaction reads the log at all.
     is_seen: bool,
-    /// Page and last frame, ascending; looked up when the first page is read.
+    /// Page and last frame, ascending; determined when the first page is read.
     frames: Option<Vec<(u32, u32)>>,
 }
 
 impl<'a> Snapshot<'a> {
-    /// Of the transaction that the connection of `main` is in. `log` is its WAL, if one is open.
+    /// The snapshot of the transaction that the connection of `main` is in. `log` is its WAL, if
+    /// one is open.
     pub(crate) fn new(main: &'a mut MainFile, log: Option<&'a mut WalFile>) -> Result<Self, VfsError> {
         main.settle()?;
         let Some(view) = main.sealer.view(&main.database) else {
@@ -100,7 +100,7 @@ impl<'a> Snapshot<'a> {
             is_seen: looks_in_log && frame_count > 0,
             frames: None,
         });
-        // A log in which nothing was committed yet says nothing about it (pagerPagecount() in pager.c).
+        // A log without any commit does not contain the page count (pagerPagecount() in pager.c).
         let page_count = match index.page_count() {
             0 => main.page_count_without_log(geometry)?,
             count => count,
@@ -114,35 +114,36 @@ impl<'a> Snapshot<'a> {
         })
     }
 
-    /// Of every page.
+    /// The size of every page.
     #[must_use]
     pub fn page_size(&self) -> PageSize {
         self.geometry.page_size()
     }
 
-    /// How many pages the database has.
+    /// The number of pages of the database.
     #[must_use]
     pub fn page_count(&self) -> u32 {
         self.page_count
     }
 
-    /// Where in the log the transaction began; nothing in rollback mode.
+    /// The position in the log at which the transaction began; `None` in rollback mode.
     #[must_use]
     pub fn position(&self) -> Option<LogPosition> {
         self.end.map(|end| end.position)
     }
 
-    /// The same, with what tells this log from another that came to be as long.
+    /// As [`Snapshot::position`], with the data that distinguishes this log from another of the
+    /// same length.
     #[must_use]
     pub fn end(&self) -> Option<LogEnd> {
         self.end
     }
 
-    /// The place behind the first `frames` frames of this log, if that can be told: the transaction
-    /// sees them, and does not see the file alone.
+    /// The position after the first `frames` frames of this log, if it can be determined: the
+    /// transaction must read the log, and these frames be in it.
     ///
     /// # Errors
-    /// `Unauthentic`; as the VFS below has it.
+    /// `Unauthentic`; errors of the VFS below.
     pub fn place_behind(&mut self, frames: u32) -> Result<Option<LogEnd>, VfsError> {
         let Some(end) = self.end else { return Ok(None) };
         let position = LogPosition { frames, ..end.position };
@@ -164,15 +165,15 @@ impl<'a> Snapshot<'a> {
         Ok(Some(LogEnd { position, checksum }))
     }
 
-    /// Whether frames of the log can be read: not where the transaction sees the file alone.
+    /// Whether frames of the log can be read: not if the transaction reads only the file.
     #[must_use]
     pub fn sees_log(&self) -> bool {
         self.log.as_ref().is_some_and(|log| log.is_seen)
     }
 
-    /// Whether the log is as it was when the transaction began, as far as its index tells: nothing
-    /// was committed since, and not all that the transaction sees there is copied, after which
-    /// others may wait for it to see the file alone. It is a look at memory.
+    /// Whether the log is unchanged since the transaction began, as far as its index shows: nothing
+    /// was committed since, and not all frames of the transaction are copied; after that, other
+    /// connections may be waiting for this one to read only the file. This reads only memory.
     #[must_use]
     pub fn is_last(&self) -> bool {
         let Some((index, _)) = self.main.read_lock.log_end() else {
@@ -185,10 +186,10 @@ impl<'a> Snapshot<'a> {
         })
     }
 
-    /// Superblock and master key, as this connection knows them now.
+    /// Superblock and master key, as this connection now knows them.
     ///
     /// # Errors
-    /// `NotEncrypted`; what refuses the database now.
+    /// `NotEncrypted`; the reason why the database is now refused.
     pub fn unlocked(&mut self) -> Result<Unlocked, VfsError> {
         self.main.look_again()?;
         let view = self.main.sealer.view(&self.main.database);
@@ -196,14 +197,14 @@ impl<'a> Snapshot<'a> {
         Ok(view.unlocked.duplicate())
     }
 
-    /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`. That
-    /// of the lock-byte page is zeros.
+    /// Reads the sealed images of adjacent pages, from `first` on, into `images`. The image of the
+    /// lock-byte page is zeros.
     ///
     /// # Errors
-    /// `Unauthentic` where the file ends before a page; as the VFS below has it.
+    /// `Unauthentic` if the file ends before a page; errors of the VFS below.
     ///
     /// # Panics
-    /// If `images` has no room for whole pages.
+    /// If the size of `images` is not that of whole pages.
     pub fn read(&mut self, first: u32, images: &mut [u8]) -> Result<(), VfsError> {
         self.look_up()?;
         let size = self.geometry.page_size().bytes();
@@ -220,7 +221,7 @@ impl<'a> Snapshot<'a> {
         Ok(())
     }
 
-    /// Opens an image that was read, as SQLite has the page.
+    /// Opens an image that was read, into the page as SQLite uses it.
     ///
     /// # Errors
     /// `Unauthentic`, `UnknownEpoch`, `DeprecatedSuite`: of this page alone.
@@ -242,11 +243,11 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The last image of each page among the log's frames from `from` on, sealed as it is, and as
-    /// SQLite has it, by ascending page number.
+    /// Passes the last image of each page among the log's frames from `from` on to `each`, sealed
+    /// and opened, by ascending page number.
     ///
     /// # Errors
-    /// What `each` answers; as [`Snapshot::open`]; as the VFS below has it.
+    /// Those of `each`, of [`Snapshot::open`] and of the VFS below.
     pub fn log_pages<E: From<VfsError>>(
         &mut self,
         from: u32,
@@ -273,7 +274,7 @@ impl<'a> Snapshot<'a> {
         view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))
     }
 
-    /// last-frame-or-file: of several frames of one page the last, by ascending page number.
+    /// last-frame-or-file: the last of several frames of one page, by ascending page number.
     fn last_frames(&mut self, from: u32) -> Result<Vec<(u32, u32)>, VfsError> {
         let view = self.view()?;
         let log = self.log.as_mut().filter(|log| log.is_seen);
@@ -318,7 +319,8 @@ impl<'a> Snapshot<'a> {
         Some(frames[at].1)
     }
 
-    /// How many pages from `first` on, `most` at most, lie side by side in the file; 1 for a page of the log.
+    /// How many pages from `first` on, `most` at most, are adjacent in the file; 1 for a page of
+    /// the log.
     fn run(&self, first: u32, most: usize) -> usize {
         let place = |page_no: u32| match self.frame_of(page_no) {
             Some(_) => None,
@@ -343,14 +345,14 @@ impl<'a> Snapshot<'a> {
         };
         let mut inner = self.main.database.lock();
         match inner.lower.read(images, place.0) {
-            // What is missing is zeros, which open as no page (FORMAT 2.5).
+            // Missing bytes are zeros, which are not authentic (FORMAT 2.5).
             Err(Code::IOERR_SHORT_READ) => Ok(()),
             read => Ok(read?),
         }
     }
 }
 
-/// last-frame-or-file: of several frames of one page the last, by ascending page number.
+/// last-frame-or-file: keeps the last of several frames of one page, by ascending page number.
 fn keep_last(frames: &mut Vec<(u32, u32)>) {
     frames.sort_unstable();
     frames.dedup_by(|later, kept| {
@@ -381,7 +383,7 @@ impl PageSource for Snapshot<'_> {
 }
 
 impl MainFile {
-    /// As SQLite counts them: by page 1, or else by the file.
+    /// The page count as SQLite determines it: by page 1, or else by the file.
     fn page_count_without_log(&mut self, geometry: Geometry) -> Result<u32, VfsError> {
         let present = {
             let mut inner = self.database.lock();
@@ -397,7 +399,7 @@ impl MainFile {
         page.fill(0);
         match read {
             Ok(()) => Ok(if is_valid && count > 0 { count } else { present }),
-            // A page that is not authentic is named when it is opened.
+            // A page that is not authentic is reported when it is opened.
             Err(VfsError::Unauthentic { .. }) => Ok(present),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! What a database is, for people: suite, epochs, slots, pages, counters.
+//! The status of a database for display: suite, epochs, slots, pages, counters.
 
 use std::path::Path;
 
@@ -17,7 +17,8 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
     let mut rows = Rows(Vec::new());
     let database = main.database.clone();
     rows.text("database", "path", database.path.clone());
-    // It may be long since this connection looked: what others do to keys and pages is asked for here.
+    // This connection may not have read the superblock for a long time: changes of keys and pages
+    // by others are read here.
     if let Err(error) = main.look_again() {
         rows.text("database", "refused", error.to_string());
     }
@@ -100,7 +101,7 @@ fn counters(rows: &mut Rows, host: &Host) {
     }
 }
 
-/// How far all pages are, while something is done to them all, and who does it.
+/// The progress of an operation on all pages, and which process runs it.
 fn reencryption(rows: &mut Rows, superblock: &Superblock, page_count: u32, path: &str) {
     const SECTION: &str = "reencryption";
     rows.push(
@@ -128,7 +129,7 @@ fn reencryption(rows: &mut Rows, superblock: &Superblock, page_count: u32, path:
     }
 }
 
-/// What part of the pages is re-encrypted and on disk, in percent; 0 while nothing is being done to them.
+/// The percentage of the pages that is re-encrypted and on disk; 0 if no re-encryption is running.
 fn percent(superblock: &Superblock, page_count: u32) -> f64 {
     match superblock.state {
         State::Steady | State::Retired => 0.0,
@@ -140,7 +141,7 @@ fn percent(superblock: &Superblock, page_count: u32) -> f64 {
     }
 }
 
-/// The same as lines of text, for `PRAGMA selenite_status`.
+/// The rows of the status as lines of text, for `PRAGMA selenite_status`.
 pub fn text(main: &mut MainFile) -> String {
     let mut text = String::new();
     for row in rows(main) {
@@ -159,7 +160,7 @@ pub fn text(main: &mut MainFile) -> String {
     text
 }
 
-/// A slot's kind, as the command line names it.
+/// The name of a slot's kind in the command line.
 #[must_use]
 pub fn kind_name(kind: SlotKind) -> &'static str {
     match kind {

@@ -1,4 +1,4 @@
-//! Writing: sealed whole pages, with nothing left out between them.
+//! Writes of the database file: sealed whole pages, without gaps between them.
 
 use selenite_cipher::{PageNo, Scan, Suite, TRAILER_SIZE};
 use selenite_format::{Geometry, PageSize};
@@ -14,8 +14,8 @@ impl MainFile {
         if self.sealer.view(&self.database).is_none() {
             let mut inner = self.database.lock();
             if matches!(inner.content(), Content::Empty) {
-                // A page that can't be sealed (the backup API copies those of an unencrypted
-                // database) makes no database.
+                // If the first page can't be sealed (the backup API copies the pages of an
+                // unencrypted database), no database is created.
                 check_first_page(data, offset, self.database.settings.page_size)?;
                 self.database.create(&mut inner)?;
             }
@@ -47,8 +47,8 @@ impl MainFile {
         stored
     }
 
-    /// `passthrough-from-log`: stores a page that a checkpoint has just read from the WAL as it was
-    /// sealed there, where this is one.
+    /// `passthrough-from-log`: stores a page that a checkpoint has just read from the WAL, with the
+    /// seal that it has there, if this is such a page.
     fn carry(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
         let keys = &view.page_keys;
         if keys.sealing_suite() == Suite::None && matches!(keys.scan(), Scan::SwitchingOn { .. }) {
@@ -62,7 +62,7 @@ impl MainFile {
         })
     }
 
-    /// Stores a page that is sealed, and zeros before it where SQLite left places out.
+    /// Stores a sealed page, and zeros before it if SQLite skipped pages.
     fn store_behind_gap(&mut self, number: PageNo, geometry: Geometry, image: &[u8]) -> Result<(), VfsError> {
         let count = self.page_count(geometry)?;
         if number.0 > count {
@@ -71,7 +71,7 @@ impl MainFile {
         self.store_image(number, geometry, image)
     }
 
-    /// What is buffered is counted.
+    /// The number of pages, including buffered ones.
     fn page_count(&mut self, geometry: Geometry) -> Result<u32, VfsError> {
         if let Some(count) = self.database.lock().page_count {
             return Ok(count);
@@ -83,7 +83,7 @@ impl MainFile {
         Ok(count)
     }
 
-    /// `gaps-are-sealed`: seals zeros into every place between the end and `number`, and beside the
+    /// `gaps-are-sealed`: seals zeros into every page between the end and `number`, and next to the
     /// displaced page (FORMAT 2.3, 2.5).
     pub(super) fn fill_gap(&mut self, count: u32, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
         let last = if number == geometry.displaced_page() {
@@ -92,7 +92,7 @@ impl MainFile {
             number.0
         };
         if count + 1 >= last {
-            // A file that grows page by page.
+            // The usual case: the file grows page by page.
             return Ok(());
         }
         let zeros = vec![0; geometry.page_size().bytes()];
@@ -132,7 +132,8 @@ impl MainFile {
     }
 }
 
-/// Whether a page may be the first that is written to a new database: the same that `PageCipher::seal` will ask of it.
+/// Whether a page may be the first that is written to a new database: the conditions of
+/// `PageCipher::seal`.
 fn check_first_page(data: &[u8], offset: u64, page_size: PageSize) -> Result<(), VfsError> {
     let reserve_is_free = data.last_chunk::<TRAILER_SIZE>() == Some(&[0; TRAILER_SIZE]);
     if data.len() != page_size.bytes() || !reserve_is_free || (offset == 0 && usize::from(data[20]) != TRAILER_SIZE) {

@@ -1,11 +1,12 @@
-//! What can be said of a page without a lock: whether it may be in the pool, and whether it was read not long ago.
+//! Lock-free information about a page: whether it may be in the pool, and whether it was read
+//! recently.
 //!
-//! - present-has-a-count: a page that is in the pool has a count of at least one: who finds none
-//!   looks no further. Pages may share a count.
-//! - recent-reads-known: a page that was read before is one of the last that were: of as many as
-//!   the pool has room for, at least, and of twice as many at most. So a scan of more than that is
-//!   not known when it comes again, nor are random reads of a file many times as large as the pool:
-//!   what would be thrown out before it is read again is not taken in.
+//! - present-has-a-count: a page in the pool has a count of at least one: if the count is 0, no
+//!   lookup is needed. Pages may share a count.
+//! - recent-reads-known: the pages most recently read are recorded: at least as many as the pool
+//!   has room for, and at most twice as many. So a repeated scan of more pages than that is not
+//!   recognised, nor are random reads of a file many times as large as the pool: a page that would
+//!   be evicted before it is read again is not stored.
 
 use crate::atomics::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
@@ -18,20 +19,20 @@ pub struct PageAddress {
     pub page: u32,
 }
 
-/// The counts and the marks of one pool.
+/// The counts and marks of one pool.
 pub struct Filter {
     held: Box<[AtomicU8]>,
-    /// One bit a page, of the pages read last and of those before them.
+    /// One bit per page, of the pages read most recently and of those before them.
     seen: [Box<[AtomicU64]>; 2],
-    /// Which of them is that of the pages read last, in its lowest bit.
+    /// Its lowest bit is the index of the bits for the pages read most recently.
     turn: AtomicUsize,
-    /// How many pages are in it.
+    /// The number of pages marked there.
     fresh: AtomicUsize,
     window: usize,
 }
 
 impl Filter {
-    /// A filter for a pool with room for so many pages.
+    /// A filter for a pool with room for `page_count` pages.
     pub fn new(page_count: usize) -> Self {
         let counts = Self::count_of(page_count);
         let marks = || (0..counts * 2 / 64).map(|_| AtomicU64::new(0)).collect();
@@ -44,14 +45,14 @@ impl Filter {
         }
     }
 
-    /// How many bytes it takes.
+    /// The size of a filter in bytes.
     pub fn size_for(page_count: usize) -> usize {
         let counts = Self::count_of(page_count);
         counts + 2 * (counts * 2 / 8)
     }
 
-    /// Eight times as many counts as pages, up to 16 MiB: of seven pages out of eight that are not
-    /// there, none is looked for.
+    /// Eight times as many counts as pages, up to 16 MiB: for seven out of eight pages that are not
+    /// in the pool, no lookup is made.
     fn count_of(page_count: usize) -> usize {
         page_count.saturating_mul(8).clamp(64, 1 << 24).next_power_of_two()
     }
@@ -61,19 +62,19 @@ impl Filter {
         self.count(key).load(Ordering::Relaxed) != 0
     }
 
-    /// A page was put in. The caller holds its shard's lock, here and below.
+    /// Notes that a page was stored. The caller holds its shard's lock, here and below.
     pub fn enter(&self, key: PageAddress) {
         let up = |count: u8| (count != u8::MAX).then(|| count + 1);
         let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
     }
 
-    /// A page was taken out. A count that was too high once stays so.
+    /// Notes that a page was removed. A count that reached its maximum stays there.
     pub fn leave(&self, key: PageAddress) {
         let down = |count: u8| (count != u8::MAX).then(|| count.saturating_sub(1));
         let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
     }
 
-    /// Marks a page as read, and says whether it was read before (recent-reads-known).
+    /// Marks a page as read, and returns whether it was read before (recent-reads-known).
     pub fn note(&self, key: PageAddress) -> bool {
         let turn = self.turn.load(Ordering::Relaxed);
         let (newer, older) = (&self.seen[turn % 2], &self.seen[(turn + 1) % 2]);
@@ -83,7 +84,7 @@ impl Filter {
             return true;
         }
         let known = older[word].load(Ordering::Relaxed) & bit != 0;
-        // Without a locked instruction: a mark that is lost in a race costs a page its place, and no more.
+        // Without a locked instruction: a mark that is lost in a race only delays storing a page.
         newer[word].store(newer[word].load(Ordering::Relaxed) | bit, Ordering::Relaxed);
         let fresh = self.fresh.load(Ordering::Relaxed) + 1;
         self.fresh.store(fresh, Ordering::Relaxed);
@@ -100,7 +101,7 @@ impl Filter {
     }
 }
 
-/// Neighbours stay neighbours: a scan goes through the counts as it goes through the file.
+/// Neighbours remain neighbours: a scan accesses the counts in the order of the file.
 fn spread(key: PageAddress) -> usize {
     let place = key.page.wrapping_add(key.file.wrapping_mul(0x9e37_79b1));
     usize::try_from(place).unwrap_or(0)

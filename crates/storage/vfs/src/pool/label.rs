@@ -1,30 +1,35 @@
-//! What tells one state of a database file from another, so far as readers are concerned.
+//! Labels identify the state of a database file for readers.
 //!
-//! Two read transactions that find the same label may share the pages that SQLite asks the file for:
+//! Two read transactions that find the same label may share the pages that SQLite reads from the
+//! file:
 //!
-//! - In rollback mode every commit writes page 1 (`pager_incr_changecounter`), sealed under a nonce that never comes
-//!   twice: its trailer is the label, read while SHARED is held.
-//! - In WAL mode only checkpoints write the file. `walCheckpoint` says so first: it sets
-//!   nBackfillAttempted, copies, syncs,
-//!   and sets nBackfill. The label is the log's salts with these two, read while a read mark is held. Be n a page that
-//!   was in the pool, and as the file has it, when the label was noted, or was put in under it. If a checkpoint has
-//!   copied a frame f of n since, and the label is the same again, then another who asks for n began when f had been
-//!   committed: f lies above nBackfill, SQLite finds it in the log (`walFindFrame`), and does not ask; or f was
-//!   copied before the label was noted, and what is copied again (after `walIndexRecover`, which begins at frame 0)
-//!   is what lay there. That nBackfillAttempted may come down again (`sqlite3WalSnapshotRecover`, or a checkpoint
-//!   held up by an older mark) does no harm, therefore. A reader on mark 0 never looks in the log: it has that mark
-//!   because nBackfill was mxFrame, so that nothing above nBackfill was its own. One gap is known in that, by
-//!   reading: a process died when a log that was restarted had no frame yet, and a label is read, or a second
-//!   process dies, while `walIndexRecover` has written the header and not yet nBackfillAttempted.
-//! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. They may come
-//!   back while a connection
-//!   has the index mapped: a log is filled, copied and cut, and a process dies in `walIndexWriteHdr` when it begins the
-//!   empty log again. So they are a label only while no one has written since the index was made: every writer of ours
-//!   leaves its mark in it (`generation_mark.rs`), which recovery does not touch. When no connection of this process
-//!   has the index mapped any more, the label is forgotten (`PooledFile::leave_log`).
-//! - A log that restarts (`walRestartHdr`) has other salts. They are written first, and the numbers of frames are set
-//!   to 0 after: between the two, mxFrame is 0 and nBackfillAttempted is not. SQLite promises that mxFrame is never
-//!   less than nBackfillAttempted otherwise; where it is, there is no label.
+//! - In rollback mode every commit writes page 1 (`pager_incr_changecounter`), sealed under a nonce
+//!   that is never used twice: its trailer is the label, read while SHARED is held.
+//! - In WAL mode only checkpoints write the file. `walCheckpoint` announces this: it sets
+//!   nBackfillAttempted, copies, syncs, and sets nBackfill. The label is the log's salts with these
+//!   two, read while a read mark is held. Let n be a page that was in the pool, and equal to the
+//!   file's, when the label was noted, or was stored under it. If a checkpoint has copied a frame f
+//!   of n since, and the label is the same again, then another reader of n began after f had been
+//!   committed: either f is above nBackfill, and SQLite finds it in the log (`walFindFrame`), and
+//!   does not read the file; or f was copied before the label was noted, and copying it again
+//!   (after `walIndexRecover`, which begins at frame 0) writes the same content. Therefore a
+//!   decrease of nBackfillAttempted (`sqlite3WalSnapshotRecover`, or a checkpoint limited by an
+//!   older mark) is harmless. A reader on mark 0 never reads the log: it has that mark because
+//!   nBackfill was mxFrame, so that nothing above nBackfill was in its snapshot. One gap is known
+//!   in this argument, from reading the code: a process died when a log that was restarted had no
+//!   frame yet, and a label is read, or a second process dies, while `walIndexRecover` has written
+//!   the header and not yet nBackfillAttempted.
+//! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. They may
+//!   recur while a connection has the index mapped: a log is filled, copied and truncated, and a
+//!   process dies in `walIndexWriteHdr` when it begins the empty log again. So they are a label
+//!   only if no connection has written since the index was made: every writer that uses this VFS
+//!   leaves its mark in it (`generation_mark.rs`), which recovery does not change. When no
+//!   connection of this process has the index mapped any more, the label is dropped
+//!   (`PooledFile::leave_log`).
+//! - A log that restarts (`walRestartHdr`) has other salts. They are written first, and the frame
+//!   numbers are set to 0 afterwards: between the two, mxFrame is 0 and nBackfillAttempted is not.
+//!   SQLite guarantees that mxFrame is otherwise never less than nBackfillAttempted; if it is,
+//!   there is no label.
 
 use selenite_cipher::TRAILER_SIZE;
 
@@ -33,19 +38,19 @@ use crate::generation_mark::GenerationMark;
 use crate::index_header::{BACKFILLED, IndexHeader};
 use crate::planted::{Bug, is_planted};
 
-/// A label: with the generation of the superblock, since a change of keys may take rights away.
+/// A label. It includes the generation of the superblock, since a change of keys may remove access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Label {
     /// Of a database with a write-ahead log.
     Log {
-        /// Of the superblock.
+        /// The superblock's generation.
         keys: u64,
         /// Salts, nBackfill and nBackfillAttempted.
         words: [u32; 4],
     },
     /// Of a database with a rollback journal: the trailer of page 1.
     Trailer {
-        /// Of the superblock.
+        /// The superblock's generation.
         keys: u64,
         /// The trailer.
         bytes: [u8; TRAILER_SIZE],
@@ -53,8 +58,9 @@ pub enum Label {
 }
 
 impl Label {
-    /// The label of a WAL index, read as `walIndexTryHdr` reads it: both copies of the header are the same and their
-    /// checksum is right, and none of it changes meanwhile. The caller holds a read mark.
+    /// The label of a WAL index, read as `walIndexTryHdr` reads it: both copies of the header must
+    /// be equal with a correct checksum, and unchanged during the read. The caller holds a read
+    /// mark.
     pub fn of_log(keys: u64, region: &ShmRegion) -> Option<Self> {
         let header = IndexHeader::read(region)?;
         let (backfilled, attempted) = (region.word(BACKFILLED)?, region.word(ATTEMPTED)?);

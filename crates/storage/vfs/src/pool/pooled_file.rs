@@ -1,7 +1,7 @@
-//! One file's pages in the pool, and which generation of them is the present one.
+//! The pages of one file in the pool, and their current generation.
 //!
-//! A generation ends with every change of the file's label, by whomever. To let it outlive the
-//! checkpoints and transactions of this process's own connections was tried, and left:
+//! A generation ends with every change of the file's label, by any process. Keeping it across
+//! checkpoints and transactions of this process's own connections was tried, and abandoned:
 //! docs/decisions/0006-page-pool.md.
 
 use std::sync::Arc;
@@ -12,21 +12,22 @@ use super::tables::Tables;
 use super::{Pool, lock};
 use crate::atomics::{AtomicU64, AtomicUsize, Mutex, Ordering};
 
-/// A file whose pages are in the pool, as long as a connection has it open.
+/// A file with pages in the pool, as long as a connection has it open.
 pub struct PooledFile {
     pool: Arc<Pool>,
     number: u32,
     present: Mutex<CurrentGeneration>,
-    /// Connections that have the WAL index mapped: a log is another one once the last of them has gone.
+    /// Connections that have the WAL index mapped: after the last of them has unmapped it, the log
+    /// may be a new one.
     log_users: AtomicUsize,
-    /// The present generation, to be looked at without the lock.
+    /// The current generation, readable without the lock.
     generation: AtomicU64,
 }
 
 #[derive(Default)]
 struct CurrentGeneration {
     label: Option<Label>,
-    /// 0 before the first.
+    /// 0 before the first generation.
     generation: u64,
 }
 
@@ -48,8 +49,9 @@ impl PooledFile {
         }
     }
 
-    /// The generation of the label that `look` finds: the present one, or a new one. The caller holds the lock that the
-    /// label is read under; `look` calls nothing (no-lock-across-calls in `pool.rs`).
+    /// The generation of the label that `look` returns: the current one, or a new one. The caller
+    /// holds the lock under which the label is read; `look` calls neither SQLite nor the VFS below
+    /// (no-lock-across-calls in `pool.rs`).
     pub fn share(self: &Arc<Self>, look: impl FnOnce() -> Option<Label>) -> Option<Share> {
         let tables = self.pool.tables()?;
         let mut present = lock(&self.present);
@@ -62,12 +64,12 @@ impl PooledFile {
         Some(self.share_of(tables, present.generation))
     }
 
-    /// A connection begins to use the log.
+    /// Notes that a connection begins to use the log.
     pub fn enter_log(&self) {
         self.log_users.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A connection that used the log no longer does.
+    /// Notes that a connection no longer uses the log.
     pub fn leave_log(&self) {
         if self.log_users.fetch_sub(1, Ordering::SeqCst) == 1 && self.pool.is_own_process() {
             lock(&self.present).label = None;
@@ -92,13 +94,13 @@ impl Drop for PooledFile {
 }
 
 impl Share {
-    /// Gives a page to SQLite, if it is here.
+    /// Copies a page for SQLite, if it is in the pool.
     #[must_use]
     pub fn read(&self, page: u32, out: &mut [u8]) -> bool {
         self.is_on() && self.tables.read(self.key(page), self.generation, out)
     }
 
-    /// Takes in a page that SQLite asked for, and that was not here (requested-pages-only,
+    /// Stores a page that SQLite requested, and that was not here (requested-pages-only,
     /// admitted-on-second-read in `pool.rs`).
     pub fn offer(&self, page: u32, bytes: &[u8], is_of_scan: bool) {
         if self.is_on() && self.is_present() {
@@ -106,7 +108,7 @@ impl Share {
         }
     }
 
-    /// Whether who begins to read now would share this.
+    /// Whether a reader that begins now would share this generation.
     fn is_present(&self) -> bool {
         self.file.generation.load(Ordering::Relaxed) == self.generation
     }

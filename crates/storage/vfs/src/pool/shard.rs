@@ -1,37 +1,39 @@
-//! A part of the pages of one size, under a lock of its own.
+//! A part of the pages of one size, under its own lock.
 //!
-//! - slots-of-parts: a page lies in a slot: a piece of one of the parts of memory that were added,
-//!   all of the same number of slots but the last. Tables have their final size from the beginning:
-//!   nothing is allocated for a page.
-//! - vacant-is-wiped: slots that hold no page are wiped, and stand in `vacant`.
+//! - slots-of-parts: a page is stored in a slot: a piece of one of the parts of memory that were
+//!   added, all with the same number of slots except the last. Tables have their final size from
+//!   the beginning: nothing is allocated for a page.
+//! - vacant-is-wiped: slots without a page are wiped, and listed in `vacant`.
 
 use std::hint::black_box;
 
 use super::filter::{Filter, PageAddress};
 use crate::ffi::Part;
 
-/// Which slot a page may be put into.
+/// Which slots may be used for a new page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// One without a page.
+    /// A slot without a page.
     Vacant,
-    /// One with a page of the same file that no reader to come will ask for, if one is close to the hand.
+    /// A slot with a page of the same file that no later reader will request, if there is one near
+    /// the clock hand.
     Dead,
-    /// That of a page that was not asked for lately.
+    /// A slot whose page was not requested recently.
     Any,
 }
 
 /// Some of the pages of one size.
 pub struct Shard {
     page_bytes: usize,
-    /// Open addressing: the page's number above, its slot and one below; 0 for none.
+    /// Open addressing: the page's number in the high bits, its slot plus one in the low bits; 0
+    /// for none.
     index: Box<[u64]>,
     slots: Vec<Slot>,
     vacant: Vec<u32>,
     parts: Vec<Part>,
-    /// Slots of each part but the last.
+    /// The number of slots of each part except the last.
     slots_per_part: usize,
-    /// Where the search for a page to be given up goes on.
+    /// The clock hand: where the search for a page to evict continues.
     hand: usize,
 }
 
@@ -39,12 +41,12 @@ pub struct Shard {
 struct Slot {
     key: PageAddress,
     generation: u64,
-    /// How many rounds of the hand it survives.
+    /// The number of passes of the clock hand that it survives.
     lives: u8,
 }
 
 impl Shard {
-    /// One without memory, that may come to have so many slots.
+    /// A shard without memory, with tables for up to `slot_count_max` slots.
     pub fn new(page_bytes: usize, slots_per_part: usize, slot_count_max: usize) -> Self {
         Self {
             page_bytes,
@@ -57,14 +59,14 @@ impl Shard {
         }
     }
 
-    /// What its tables take.
+    /// The size of its tables in bytes.
     pub fn table_bytes(slots_per_part: usize, slot_count_max: usize) -> usize {
         index_size(slot_count_max) * size_of::<u64>()
             + slot_count_max * (size_of::<Slot>() + size_of::<u32>())
             + (slot_count_max.div_ceil(slots_per_part) + 1) * size_of::<Part>()
     }
 
-    /// Adds memory. Behind a part of fewer slots than the others comes none.
+    /// Adds memory. After a part with fewer slots than the others none can be added.
     pub fn add_part(&mut self, part: Part) {
         let whole = self.slots.len().is_multiple_of(self.slots_per_part);
         let count = (part.bytes().len() / self.page_bytes).min(self.slots_per_part);
@@ -75,12 +77,12 @@ impl Shard {
             self.vacant.push(to_u32(self.slots.len()));
             self.slots.push(Slot::NONE);
         }
-        // The lowest is taken first: memory that was not used yet comes in order.
+        // The lowest slot is used first: unused memory is then used in order.
         self.vacant.sort_unstable_by(|one, other| other.cmp(one));
         self.parts.push(part);
     }
 
-    /// Gives up the part that was added last, if there are so many, with its pages.
+    /// Removes the part that was added last, if there are `part_count`, with its pages.
     pub fn remove_part(&mut self, part_count: usize, filter: &Filter) {
         if self.parts.len() < part_count {
             return;
@@ -95,12 +97,12 @@ impl Shard {
         self.hand = 0;
     }
 
-    /// Whether no page is here.
+    /// Whether the shard has no pages.
     pub fn is_empty(&self) -> bool {
         self.vacant.len() == self.slots.len()
     }
 
-    /// Copies a page, if it is here in that generation, and says whether it is.
+    /// Copies a page, if it is here in that generation, and returns whether it is.
     pub fn read(&mut self, key: PageAddress, generation: u64, out: &mut [u8]) -> bool {
         let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) else {
             return false;
@@ -114,7 +116,7 @@ impl Shard {
         true
     }
 
-    /// Puts a page in the place of an older generation of it that is here, and says whether the page is here.
+    /// Replaces an older generation of a page that is here, and returns whether the page is here.
     pub fn renew(&mut self, key: PageAddress, generation: u64, bytes: &[u8]) -> bool {
         let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) else {
             return false;
@@ -126,7 +128,8 @@ impl Shard {
         true
     }
 
-    /// Puts a page in that is not here, if there is room of that kind, and says whether there was.
+    /// Stores a page that is not here, if there is room of that kind, and returns whether there
+    /// was.
     pub fn put(&mut self, key: PageAddress, generation: u64, bytes: &[u8], room: Room, filter: &Filter) -> bool {
         let vacant = self.vacant.pop().map(to_usize);
         let place = match (vacant, room) {
@@ -150,7 +153,7 @@ impl Shard {
         true
     }
 
-    /// Gives up the pages of a file.
+    /// Removes the pages of a file.
     pub fn forget_file(&mut self, file: u32, filter: &Filter) {
         for place in 0..self.slots.len() {
             if self.slots[place].key.file == file && self.slots[place].key.page != 0 {
@@ -160,7 +163,7 @@ impl Shard {
         }
     }
 
-    /// Wipes a slot, which the caller notes as vacant.
+    /// Wipes a slot; the caller adds it to `vacant`.
     fn vacate(&mut self, place: usize, filter: &Filter) {
         if self.slots[place].key.page == 0 {
             return;
@@ -202,7 +205,7 @@ impl Shard {
         place
     }
 
-    /// Enters a slot in the index.
+    /// Adds a slot to the index.
     fn list(&mut self, place: usize) {
         let key = self.slots[place].key;
         let mut entry = self.home(key);
@@ -212,7 +215,8 @@ impl Shard {
         self.index[entry] = u64::from(key.page) << 32 | u64::from(to_u32(place) + 1);
     }
 
-    /// Takes a slot out of the index. Those behind it move up, so that a search ends at the first gap (Knuth, 6.4, R).
+    /// Removes a slot from the index. Later entries move up, so that a search ends at the first gap
+    /// (Knuth, 6.4, R).
     fn unlist(&mut self, place: usize, filter: &Filter) {
         let key = self.slots[place].key;
         let Some(mut gap) = self.find(key) else { return };
@@ -248,7 +252,8 @@ impl Shard {
         usize::try_from((self.index[entry] & u64::from(u32::MAX)) - 1).unwrap_or(0)
     }
 
-    /// Numbers of pages are no secret and no one chooses them to collide: one multiplication (Knuth, 6.4) does.
+    /// Page numbers are not secret and an attacker does not gain from collisions: one
+    /// multiplication suffices (Knuth, 6.4).
     fn home(&self, key: PageAddress) -> usize {
         let mixed = (u64::from(key.file).rotate_left(40) ^ u64::from(key.page)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         usize::try_from(mixed >> 32).unwrap_or(0) & (self.index.len() - 1)
@@ -286,14 +291,15 @@ impl Slot {
     }
 }
 
-/// In parts of 1 KiB: glibc's copy of a whole page may be many times slower (see `page_buffer.rs`).
+/// Copies in pieces of 1 KiB: glibc's copy of a whole page may be many times slower (see
+/// `page_buffer.rs`).
 fn copy(from: &[u8], to: &mut [u8]) {
     for (from, to) in from.chunks(1024).zip(to.chunks_mut(1024)) {
         to.copy_from_slice(black_box(from));
     }
 }
 
-/// Half of it stays free at least.
+/// At least half of the index stays free.
 fn index_size(slot_count_max: usize) -> usize {
     (slot_count_max * 2).max(2).next_power_of_two()
 }
@@ -302,14 +308,14 @@ fn to_usize(slot: u32) -> usize {
     usize::try_from(slot).unwrap_or(usize::MAX)
 }
 
-/// A shard of 2^32 slots would hold 4 TiB.
+/// A shard of 2^32 slots would have 4 TiB.
 fn to_u32(slot: usize) -> u32 {
     u32::try_from(slot).unwrap_or(u32::MAX)
 }
 
-/// A page that is asked for often survives so many rounds.
+/// The number of passes that a page requested often survives.
 const LIVES_MAX: u8 = 3;
-/// How far the hand goes at most: bounds the time under the lock.
+/// The maximal number of steps of the clock hand: bounds the time under the lock.
 const STEPS_MAX: usize = 64;
 const DEAD_STEPS: usize = 2;
 

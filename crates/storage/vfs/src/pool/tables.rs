@@ -1,16 +1,16 @@
-//! The memory of a pool and what is kept beside it, for one limit.
+//! The memory of a pool and its tables, for one limit.
 //!
-//! - chunks-on-demand: memory is taken in chunks of 2 MiB, when the first page is put in and
-//!   whenever there is no room left, until the limit is met; the last chunk is smaller. A chunk
-//!   goes to one page size, in equal parts to its shards. One arena a page size would have to know
-//!   beforehand how much each will want, and a process seldom has more than one.
-//! - reserved-before-taken: everything is reserved before it is taken: chunks, and the tables in
-//!   their final size. What does not fit is not taken.
-//! - equal-shares: where the limit is met and a page size has less than its equal share of the
-//!   chunks, the size that has most gives one up. Sizes of which no page is here give theirs up
+//! - chunks-on-demand: memory is allocated in chunks of 2 MiB, when the first page is stored and
+//!   whenever there is no room left, up to the limit; the last chunk is smaller. A chunk belongs to
+//!   one page size, in equal parts to its shards. One arena per page size would have to know in
+//!   advance how much each needs, and a process seldom has more than one.
+//! - reserved-before-taken: everything is reserved in the budget before it is allocated: chunks,
+//!   and the tables in their final size. What does not fit is not allocated.
+//! - equal-shares: if the limit is reached and a page size has less than its equal share of the
+//!   chunks, the size with the most chunks gives one up. Page sizes without any page give theirs up
 //!   when a file is closed.
-//! - closed-is-empty: closed, all pages are wiped and all chunks given back; a caller that still has the
-//!   tables finds nothing in them.
+//! - closed-is-empty: when the tables are closed, all pages are wiped and all chunks freed; a
+//!   caller that still has the tables finds nothing in them.
 
 use std::sync::{Arc, OnceLock, TryLockError};
 
@@ -20,12 +20,12 @@ use super::shard::{Room, Shard};
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::ffi::Arena;
 
-/// Bytes that may be taken, and that are.
+/// The limit of the memory, and the bytes in use.
 #[derive(Default)]
 pub struct Budget {
-    /// How many may be.
+    /// The limit in bytes.
     pub limit: AtomicUsize,
-    /// How many are.
+    /// Bytes in use.
     pub used: AtomicUsize,
 }
 
@@ -50,7 +50,7 @@ impl Budget {
 pub struct Tables {
     budget: Arc<Budget>,
     limit: usize,
-    /// What is given back when this is dropped.
+    /// The bytes that are returned to the budget when this is dropped.
     reserved: AtomicUsize,
     filter: Filter,
     classes: [OnceLock<Class>; CLASS_COUNT],
@@ -63,12 +63,12 @@ pub struct Tables {
 struct Class {
     page_bytes: usize,
     shards: [Mutex<Shard>; SHARD_COUNT],
-    /// There was no memory when it was last asked for.
+    /// Whether there was no memory at the last attempt.
     is_full: AtomicBool,
 }
 
 impl Tables {
-    /// Tables without memory for pages; `None` where the limit does not suffice even for that.
+    /// Tables without memory for pages; `None` if the limit does not suffice for the tables.
     pub fn new(budget: &Arc<Budget>) -> Option<Self> {
         let limit = budget.limit.load(Ordering::SeqCst);
         let page_count = limit / PAGE_BYTES_USUAL;
@@ -84,7 +84,7 @@ impl Tables {
         })
     }
 
-    /// Copies a page, if it is here in that generation, and says whether it is.
+    /// Copies a page, if it is here in that generation, and returns whether it is.
     pub fn read(&self, key: PageAddress, generation: u64, out: &mut [u8]) -> bool {
         self.filter.may_hold(key)
             && self
@@ -92,7 +92,7 @@ impl Tables {
                 .is_some_and(|class| class.shard(key).read(key, generation, out))
     }
 
-    /// Takes in a page that is not here in that generation, if it is worth it and there is room.
+    /// Stores a page that is not here in that generation, if it was read before and there is room.
     pub fn offer(&self, key: PageAddress, generation: u64, bytes: &[u8], is_of_scan: bool) {
         let is_known = self.filter.note(key);
         if !is_known && !self.filter.may_hold(key) {
@@ -118,14 +118,14 @@ impl Tables {
         };
         if let Some(class) = self.class(bytes.len()) {
             let mut shard = class.shard(key);
-            // Another may have put it in since.
+            // Another thread may have stored it meanwhile.
             if !shard.renew(key, generation, bytes) {
                 shard.put(key, generation, bytes, room, &self.filter);
             }
         }
     }
 
-    /// Gives up the pages of a file (equal-shares).
+    /// Removes the pages of a file (equal-shares).
     pub fn forget_file(&self, file: u32) {
         let mut chunks = lock(&self.chunks);
         for (class, chunks) in self.classes.iter().zip(chunks.iter_mut()) {
@@ -158,7 +158,7 @@ impl Tables {
         (class.page_bytes == page_bytes).then_some(class)
     }
 
-    /// Takes a chunk for a page size, and says whether it could.
+    /// Allocates a chunk for a page size, and returns whether it succeeded.
     fn grow(&self, page_bytes: usize) -> bool {
         if self
             .class(page_bytes)
@@ -169,7 +169,7 @@ impl Tables {
         let mut chunks = match self.chunks.try_lock() {
             Ok(chunks) => chunks,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // Another thread is at it.
+            // Another thread is allocating.
             Err(TryLockError::WouldBlock) => return false,
         };
         if self.is_closed.load(Ordering::SeqCst) {
@@ -186,7 +186,8 @@ impl Tables {
         has_grown
     }
 
-    /// Takes a chunk, as large as may be. Behind a smaller one comes none: it is given up where there is room for more.
+    /// Adds a chunk, as large as possible. None can follow a smaller one: that is given up when
+    /// there is room for more.
     fn add_chunk(&self, page_bytes: usize, chunks: &mut Vec<usize>) -> bool {
         let Some(class) = self.class_or_new(page_bytes) else {
             return false;
@@ -215,7 +216,7 @@ impl Tables {
         class.get()
     }
 
-    /// Takes a chunk, as large as the limit lets it be, and answers its size.
+    /// Allocates a chunk, as large as the limit allows, and returns its size.
     fn take(&self, class: &Class) -> Option<usize> {
         let room = self.budget.room() / SYSTEM_PAGE * SYSTEM_PAGE;
         let slots = room.min(CHUNK_SIZE) / class.page_bytes;
@@ -236,7 +237,7 @@ impl Tables {
         Some(size)
     }
 
-    /// `equal-shares`: says whether something was given up.
+    /// `equal-shares`: returns whether a chunk was given up.
     fn give_up_share(&self, index: usize, chunks: &mut [Vec<usize>; CLASS_COUNT]) -> bool {
         let Some(richest) = (0..CLASS_COUNT).max_by_key(|other| chunks[*other].len()) else {
             return false;
@@ -251,7 +252,7 @@ impl Tables {
         is_rich
     }
 
-    /// Gives back the chunk that a class got last.
+    /// Frees the chunk that a class got last.
     fn give_up(&self, class: &Class, chunks: &mut Vec<usize>) {
         for shard in &class.shards {
             lock(shard).remove_part(chunks.len(), &self.filter);
@@ -284,14 +285,14 @@ impl Class {
         SHARD_COUNT * Shard::table_bytes(per_part, most)
     }
 
-    /// Slots of a shard in a whole chunk, and at most.
+    /// The number of slots of a shard in a whole chunk, and the maximum.
     fn slot_counts(page_bytes: usize, limit: usize) -> (usize, usize) {
         let most = (limit / page_bytes).div_ceil(SHARD_COUNT);
         (CHUNK_SIZE / SHARD_COUNT / page_bytes, most)
     }
 
     fn shard(&self, key: PageAddress) -> MutexGuard<'_, Shard> {
-        // Neighbours lie in different shards: scans side by side do not meet.
+        // Neighbours are in different shards: parallel scans do not contend.
         let index = key.page.wrapping_add(key.file) % SHARD_COUNT_U32;
         lock(&self.shards[usize::try_from(index).unwrap_or(0)])
     }
@@ -305,7 +306,7 @@ fn class_of(page_bytes: usize) -> usize {
 const CLASS_COUNT: usize = 7;
 const SHARD_COUNT: usize = if cfg!(selenite_loom) { 2 } else { 16 };
 const SHARD_COUNT_U32: u32 = if cfg!(selenite_loom) { 2 } else { 16 };
-/// A large page of the system's. In pages of 64 KiB each shard has two of its slots.
+/// The size of a large page of the system. For pages of 64 KiB each shard has two slots of a chunk.
 const CHUNK_SIZE: usize = 2 << 20;
 const SYSTEM_PAGE: usize = 4096;
 const PAGE_BYTES_USUAL: usize = 4096;

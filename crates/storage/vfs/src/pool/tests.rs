@@ -20,7 +20,7 @@ fn label(number: u8) -> Label {
     Label::of_trailer(1, [number; TRAILER_SIZE])
 }
 
-/// Of a log with that first salt.
+/// The label of a log with that first salt.
 fn log(salt: u32, backfilled: u32, attempted: u32) -> Label {
     Label::Log {
         keys: 1,
@@ -38,7 +38,7 @@ fn page(number: u32, version: u8) -> Vec<u8> {
     bytes
 }
 
-/// Offers a page twice: it is taken in then.
+/// Offers a page twice, so that it is stored.
 fn put(share: &Share, number: u32, version: u8) {
     (0..2).for_each(|_| share.offer(number, &page(number, version), false));
 }
@@ -54,7 +54,7 @@ fn count(share: &Share, pages: std::ops::Range<u32>, version: u8) -> usize {
     pages.filter(|number| has(share, *number, version)).count()
 }
 
-/// With room for some thousand pages.
+/// A pool with room for some thousand pages.
 fn roomy() -> Arc<Pool> {
     let pool = Pool::new();
     pool.set_limit(if cfg!(miri) { 4 << 20 } else { 16 << 20 });
@@ -88,10 +88,10 @@ fn another_label_is_another_generation_and_nothing_of_the_one_before_is_served()
     assert!(!has(&two, 5, 1));
     put(&two, 5, 2);
     assert!(has(&two, 5, 2) && !has(&one, 5, 1));
-    // A reader that is still in the older transaction puts nothing in.
+    // A reader that is still in the older transaction stores nothing.
     put(&one, 6, 1);
     assert!(!has(&two, 6, 2) && !has(&one, 6, 1));
-    // A label that comes back is a generation of its own, and so is one under other keys.
+    // A label that recurs is a new generation, and so is one under other keys.
     let three = share(&file, label(1));
     assert!(!has(&three, 5, 1));
     put(&three, 5, 3);
@@ -101,7 +101,7 @@ fn another_label_is_another_generation_and_nothing_of_the_one_before_is_served()
 }
 
 #[test]
-fn a_log_that_nobody_uses_any_more_is_another_one() {
+fn pages_are_not_served_after_the_last_user_of_the_log_left() {
     let pool = roomy();
     let file = pool.join(key(1));
     (0..2).for_each(|_| file.enter_log());
@@ -150,7 +150,7 @@ fn the_limit_is_kept_to_the_byte_and_zero_empties_the_pool() {
             put(&one, number, 1);
             assert!(pool.used() <= limit, "{limit}");
         }
-        // What is left over is less than a page for each shard, the tables, and what a page's are.
+        // The remainder is less than a page for each shard, the tables, and the data kept per page.
         let held = count(&one, 2..3000, 1) * PAGE_BYTES;
         let least = limit.saturating_sub(limit / 20 + 40_000);
         assert!(held <= limit && held >= least, "{held} of {limit}");
@@ -160,7 +160,7 @@ fn the_limit_is_kept_to_the_byte_and_zero_empties_the_pool() {
         put(&one, 5, 1);
         assert!(!has(&one, 5, 1), "the tables are closed");
     }
-    // More than any machine has: the tables of so much are made, for a page.
+    // More than any machine has: tables of that size are allocated, for one page.
     pool.set_limit(usize::MAX);
     let file = pool.join(key(1));
     let one = share_or_none(&file).unwrap();
@@ -189,13 +189,13 @@ fn a_scan_displaces_nothing_that_lives_and_random_reads_displace_what_is_not_ask
         (3000..3100).for_each(|number| (0..2).for_each(|_| one.offer(number, &page(number, 1), true)));
     }
     assert!(held.iter().all(|number| has(&one, *number, 1)));
-    // Those that are asked for stay among many that are read twice and never again.
+    // Pages that are requested often stay among many that are read twice and never again.
     let hot = &held[..40];
     for round in 0..20 {
         assert!(hot.iter().filter(|number| has(&one, **number, 1)).count() >= 38);
         (0..100).for_each(|number| put(&one, 5000 + round * 100 + number, 1));
     }
-    // What is dead makes room for a scan.
+    // Dead pages make room for a scan.
     let next = share(&file, label(2));
     for number in 3000..4000 {
         (0..2).for_each(|_| next.offer(number, &page(number, 2), true));
@@ -211,7 +211,7 @@ fn a_scan_of_more_than_the_pool_holds_is_not_taken_in_when_it_comes_again() {
     for _ in 0..5 {
         (2..5000).for_each(|number| one.offer(number, &page(number, 1), true));
     }
-    // Marks collide, so some pages are taken in by mistake.
+    // Marks collide, so some pages are stored by mistake.
     assert!(count(&one, 2..5000, 1) < 5000 / 10);
 }
 

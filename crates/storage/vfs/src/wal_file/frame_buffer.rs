@@ -1,46 +1,46 @@
-//! Frames that wait for their commit, so that a transaction reaches the log in one write.
+//! Buffers frames until their commit, so that a transaction is written to the log in one write.
 //!
-//! - sealed-whole-frames: only what was sealed lies here, whole frames that follow one another:
-//!   [`FrameBuffer::held`] is what the file will have.
-//! - turns-forget: what was written before the last turn (see `Database::turn`) is never looked at
-//!   again: the write lock was given back, so it was rolled back, and others may have written
-//!   there.
-//! - append-cuts-off: a frame that is added cuts off what lay at its place and behind: SQLite
-//!   appends, so that was rolled back.
-//! - no-whole-transaction-stays: no whole transaction ever stays here: once its commit frame is
-//!   added it is written, or that frame is taken out.
+//! - sealed-whole-frames: the buffer contains only sealed, whole, consecutive frames:
+//!   [`FrameBuffer::held`] is the future content of the file.
+//! - turns-forget: data written before the last turn (see `Database::turn`) is never used again:
+//!   the write lock was released, so it was rolled back, and others may have written there.
+//! - append-cuts-off: adding a frame removes the buffered frames at its index and after it: SQLite
+//!   appends, so those were rolled back.
+//! - no-whole-transaction-stays: no whole transaction ever stays buffered: when its commit frame is
+//!   added it is written, or that frame is removed.
 
 use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE};
 
 /// The frames of one transaction that are not in the file yet.
 #[derive(Default)]
 pub struct FrameBuffer {
-    /// The frames begin at `start`, so that they lie in memory as in the file's pages; what is behind them is of old.
+    /// The frames begin at `start`, so that they are aligned in memory as in the file's pages; the
+    /// bytes after them are unused.
     bytes: Vec<u8>,
     start: usize,
     frame_size: usize,
     first: u64,
     count: usize,
-    /// A frame's header that waits for its page.
+    /// A frame's header whose page was not written yet.
     header: Option<Header>,
-    /// The commit frame that was written last: up to it everything is written through.
+    /// The commit frame that was written last: writes up to it are not buffered.
     commit: Option<u64>,
     turn: u64,
 }
 
-/// A frame's header as it lies on disk.
+/// A frame's header in its form on disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The frame.
+    /// The frame's index.
     pub index: u64,
-    /// Sealed.
+    /// The sealed header.
     pub bytes: [u8; FRAME_HEADER_SIZE],
-    /// Whether a transaction ends with it.
+    /// Whether the frame ends a transaction.
     pub is_commit: bool,
 }
 
 impl FrameBuffer {
-    /// Forgets what was written before `turn` (turns-forget).
+    /// Drops what was written before `turn` (turns-forget).
     pub fn renew(&mut self, turn: u64, frame_size: usize) {
         if self.turn != turn || self.frame_size != frame_size {
             self.discard();
@@ -49,14 +49,15 @@ impl FrameBuffer {
         }
     }
 
-    /// Forgets everything.
+    /// Drops everything.
     pub fn discard(&mut self) {
         self.count = 0;
         self.header = None;
         self.commit = None;
     }
 
-    /// Whether frames up to this one are written as SQLite writes them: after a commit frame it signs headers alone.
+    /// Whether frames up to this one are written as SQLite writes them: after a commit frame it
+    /// writes only headers, with new checksums.
     pub fn is_written(&self, index: u64) -> bool {
         self.commit.is_some_and(|commit| index <= commit)
     }
@@ -66,22 +67,22 @@ impl FrameBuffer {
         self.commit = Some(commit);
     }
 
-    /// Keeps a header until its page comes.
+    /// Keeps a header until its page is written.
     pub fn hold(&mut self, header: Header) {
         self.header = Some(header);
     }
 
-    /// The header that waits.
+    /// Removes the header that waits for its page.
     pub fn take_header(&mut self) -> Option<Header> {
         self.header.take()
     }
 
-    /// The header that waits, if it is that frame's.
+    /// Removes the header that waits for its page, if it belongs to that frame.
     pub fn take_header_of(&mut self, index: u64) -> Option<Header> {
         self.header.take_if(|header| header.index == index)
     }
 
-    /// A frame that is held, with its header.
+    /// A buffered frame, with its header.
     pub fn frame(&self, index: u64) -> Option<&[u8]> {
         let at = self.place(index)?;
         self.bytes.get(at..at + self.frame_size)
@@ -93,7 +94,8 @@ impl FrameBuffer {
         self.bytes.get_mut(at..at + self.frame_size)
     }
 
-    /// Whether a frame can be added without a gap or too large a buffer: else what is held is to be written first.
+    /// Whether a frame can be added without a gap or too large a buffer: otherwise the buffered
+    /// frames must be written first.
     pub fn has_room(&self, index: u64) -> bool {
         let end = self.end();
         let is_adjacent = index <= end;
@@ -101,7 +103,7 @@ impl FrameBuffer {
         self.count == 0 || (is_adjacent && (index < end || size <= SIZE_MAX))
     }
 
-    /// Room for a frame's header and page. It counts once [`FrameBuffer::add`] says so.
+    /// Room for a frame's header and page. The frame counts once [`FrameBuffer::add`] was called.
     pub fn room(&mut self, index: u64) -> &mut [u8] {
         self.cut(index);
         if self.count == 0 {
@@ -116,40 +118,40 @@ impl FrameBuffer {
         &mut self.bytes[at..end]
     }
 
-    /// Adds the frame that [`FrameBuffer::room`] was asked for.
+    /// Adds the frame for which [`FrameBuffer::room`] was called.
     pub fn add(&mut self) {
         self.count += 1;
     }
 
-    /// Takes out the frame that was added last (no-whole-transaction-stays).
+    /// Removes the frame that was added last (no-whole-transaction-stays).
     pub fn remove_last(&mut self) {
         self.count = self.count.saturating_sub(1);
     }
 
-    /// Forgets what is held, for it is in the file now.
+    /// Drops the buffered frames, because they are in the file now.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Forgets the frames from that one on (append-cuts-off).
+    /// Drops the frames from `index` on (append-cuts-off).
     pub fn cut(&mut self, index: u64) {
         let kept = usize::try_from(index.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.count = self.count.min(kept);
     }
 
-    /// The first frame that is held, and the bytes of all of them.
+    /// The index of the first buffered frame, and the bytes of all of them.
     pub fn held(&self) -> Option<(u64, &[u8])> {
         let size = self.count * self.frame_size;
         let held = self.bytes.get(self.start..self.start + size)?;
         (self.count > 0).then_some((self.first, held))
     }
 
-    /// How many frames are held.
+    /// The number of buffered frames.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The frame that would be added next.
+    /// The index of the frame that would be added next.
     fn end(&self) -> u64 {
         self.first + u64::try_from(self.count).unwrap_or(0)
     }
@@ -159,8 +161,9 @@ impl FrameBuffer {
         (number < self.count).then_some(self.start + number * self.frame_size)
     }
 
-    /// Where the first frame is to lie: as far into a page of memory as into a page of the file. The kernel copies from
-    /// one to the other, which is slow where source and destination differ by a little modulo 4096 (Zen 3).
+    /// The start of the first frame: at the same offset in a page of memory as in a page of the
+    /// file. The kernel copies between them, which is slow if source and destination differ by a
+    /// little modulo 4096 (Zen 3).
     fn aligned_start(&self) -> usize {
         let index = usize::try_from(self.first).unwrap_or(0);
         let in_file = index.wrapping_mul(self.frame_size).wrapping_add(HEADER_SIZE);
@@ -169,10 +172,11 @@ impl FrameBuffer {
     }
 }
 
-/// A transaction of more is written in parts of at most this size: 131,071 bytes. SQLite's own VFS takes no more in one
-/// call: `seekAndWriteFd` (os_unix.c) keeps the low 17 bits of the size, and where they are zero answers SQLITE_FULL.
+/// A larger transaction is written in parts of at most this size: 131,071 bytes. SQLite's own VFS
+/// accepts no more in one call: `seekAndWriteFd` (os_unix.c) keeps the low 17 bits of the size, and
+/// returns SQLITE_FULL if they are zero.
 const SIZE_MAX: usize = 0x1ffff;
-/// In which a file is kept by the kernel.
+/// The size of the kernel's pages of a file.
 const MEMORY_PAGE: usize = 4096;
 
 #[cfg(test)]

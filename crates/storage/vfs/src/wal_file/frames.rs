@@ -1,4 +1,4 @@
-//! Frames as they lie in the file, for who copies them sealed.
+//! Frames in their form on disk, for copying them sealed.
 
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, WordOrder};
 
@@ -12,7 +12,7 @@ impl WalFile {
     /// The header of a committed frame of the log with these salts.
     ///
     /// # Errors
-    /// `Unauthentic` where it is of another log, or lay elsewhere.
+    /// `Unauthentic` if it belongs to another log or position.
     pub(crate) fn committed_header(
         &mut self,
         index: u64,
@@ -25,10 +25,10 @@ impl WalFile {
         check(open_header(index, &bytes, view), salts)
     }
 
-    /// The header of whatever frame lies there; nothing behind the end of the file.
+    /// The header of any frame at that position; `None` after the end of the file.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub(crate) fn header_at(&mut self, index: u64, view: &View) -> Result<Option<FrameHeader>, VfsError> {
         let mut bytes = [0; FRAME_HEADER_SIZE];
         let place = wal::frame_offset(index, view.geometry.page_size()).0;
@@ -39,10 +39,10 @@ impl WalFile {
         }
     }
 
-    /// In which order the words of this log's checksums are taken.
+    /// The byte order of the words in this log's checksums.
     ///
     /// # Errors
-    /// As the VFS below has it; of a file without a header of ours.
+    /// Those of the VFS below; if the file has no valid header.
     pub(crate) fn word_order(&mut self) -> Result<WordOrder, VfsError> {
         let mut log = [0; HEADER_SIZE];
         self.lower.read(&mut log, 0)?;
@@ -50,10 +50,10 @@ impl WalFile {
         Ok(log.order)
     }
 
-    /// Reads a committed frame's page into `image`, sealed as it is.
+    /// Reads a committed frame's page into `image`, in its sealed form.
     ///
     /// # Errors
-    /// As the VFS below has it.
+    /// Those of the VFS below.
     pub(crate) fn committed_image(&mut self, index: u64, image: &mut [u8], view: &View) -> Result<(), VfsError> {
         let frame = wal::frame_offset(index, view.geometry.page_size()).0;
         let header_size = u64::try_from(FRAME_HEADER_SIZE).unwrap_or(u64::MAX);

@@ -1,27 +1,28 @@
-//! Which frames are this connection's own, of the transaction under way.
+//! The frames that this connection wrote in the current transaction.
 
 use selenite_format::wal::FrameHeader;
 
 use super::UNSIGNED;
 
-/// The frames that this connection wrote in its present transaction.
+/// The frames that this connection wrote in its current transaction.
 ///
-/// Of one turn (`Database::turn`), that is: frames that were rolled back may be another's by now. In exclusive mode
-/// there is one hold; then a frame behind a commit begins the next transaction.
+/// The transaction is part of one turn (`Database::turn`): frames that were rolled back may be
+/// overwritten by others. In exclusive mode there is only one turn; then a frame after a commit
+/// begins the next transaction.
 #[derive(Default)]
 pub struct Own {
     frames: Option<(u64, u64)>,
-    /// The first that was written with a block of zeros.
+    /// The first frame that was written with a header block of zeros.
     unsigned: Option<u64>,
-    /// The one that ends the transaction.
+    /// The frame that ends the transaction.
     commit: Option<u64>,
-    /// Whether [`Own::take_commit`] has answered it.
+    /// Whether [`Own::take_commit`] has returned it.
     is_taken: bool,
     turn: u64,
 }
 
 impl Own {
-    /// Notes a header that is written; says whether a transaction begins with it.
+    /// Notes a header that is written; returns whether a transaction begins with it.
     pub fn note(&mut self, frame: u64, header: &FrameHeader, turn: u64) -> bool {
         if self.turn != turn {
             *self = Self {
@@ -52,7 +53,7 @@ impl Own {
         begins
     }
 
-    /// The first and the last frame of the transaction, once it has ended, and once.
+    /// The first and the last frame of the transaction, returned once after it has ended.
     pub fn take_commit(&mut self) -> Option<(u64, u64)> {
         if self.commit.is_none() || std::mem::replace(&mut self.is_taken, true) {
             return None;
@@ -60,12 +61,13 @@ impl Own {
         self.frames
     }
 
-    /// The first frame without a signature, and the one that ends the transaction, once there is one.
+    /// The first frame without salts and checksum, and the frame that ends the transaction, once it
+    /// exists.
     pub fn unsigned(&self, turn: u64) -> Option<(u64, u64)> {
         (self.turn == turn).then_some((self.unsigned?, self.commit?))
     }
 
-    /// Whether the frame was written in the transaction under way.
+    /// Whether the frame was written in the current transaction.
     pub fn has(&self, frame: u64, turn: u64) -> bool {
         self.turn == turn && self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
     }

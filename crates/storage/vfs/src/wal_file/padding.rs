@@ -1,9 +1,11 @@
 //! Frames that SQLite splits, where overwriting is not powersafe (sqlite.org/psow.html).
 //!
-//! There a write may damage all of a sector. So SQLite repeats the commit frame up to the end of the sector, that
-//! the next transaction may begin in another, and syncs at the sector's end, in the middle of the last repetition
-//! (`walWriteToLog` in wal.c): it comes in two parts, with a sync between them. A page is sealed whole. But what the
-//! second part will be is known: so all of the frame is written with the first, and the second is only compared.
+//! In this case a write may damage a whole sector. So SQLite repeats the commit frame up to the end
+//! of the sector, so that the next transaction begins in another, and syncs at the sector's end, in
+//! the middle of the last repetition (`walWriteToLog` in wal.c): that frame is written in two
+//! parts, with a sync between them. A page can only be sealed as a whole. But the content of the
+//! second part is known in advance: so the whole frame is written with the first part, and the
+//! second is only compared.
 
 use selenite_cipher::PageNo;
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE};
@@ -21,7 +23,7 @@ impl WalFile {
         !is_header && (!is_page || self.padding == Some(index))
     }
 
-    /// Takes a part of a frame that repeats the commit frame before it.
+    /// Handles a part of a frame that repeats the commit frame before it.
     pub(super) fn write_padding(
         &mut self,
         index: u64,
@@ -73,7 +75,7 @@ impl WalFile {
         page: &[u8],
         view: &View,
     ) -> Result<(), VfsError> {
-        // It waits where SQLite has written it whole.
+        // The header is pending if SQLite has written it as a whole.
         if self.buffer.take_header_of(index).is_none() && self.own.note(index, &header, self.database.turn()) {
             self.sealer.begin();
         }

@@ -1,5 +1,5 @@
-//! The salts and checksums that SQLite leaves out of frames until it commits, and those that it
-//! forgets (no-zero-block-in-commits).
+//! Adds the salts and checksums that SQLite omits from frames until it commits, and those that it
+//! never writes (no-zero-block-in-commits). Adding them to a frame is called signing it.
 
 use selenite_format::wal::{self, FrameHeader, HEADER_SIZE};
 
@@ -8,14 +8,14 @@ use crate::error::VfsError;
 use crate::view::View;
 
 impl WalFile {
-    /// Signs the frames of the commit under way that SQLite would leave without salts and checksums, and answers the
-    /// checksum from which it has to go on.
+    /// Signs the frames of the current commit that SQLite would leave without salts and checksums,
+    /// and returns the checksum with which SQLite has to continue.
     ///
-    /// Once a page was written over in place, SQLite signs all frames from that one on (`iReCksum`)
+    /// After a page was overwritten in place, SQLite signs all frames from that one on (`iReCksum`)
     /// when it commits, and begins by reading the checksum of the frame before, `index`. Up to 3.40
-    /// at least, ROLLBACK TO leaves `iReCksum` where it was, though the log was cut before it
-    /// (`sqlite3WalSavepointUndo`): the frames that follow the cut then stay unsigned, and recovery
-    /// would end the log before a committed transaction.
+    /// at least, ROLLBACK TO leaves `iReCksum` unchanged, though the log was truncated before it
+    /// (`sqlite3WalSavepointUndo`): the frames that follow then stay unsigned, and recovery would
+    /// end the log before a committed transaction.
     pub(super) fn sign_forgotten(&mut self, index: u64, view: &View) -> Result<Option<[u32; 2]>, VfsError> {
         let Some((first, commit)) = self.own.unsigned(self.database.turn()) else {
             return Ok(None);
@@ -54,7 +54,8 @@ impl WalFile {
         result.map(|()| signed.then_some(checksum))
     }
 
-    /// Signs the frame that was loaded as `walEncodeFrame` would, going on from `before`, and answers its checksum.
+    /// Signs the loaded frame as `walEncodeFrame` would, continuing from the checksum `before`, and
+    /// returns its checksum.
     fn sign(
         &mut self,
         index: u64,

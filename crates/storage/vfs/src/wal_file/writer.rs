@@ -1,11 +1,11 @@
-//! What SQLite writes to the log: buffered up to the commit frame, which is written with all before
-//! it (frame-is-written-at-commit).
+//! SQLite's writes to the log: buffered up to the commit frame, and then written together with it
+//! (frame-is-written-at-commit).
 //!
-//! How it writes is in wal.c. `walFrames` appends frames, each as a header and then a page; pages
-//! that this transaction has appended before are written over in place, without a header; the last
-//! frame of a commit is always appended. `walRewriteChecksums` then reads frames and writes headers
-//! alone, with neither a write nor a sync behind the last: so nothing is buffered once a commit
-//! frame has been written, until the next transaction.
+//! The order of SQLite's writes is in wal.c. `walFrames` appends frames, each as a header and then
+//! a page; pages that this transaction has appended before are overwritten in place, without a
+//! header; the last frame of a commit is always appended. `walRewriteChecksums` then reads frames
+//! and writes only headers, without a write or a sync after the last: so nothing is buffered after
+//! a commit frame was written, until the next transaction.
 
 use selenite_cipher::PageNo;
 use selenite_format::FileOffset;
@@ -53,7 +53,7 @@ impl WalFile {
         }
     }
 
-    /// The header of a new log: what is buffered was of the one before.
+    /// The header of a new log: buffered frames belonged to the previous one.
     fn write_header(&mut self, data: &[u8], page_size: u32) -> Result<(), VfsError> {
         let header: [u8; HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
         let disk = wal::header_to_disk(&header).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
@@ -93,7 +93,8 @@ impl WalFile {
         Ok(())
     }
 
-    /// Adds a frame, of which the header came first; a commit frame is written, with all that are held.
+    /// Adds a frame, whose header was written first; a commit frame is written, with all buffered
+    /// ones.
     fn append(&mut self, header: &Header, data: &[u8], view: &View) -> Result<(), VfsError> {
         if !self.buffer.has_room(header.index) {
             self.write_held(view)?;
@@ -107,7 +108,7 @@ impl WalFile {
             return Ok(());
         }
         if let Err(error) = self.write_held(view) {
-            // SQLite rolls back the transaction, or takes back this frame alone and writes it again
+            // SQLite rolls back the transaction, or drops only this frame and writes it again
             // (no-whole-transaction-stays in `frame_buffer.rs`).
             self.buffer.remove_last();
             return Err(error);
@@ -116,7 +117,8 @@ impl WalFile {
         Ok(())
     }
 
-    /// A page without a header is that of a frame whose header stands: a cache spill writes it over.
+    /// Handles a page without a header: it belongs to a frame whose header is already written, and
+    /// a cache spill overwrites the page.
     fn write_over(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
         if let Some(frame) = self.buffer.frame_mut(index)
             && let Some((head, image)) = frame.split_first_chunk_mut()
@@ -134,7 +136,7 @@ impl WalFile {
         Ok(())
     }
 
-    /// Writes a header that has no page behind it where it belongs.
+    /// Writes a header without a page at its position.
     pub(super) fn write_alone(&mut self, header: &Header, view: &View) -> Result<(), VfsError> {
         if header.is_commit {
             self.write_held(view)?;
@@ -148,7 +150,7 @@ impl WalFile {
         Ok(self.lower.write(&header.bytes, offset.0)?)
     }
 
-    /// Writes all frames that are held, at once. After an error they are held still.
+    /// Writes all buffered frames at once. After an error they remain buffered.
     fn write_held(&mut self, view: &View) -> Result<(), VfsError> {
         let Some((first, bytes)) = self.buffer.held() else {
             return Ok(());
@@ -160,13 +162,13 @@ impl WalFile {
         Ok(())
     }
 
-    /// Forgets what was written before this turn.
+    /// Drops what was written before this turn.
     fn renew(&mut self, view: &View) {
         let frame_size = FRAME_HEADER_SIZE + view.page_bytes();
         self.buffer.renew(self.database.turn(), frame_size);
     }
 
-    /// Writes a header that waits for its page, which did not come next.
+    /// Writes a header whose page was not the next write.
     pub(super) fn settle(&mut self, view: &View) -> Result<(), VfsError> {
         self.renew(view);
         match self.buffer.take_header() {
@@ -175,7 +177,7 @@ impl WalFile {
         }
     }
 
-    /// Writes all that is held: SQLite counts it as written.
+    /// Writes everything that is buffered: for SQLite it counts as written.
     pub(super) fn settle_all(&mut self) -> Result<(), VfsError> {
         let Some(view) = self.view()? else {
             return Ok(());
@@ -184,7 +186,7 @@ impl WalFile {
         self.write_held(&view)
     }
 
-    /// Writes what is held below `size`, and forgets the rest.
+    /// Writes the buffered frames below `size`, and drops the rest.
     pub(super) fn settle_before_truncate(&mut self, size: u64) -> Result<(), VfsError> {
         if size == 0 {
             self.buffer.discard();
@@ -193,7 +195,7 @@ impl WalFile {
         self.settle_all()
     }
 
-    /// Where the last frame ends that is held; 0 if none is.
+    /// The offset of the end of the last buffered frame; 0 if there is none.
     pub(super) fn held_size(&mut self) -> Result<u64, VfsError> {
         let Some(view) = self.view()? else {
             return Ok(0);

@@ -1,5 +1,5 @@
 //! A file that grows in rollback mode is written in pieces of 64 KiB, and no commit is acknowledged
-//! whose pages are not there.
+//! whose pages were not written.
 
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ impl Bench {
         }
     }
 
-    /// With one row in a table, and a cache that is written out in the middle of a transaction.
+    /// A connection with one row in a table, and a cache that is spilled in the middle of a
+    /// transaction.
     fn connect(&self, mode: &str, synchronous: &str) -> Connection {
         let connection = self.opening.connect().unwrap();
         connection
@@ -47,7 +48,7 @@ impl Bench {
         connection
     }
 
-    /// How large the writes to the database are, but those of superblocks.
+    /// The sizes of all writes to the database, except those of superblocks.
     fn writes(&self) -> Vec<usize> {
         let calls = self.disk.calls();
         calls
@@ -58,7 +59,7 @@ impl Bench {
     }
 }
 
-/// 400 rows, each on a page of its own.
+/// Inserts 400 rows, each on its own page.
 const GROW: &str = "BEGIN;
     WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 401)
     INSERT INTO t SELECT i, randomblob(900) FROM n;
@@ -120,7 +121,8 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
             ] {
                 let mut failed = 0;
                 for after in 0.. {
-                    // What fails once may be tried again, and go well; what fails for good must be heard of.
+                    // After a transient failure the write may be repeated and succeed; a permanent
+                    // failure must be reported.
                     let times = if after % 2 == 0 { u64::MAX } else { 1 };
                     let bench = Bench::new();
                     let connection = bench.connect(mode, synchronous);
@@ -159,7 +161,7 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
 }
 
 #[test]
-fn what_is_appended_is_read_and_rolled_back_as_if_it_were_written() {
+fn appended_pages_are_read_and_rolled_back_like_written_ones() {
     for mode in MODES {
         let bench = Bench::new();
         let connection = bench.connect(mode, "normal");

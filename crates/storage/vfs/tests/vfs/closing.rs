@@ -1,6 +1,6 @@
-//! No database file is closed while another thread takes its first lock of it: SQLite's `unixClose` would lose that
-//! lock (`closing.rs`). Below Selenite stands a VFS over the system's that lingers in every close, and notes who
-//! locks then.
+//! No database file is closed while another thread takes its first lock on it: SQLite's `unixClose`
+//! would lose that lock (`closing.rs`). The VFS below delays every close of the system's VFS, and
+//! counts the locks taken meanwhile.
 
 use std::any::Any;
 use std::ffi::{CStr, c_int};
@@ -20,9 +20,9 @@ use selenite_vfs::selenite::install_above;
 
 /// Files that are being closed.
 static CLOSING: AtomicU64 = AtomicU64::new(0);
-/// First locks that were taken meanwhile.
+/// First locks that were taken while a file was being closed.
 static OVERLAPS: AtomicU64 = AtomicU64::new(0);
-/// How often a close gives way to other threads.
+/// How often a close yields to other threads.
 const LINGERING: u32 = 3;
 
 struct Slow(LowerVfs);
@@ -162,7 +162,8 @@ fn connect(path: &str, key: &KeyFile) -> Connection {
     connection
 }
 
-/// One thread opens, reads and closes, another reads again and again: each read takes SHARED and gives it back.
+/// One thread opens, reads and closes, another reads repeatedly: each read takes and releases
+/// SHARED.
 fn count_overlaps(bug: Option<Bug>, is_enough: impl Fn(u64, u64) -> bool) -> u64 {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {
@@ -207,14 +208,14 @@ fn count_overlaps(bug: Option<Bug>, is_enough: impl Fn(u64, u64) -> bool) -> u64
 }
 
 #[test]
-fn nobody_locks_while_a_file_is_closed() {
+fn no_first_lock_is_taken_while_a_file_is_closed() {
     own_process!();
     let overlaps = count_overlaps(None, |closed, reads| closed >= 100 && reads >= 100);
     assert_eq!(overlaps, 0);
 }
 
 #[test]
-fn whoever_does_is_found() {
+fn first_locks_taken_while_a_file_is_closed_are_detected() {
     own_process!();
     let bug = Some(Bug::LockedWhileClosing);
     let overlaps = count_overlaps(bug, |_, _| OVERLAPS.load(Ordering::SeqCst) > 0);

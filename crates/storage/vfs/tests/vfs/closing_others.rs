@@ -1,5 +1,5 @@
-//! While one thread takes its first lock of a database, others close another one. After a fork the child depends on
-//! that: the thread that held the lock is not there to give it back.
+//! While one thread takes its first lock on a database, others can close another database. A forked
+//! child depends on this: the thread that held the lock does not exist there and cannot release it.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn create(key: &KeyFile, path: &str) -> Opening {
 }
 
 #[test]
-fn a_database_is_closed_though_another_is_being_locked() {
+fn a_database_is_closed_while_another_is_being_locked() {
     let (entered, is_in) = channel();
     let (leave, may_leave) = channel::<()>();
     let locking = std::thread::spawn(move || {
@@ -29,7 +29,7 @@ fn a_database_is_closed_though_another_is_being_locked() {
         let _entered = disk.enter();
         let key = KeyFile::new(1);
         let connection = create(&key, "/closing/one.db").connect().unwrap();
-        // The next call that reaches the disk is the lock.
+        // The next call that reaches the disk takes the lock.
         let intruder = Intruder::after(0, move || {
             entered.send(()).unwrap();
             may_leave.recv().unwrap();

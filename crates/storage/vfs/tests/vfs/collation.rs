@@ -1,4 +1,5 @@
-//! The collation of the server's text columns, in any SQLite that has the extension: indexes follow it, and find by it.
+//! The collation of the server's text columns, in any SQLite that has the extension: indexes use it
+//! for order and lookup.
 
 use rusqlite::Connection;
 use selenite_testing::{Disk, KeyFile, Opening};

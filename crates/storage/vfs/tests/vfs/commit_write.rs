@@ -1,8 +1,10 @@
-//! The write of a commit to the log fails: wholly undone, done by half, or done wholly and reported as failed all
-//! the same. The transaction is rolled back, and a crash at any moment leaves whole transactions only.
+//! The write of a commit to the log fails: not performed, partly performed, or performed completely
+//! but reported as failed. The transaction is rolled back, and a crash at any time leaves only
+//! whole transactions.
 //!
-//! What landed has an end and checksums that are right, as it has where stock SQLite wrote it: until something else is
-//! written there, recovery may find it. Then it is one commit more than was acknowledged, and whole.
+//! Frames that were written completely have a valid end and valid checksums, as with stock SQLite:
+//! until something else is written there, recovery may accept them. Then there is one commit more
+//! than was acknowledged, and it is complete.
 
 use rusqlite::Connection;
 use selenite_testing::fault::Failure;
@@ -31,7 +33,7 @@ fn create(connection: &Connection) -> rusqlite::Result<()> {
     LEDGER.create(connection, &["main"])
 }
 
-/// A transaction that is another one than the commits of the ledger, of many frames or few.
+/// Commits a transaction that is separate from those of the ledger, with many frames or few.
 fn note(connection: &Connection, round: u64, parts: u64) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "BEGIN IMMEDIATE;
@@ -41,7 +43,7 @@ fn note(connection: &Connection, round: u64, parts: u64) -> rusqlite::Result<()>
     ))
 }
 
-/// Every round is there wholly or not at all; answers which are.
+/// Checks that every round is complete or absent; returns the complete ones.
 fn rounds(connection: &Connection) -> Result<Vec<i64>, String> {
     let said = |error: rusqlite::Error| format!("notes: {error}");
     let has_table: bool = connection
@@ -87,13 +89,13 @@ const MODES: [&str; 3] = [
     "PRAGMA cache_size = 8; PRAGMA cache_spill = 1",
 ];
 
-/// The connection goes on, and others beside it see what it sees.
+/// The connection remains usable, and others see the same as it does.
 #[test]
-fn nobody_sees_a_commit_that_was_reported_as_failed() {
+fn no_connection_sees_a_commit_that_was_reported_as_failed() {
     own_process!();
     for failure in FAILURES {
         for pragmas in ["", "PRAGMA cache_size = 8; PRAGMA cache_spill = 1"] {
-            // Of the large transaction the first write fails, the second or the last: it takes three.
+            // For the large transaction the first, second or last of its three writes fails.
             for (parts, after) in [(3, 0), (600, 0), (600, 1), (600, 2)] {
                 let disk = Disk::new();
                 let _entered = disk.enter();
@@ -115,7 +117,7 @@ fn nobody_sees_a_commit_that_was_reported_as_failed() {
                         assert_eq!(rounds(seer), Ok(Vec::new()), "{failure:?}, {pragmas}");
                         assert_eq!(LEDGER.check(seer, "main"), Ok(tx - 1));
                     }
-                    // The next commit is another connection's, now and then.
+                    // Some of the next commits are another connection's.
                     let next = if tx % 2 == 0 { &connection } else { &other };
                     LEDGER.commit(next, &["main"], tx).unwrap();
                     for seer in [&connection, &other, &opening.connect().unwrap()] {
@@ -142,7 +144,8 @@ fn whole_transactions_are_left_by_a_crash_after_a_commit_that_failed() {
             let check = |acknowledged| {
                 let connection = opening.connect().map_err(|error| format!("open: {error}"))?;
                 let there = rounds(&connection)?;
-                // What never came to the disk wholly is never there; what landed, until something else is.
+                // Incompletely written rounds are never there; a completely written one, until
+                // something else is written there.
                 let allowed = usize::from(matches!(failure, Failure::Landed(_)));
                 if there.len() > allowed {
                     return Err(format!("the rounds {there:?} were reported as failed"));
@@ -157,14 +160,14 @@ fn whole_transactions_are_left_by_a_crash_after_a_commit_that_failed() {
                 run.acknowledge(1);
                 for tx in 2..9 {
                     run.disk().inject(fault(failure, 0));
-                    // One frame or many, so that what is written next covers all of them, or the first.
+                    // One frame or many, so that the next write covers all of them, or the first.
                     let failed = note(&connection, tx, [1, 4, 30][usize::try_from(tx % 3).unwrap()]);
                     run.disk().heal();
                     assert!(failed.is_err());
                     if !connection.is_autocommit() {
                         connection.execute_batch("ROLLBACK")?;
                     }
-                    // A checkpoint syncs the log first: the transaction may not come with that.
+                    // A checkpoint syncs the log first: this must not bring the transaction back.
                     let kind = ["passive", "truncate"][usize::from(tx % 4 == 0)];
                     connection.query_row(&format!("PRAGMA wal_checkpoint({kind})"), [], |_| Ok(()))?;
                     assert_eq!(rounds(&connection), Ok(Vec::new()));

@@ -1,4 +1,4 @@
-//! What SQLite's documentation and source ask of a VFS, clause by clause.
+//! Requirements of SQLite's documentation and source on a VFS, clause by clause.
 
 use rusqlite::Connection;
 use selenite_testing::disk::{BUFFER_BYTE, Tapped};
@@ -10,7 +10,7 @@ use selenite_vfs::role::Role;
 
 const PAGE_SIZE: usize = 1024;
 
-/// Everything that SQLite does to a database, in every journal mode: what it read and wrote.
+/// Runs SQLite on a database in every journal mode, and returns all reads and writes.
 fn all_modes() -> Vec<Tapped> {
     let mut all = Vec::new();
     for mode in ["delete", "persist", "truncate", "wal"] {
@@ -88,8 +88,8 @@ fn a_short_read_is_filled_with_zeros() {
     }
 }
 
-/// SQLite leaves a page's reserved bytes alone (sqlite.org/fileformat.html#reserved_bytes): they are zeros in all that
-/// it writes, and so they must be in all that it reads.
+/// SQLite does not use a page's reserved bytes (sqlite.org/fileformat.html#reserved_bytes): they
+/// are zeros in every page that it writes, and must be zeros in every page that it reads.
 #[test]
 fn the_reserved_bytes_are_zeros_in_every_page_that_sqlite_reads_or_writes() {
     let mut count = 0;
@@ -97,7 +97,7 @@ fn the_reserved_bytes_are_zeros_in_every_page_that_sqlite_reads_or_writes() {
         let is_page = match tapped.role {
             Role::Main => tapped.data.len() == PAGE_SIZE,
             Role::Wal => tapped.data.len() == PAGE_SIZE || tapped.data.len() == PAGE_SIZE + 24,
-            // A journal's header, too, fills a sector.
+            // A journal's header also fills a sector.
             Role::Journal => tapped.data.len() == PAGE_SIZE && tapped.offset % 512 != 0,
             Role::SuperJournal | Role::Nameless => false,
         };
@@ -114,8 +114,8 @@ fn the_reserved_bytes_are_zeros_in_every_page_that_sqlite_reads_or_writes() {
     assert!(count > 1000, "only {count} pages");
 }
 
-/// sqlite.org/psow.html: without powersafe overwrite a commit is padded to the sector's end with copies of its last
-/// frame. The disk below promises nothing; Selenite does.
+/// sqlite.org/psow.html: without powersafe overwrite a commit is padded to the sector's end with
+/// copies of its last frame. The disk below does not report it; Selenite does.
 #[test]
 fn a_commit_is_not_padded_to_a_sector() {
     for psow in ["0", "1"] {
@@ -139,8 +139,8 @@ fn a_commit_is_not_padded_to_a_sector() {
     }
 }
 
-/// sqlite.org/mmap.html. Mapped pages would be sealed ones; and a VFS below that maps cuts the file to the size it was
-/// told (SQLITE_FCNTL_SIZE_HINT), which is SQLite's and 64 KiB too small.
+/// sqlite.org/mmap.html. Mapped pages would be encrypted; and a VFS below that maps the file
+/// truncates it to the given size (SQLITE_FCNTL_SIZE_HINT), which is SQLite's and 64 KiB too small.
 #[test]
 fn nothing_is_mapped_and_no_size_is_passed_down() {
     let disk = Disk::new();

@@ -1,4 +1,5 @@
-//! What SQLite expects of a WAL file, and what it does to one: by its documentation and its source.
+//! SQLite's assumptions about a WAL file, and its operations on one, from its documentation and
+//! source.
 
 use rusqlite::Connection;
 use selenite_testing::{Call, Disk, KeyFile, Opening};
@@ -15,8 +16,9 @@ fn open_wal(opening: &Opening) -> Connection {
     connection
 }
 
-/// wal.c, `walEncodeFrame`: "if( pWal->iReCksum==0 ) ... else memset(&aFrame[8], 0, 16)". Once a page was written
-/// over in place, the frames behind it stay unsigned until the commit, and SQLite reads them before that.
+/// wal.c, `walEncodeFrame`: "if( pWal->iReCksum==0 ) ... else memset(&aFrame[8], 0, 16)". After a
+/// page was overwritten in place, the frames after it have no salts and checksums until the commit,
+/// and SQLite reads them before that.
 #[test]
 fn frames_that_are_not_signed_yet_are_read_by_their_writer() {
     let disk = Disk::new();
@@ -52,7 +54,7 @@ fn log_writes(disk: &Disk) -> Vec<(u64, usize)> {
         .collect()
 }
 
-/// Fills a transaction that spills frames and then writes some of them over in place.
+/// Runs a transaction that spills frames and then overwrites some of them in place.
 fn spill(connection: &Connection, rows: u32) {
     connection
         .execute_batch(&format!(
@@ -64,8 +66,9 @@ fn spill(connection: &Connection, rows: u32) {
         .unwrap();
 }
 
-/// wal.c, `walFrames`: a page that this transaction has already written is written over in place, without its header;
-/// at the commit `walRewriteChecksums` reads these frames and writes headers alone.
+/// wal.c, `walFrames`: a page that this transaction has already written is overwritten in place,
+/// without its header; at the commit `walRewriteChecksums` reads these frames and writes only
+/// headers.
 #[test]
 fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit() {
     let disk = Disk::new();
@@ -91,8 +94,8 @@ fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit()
     assert_eq!(count, 40);
 }
 
-/// A frame of the transaction under way that does not open must fail the commit: else SQLite would sign it again. What
-/// was committed before stays.
+/// A frame of the current transaction that cannot be opened must fail the commit: otherwise SQLite
+/// would compute a new checksum for it. Earlier commits remain.
 #[test]
 fn an_own_frame_that_is_not_authentic_fails_the_commit() {
     let disk = Disk::new();
@@ -102,9 +105,9 @@ fn an_own_frame_that_is_not_authentic_fails_the_commit() {
         .with("page_size", "1024")
         .through("spy");
     let connection = open_wal(&opening);
-    // More than is gathered: some frames are on the disk.
+    // More than the buffer holds: some frames are on the disk.
     spill(&connection, 400);
-    // The first frame of those that were written over: SQLite signs again from there.
+    // The first overwritten frame: SQLite computes checksums from there.
     let (offset, _) = log_writes(&disk)
         .windows(2)
         .filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024)
@@ -127,7 +130,8 @@ fn an_own_frame_that_is_not_authentic_fails_the_commit() {
     assert_eq!(count(&opening.connect().unwrap()), 0);
 }
 
-/// In recovery the same frame ends the log (FORMAT 6.4): the commits before it are kept, those behind it are not.
+/// In recovery the same frame ends the log (FORMAT 6.4): the commits before it are kept, those
+/// after it are not.
 #[test]
 fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
     let disk = Disk::new();
@@ -143,7 +147,7 @@ fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
         }
         disk.image()
     };
-    // One frame made the table, and one each row, all of 1048 bytes.
+    // One frame created the table, and one each row, all of 1048 bytes.
     let frames = (image.bytes("/recovery/main.db-wal").len() - 32) / 1048;
     image.edit("/recovery/main.db-wal", |content| {
         let place = 32 + (u64::try_from(frames).unwrap() - 4) * 1048 + 500;
@@ -161,7 +165,8 @@ fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
     connection.execute("INSERT INTO t VALUES(100, 'goes on')", []).unwrap();
 }
 
-/// FORMAT 3.8: who begins to read sees by the mark in the index, one read of memory, that no key was changed.
+/// FORMAT 3.8: a reader learns from the mark in the index, with one read of memory, that the keys
+/// are unchanged.
 #[test]
 fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
     let disk = Disk::new();
@@ -188,7 +193,7 @@ fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
         assert!(round == 0 || first == 0, "{first} reads in round {round}");
         assert_eq!(heads(&reader), 0);
     }
-    // A new index says nothing, and is read once.
+    // A new index has no mark, so the heads are read once.
     drop((reader, writer));
     let reader = opening.connect().unwrap();
     assert!(heads(&reader) > 0, "it takes SHARED");
@@ -197,12 +202,13 @@ fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
     }
 }
 
-/// sqlite.org/isolation.html: "Once a read transaction has started, the reader continues to see an unchanging
-/// snapshot of the database file as it existed at the moment in time when the read transaction started";
-/// sqlite.org/rescode.html, SQLITE_BUSY_SNAPSHOT: a reader "tries to promote to a write transaction but finds that
-/// another database connection has already written to the database". Both hold for each attached database, until the
-/// transaction of all of them ends. So a session that has written to one database and wants the newest rows of
-/// another can't read them by one connection.
+/// sqlite.org/isolation.html: "Once a read transaction has started, the reader continues to see an
+/// unchanging snapshot of the database file as it existed at the moment in time when the read
+/// transaction started"; sqlite.org/rescode.html, SQLITE_BUSY_SNAPSHOT: a reader "tries to promote
+/// to a write transaction but finds that another database connection has already written to the
+/// database". Both hold for each attached database, until the transaction of all of them ends. So a
+/// session that has written to one database cannot read the newest rows of another on the same
+/// connection.
 #[test]
 fn an_attached_database_keeps_its_snapshot_while_the_transaction_writes_elsewhere() {
     let disk = Disk::new();
@@ -234,9 +240,9 @@ fn an_attached_database_keeps_its_snapshot_while_the_transaction_writes_elsewher
     assert_eq!(count(), 1);
 }
 
-/// sqlite.org/lang_transaction.html: BEGIN IMMEDIATE begins to write at once. A database that is attached read-only
-/// is read (build.c, `sqlite3BeginTransaction`: "if( pBt && sqlite3BtreeIsReadonly(pBt) ) eTxnType = 0"), so others
-/// may write to it.
+/// sqlite.org/lang_transaction.html: BEGIN IMMEDIATE begins to write immediately. A database that
+/// is attached read-only is only read (build.c, `sqlite3BeginTransaction`: "if( pBt &&
+/// sqlite3BtreeIsReadonly(pBt) ) eTxnType = 0"), so others may write to it.
 #[test]
 fn a_database_that_is_attached_read_only_is_not_locked_by_begin_immediate() {
     let disk = Disk::new();

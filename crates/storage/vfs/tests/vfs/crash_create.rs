@@ -1,4 +1,4 @@
-//! Crashes while a database is made: the file must be empty or whole (FORMAT 2.6).
+//! Crashes while a database is created: the file must be empty or whole (FORMAT 2.6).
 
 use selenite_keyring::keygen;
 use selenite_testing::crash_point::Density;
@@ -59,7 +59,8 @@ fn a_new_database_with_large_superblocks_is_empty_or_whole_after_every_crash() {
     summary.assert_sound(200);
 }
 
-/// VACUUM INTO makes a database of its own: it is there when the statement is done, and the source is never harmed.
+/// VACUUM INTO creates a separate database: it exists when the statement is done, and the source is
+/// never damaged.
 #[test]
 fn a_copy_by_vacuum_into_is_empty_or_whole_after_every_crash() {
     let key = KeyFile::new(1);

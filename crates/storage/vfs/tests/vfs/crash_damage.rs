@@ -1,5 +1,6 @@
-//! Power failures that damage the sectors that were being written: what SQLite was told of the device decides what it
-//! protects (sqlite.org/psow.html), and an encrypted database loses no commit that it would keep in clear.
+//! Power failures that damage the sectors being written: SQLite's protection depends on the device
+//! characteristics reported to it (sqlite.org/psow.html), and an encrypted database loses no commit
+//! that an unencrypted one would keep.
 
 use rusqlite::Connection;
 use selenite_keyring::{epoch_change, os_random};
@@ -90,7 +91,7 @@ fn commits_survive_damage_where_overwriting_is_not_powersafe() {
     }
 }
 
-/// The tests above would see what they are for: a device that damages more than it promises to.
+/// The tests above would detect a device that damages more than its characteristics allow.
 #[test]
 fn damage_beyond_the_promise_is_found() {
     for mode in ["wal", "persist"] {
@@ -133,10 +134,10 @@ fn with_log(opening: &Opening) -> Image {
     disk.image()
 }
 
-/// A name, and the byte at each place.
+/// A name, and the byte at each index.
 type Pattern = (&'static str, fn(usize) -> u8);
 
-/// What a failing disk leaves of a sector.
+/// The possible contents of a sector after a failure.
 fn patterns() -> [Pattern; 6] {
     [
         ("zeros", |_| 0),
@@ -158,7 +159,7 @@ fn a_torn_frame_at_the_end_ends_the_log_whatever_it_holds() {
     let size = image.bytes(WAL).len();
     let count = (size - 32) / FRAME;
     for sector_size in [512, 4096] {
-        // One frame, and two: the last transaction has more than one.
+        // One torn frame, and two: the last transaction has more than one.
         for torn_count in 1..=2 {
             for (name, pattern) in patterns() {
                 let mut torn = image.clone();
@@ -183,9 +184,9 @@ fn a_torn_frame_at_the_end_ends_the_log_whatever_it_holds() {
     }
 }
 
-/// FORMAT 6.4 number 2: a log of a later time than the database is not cut short in silence.
+/// FORMAT 6.4 number 2: a log that is newer than the database is not truncated silently.
 #[test]
-fn a_log_that_goes_on_in_an_epoch_of_later_is_an_error() {
+fn a_log_with_frames_of_a_later_epoch_is_an_error() {
     let key = KeyFile::new(1);
     let opening = Opening::encrypted(PATH, &key).with("page_size", "1024");
     let disk = Disk::new();

@@ -1,5 +1,5 @@
-//! Crashes while keys are changed (FORMAT 3.7): who could open the database before or can after always can, and who
-//! was shut out stays out once that was reported.
+//! Crashes while keys are changed (FORMAT 3.7): a key that opens the database before or after the
+//! change always opens it, and a removed key does not open it after the removal was reported.
 
 use std::cell::Cell;
 
@@ -80,7 +80,8 @@ impl Keys {
         }
     }
 
-    /// A database with three commits; its superblock takes several sectors, by slots that no one opens.
+    /// A database with three commits; its superblock takes several sectors, because of slots that
+    /// no key opens.
     fn origin(&self, ledger: &Ledger) -> Image {
         let disk = Disk::new();
         let _entered = disk.enter();
@@ -126,7 +127,7 @@ impl Keys {
         .and_then(|()| self.check_twin(if new { &self.new } else { &self.old }))
     }
 
-    /// A request for a change, even one that fails, leaves no superblock that lists a key which was dropped.
+    /// A request for a change, even one that fails, leaves no superblock that lists a removed key.
     fn check_twin(&self, opening: &Opening) -> Result<(), String> {
         let connection = opening.connect().map_err(|error| error.to_string())?;
         connection
@@ -178,7 +179,8 @@ fn some_key_opens_the_database_after_every_crash_and_no_removed_one() {
     }
 }
 
-/// A change that failed is done or not, and the database opens either way; one that was reported is done.
+/// A failed change is either done or not done, and the database opens in both cases; a reported one
+/// is done.
 #[test]
 fn some_key_opens_the_database_after_any_call_of_a_change_failed() {
     let failures = [

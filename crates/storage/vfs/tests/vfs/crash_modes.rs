@@ -1,4 +1,5 @@
-//! Crashes of recovery itself, of switches between journal modes, and in modes that promise less or lock otherwise.
+//! Crashes of recovery itself, of switches between journal modes, and in modes with weaker
+//! guarantees or other locks.
 
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
@@ -18,7 +19,7 @@ fn check(opening: &Opening, acknowledged: u64) -> Result<(), String> {
     LEDGER.check_recovered(&connection, &["main"], acknowledged)
 }
 
-/// What a process leaves that is killed within a transaction, after some of it was spilled.
+/// The image left by a process that is killed within a transaction, after some of it was spilled.
 fn killed(opening: &Opening, pragmas: &str) -> Image {
     let disk = Disk::new();
     let _entered = disk.enter();
@@ -36,7 +37,8 @@ fn killed(opening: &Opening, pragmas: &str) -> Image {
     disk.image()
 }
 
-/// Rolling a journal back, or a log's recovery and checkpoint, may be cut short as often as it likes.
+/// Rolling back a journal, or recovering and checkpointing a log, may be interrupted any number of
+/// times.
 #[test]
 fn recovery_survives_every_crash() {
     for mode in ["delete", "persist", "truncate", "wal"] {
@@ -113,8 +115,8 @@ fn with_synchronous_normal_some_last_commits_may_be_gone_but_wholly() {
     summary.assert_sound(500);
 }
 
-/// sqlite.org/pragma.html#pragma_locking_mode: no lock is given back between transactions, and a log needs no shared
-/// memory.
+/// sqlite.org/pragma.html#pragma_locking_mode: no lock is released between transactions, and a log
+/// needs no shared memory.
 #[test]
 fn commits_survive_every_crash_in_exclusive_locking_mode() {
     for mode in ["delete", "persist", "truncate", "wal"] {
@@ -140,7 +142,7 @@ fn commits_survive_every_crash_in_exclusive_locking_mode() {
     }
 }
 
-/// The backup API over an old database: it is the old one or the new one.
+/// The backup API over an old database: the result is the old one or the new one.
 #[test]
 fn a_backup_over_an_old_database_survives_every_crash() {
     let key = KeyFile::new(1);

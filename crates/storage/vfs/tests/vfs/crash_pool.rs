@@ -1,5 +1,6 @@
-//! Crashes with all that speed is made of: gathered commits, ciphertext through checkpoints, read-ahead, and a pool
-//! that two connections share, one of which reads between all commits of the other.
+//! Crashes with all optimisations in use: buffered commits, checkpoints that copy ciphertext,
+//! read-ahead, and a pool that two connections share, one of which reads between all commits of the
+//! other.
 
 use std::cell::Cell;
 
@@ -9,15 +10,16 @@ use selenite_testing::{KeyFile, Ledger, Opening, Scenario, own_process, run};
 
 const LEDGER: Ledger = Ledger::SMALL;
 
-/// What a mode promises of commits that were acknowledged.
+/// The guarantee of a mode for acknowledged commits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Promise {
-    /// They stay (sqlite.org/pragma.html#pragma_synchronous).
+    /// They remain (sqlite.org/pragma.html#pragma_synchronous).
     Durable,
-    /// The last may be gone, but wholly: NORMAL in WAL mode, FULL where the end of a journal is its deletion.
+    /// The last ones may be missing, but only as a whole: NORMAL in WAL mode, FULL where deleting
+    /// the journal commits.
     Consistent,
-    /// They stay where the process is killed; nothing is promised of a loss of power: OFF. NORMAL in the rollback modes
-    /// may damage a database "in theory, on an older filesystem".
+    /// They remain if the process is killed; there is no guarantee after a loss of power: OFF.
+    /// NORMAL in the rollback modes may damage a database "in theory, on an older filesystem".
     Nothing,
 }
 
@@ -53,7 +55,7 @@ const NAMES: [(&str, &str); 3] = [
     ("database", "pages_carried"),
 ];
 
-/// Both look at everything, so that the pool is full when the next crash comes.
+/// Both connections read everything, so that the pool is full at the next crash.
 fn read(connections: [&Connection; 2], tx: u64) {
     for connection in connections {
         for _ in 0..3 {
@@ -78,7 +80,7 @@ fn crash(mode: &str, synchronous: &str, promise: Promise) {
         run.acknowledge(1);
         let reader = open(&opening, &pragmas)?;
         for tx in 2..24 {
-            // In turn: what one has in the pool the other makes stale.
+            // Alternately: a commit of one makes pages in the pool of the other stale.
             LEDGER.commit([&writer, &reader][usize::try_from(tx % 2).unwrap()], &["main"], tx)?;
             run.acknowledge(tx);
             if mode == "wal" && tx % 5 == 0 {

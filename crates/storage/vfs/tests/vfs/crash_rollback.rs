@@ -1,4 +1,5 @@
-//! Crashes in the rollback modes (sqlite.org/atomiccommit.html), and of everything that writes a database at once.
+//! Crashes in the rollback modes (sqlite.org/atomiccommit.html), and of statements that rewrite the
+//! whole database.
 
 use rusqlite::Connection;
 use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Run, Scenario, run};
@@ -24,7 +25,7 @@ fn commit_some(run: &Run, ledger: &Ledger, connection: &Connection, last: u64) -
     Ok(())
 }
 
-/// A database with some commits, on a disk of its own.
+/// A database with some commits, on a separate disk.
 fn made(opening: &Opening, pragmas: &str, ledger: &Ledger, last: u64) -> Image {
     let disk = Disk::new();
     let _entered = disk.enter();
@@ -37,8 +38,9 @@ fn made(opening: &Opening, pragmas: &str, ledger: &Ledger, last: u64) -> Image {
     disk.image()
 }
 
-/// synchronous=EXTRA where the commit is a deletion: "the directory containing a rollback journal is synced after that
-/// journal is unlinked" (sqlite.org/pragma.html#pragma_synchronous); with FULL it is not.
+/// synchronous=EXTRA if deleting the journal commits: "the directory containing a rollback journal
+/// is synced after that journal is unlinked" (sqlite.org/pragma.html#pragma_synchronous); with FULL
+/// it is not.
 #[test]
 fn commits_survive_every_crash_in_all_rollback_modes() {
     let modes = [
@@ -167,7 +169,8 @@ fn auto_vacuum_survives_every_crash() {
     }
 }
 
-/// The super-journal makes a commit over several files one (sqlite.org/atomiccommit.html#_multi_file_commit).
+/// The super-journal makes a commit over several files atomic
+/// (sqlite.org/atomiccommit.html#_multi_file_commit).
 #[test]
 fn a_commit_over_two_databases_is_one_after_every_crash() {
     for mode in ["delete", "persist", "truncate"] {

@@ -1,4 +1,5 @@
-//! Crashes in WAL mode with synchronous=FULL: sqlite.org/wal.html promises that no commit is lost.
+//! Crashes in WAL mode with synchronous=FULL: sqlite.org/wal.html guarantees that no commit is
+//! lost.
 
 use rusqlite::Connection;
 use selenite_testing::{KeyFile, Ledger, Opening, Scenario, run};
@@ -56,8 +57,8 @@ fn spilled_frames_that_are_rewritten_survive_every_crash() {
     };
     let check = |acknowledged| check(&opening, &ledger, acknowledged);
     let summary = run(&Scenario::new("wal spill", &check), |run| {
-        // Ten pages of cache, and spilling from the first: frames reach the log before their commit and are written
-        // over in place afterwards.
+        // Ten pages of cache, and spilling from the first: frames are written to the log before
+        // their commit and overwritten in place afterwards.
         let connection = open_wal(
             &opening,
             "PRAGMA cache_size = 10; PRAGMA cache_spill = 1; PRAGMA wal_autocheckpoint = 100;",

@@ -1,4 +1,4 @@
-//! Encrypted databases on real files, by the SQLite that is linked.
+//! Encrypted databases on real files, with the linked SQLite.
 
 mod bad_input;
 mod expected;

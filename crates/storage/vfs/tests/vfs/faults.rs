@@ -1,4 +1,4 @@
-//! Calls that fail: for all n, the n-th. What was acknowledged stays, and the database stays whole.
+//! Failing calls: the n-th, for all n. Acknowledged commits remain, and the database remains valid.
 
 use rusqlite::Connection;
 use selenite_testing::fault::Failure;
@@ -12,7 +12,7 @@ const SETTINGS: [&str; 3] = [
     "PRAGMA journal_mode = persist; PRAGMA synchronous = full; PRAGMA cache_size = 8;",
 ];
 
-/// Commits until one fails; answers how many were acknowledged.
+/// Commits until a commit fails; returns how many were acknowledged, and the error.
 fn work(opening: &Opening, settings: &str, ledger: &Ledger) -> (u64, Option<rusqlite::Error>) {
     let mut done = 0;
     let mut steps = || -> rusqlite::Result<()> {
@@ -22,7 +22,8 @@ fn work(opening: &Opening, settings: &str, ledger: &Ledger) -> (u64, Option<rusq
         done = 1;
         while done < 5 {
             if let Err(error) = ledger.commit(&connection, &["main"], done + 1) {
-                // The connection goes on where it can: with the commit that failed, if that is there after all.
+                // The connection continues if it can: starting with the failed commit, if that
+                // exists after all.
                 let Ok(there) = ledger.check(&connection, "main") else {
                     return Err(error);
                 };
@@ -38,7 +39,7 @@ fn work(opening: &Opening, settings: &str, ledger: &Ledger) -> (u64, Option<rusq
     (done, error)
 }
 
-/// One page that can't be read does not poison the connection.
+/// A read of one unreadable page must not make the connection unusable.
 fn goes_on(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("SELECT count(*) FROM entry", [], |row| row.get::<_, i64>(0))?;
     Ok(())
@@ -50,7 +51,7 @@ fn check(opening: &Opening, ledger: &Ledger, acknowledged: u64) -> Result<(), St
     ledger.check_recovered(&connection, &["main"], acknowledged)
 }
 
-/// Lets the n-th call fail, for all n until none is left that could.
+/// Lets the n-th call fail, for all n up to the number of calls.
 fn fail_each(name: &str, call: Call, failure: Failure, times: u64) {
     let key = KeyFile::new(1);
     let ledger = Ledger::SMALL;

@@ -1,4 +1,4 @@
-//! What `selenite_status` says after work of which the numbers are known.
+//! The counts in `selenite_status` after work with a known result.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl Bench {
         }
     }
 
-    /// A table of which every row has a page of its own, all of them in the database and none in the log.
+    /// A table with one page per row, all of them in the database and none in the log.
     fn filled(&self) -> Connection {
         let connection = self.connect();
         connection
@@ -70,7 +70,7 @@ fn figures(connection: &Connection) -> Figures {
     rows.collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// By how much a piece of work raises each.
+/// The increase of each count caused by a piece of work.
 fn raised(connection: &Connection, work: impl FnOnce()) -> impl Fn(&str) -> i64 {
     let before = figures(connection);
     work();
@@ -136,7 +136,7 @@ fn a_checkpoint_carries_each_changed_page_once() {
     assert_eq!(bench.calls(Call::Write, Role::Main), [PAGE_SIZE; 60]);
 }
 
-/// What was read ahead was used or wasted, and what was not read ahead was read by itself.
+/// Pages read ahead were used or wasted, and the others were read separately.
 #[test]
 fn pages_read_ahead_are_counted_as_used_or_wasted() {
     own_process!();
@@ -182,7 +182,7 @@ fn pages_read_ahead_are_counted_as_used_or_wasted() {
     );
 }
 
-/// Every look into the pool is a hit or a miss; a page that was not there was opened.
+/// Every lookup in the pool is a hit or a miss; a page that was not there was opened.
 #[test]
 fn pages_looked_for_in_the_pool_are_counted_as_found_or_not() {
     own_process!();
@@ -207,7 +207,7 @@ fn pages_looked_for_in_the_pool_are_counted_as_found_or_not() {
     assert_eq!(now["pool.limit"], 4 << 20);
 }
 
-/// Nothing is counted where nothing is done.
+/// Without any work the counts do not change.
 #[test]
 fn no_figure_moves_by_itself() {
     own_process!();

@@ -1,4 +1,5 @@
-//! [`file_counts`] against the calls that reach the disk, for encrypted databases and for those in clear.
+//! Compares [`file_counts`] with the calls that reach the disk, for encrypted and unencrypted
+//! databases.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,14 +18,14 @@ struct CountedDatabase {
 }
 
 impl CountedDatabase {
-    /// A disk for one database, at a path that no other test has: counts are the process's.
+    /// A disk for one database, at a path that no other test uses: counts belong to the process.
     fn new(test: &str, is_clear: bool) -> Self {
         let disk = Disk::new();
         let entered = disk.enter();
         let key = KeyFile::new(1);
         let path = format!("/counts-{test}-{is_clear}/main.db");
         let opening = if is_clear {
-            // The VFS itself makes encrypted databases alone.
+            // The VFS itself creates only encrypted databases.
             drop(filled(&Opening::plain(&path), "delete", 1));
             Opening::encrypted(&path, &key).with("plain", "allow")
         } else {
@@ -43,7 +44,7 @@ impl CountedDatabase {
         file_counts(Path::new(self.opening.path())).unwrap_or_default()
     }
 
-    /// Calls of one kind for one role from a call on, and their bytes.
+    /// The number of calls of one kind for one role, from call `from` on, and their bytes.
     fn calls(&self, call: Call, role: Role, from: usize) -> (u64, u64) {
         let calls = self.disk.calls();
         let wanted = calls[from..]
@@ -54,8 +55,8 @@ impl CountedDatabase {
         })
     }
 
-    /// Compares the counts of all roles since `before` with the calls from `from` on. Those of a read that met the
-    /// end of the file are known to no one.
+    /// Compares the counts of all roles since `before` with the calls from `from` on. The bytes of
+    /// a read that reached the end of the file are unknown.
     fn compare(&self, before: &DatabaseFileCounts, from: usize, has_short_reads: bool) {
         let after = self.counts();
         let roles = [
@@ -145,7 +146,8 @@ fn bytes_read_are_those_of_the_disk_and_not_of_the_pool() {
         bench.compare(&before, from, false);
         let read = bench.counts().database.bytes_read - before.database.bytes_read;
         assert!(read >= 300 * 4096, "{read}");
-        // A page goes to the pool when it is read again. SQLite's own cache of five pages holds next to nothing.
+        // A page is stored in the pool when it is read for the second time. SQLite's own cache of
+        // five pages holds almost nothing.
         sum(&connection);
         let before = bench.counts();
         sum(&connection);

@@ -1,7 +1,7 @@
-//! What a process costs that has databases open, beside one that uses stock SQLite: memory, and no thread.
+//! The memory and threads that a process with open databases uses, compared with stock SQLite.
 //!
-//! Without a thread, a timer or a signal handler of its own the library runs only when SQLite calls it: a process that
-//! does nothing uses no processor time.
+//! Without a thread, a timer or a signal handler of its own the library runs only when SQLite calls
+//! it: an idle process uses no processor time.
 
 use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 
@@ -9,14 +9,14 @@ use rusqlite::{Connection, OpenFlags};
 use selenite_testing::KeyFile;
 use selenite_testing::own_process::test_command;
 
-/// What one child does.
+/// The environment variable that selects a child's work.
 const CHILD: &str = "SELENITE_TEST_FOOTPRINT";
 
 const MIB: u64 = 1 << 20;
 const POOL_SIZE: u64 = 4 * MIB;
-/// What a process may take more than stock SQLite, besides the pool.
+/// The maximal additional memory of a process compared with stock SQLite, without the pool.
 const PROCESS_SIZE: u64 = 2 * MIB;
-/// What each connection at work may take more: 1.25 MiB.
+/// The maximal additional memory of each active connection: 1.25 MiB.
 const CONNECTION_SIZE: u64 = 5 * MIB / 4;
 const MARK: &str = "footprint: ";
 
@@ -55,7 +55,7 @@ fn memory_stays_within_what_is_promised() {
             allowed >> 10
         );
         assert!(sealed <= allowed, "{count} connections");
-        // Without work the figures would say nothing.
+        // Without work the figures would be meaningless.
         assert!(stock > 2 * MIB && sealed > stock + POOL_SIZE / 2, "{count} connections");
     }
 }
@@ -107,7 +107,7 @@ fn open_sealed(path: &str, spec: &str) -> Connection {
     Connection::open_with_flags(uri, OpenFlags::default() | OpenFlags::SQLITE_OPEN_URI).unwrap()
 }
 
-/// 16 MiB in 4,000 rows: four times what the pool may take.
+/// 16 MiB in 4,000 rows: four times the limit of the pool.
 fn create(connection: &Connection) {
     connection
         .execute_batch(
@@ -119,7 +119,7 @@ fn create(connection: &Connection) {
         .unwrap();
 }
 
-/// All read at the same time; one at a time writes.
+/// All connections read concurrently; one at a time writes.
 fn work_side_by_side(open: &(impl Fn() -> Connection + Sync), count: usize) {
     let (barrier, writer) = (Barrier::new(count), Mutex::new(()));
     std::thread::scope(|scope| {
@@ -157,7 +157,7 @@ fn read(connection: &Connection) {
     }
 }
 
-/// A transaction of 2 MiB, which is spilled, and a checkpoint, where no one is in the way.
+/// A transaction of 2 MiB, which is spilled, and a checkpoint without concurrent access.
 fn write(connection: &Connection, round: i64) {
     let sql = "UPDATE t SET version = version + ?1 WHERE id % 8 = 0";
     assert_eq!(connection.execute(sql, [round]).unwrap(), 500);

@@ -1,4 +1,5 @@
-//! `selenite_forecast`, `selenite_file_counts` and `selenite_metrics()`, of encrypted databases and of those in clear.
+//! `selenite_forecast`, `selenite_file_counts` and `selenite_metrics()`, for encrypted and
+//! unencrypted databases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,7 @@ struct ForecastDatabase {
 }
 
 impl ForecastDatabase {
-    /// A disk for one database, at a path that no other test has: counts are the process's.
+    /// A disk for one database, at a path that no other test uses: counts belong to the process.
     fn new(test: &str, is_clear: bool) -> Self {
         let disk = Disk::new();
         let entered = disk.enter();
@@ -33,7 +34,7 @@ impl ForecastDatabase {
         let path = format!("/forecast-{test}-{is_clear}/main.db");
         let mut opening = Opening::encrypted(&path, &key);
         if is_clear {
-            // The VFS itself makes encrypted databases alone.
+            // The VFS itself creates only encrypted databases.
             drop(filled(&Opening::plain(&path)));
             opening = opening.with("plain", "allow");
         }
@@ -54,7 +55,7 @@ impl ForecastDatabase {
     }
 }
 
-/// 300 rows, each on a page of its own.
+/// 300 rows, each on its own page.
 fn filled(opening: &Opening) -> Connection {
     let connection = opening.connect().unwrap();
     connection
@@ -83,7 +84,7 @@ fn counts(connection: &Connection) -> BTreeMap<String, i64> {
     counts
 }
 
-/// By how much a piece of work raises each.
+/// The increase of each count caused by a piece of work.
 fn raised(connection: &Connection, work: impl FnOnce()) -> impl Fn(&str) -> i64 {
     let before = counts(connection);
     work();
@@ -122,8 +123,8 @@ fn commits_and_their_frames_are_counted() {
     }
 }
 
-/// A page that is written over in the log makes SQLite write all headers behind it again at the commit, the commit
-/// frame's too.
+/// If a page is overwritten in the log, SQLite writes all headers after it again at the commit,
+/// including the commit frame's.
 #[test]
 fn a_transaction_that_exceeds_the_cache_is_one_commit() {
     for is_clear in [false, true] {
@@ -192,7 +193,7 @@ fn forecast(connection: &Connection) -> Vec<Row> {
     rows.collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// Works until a second is over: a shorter period has no rates.
+/// Works until a second has passed: a shorter period has no rates.
 fn forecast_under_load(connection: &Connection) -> Vec<Row> {
     loop {
         for row in 1..=100 {
@@ -239,7 +240,7 @@ fn a_forecast_has_every_suite_and_its_interval() {
 }
 
 #[test]
-fn a_look_changes_no_count_and_no_transaction() {
+fn a_forecast_changes_no_count_and_no_transaction() {
     for is_clear in [false, true] {
         let bench = ForecastDatabase::new("look", is_clear);
         let connection = bench.connect();
@@ -269,7 +270,7 @@ fn other_databases_of_a_connection_are_named_by_their_schema() {
         connection.query_row(&sql, [], |row| row.get::<_, i64>(0))
     };
     assert_eq!(rows("selenite_file_counts('main')"), Ok(3));
-    // One on another VFS has no row.
+    // A database on another VFS has no row.
     Opening::plain("/forecast-schema-other/main.db")
         .attach(&connection, "other")
         .unwrap();
@@ -285,7 +286,7 @@ fn other_databases_of_a_connection_are_named_by_their_schema() {
     }
 }
 
-/// All samples of a text, by name and labels; panics where Prometheus would refuse it.
+/// All samples of a text, by name and labels; panics if Prometheus would refuse the text.
 fn samples(text: &str) -> BTreeMap<String, f64> {
     let mut samples = BTreeMap::new();
     let mut known = BTreeSet::new();

@@ -1,6 +1,6 @@
-//! A disk that is full in the middle of a transaction: what grows the file fails, what lies in the
-//! file can be written. SQLite then takes the transaction back at once, and so must a process that
-//! stands below it. The same is asked of a database in clear, where nothing is gathered.
+//! A disk that is full in the middle of a transaction: writes that extend the file fail, writes
+//! within the file succeed. SQLite then rolls back the transaction immediately, and so must the
+//! VFS. The same is tested with an unencrypted database, where nothing is buffered.
 
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ fn fill(disk: &Arc<Disk>, slack: u64) {
     disk.limit(disk.used() + slack);
 }
 
-/// `journal_mode = MEMORY`: the journal is gone when the lock is, so the rollback is now or never
-/// (pagerUnlockAndRollback).
+/// `journal_mode = MEMORY`: the journal is lost when the lock is released, so the rollback cannot
+/// be repeated (pagerUnlockAndRollback).
 #[test]
 fn a_journal_in_memory_is_played_back_on_a_full_disk() {
     let mut spoiled = Vec::new();
@@ -82,7 +82,7 @@ fn a_journal_in_memory_is_played_back_on_a_full_disk() {
     assert!(spoiled.is_empty(), "{spoiled:#?}");
 }
 
-/// A connection with exclusive access goes on reading on a full disk.
+/// A connection with exclusive access can continue to read on a full disk.
 #[test]
 fn an_exclusive_connection_reads_on_after_a_failed_transaction_on_a_full_disk() {
     for mode in ["delete", "persist", "truncate"] {

@@ -1,4 +1,5 @@
-//! A transaction reaches the log in one write, and a write that fails or is torn takes all of it along.
+//! A transaction is written to the log in one write, and a write that fails or is torn invalidates
+//! all of it.
 
 use rusqlite::Connection;
 use selenite_testing::fault::Failure;
@@ -13,7 +14,7 @@ const PAGE_SIZE: usize = 1024;
 const FRAME_SIZE: usize = 24 + PAGE_SIZE;
 const SECTOR_SIZE: usize = 512;
 
-/// A log of some commits that is not checkpointed.
+/// A connection with some commits in a log that is not checkpointed.
 fn open(opening: &Opening, pragmas: &str) -> Connection {
     let connection = opening.connect().unwrap();
     connection
@@ -39,7 +40,7 @@ fn log_writes(disk: &Disk) -> Vec<CallRecord> {
         .collect()
 }
 
-/// What a program finds that opens these files after all others have ended.
+/// The result of opening these files after all other programs have ended.
 fn recovered(image: &Image, opening: &Opening, acknowledged: u64) -> Result<(), String> {
     let disk = Disk::of_image(image);
     let _entered = disk.enter();
@@ -47,7 +48,7 @@ fn recovered(image: &Image, opening: &Opening, acknowledged: u64) -> Result<(), 
     Ledger::SMALL.check_recovered(&connection, &["main"], acknowledged)
 }
 
-/// The same, and that it is so many commits and not one more.
+/// The number of recovered commits, after checking that there is not one more.
 fn recovered_count(image: &Image, opening: &Opening) -> u64 {
     let disk = Disk::of_image(image);
     let _entered = disk.enter();
@@ -79,7 +80,8 @@ fn a_transaction_is_one_write() {
     }
 }
 
-/// os_unix.c takes no more than 131,071 bytes in one call (`seekAndWriteFd`): the disk of these tests refuses more.
+/// os_unix.c accepts no more than 131,071 bytes in one call (`seekAndWriteFd`): the disk of these
+/// tests refuses more.
 #[test]
 fn a_large_transaction_is_few_writes() {
     let disk = Disk::new();
@@ -102,8 +104,8 @@ fn a_large_transaction_is_few_writes() {
     recovered(&disk.image(), &opening(&key), 5).unwrap();
 }
 
-/// Torn at every sector: what comes before it is there and the rest is not, the other way round, and it alone is
-/// missing.
+/// Torn at every sector: only the sectors before it are written, only those after it, or all except
+/// this one.
 #[test]
 fn a_torn_commit_is_there_wholly_or_not_at_all() {
     let disk = Disk::new();
@@ -140,7 +142,7 @@ fn a_torn_commit_is_there_wholly_or_not_at_all() {
     recovered(&disk.image(), &opening, 6).unwrap();
 }
 
-/// The write of a commit fails: the transaction is rolled back, and the log is as if it had never been.
+/// The write of a commit fails: the transaction is rolled back, and the log is unchanged.
 #[test]
 fn a_commit_that_can_not_be_written_is_rolled_back() {
     for pragmas in [
@@ -177,7 +179,7 @@ fn a_commit_that_can_not_be_written_is_rolled_back() {
                     tx - 1,
                     "{pragmas}, {failure:?}"
                 );
-                // A checkpoint syncs the log first: the transaction may not come with that.
+                // A checkpoint syncs the log first: this must not bring the transaction back.
                 connection.execute_batch("PRAGMA wal_checkpoint(passive)").unwrap();
                 assert_eq!(
                     recovered_count(&disk.image(), &opening),
@@ -193,7 +195,7 @@ fn a_commit_that_can_not_be_written_is_rolled_back() {
 
 /// Frames that were spilled and rolled back are never written, neither at the unlock nor later.
 #[test]
-fn what_is_rolled_back_is_not_written() {
+fn rolled_back_frames_are_not_written() {
     for pragmas in [
         "PRAGMA cache_size = 8",
         "PRAGMA cache_size = 8; PRAGMA locking_mode = exclusive",
@@ -212,7 +214,7 @@ fn what_is_rolled_back_is_not_written() {
                  INSERT INTO gone SELECT zeroblob(900) FROM n;",
             )
             .unwrap();
-        // They are read back from where they wait.
+        // They are read from the buffer.
         let size: i64 = connection
             .query_row("SELECT sum(length(body)) FROM gone", [], |row| row.get(0))
             .unwrap();
@@ -228,8 +230,8 @@ fn what_is_rolled_back_is_not_written() {
     }
 }
 
-/// sqlite3WalExclusiveMode: when exclusive mode ends, SQLite takes a lock for reading, and others may write. What was
-/// rolled back before is then no longer this connection's.
+/// sqlite3WalExclusiveMode: when exclusive mode ends, SQLite takes a read lock, and others may
+/// write. Frames rolled back before no longer belong to this connection.
 #[test]
 fn the_end_of_exclusive_mode_forgets_what_was_rolled_back() {
     let disk = Disk::new();
@@ -237,7 +239,8 @@ fn the_end_of_exclusive_mode_forgets_what_was_rolled_back() {
     let key = KeyFile::new(1);
     let opening = opening(&key);
     let one = open(&opening, "PRAGMA cache_size = 8");
-    // Not before: with the log still closed SQLite would keep its index in its own memory, and never leave the mode.
+    // Not earlier: with the log still closed SQLite would keep its index in its own memory, and
+    // never leave the mode.
     one.execute_batch("PRAGMA locking_mode = exclusive").unwrap();
     Ledger::SMALL.commit(&one, &["main"], 6).unwrap();
     one.execute_batch(

@@ -1,9 +1,9 @@
-//! Between any two calls that reach the disk another process may write, copy its log into the
-//! database, or read. Here it does, at every one of them in turn, and no one may see anything but
-//! whole snapshots.
+//! Between any two calls that reach the disk another process may write, checkpoint its log, or
+//! read. The tests do this at every call in turn, and every connection must read only whole
+//! snapshots.
 //!
-//! The other process is a connection that is admitted to plain files, too: it has pages of its own in the pool
-//! (`FileKey::rights`), and shares nothing with the readers but the disk.
+//! The other process is simulated by a connection that also allows unencrypted files: it has
+//! separate pages in the pool (`FileKey::rights`), and shares only the disk with the readers.
 
 mod party;
 
@@ -16,8 +16,8 @@ use selenite_vfs::planted::{Bug, plant};
 
 const CHECKPOINTS: [&str; 4] = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
 
-/// In what state the log is before: nothing in it, all of it, a part of it still to be copied; or
-/// no row at all, so that rows are read from the database while the log goes on.
+/// The initial state of the log: empty, complete, or partly copied; or no rows at all, so that rows
+/// are read from the database while the log grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Log {
     Copied,
@@ -48,7 +48,7 @@ fn prepare(log: Log, other: &Party) {
     }
 }
 
-/// Lets `intrude` come before every call that `work` makes; answers how many there were.
+/// Runs `intrude` before every call that `work` makes; returns the number of calls.
 fn at_every_call(
     prepare: impl Fn(),
     work: impl Fn(),
@@ -69,7 +69,8 @@ fn at_every_call(
     }
 }
 
-/// A reader, between whose calls another process commits and copies the log; answers how many calls there were.
+/// Another process commits and copies the log between the calls of a reader; returns the number of
+/// calls.
 fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
     let (reader, beside, other) = (bench.party(), Rc::new(bench.party()), Rc::new(bench.foreign()));
     let deed = {
@@ -85,7 +86,7 @@ fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
     let before = || {
         prepare(log, &other);
         if log == Log::Elsewhere {
-            // What is in the pool then is of this very log.
+            // The pages then in the pool are of this log.
             (0..2).for_each(|_| beside.see_all());
         }
     };
@@ -114,7 +115,7 @@ fn a_reader_sees_one_snapshot_whatever_comes_between_its_calls() {
     }
 }
 
-/// What this says is worth something: it finds both bugs.
+/// The tests detect both injected bugs.
 #[test]
 fn bugs_that_are_planted_are_found() {
     own_process!();
@@ -133,10 +134,10 @@ fn bugs_that_are_planted_are_found() {
     }
 }
 
-/// A snapshot is held, a part of it has been read ahead; between the calls of a checkpoint, and of
-/// a commit behind it, its reader reads on, and others begin.
+/// A snapshot is held, and a part of it has been read ahead; between the calls of a checkpoint, and
+/// of a commit after it, its reader continues, and others begin.
 #[test]
-fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint() {
+fn a_snapshot_is_unchanged_between_any_two_calls_of_a_checkpoint() {
     own_process!();
     for (pool_size, kinds) in [("64M", &CHECKPOINTS[..]), ("0", &["RESTART"])] {
         let bench = Bench::new("wal", pool_size);
@@ -163,9 +164,10 @@ fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint
                         }
                     };
                     let work = || {
-                        // Busy where the snapshot is in the way.
+                        // The result is busy if the snapshot prevents the checkpoint.
                         let _ = other.checkpoint(kind);
-                        // Begins the log again (`walRestartLog`) where all of it was copied and no one reads it.
+                        // Restarts the log (`walRestartLog`) if all of it was copied and no
+                        // connection reads it.
                         other.commit().unwrap();
                     };
                     let check = || {
@@ -184,8 +186,8 @@ fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint
     }
 }
 
-/// Between the calls of a commit, and of the checkpoint behind it, readers read; they share a pool with the writer, or
-/// not.
+/// Between the calls of a commit, and of the checkpoint after it, readers read; they share a pool
+/// with the writer, or not.
 #[test]
 fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between() {
     own_process!();
@@ -198,7 +200,7 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
                 let (reader, held) = (reader.clone(), held.clone());
                 move || {
                     reader.see_all_unless_busy();
-                    // Reads on in the next call of the writer that lets it.
+                    // Continues reading in the writer's next call that allows it.
                     if held.begin_or_busy() {
                         held.see_from(1);
                         held.end();
@@ -220,8 +222,8 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
     }
 }
 
-/// In the rollback modes a writer comes between a reader's calls where no lock keeps it out, and
-/// waits for it elsewhere.
+/// In the rollback modes a writer intervenes between a reader's calls if no lock prevents it, and
+/// waits for the reader otherwise.
 #[test]
 fn a_writer_with_a_journal_comes_between_the_transactions_of_a_reader_only() {
     own_process!();

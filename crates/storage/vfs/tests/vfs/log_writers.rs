@@ -1,5 +1,6 @@
-//! Connections that write to one log in turn, with spilled caches, savepoints, checkpoints of all kinds and readers, do
-//! what a plain database in memory does; and a crash at any moment leaves the last commit.
+//! Connections that write to one log in turn, with spilled caches, savepoints, checkpoints of all
+//! kinds and readers, give the same results as an unencrypted database in memory; and a crash at
+//! any time preserves the last commit.
 
 use rusqlite::{Connection, OptionalExtension};
 use selenite_testing::ledger::check_integrity;
@@ -14,7 +15,7 @@ fn sum(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     connection.query_row(SUM, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The same statement to both; both or none must take it.
+/// Executes the same statement on both; it must succeed or fail on both.
 fn both(one: &Connection, twin: &Connection, sql: &str) {
     let (done, wanted) = (one.execute_batch(sql), twin.execute_batch(sql));
     assert_eq!(done.is_ok(), wanted.is_ok(), "{sql}: {done:?}, but {wanted:?}");
@@ -24,7 +25,7 @@ struct Run {
     opening: Opening,
     writers: Vec<Connection>,
     reader: Connection,
-    /// What the reader saw when its transaction began.
+    /// The values read when the reader's transaction began.
     seen: Option<(i64, i64)>,
     twin: Connection,
     random: Random,
@@ -76,7 +77,7 @@ impl Run {
         }
     }
 
-    /// One transaction of one of the writers; says whether it was committed.
+    /// One transaction of one of the writers; returns whether it was committed.
     fn transaction(&mut self) -> bool {
         let writer = usize::try_from(self.random.below(2)).unwrap();
         if self.random.chance(1, 8) {
@@ -84,7 +85,8 @@ impl Run {
             let _ = self.writers[writer].execute_batch(&format!("PRAGMA locking_mode = {mode}"));
         }
         if let Err(error) = self.writers[writer].execute_batch("BEGIN IMMEDIATE") {
-            // The other one is in exclusive mode: it goes on alone, until it is told to leave.
+            // The other one is in exclusive mode: it stays alone until it is told to leave that
+            // mode.
             assert!(error.to_string().contains("locked"), "{error}");
             let other = &self.writers[1 - writer];
             other.execute_batch("PRAGMA locking_mode = normal").unwrap();
@@ -117,7 +119,8 @@ impl Run {
         is_committed
     }
 
-    /// A reader goes on reading what it saw, whatever is written or checkpointed meanwhile.
+    /// The reader still reads the values of its snapshot, whatever is written or checkpointed
+    /// meanwhile.
     fn read(&mut self) {
         if let Some(seen) = self.seen {
             assert_eq!(sum(&self.reader).unwrap(), seen);
@@ -140,7 +143,7 @@ impl Run {
     fn checkpoint(&mut self) {
         let mode = ["passive", "full", "restart", "truncate"][usize::try_from(self.random.below(4)).unwrap()];
         let writer = &self.writers[usize::try_from(self.random.below(2)).unwrap()];
-        // Busy where a reader or the other one is in the way.
+        // Busy if a reader or the other writer prevents it.
         let _: Option<i64> = writer
             .query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))
             .optional()
@@ -179,7 +182,7 @@ fn writers_in_turn_do_what_a_plain_database_does() {
                 run.checkpoint();
             }
             if step % 5 == 0 {
-                // The process is killed: what it had not written is not there.
+                // The process is killed: data that it had not written is lost.
                 run.check_recovered(&disk.image());
             }
         }

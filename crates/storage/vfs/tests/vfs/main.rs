@@ -1,4 +1,5 @@
-//! The VFS through SQLite: in one executable, because each of them links SQLite and AWS-LC.
+//! Tests of the VFS through SQLite: one executable, because each executable links SQLite and
+//! AWS-LC.
 #![cfg(test)]
 
 mod appending;

@@ -1,5 +1,5 @@
-//! Bugs planted below Selenite, each of which the test bench has to find: else what it says of Selenite is worth
-//! nothing.
+//! Bugs injected below Selenite, each of which the test bench must detect: otherwise its results
+//! would be meaningless.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ fn a_skipped_sync_is_found() {
     }
 }
 
-/// Puts the right checksum under whatever a superblock is: what a reader does that does not look at it.
+/// Corrects the checksum of any superblock: simulates a reader that does not check it.
 fn repair_checksum(role: Role, offset: u64, bytes: &mut [u8]) {
     const MAGIC: &[u8] = b"Selenite\r\n\x1a\n\0\0\0\0";
     let is_place = role == Role::Main && (offset == 0 || offset == 32768);
@@ -75,8 +75,8 @@ fn repair_checksum(role: Role, offset: u64, bytes: &mut [u8]) {
     }
 }
 
-/// A torn superblock that is taken for whole is a file that no one can open: its MAC is wrong, and
-/// the twin is not used.
+/// If a torn superblock is accepted, no key opens the file: its MAC is wrong, and the other copy is
+/// not used.
 #[test]
 fn a_torn_superblock_that_is_accepted_is_found() {
     let find = |prepare: &(dyn Fn(&Disk) + Sync)| {
@@ -108,7 +108,7 @@ fn a_torn_superblock_that_is_accepted_is_found() {
     find(&|_| ()).assert_sound(200);
 }
 
-/// A commit whose write never came to the disk, and was reported as done.
+/// A commit whose write was never performed, but reported as done.
 #[test]
 fn a_lost_write_of_a_commit_is_found() {
     for after in [4, 7] {
@@ -125,7 +125,8 @@ fn a_lost_write_of_a_commit_is_found() {
     }
 }
 
-/// Frames that were rolled back and reach the log after its write lock has gone: over another connection's commit.
+/// Frames that were rolled back and are written to the log after its write lock was released: over
+/// another connection's commit.
 #[test]
 fn frames_written_after_the_write_lock_has_gone_are_found() {
     let find = |failure: Option<Failure>| -> Result<(), String> {
@@ -163,7 +164,7 @@ fn frames_written_after_the_write_lock_has_gone_are_found() {
     find(None).unwrap();
 }
 
-/// The frames that SQLite wrote, and how often their checksums are seen on the disk.
+/// The number of frames that SQLite wrote, and how often their checksums occur on the disk.
 fn frame_checksums_seen(disk: &Arc<Disk>) -> (usize, usize) {
     let _entered = disk.enter();
     let key = KeyFile::new(1);

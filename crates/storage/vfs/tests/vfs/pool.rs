@@ -1,4 +1,5 @@
-//! Opened pages that connections of one process share: never older than the reader's snapshot, never newer.
+//! Decrypted pages that connections of one process share: never older than the reader's snapshot,
+//! never newer.
 
 mod attacks;
 
@@ -44,7 +45,7 @@ impl Bench {
         }
     }
 
-    /// With a cache that holds nearly nothing.
+    /// A connection with a cache that holds almost nothing.
     fn connect(&self) -> Connection {
         let connection = self.opening.connect().unwrap();
         connection
@@ -53,7 +54,7 @@ impl Bench {
         connection
     }
 
-    /// How many bytes of pages a piece of work reads from the database.
+    /// The number of bytes of pages that a piece of work reads from the database.
     fn read_by<T>(&self, work: impl FnOnce() -> T) -> usize {
         self.disk.watch();
         let _ = work();
@@ -116,7 +117,8 @@ fn the_third_scan_of_any_connection_reads_no_page() {
     }
 }
 
-/// The disk can't write a page in the middle of a checkpoint: the page is in no pool, and the next checkpoint heals it.
+/// A write of a page fails in the middle of a checkpoint: the page is in no pool, and the next
+/// checkpoint repairs it.
 #[test]
 fn a_checkpoint_that_fails_half_way_leaves_no_page_behind_that_is_stale() {
     own_process!();
@@ -147,9 +149,9 @@ fn a_checkpoint_that_fails_half_way_leaves_no_page_behind_that_is_stale() {
     }
 }
 
-/// The disk is full in the middle of a transaction, which leaves pages in the database and a hot journal; a process
-/// that has another pool (the right to read what is in clear keeps it apart) plays the journal back. Page 1 is as it
-/// was.
+/// The disk is full in the middle of a transaction, which leaves pages in the database and a hot
+/// journal; a process with another pool (separate because it may read unencrypted files) plays the
+/// journal back. Page 1 is unchanged.
 #[test]
 fn a_transaction_that_another_process_takes_back_leaves_nothing_in_the_pool() {
     own_process!();
@@ -179,7 +181,7 @@ fn a_transaction_that_another_process_takes_back_leaves_nothing_in_the_pool() {
 }
 
 #[test]
-fn what_one_commits_and_checkpoints_the_others_see() {
+fn commits_and_checkpoints_of_one_connection_are_visible_to_the_others() {
     own_process!();
     for mode in ["wal", "delete", "persist", "truncate"] {
         let bench = Bench::new(mode);
@@ -252,7 +254,7 @@ fn a_change_of_journal_mode_or_of_the_pages_places_is_seen() {
     for mode in ["delete", "wal", "persist", "wal"] {
         let reader = bench.connect();
         (0..4).for_each(|_| assert_eq!(all(&reader), each(version)));
-        // Who uses the log keeps others from ending it.
+        // A connection that uses the log prevents others from deleting it.
         let stays = (mode == "wal").then(|| bench.connect());
         drop(reader);
         let writer = bench.connect();
@@ -311,7 +313,7 @@ fn the_pool_is_empty_when_the_last_connection_has_gone() {
 }
 
 #[test]
-fn who_takes_no_locks_does_not_share() {
+fn connections_without_locks_do_not_use_the_pool() {
     own_process!();
     let bench = Bench::new("delete");
     let reader = bench.connect();
@@ -334,8 +336,6 @@ fn who_takes_no_locks_does_not_share() {
     }
     assert_eq!(status(&exclusive, "bytes"), before);
 }
-
-// Ways by which a pool that outlived this process's own checkpoints and transactions once served old pages.
 
 #[test]
 fn dropped_pages_are_read_again_and_counted() {

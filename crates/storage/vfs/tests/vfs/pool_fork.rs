@@ -1,5 +1,6 @@
-//! The pool in a forked child, where a lock of it may be held by a thread that is not there: it is left alone. Of a
-//! fork this process is shown what it leaves: the page that the kernel wipes.
+//! The pool in a forked child, where a thread that does not exist there may hold a lock of it: the
+//! child does not use it. The test simulates the effect of a fork in this process: the page that
+//! the kernel wipes.
 
 use std::sync::atomic::Ordering;
 
@@ -51,6 +52,6 @@ fn a_forked_child_reads_for_itself() {
     (0..4).for_each(|_| assert_eq!(sum(&child), 20_300));
     assert_eq!((status(&child, "bytes"), status(&child, "hits")), (bytes, hits));
     drop((parents, child));
-    // Not even its memory is given back: that would take the locks.
+    // Its memory is not freed either: that would take the locks.
     assert_eq!(status(&connect(), "bytes"), bytes);
 }

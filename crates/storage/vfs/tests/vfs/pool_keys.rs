@@ -1,4 +1,5 @@
-//! The label of an empty log stands on the mark in the WAL index, and a change of keys clears that mark.
+//! The label of an empty log depends on the mark in the WAL index, and a change of keys clears that
+//! mark.
 
 use rusqlite::Connection;
 use selenite_cipher::Secret;
@@ -23,7 +24,7 @@ fn query(connection: &Connection, sql: &str) {
     connection.query_row(sql, [], |_| Ok(())).unwrap();
 }
 
-/// A key is added, in a transaction that writes no page.
+/// Adds a key, in a transaction that writes no page.
 fn add_key(connection: &Connection) {
     let token = stage(Box::new(|from| {
         let change = add_slot(
@@ -42,8 +43,9 @@ fn add_key(connection: &Connection) {
     connection.execute_batch("COMMIT").unwrap();
 }
 
-/// A log is filled, copied and cut; a process dies between both copies of the index's header when it restarts the log;
-/// the log is recovered as empty; a key is added. `reader` has the log open all the time, and is in no transaction.
+/// A log is filled, copied and truncated; a process dies between both copies of the index's header
+/// when it restarts the log; the log is recovered as empty; a key is added. `reader` has the log
+/// open all the time, and is in no transaction.
 fn scene(with_key: bool) -> (i64, i64) {
     let disk = Disk::new();
     let _entered = disk.enter();
@@ -71,7 +73,7 @@ fn scene(with_key: bool) -> (i64, i64) {
     let (one, reader) = (connect(&opening), connect(&opening));
     (0..3).for_each(|_| assert_eq!(sum(&one), 0));
     query(&reader, "SELECT count(*) FROM sqlite_schema");
-    // Another process: other rights keep its pages apart.
+    // Simulates another process: other rights keep its pages separate.
     let other = connect(&opening.clone().with("plain", "allow"));
     other.execute("UPDATE t SET version = 1", []).unwrap();
     query(&reader, "SELECT count(*) FROM sqlite_schema");
@@ -81,7 +83,7 @@ fn scene(with_key: bool) -> (i64, i64) {
     if with_key {
         add_key(&other);
     }
-    // What is read is written back.
+    // The rows that were read are written back.
     reader.execute_batch("BEGIN").unwrap();
     let seen = sum(&reader);
     let written = reader.execute_batch("UPDATE t SET body = zeroblob(699); COMMIT");

@@ -11,7 +11,7 @@ const ROWS: i64 = 200;
 const SIZES: [&str; 6] = ["0", "64M", "30K", "1K", "150K", "64M"];
 const ROUNDS: u64 = 40;
 
-/// Says so when it goes.
+/// Sets the flag when it is dropped.
 struct AtEnd<'a>(&'a AtomicBool);
 
 impl Drop for AtEnd<'_> {
@@ -43,7 +43,7 @@ fn write(connection: &Connection, version: i64) {
     connection.execute_batch("COMMIT").unwrap();
 }
 
-/// Every row is of one version, which is no older than the one seen before.
+/// Checks that every row has the same version, no older than `before`.
 fn read(connection: &Connection, before: i64) -> i64 {
     let mut select = connection
         .prepare_cached("SELECT id, version, body FROM t ORDER BY id")
@@ -100,10 +100,10 @@ fn rows_stay_right_while_the_pool_shrinks_to_nothing_and_grows_again() {
             if round % 4 == 3 {
                 write(&writer, i64::try_from(round).unwrap());
             }
-            // As far as the readers let it: what is in the log is not in the pool.
+            // As far as the readers permit: pages in the log are not in the pool.
             let sql = "PRAGMA wal_checkpoint(passive)";
             writer.query_row(sql, [], |_| Ok(())).unwrap();
-            // The sizes go on when the readers have: nothing waits for a time.
+            // The sizes change after the readers have made progress: nothing waits for a time.
             let seen = scans.load(Ordering::SeqCst);
             while scans.load(Ordering::SeqCst) < seen + 6 && !is_done.load(Ordering::SeqCst) {
                 std::thread::yield_now();

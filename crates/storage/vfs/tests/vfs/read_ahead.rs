@@ -1,5 +1,5 @@
-//! What is read ahead, beside others who write: nothing stale is served, and nothing that another write was in the
-//! middle of.
+//! Read-ahead while others write: no stale page is served, and no page from the middle of another
+//! write.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Bench {
         let entered = disk.enter();
         let key = KeyFile::new(1);
         let bench = Self {
-            // Without the pool, which would answer in its place.
+            // Without the pool, which would serve the pages instead.
             opening: Opening::encrypted("/ahead/main.db", &key)
                 .with("page_size", "1024")
                 .with("pool_size", "0"),
@@ -44,7 +44,7 @@ impl Bench {
         bench
     }
 
-    /// With a cache that holds nearly nothing.
+    /// A connection with a cache that holds almost nothing.
     fn connect(&self) -> Connection {
         let connection = self.opening.connect().unwrap();
         connection
@@ -126,14 +126,14 @@ fn random_reads_read_nothing_ahead() {
 }
 
 #[test]
-fn a_snapshot_stays_what_it_was_while_others_commit_and_checkpoint() {
+fn a_snapshot_is_unchanged_while_others_commit_and_checkpoint() {
     own_process!();
     for order in ["ASC", "DESC"] {
         let bench = Bench::new("wal");
         let (reader, writer) = (bench.connect(), bench.connect());
         checkpoint(&writer, "TRUNCATE");
         set_all(&writer, 1);
-        // Version 1 lies in the log, and is copied below a reader that has begun.
+        // Version 1 is in the log, and is copied after a reader has begun.
         reader.execute_batch("BEGIN").unwrap();
         assert_eq!(versions(&reader, 1, 60, order), [1; 60]);
         checkpoint(&writer, "PASSIVE");
@@ -148,9 +148,9 @@ fn a_snapshot_stays_what_it_was_while_others_commit_and_checkpoint() {
     }
 }
 
-/// The reader's snapshot is all in the database, under read mark 0.
+/// The reader's snapshot is completely in the database, under read mark 0.
 #[test]
-fn a_snapshot_under_mark_0_stays_while_the_log_begins_anew() {
+fn a_snapshot_under_mark_0_is_unchanged_while_the_log_restarts() {
     own_process!();
     let bench = Bench::new("wal");
     let (reader, writer) = (bench.connect(), bench.connect());
@@ -171,7 +171,7 @@ fn a_snapshot_under_mark_0_stays_while_the_log_begins_anew() {
     }
 }
 
-/// Scans that stop midway leave pages behind that were not asked for.
+/// Scans that stop midway leave pages in the window that were not requested.
 #[test]
 fn nothing_is_carried_into_the_next_transaction() {
     own_process!();
@@ -220,7 +220,7 @@ fn own_writes_are_seen_in_the_middle_of_a_scan() {
 }
 
 #[test]
-fn a_file_that_is_cut_and_one_that_changes_its_mode_are_read_anew() {
+fn a_truncated_file_and_one_that_changes_its_mode_are_read_again() {
     own_process!();
     let bench = Bench::new("wal");
     let mut version = 0;
@@ -245,7 +245,7 @@ fn a_file_that_is_cut_and_one_that_changes_its_mode_are_read_anew() {
     }
 }
 
-/// A checkpoint may be in the middle of a page that is read ahead and not asked for.
+/// A checkpoint may be writing a page while it is read ahead and not requested.
 #[test]
 fn a_page_that_was_read_ahead_torn_is_read_again_in_silence() {
     own_process!();

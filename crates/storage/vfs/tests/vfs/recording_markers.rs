@@ -1,4 +1,5 @@
-//! No plaintext reaches the disk, in no file and at no time; the same workload in clear shows that it would be found.
+//! No plaintext is written to the disk, in any file or at any time; the same workload without
+//! encryption shows that it would be found.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use selenite_testing::recorder::{find_markers, find_words, roles_of, writes_of};
 use selenite_testing::{Call, Disk, KeyFile, Opening};
 use selenite_vfs::role::Role;
 
-/// Where each is planted. Schema names are data, too.
+/// The place of each marker. Schema names are data, too.
 const MARKERS: [&str; 12] = [
     "Marker_Table_0",
     "Marker_Index_1",
@@ -27,7 +28,7 @@ const MARKERS: [&str; 12] = [
 
 const MODES: [&str; 4] = ["delete", "persist", "truncate", "wal"];
 
-/// Which files of an unencrypted database show which markers, in every mode.
+/// Which files of an unencrypted database contain which markers, in every mode.
 const EXPECTED: [(usize, Role); 13] = [
     (0, Role::Main),
     (1, Role::Main),
@@ -63,7 +64,7 @@ impl Openings {
     }
 }
 
-/// Text that is nearly all marker.
+/// A text that consists almost only of the marker.
 fn filled(marker: usize, size: usize) -> String {
     MARKERS[marker].repeat(size / MARKERS[marker].len() + 1)
 }
@@ -88,7 +89,7 @@ fn make_tables(connection: &Connection, mode: &str) -> rusqlite::Result<()> {
     connection.execute_batch("COMMIT")
 }
 
-/// Changes that go through journals: of the transaction, of savepoints, of statements.
+/// Changes that are journaled: of the transaction, of savepoints, of statements.
 fn change_rows(connection: &Connection) -> rusqlite::Result<()> {
     let table = "Marker_Schema_7";
     connection.execute(&format!("UPDATE {table} SET name = 'new' WHERE id % 2 = 1"), [])?;
@@ -100,7 +101,7 @@ fn change_rows(connection: &Connection) -> rusqlite::Result<()> {
         [filled(9, 200)],
     )?;
     connection.execute(&format!("DELETE FROM {table} WHERE id < 20"), [])?;
-    // A statement that fails half-way in a transaction needs a journal of its own.
+    // A statement that fails half-way in a transaction needs a statement journal.
     connection.execute_batch("BEGIN")?;
     connection.execute(&format!("UPDATE {table} SET name = ?1"), [filled(6, 900)])?;
     let failed = connection.execute(
@@ -149,7 +150,7 @@ fn run(openings: &Openings, mode: &str) -> Arc<Disk> {
     let disk = Disk::new();
     let entered = disk.enter();
     let connection = openings.main.connect().unwrap();
-    // Ignored where the URI has said it.
+    // Ignored, because the URI has set it.
     connection.execute_batch("PRAGMA page_size = 1024; VACUUM").unwrap();
     make_tables(&connection, mode).unwrap();
     change_rows(&connection).unwrap();
@@ -186,7 +187,8 @@ fn no_marker_reaches_the_disk() {
     }
 }
 
-/// The twin of the test above: were these not found, finding nothing there would say nothing.
+/// The counterpart of the test above: if these markers were not found, that test would prove
+/// nothing.
 #[test]
 fn all_markers_of_a_database_in_clear_are_found() {
     let openings = Openings::of(Opening::plain("/markers/main.db"));
@@ -195,7 +197,7 @@ fn all_markers_of_a_database_in_clear_are_found() {
         let found = find_markers(&disk, &markers());
         for (marker, role) in EXPECTED {
             let roles = roles_of(&found, marker);
-            // Not all of a log reaches the database before it is written over.
+            // Not all of a log is copied to the database before it is overwritten.
             let role = if mode == "wal" && role == Role::Main {
                 Role::Wal
             } else {
@@ -207,7 +209,7 @@ fn all_markers_of_a_database_in_clear_are_found() {
                 MARKERS[marker]
             );
         }
-        // What is rolled back was spilled: the cache holds 20 pages.
+        // The rolled back rows were spilled: the cache holds 20 pages.
         assert!(!roles_of(&found, 11).is_empty(), "{mode}");
         let log = if mode == "wal" { Role::Wal } else { Role::Journal };
         for marker in [0, 1, 2, 3, 9] {
@@ -217,7 +219,7 @@ fn all_markers_of_a_database_in_clear_are_found() {
     }
 }
 
-/// SQLite computes them over the plaintext: 64 bits of it, linear.
+/// SQLite computes checksums over the plaintext: they are 64 bits of it, linear.
 #[test]
 fn no_frame_checksum_reaches_the_disk() {
     let key = KeyFile::new(1);
@@ -234,7 +236,7 @@ fn no_frame_checksum_reaches_the_disk() {
     assert_eq!(find_words(&disk, &checksums), []);
 }
 
-/// Four bytes are too few to search for: they are compared where they lie.
+/// Four bytes are too few to search for: they are compared at their offset.
 #[test]
 fn no_journal_checksum_reaches_the_disk() {
     let key = KeyFile::new(1);

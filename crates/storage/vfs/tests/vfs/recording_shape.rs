@@ -1,4 +1,4 @@
-//! What reaches the disk in how many calls, of which size; and that no nonce is used twice.
+//! The number and size of the calls that reach the disk; and that no nonce is used twice.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn of(calls: &[CallRecord], call: Call, role: Role) -> Vec<CallRecord> {
     wanted.copied().collect()
 }
 
-/// The pages that were written, each with its trailer, wherever they lie.
+/// The pages that were written, each with its trailer, in any file.
 fn sealed_images(disk: &Disk) -> Vec<Arc<[u8]>> {
     let mut images = Vec::new();
     for role in [Role::Main, Role::Journal] {
@@ -37,7 +37,7 @@ fn sealed_images(disk: &Disk) -> Vec<Arc<[u8]>> {
         );
     }
     for (offset, data) in writes_of(disk, Role::Wal) {
-        // One frame a write, or many.
+        // One frame per write, or many.
         let frame_size = FRAME_HEADER_SIZE + PAGE_SIZE;
         let first = if offset == 0 { 32.min(data.len()) } else { 0 };
         let data = &data[first..];
@@ -50,7 +50,7 @@ fn sealed_images(disk: &Disk) -> Vec<Arc<[u8]>> {
     images
 }
 
-/// FORMAT 5.3. The same pair may come again with the same image only, which was then copied.
+/// FORMAT 5.3. The same pair may recur only with the same image, which was then copied.
 #[test]
 fn no_session_and_counter_seals_two_pages() {
     for mode in ["delete", "persist", "wal"] {
@@ -81,7 +81,8 @@ fn no_session_and_counter_seals_two_pages() {
     }
 }
 
-/// FORMAT 2 and 3: what is written to the database file is a superblock in its place, or whole pages in theirs.
+/// FORMAT 2 and 3: each write to the database file is a superblock at its offset, or whole pages at
+/// theirs.
 #[test]
 fn the_database_file_takes_superblocks_and_whole_pages_only() {
     let disk = Disk::new();
@@ -110,8 +111,9 @@ fn fill_more(connection: &Connection, transactions: std::ops::Range<u64>) {
     }
 }
 
-/// Rollback mode reads 16 bytes at offset 24 in every read transaction, to see whether the cache still holds: for that
-/// the trailer of page 1 is read and not the page, and the heads of the superblocks.
+/// In rollback mode SQLite reads 16 bytes at offset 24 in every read transaction, to check whether
+/// the cache is still valid: for this the trailer of page 1 is read and not the page, and the heads
+/// of the superblocks.
 #[test]
 fn a_read_transaction_on_a_warm_cache_reads_no_page() {
     let disk = Disk::new();
@@ -166,7 +168,7 @@ fn a_cold_scan_reads_no_page_twice() {
     assert!(twice.is_empty(), "{twice:?}");
 }
 
-/// No more calls than SQLite itself makes, and each sync that it asks for.
+/// No more calls than SQLite itself makes, and every sync that it requests.
 #[test]
 fn a_commit_to_the_wal_writes_no_more_often_than_in_clear() {
     let count = |opening: &Opening| {
@@ -197,7 +199,7 @@ fn a_commit_to_the_wal_writes_no_more_often_than_in_clear() {
     assert!(sealed.2 <= clear.2 + 2 * (FRAME_HEADER_SIZE + PAGE_SIZE));
 }
 
-/// FORMAT 5.5. A checkpoint writes each page once, and as it is sealed in the log.
+/// FORMAT 5.5. A checkpoint writes each page once, with the seal that it has in the log.
 #[test]
 fn a_checkpoint_copies_what_is_sealed() {
     for mode in ["passive", "full", "restart", "truncate"] {

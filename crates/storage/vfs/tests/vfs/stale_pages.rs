@@ -1,8 +1,9 @@
-//! Processes and threads that write, read, checkpoint and change modes of one file, and look at every row for what is
-//! stale. A row has a version and a checksum; a reader's versions never go back, and never mix within a snapshot.
+//! Processes and threads that write, read, checkpoint and change modes of one file, and check every
+//! row for stale data. A row has a version and a checksum; a reader's versions never decrease, and
+//! never mix within a snapshot.
 //!
-//! Ten seconds in all, of which every mode has its share: `SELENITE_STRESS_SECONDS` says otherwise. `SELENITE_SEED`
-//! repeats a seed, as far as processes can.
+//! The test takes ten seconds, divided between all modes: `SELENITE_STRESS_SECONDS` changes this.
+//! `SELENITE_SEED` repeats a seed, as far as concurrent processes are reproducible.
 
 mod counts;
 mod ledger;
@@ -17,25 +18,25 @@ use selenite_testing::own_process::test_command;
 use selenite_testing::{KeyFile, Random, own_process};
 use selenite_vfs::planted::{Bug, plant};
 
-/// What one child does.
+/// The environment variable that selects a child's work.
 const CHILD: &str = "SELENITE_TEST_STALE";
 
-/// What the processes of one run do.
+/// The configuration of one run.
 #[derive(Clone)]
 struct Plan {
-    /// Journal modes, between which they change.
+    /// The journal modes between which the processes switch.
     modes: &'static str,
     /// The pool's size; "mixed" changes it.
     pool: &'static str,
     bug: &'static str,
     steps: u64,
     until: Instant,
-    /// Whether others are started that are killed.
+    /// Whether additional processes are started and killed.
     kills: bool,
     seed: u64,
 }
 
-/// What a run has seen.
+/// The result of a run.
 struct Found {
     wrong: Vec<String>,
     counts: Counts,
@@ -62,7 +63,8 @@ fn start(plan: &Plan, path: &str, key: &KeyFile, process: u64) -> Child {
         .unwrap()
 }
 
-/// Runs two processes of two threads each, and beside them others that are killed; answers what was wrong.
+/// Runs two processes of two threads each, and additional ones that are killed; returns the errors
+/// found.
 fn run(plan: &Plan) -> Found {
     player::install();
     let folder = tempfile::tempdir().unwrap();
@@ -100,7 +102,8 @@ fn run(plan: &Plan) -> Found {
     found
 }
 
-/// A child says when it begins a step, and is killed in one of the next; answers why it panicked, if it did before.
+/// Waits until a child reports the start of a step, and kills it in one of the next; returns the
+/// message if it panicked before.
 fn kill_in_a_step(mut child: Child, step: u64) -> Option<String> {
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let steps = said.by_ref().filter(|line| line.contains("step"));
@@ -112,8 +115,8 @@ fn kill_in_a_step(mut child: Child, step: u64) -> Option<String> {
     text.contains("panicked").then_some(text)
 }
 
-/// Modes, the pool, and whether others are killed: recovery then makes the WAL index again, or plays a journal back,
-/// under the eyes of those who go on.
+/// Modes, the pool, and whether additional processes are killed: recovery then rebuilds the WAL
+/// index, or plays a journal back, while others continue.
 const SHARES: [(&str, &str, bool); 10] = [
     ("wal", "mixed", false),
     ("wal", "64M", false),
@@ -127,9 +130,9 @@ const SHARES: [(&str, &str, bool); 10] = [
     ("delete persist", "mixed", true),
 ];
 
-/// What every run of the tests has time for.
+/// The duration in ordinary test runs.
 const SECONDS: u64 = 10;
-/// Longer ones are as many rounds of two minutes.
+/// Longer runs are divided into rounds of two minutes.
 const ROUND_SECONDS: u64 = 120;
 const KILLS_MIN: u64 = 3;
 
@@ -165,7 +168,7 @@ fn no_page_is_stale() {
     }
 }
 
-/// Up to ten seeds: of those runs one has to find it.
+/// Tries up to ten seeds: one of those runs has to find the bug.
 fn assert_bug_is_found(bug: &'static str, modes: &'static str) {
     let started = Instant::now();
     let found = (0..10).any(|seed| {

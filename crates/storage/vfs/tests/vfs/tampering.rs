@@ -1,7 +1,8 @@
-//! Random damage to the encrypted files is refused or harmless: never a wrong row.
+//! Random damage to the encrypted files is detected or harmless: never a wrong row.
 //!
-//! Not claimed, and not tested: that a page put back to what it once was is found (THREAT_MODEL: authentic is not the
-//! same as newest). So the log here was never checkpointed, and the journal is not damaged.
+//! Not claimed, and not tested: that a page replaced by an older version of itself is detected
+//! (THREAT_MODEL: authentic is not the same as newest). So the log here was never checkpointed, and
+//! the journal is not damaged.
 
 use selenite_testing::content::Content;
 use selenite_testing::ledger::Problem;
@@ -10,7 +11,7 @@ use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Random};
 const LAST: u64 = 12;
 const PAGE_SIZE: u64 = 1024;
 
-/// A database of which some commits are in the file, and the rest in the log.
+/// A database with some commits in the file, and the others in the log.
 fn made(opening: &Opening, in_log: bool) -> Image {
     let disk = Disk::new();
     let _entered = disk.enter();
@@ -40,7 +41,7 @@ fn read(content: &Content, offset: u64, size: u64) -> Vec<u8> {
     out
 }
 
-/// Damages a file, and says how.
+/// Damages a file, and describes the damage.
 fn damage(content: &mut Content, random: &mut Random) -> String {
     let size = content.size();
     // Most of the prefix is a hole.
@@ -109,7 +110,8 @@ fn damage_to_the_database_file_is_refused_or_harmless() {
     assert!(refused > 200 && harmless > 20, "{refused} refused, {harmless} harmless");
 }
 
-/// The log may end early, as that of stock SQLite: then the commits behind are gone, wholly (FORMAT 6.4).
+/// The log may end early, as with stock SQLite: then the later commits are missing, each as a whole
+/// (FORMAT 6.4).
 #[test]
 fn damage_to_the_log_ends_it_at_a_commit() {
     let (_, harmless) = damage_many("/tampering/main.db-wal", true, 5..=LAST);

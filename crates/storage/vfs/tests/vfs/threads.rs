@@ -1,4 +1,4 @@
-//! Threads that write, read and checkpoint one database at once, each with its own connection.
+//! Threads that write, read and checkpoint one database concurrently, each with its own connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,12 +7,12 @@ use rusqlite::{Connection, ErrorCode};
 use selenite_testing::ledger::check_integrity;
 use selenite_testing::{Disk, KeyFile, Opening};
 
-/// Rows whose numbers are moved about: their sum stays.
+/// The number of rows. Amounts are moved between rows: their sum is constant.
 const ROWS: i64 = 40;
 const EACH: i64 = 1000;
 const MOVES: i64 = 500;
 
-/// Tries until no one is in the way. Nothing sleeps: the one in the way is at work.
+/// Repeats `body` until it is not busy. Nothing sleeps: the other thread is working.
 fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
     loop {
         match body() {
@@ -60,7 +60,8 @@ fn move_some(connection: &Connection, thread: i64, done: &AtomicU64) {
     done.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Sees the same sum and never fewer moves, and never a page that does not open.
+/// Checks that the sum is constant, the number of moves never decreases, and every page is
+/// authentic.
 fn watch(connection: &Connection, done: &AtomicU64) {
     let mut before = 0;
     while done.load(Ordering::SeqCst) < 2 {

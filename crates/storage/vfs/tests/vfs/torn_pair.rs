@@ -9,8 +9,8 @@ use selenite_vfs::role::Role;
 const PATH: &str = "/torn/main.db";
 const PLACE_SIZE: usize = 32768;
 
-/// The first `count` reads of each place meet a write that is under way: another one each time, unless they `stay`
-/// as they are.
+/// The first `counts` reads of each copy occur during a write: a different one each time, unless
+/// `stay` is set.
 fn opens_with_torn_reads(counts: [usize; 2], stay: bool) -> Result<i64, rusqlite::Error> {
     let key = KeyFile::new(1);
     let opening = Opening::encrypted(PATH, &key);

@@ -1,4 +1,4 @@
-//! An encrypted database and a plain one are given the same random SQL: they must give the same answers.
+//! An encrypted and an unencrypted database execute the same random SQL: the results must be equal.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError};
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use selenite_testing::{Disk, KeyFile, Opening};
 
-/// One statement, or few that belong together.
+/// One statement, or several that belong together.
 #[derive(Clone, Debug)]
 enum Step {
     Insert { id: u16, size: u16 },
@@ -142,7 +142,7 @@ fn a_step() -> impl Strategy<Value = Step> {
 const JOURNAL_MODES: &[&str] = &["delete", "truncate", "persist", "wal", "memory"];
 const CHECKPOINTS: &[&str] = &["passive", "full", "restart", "truncate"];
 
-/// One of the two: a database, and connections to it.
+/// One of the two databases, and connections to it.
 struct Twin {
     opening: Opening,
     other: Opening,
@@ -151,7 +151,7 @@ struct Twin {
 
 const CONNECTIONS: usize = 2;
 
-/// All rows of all statements, or the error's number.
+/// All rows of all statements, or the error code.
 type Answer = Result<Vec<Vec<Value>>, i32>;
 
 impl Twin {
@@ -162,14 +162,16 @@ impl Twin {
             connections: Vec::new(),
         };
         let first = twin.connect().unwrap();
-        // With as many bytes free in every page, the plain twin has the same pages.
+        // With the same number of free bytes in every page, the unencrypted database has the same
+        // pages.
         first
             .execute_batch(&format!(
                 "PRAGMA page_size = {page_size}; SELECT selenite_reserve('main', 48); PRAGMA auto_vacuum = {auto_vacuum};
                  CREATE TABLE t(id INTEGER PRIMARY KEY, number INTEGER, body TEXT)"
             ))
             .unwrap();
-        // Opened before it had pages, it would have a cache for pages of the default size.
+        // A connection opened before the database had pages would have a cache for pages of the
+        // default size.
         drop(first);
         while twin.connections.len() < CONNECTIONS {
             let next = twin.connect().unwrap();
@@ -181,7 +183,8 @@ impl Twin {
     fn connect(&self) -> rusqlite::Result<Connection> {
         let connection = self.opening.connect()?;
         for pragma in ["synchronous = off", "temp_store = file", "cache_spill = 1"] {
-            // The schema can't be read while another connection waits to write: then the defaults hold, for both twins.
+            // The schema can't be read while another connection waits to write: then the defaults
+            // apply, to both databases.
             let _ = connection.execute_batch(&format!("PRAGMA {pragma}"));
         }
         Ok(connection)
@@ -195,7 +198,7 @@ impl Twin {
         }
         let answer = self.run(who, &step.sql(&self.other));
         if let Step::AttachAndWrite { .. } = step {
-            // Where the statement failed in the middle.
+            // Needed if the statement failed in the middle.
             let _ = self.connections[who].execute_batch("DETACH other");
         }
         answer
@@ -258,7 +261,7 @@ fn check(page_size: u32, auto_vacuum: &str, steps: &[(usize, Step)]) -> Result<(
             );
         }
     }
-    // As new connections see it.
+    // The content as new connections see it.
     for who in 0..CONNECTIONS {
         prop_assert_eq!(sealed.take(who, &Step::Reopen), plain.take(who, &Step::Reopen));
     }
@@ -268,7 +271,7 @@ fn check(page_size: u32, auto_vacuum: &str, steps: &[(usize, Step)]) -> Result<(
     Ok(())
 }
 
-/// `PROPTEST_CASES`, or as many as take a few seconds.
+/// `PROPTEST_CASES`, or a number that takes a few seconds.
 fn cases() -> u32 {
     let set = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     set.unwrap_or(400)

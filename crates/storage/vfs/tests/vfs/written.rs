@@ -1,8 +1,8 @@
-//! What is written, and how large a database gets: no more than by stock SQLite with 48 reserved bytes, and 64 KiB,
-//! which the superblocks have.
+//! The amount of data written, and the size of a database: no more than with stock SQLite and 48
+//! reserved bytes, plus 64 KiB for the superblocks.
 //!
-//! That is of files with a name: the database, its log, its journals. Temporary files are written in blocks of 4 KiB
-//! (`nameless_file.rs`), and a block may be written more than once.
+//! This applies to files with a name: the database, its log, its journals. Temporary files are
+//! written in blocks of 4 KiB (`nameless_file.rs`), and a block may be written more than once.
 
 use rusqlite::Connection;
 use selenite_testing::{Disk, KeyFile, Opening, Operation};
@@ -11,7 +11,7 @@ use selenite_vfs::role::Role;
 /// 64 KiB.
 const PREFIX_SIZE: u64 = 65536;
 
-/// Bytes: written to files with a name, and of the database at the end.
+/// Bytes written to files with a name, and the size of the database at the end.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     bytes: u64,

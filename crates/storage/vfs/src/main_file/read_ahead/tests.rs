@@ -8,7 +8,8 @@ fn geometry() -> Geometry {
     Geometry::new(PageSize::DEFAULT)
 }
 
-/// Asks for a page as `MainFile` does, of a file of so many pages; says how many pages were read for it.
+/// Requests a page as `MainFile` does, of a file of `page_count` pages; returns how many pages were
+/// read for it.
 fn ask(ahead: &mut ReadAhead, page: u32, page_count: u32) -> u32 {
     let mut read = 0;
     if let Some(plan) = ahead
@@ -59,7 +60,7 @@ fn random_reads_read_nothing_ahead() {
 }
 
 #[test]
-fn a_window_that_is_made_use_of_is_not_given_to_another_run() {
+fn a_window_in_use_is_not_given_to_another_run() {
     let mut ahead = ReadAhead::default();
     let pages = (0..200).flat_map(|step| [1000 + step, 5000 + step]);
     let _ = reads(&mut ahead, pages);

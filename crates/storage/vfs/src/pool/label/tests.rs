@@ -6,10 +6,10 @@ use crate::index_header::{CHECKSUM, FRAME_MAX, SALTS, VERSION, WORD_COUNT, check
 
 type Header = [u32; WORD_COUNT];
 
-/// A WAL index's first region; under Miri its header alone.
+/// The size of a WAL index's first region; under Miri only of its header.
 const REGION_SIZE: usize = if cfg!(miri) { 256 } else { 32768 };
 
-/// A header as SQLite leaves it, of a log with so many frames.
+/// A header as SQLite leaves it, of a log with `frame_max` frames.
 fn header(frame_max: u32, salt: u32) -> Header {
     let mut words = [0; WORD_COUNT];
     words[0] = VERSION;
@@ -30,7 +30,7 @@ fn write_copy(memory: &ShmMemory, copy: usize, header: &Header) {
     }
 }
 
-/// An index of a log of which so many frames are in the database.
+/// An index of a log of which `backfilled` frames are in the database.
 fn index(header: &Header, backfilled: u32, attempted: u32) -> ShmMemory {
     let memory = ShmMemory::new(REGION_SIZE);
     write_copy(&memory, 0, header);
@@ -49,7 +49,7 @@ fn a_whole_index_has_a_label_that_its_salts_and_numbers_tell_from_others() {
     let known = label(&index(&header(10, 7), 3, 5));
     assert!(known.is_some());
     assert_eq!(label(&index(&header(10, 7), 3, 5)), known);
-    // A commit changes nothing in the database.
+    // A commit does not change the database file.
     assert_eq!(label(&index(&header(11, 7), 3, 5)), known);
     for other in [
         index(&header(10, 8), 3, 5),
@@ -67,7 +67,7 @@ fn a_whole_index_has_a_label_that_its_salts_and_numbers_tell_from_others() {
 
 /// A writer is in the middle of `walIndexWriteHdr`: the copies differ in any one word, or one has a word of neither.
 #[test]
-fn an_index_with_a_torn_header_has_none() {
+fn an_index_with_a_torn_header_has_no_label() {
     for word in 0..WORD_COUNT {
         for copies in [&[0][..], &[1], &[0, 1]] {
             let memory = index(&header(10, 7), 3, 5);
@@ -81,7 +81,7 @@ fn an_index_with_a_torn_header_has_none() {
     }
     for first_words in 1..WORD_COUNT {
         let (old, new) = (header(10, 7), header(12, 8));
-        // As it writes: the second copy first, then the first.
+        // In SQLite's order: the second copy first, then the first.
         for (torn, whole) in [(1, &old), (0, &new)] {
             let memory = index(whole, 0, 0);
             let (before, after) = (&old, &new);
@@ -95,7 +95,7 @@ fn an_index_with_a_torn_header_has_none() {
 }
 
 #[test]
-fn an_index_that_is_not_ready_or_of_another_version_has_none() {
+fn an_index_that_is_not_ready_or_of_another_version_has_no_label() {
     let mut words = header(10, 7);
     words[3] = 0;
     let sums = checksum(&words[..CHECKSUM]);
@@ -112,7 +112,7 @@ fn an_index_that_is_not_ready_or_of_another_version_has_none() {
 
 /// `walRestartHdr` sets the header first, and nBackfillAttempted after.
 #[test]
-fn an_index_that_is_just_begun_anew_has_none() {
+fn the_index_of_a_restarting_log_has_no_label() {
     assert_eq!(label(&index(&header(0, 8), 0, 5)), None);
     assert_eq!(label(&index(&header(4, 8), 0, 5)), None);
     assert_eq!(label(&index(&header(4, 8), 5, 0)), None);
@@ -123,9 +123,10 @@ fn an_index_that_is_just_begun_anew_has_none() {
 /// Under Miri each step takes a thousand times as long.
 const LABEL_COUNT: u32 = if cfg!(miri) { 50 } else { 300_000 };
 
-/// Another writes all the time, each word by itself; what is found is what stood there at some moment.
+/// A writer changes the index continuously, word by word; each label read must be one that was
+/// valid at some time.
 #[test]
-fn an_index_that_changes_between_the_reads_has_none_or_that_of_a_moment() {
+fn an_index_that_changes_between_the_reads_has_no_label_or_a_valid_one() {
     let (one, other) = ((header(10, 7), 3), (header(20, 9), 15));
     let memory = index(&one.0, one.1, one.1);
     let allowed = [&one, &other].map(|(header, copied)| label(&index(header, *copied, *copied)));
@@ -135,7 +136,7 @@ fn an_index_that_changes_between_the_reads_has_none_or_that_of_a_moment() {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 for (header, copied) in [&other, &one] {
-                    // A log that restarts, but with both numbers in it: they are 0 in between.
+                    // A log that restarts, but with both numbers set: they are 0 in between.
                     memory.set_word(BACKFILLED, 0);
                     write_copy(&memory, 1, header);
                     write_copy(&memory, 0, header);
@@ -148,7 +149,7 @@ fn an_index_that_changes_between_the_reads_has_none_or_that_of_a_moment() {
             match label(&memory) {
                 None => refused += 1,
                 Some(Label::Log { words, .. }) => {
-                    // The numbers are written one by one by design: the salts are of one header always.
+                    // The numbers are written separately: the salts are always those of one header.
                     assert_eq!(words[1], words[0] ^ 0x5555, "{words:?}");
                     let is_between = words[2] == 0 || words[3] != words[2];
                     let is_known = allowed.contains(&Some(Label::Log { keys: 1, words }));

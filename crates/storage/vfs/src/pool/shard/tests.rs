@@ -17,7 +17,7 @@ fn page(key: PageAddress, version: u8) -> Vec<u8> {
     bytes
 }
 
-/// A shard of so many parts.
+/// A shard of `parts` parts.
 fn shard(parts: usize) -> (Shard, Filter) {
     let mut shard = Shard::new(PAGE_BYTES, SLOTS, SLOTS * parts);
     for part in Arena::take(4096 * 2 * parts)
@@ -29,14 +29,14 @@ fn shard(parts: usize) -> (Shard, Filter) {
     (shard, Filter::new(SLOTS * parts))
 }
 
-/// The slots in which something lies.
+/// The number of slots that are not zero.
 fn used(shard: &Shard) -> usize {
     let pages = shard.parts.iter().flat_map(|part| part.bytes().chunks(PAGE_BYTES));
     pages.filter(|page| page.iter().any(|byte| *byte != 0)).count()
 }
 
 #[test]
-fn what_leaves_is_wiped() {
+fn removed_pages_are_wiped() {
     let (mut shard, filter) = shard(2);
     for number in 1..=16 {
         let key = key(number % 2, number);
@@ -52,9 +52,9 @@ fn what_leaves_is_wiped() {
     assert!((1..=16).all(|number| !filter.may_hold(key(number % 2, number))));
 }
 
-/// Against a map, with page numbers that collide.
+/// Compares the shard with a map, for page numbers that collide.
 #[test]
-fn a_shard_holds_what_was_put_in_and_not_taken_out() {
+fn a_shard_has_exactly_the_pages_stored_and_not_removed() {
     let mut state = 20_261_121_u64;
     println!("seed {state}");
     let mut draw = |below: u64| {

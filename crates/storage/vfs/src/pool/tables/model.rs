@@ -1,11 +1,12 @@
-//! Readers, a writer that renews a page, and the end of the pool, in every order that two of them can take.
+//! Model: readers, a writer that replaces a page, and the end of the pool, in every interleaving of
+//! two of them.
 
 use super::*;
 
 const PAGE_BYTES: usize = 1024;
 /// Room for the tables and for one page of each shard.
 const LIMIT: usize = 64 << 10;
-/// 512 KiB: loom hands its number on as one of words.
+/// 512 KiB: loom passes the size as a number of words.
 const STACK_WORDS: usize = 1 << 16;
 const KEY: PageAddress = PageAddress { file: 1, page: 2 };
 
@@ -13,12 +14,12 @@ fn page(version: u8) -> [u8; PAGE_BYTES] {
     [version; PAGE_BYTES]
 }
 
-/// Tables in which the page is of generation 1.
+/// Tables that contain the page in generation 1.
 fn tables() -> (Arc<Budget>, Arc<Tables>) {
     let budget = Arc::new(Budget::default());
     budget.limit.store(LIMIT, Ordering::SeqCst);
     let tables = Arc::new(Tables::new(&budget).unwrap());
-    // It is taken in when it is read for the second time.
+    // It is stored when it is read for the second time.
     for _ in 0..2 {
         tables.offer(KEY, 1, &page(1), false);
     }
@@ -26,7 +27,7 @@ fn tables() -> (Arc<Budget>, Arc<Tables>) {
     (budget, tables)
 }
 
-/// A thread of loom's with room on its stack: those that loom starts by itself have 32 KiB.
+/// A thread of loom with a larger stack: the default is 32 KiB.
 fn spawn(body: impl FnOnce() + Send + 'static) -> loom::thread::JoinHandle<()> {
     loom::thread::Builder::new()
         .stack_size(STACK_WORDS)
@@ -48,7 +49,7 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
     println!("{} orders", orders.load(Ordering::Relaxed));
 }
 
-/// What is found is whole, and of the generation that was asked for.
+/// A page that is found must be complete, and of the requested generation.
 fn read(tables: &Tables, generation: u64) -> bool {
     let mut out = page(0);
     let is_found = tables.read(KEY, generation, &mut out);
@@ -60,7 +61,7 @@ fn read(tables: &Tables, generation: u64) -> bool {
 }
 
 #[test]
-fn a_page_that_is_renewed_is_found_whole_in_one_generation() {
+fn a_replaced_page_is_found_whole_in_one_generation() {
     check(|| {
         let (_budget, tables) = tables();
         let shared = tables.clone();
@@ -73,11 +74,12 @@ fn a_page_that_is_renewed_is_found_whole_in_one_generation() {
 }
 
 #[test]
-fn two_that_bring_one_page_leave_the_newer_generation_or_none() {
+fn two_threads_that_store_one_page_leave_the_newer_generation_or_none() {
     check(|| {
         let (_budget, tables) = tables();
         let (one, other) = (PageAddress { file: 1, page: 4 }, PageAddress { file: 1, page: 6 });
-        // Of the page's shard, which has no room left for both: who comes later displaces it.
+        // Both are in the page's shard, which has no room left for both: the later one displaces
+        // the other.
         let shared = tables.clone();
         let writer = spawn(move || {
             shared.offer(one, 1, &page(1), false);
@@ -101,7 +103,7 @@ fn tables_that_are_closed_hold_nothing_and_have_given_all_back() {
         let shared = tables.clone();
         let reader = spawn(move || {
             read(&shared, 1);
-            // Once they are closed there would be room for both.
+            // After closing there would be room for both.
             for page_number in [2, 3] {
                 let key = PageAddress {
                     file: 1,

@@ -1,4 +1,4 @@
-//! What bad input gets: each its own error, nothing lost, other pages still readable.
+//! Bad input: each kind has its own error, nothing is lost, other pages remain readable.
 
 use selenite_testing::own_process;
 use std::fs;
@@ -38,7 +38,7 @@ fn a_flipped_bit_in_a_page_is_an_error_of_that_page_alone() {
                 Bench::last_error()
             );
             if page > 2 {
-                // Some other page: the schema, and the root of the table.
+                // Other pages: the schema, and the root of the table.
                 connection
                     .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
                     .unwrap();
@@ -112,7 +112,7 @@ fn a_torn_superblock_falls_back_and_a_tampered_one_does_not() {
         check(&bench.open("a.db", "").unwrap());
         fs::write(&path, &whole).unwrap();
     }
-    // Both.
+    // Both copies.
     edit(&path, |bytes| {
         bytes[300] ^= 1;
         bytes[32768 + 300] ^= 1;
@@ -120,7 +120,7 @@ fn a_torn_superblock_falls_back_and_a_tampered_one_does_not() {
     assert_eq!(code(open_and_read(&bench, "a.db")), CORRUPT);
     assert!(Bench::last_error().contains("both superblocks"));
     fs::write(&path, &whole).unwrap();
-    // Tampered: whole by its checksum, and newer, but the MAC is wrong.
+    // Tampered: the checksum is right, and the generation newer, but the MAC is wrong.
     edit(&path, |bytes| {
         let mut forged = bytes[..32768].to_vec();
         let size = usize::from_be_bytes([0, 0, 0, 0, forged[24], forged[25], forged[26], forged[27]]);
@@ -297,7 +297,7 @@ fn another_page_size_is_logged_and_vacuum_leaves_the_database_as_it_is() {
 }
 
 #[test]
-fn an_encrypted_database_is_not_attached_to_a_main_elsewhere() {
+fn an_encrypted_database_is_not_attached_to_a_main_on_another_vfs() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");
@@ -334,7 +334,7 @@ fn unknown_settings_are_named() {
     }
 }
 
-/// FORMAT 6.1: a log that no one sealed is not taken for an empty one, and not overwritten.
+/// FORMAT 6.1: an unencrypted log is not treated as an empty one, and not overwritten.
 #[test]
 fn a_wal_in_clear_beside_an_encrypted_database_is_refused() {
     own_process!();

@@ -1,4 +1,4 @@
-//! What a URI says that the file has to be: `database_id` and `encrypted`.
+//! Requirements on the file in its URI: `database_id` and `encrypted`.
 
 use super::workbench::{Bench, check, code, edit};
 use selenite_testing::own_process;
@@ -51,7 +51,7 @@ fn a_file_is_opened_only_if_it_is_what_the_uri_expects() {
 }
 
 #[test]
-fn what_was_emptied_is_not_what_is_expected() {
+fn an_emptied_database_is_not_the_expected_one() {
     own_process!();
     let bench = Bench::new();
     let path = bench.filled("app.db", "");

@@ -1,4 +1,4 @@
-//! Keys are changed while other connections read and write.
+//! Changes of keys while other connections read and write.
 
 use selenite_testing::own_process;
 use std::fs;
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use selenite_keyring::{Config, KeyError, Unlocked, change, epoch_change, load_identity, os_random};
 use selenite_vfs::error::VfsError;
 
-/// Runs a change of keys as the engine does: staged, and applied under SQLite's write lock.
+/// Changes keys as the engine does: the change is staged, and applied under SQLite's write lock.
 pub fn apply(
     connection: &Connection,
     change: impl FnOnce(&Unlocked) -> Result<change::Change, KeyError> + Send + 'static,
@@ -75,7 +75,7 @@ fn slots_are_added_and_removed_while_others_write() {
 }
 
 #[test]
-fn a_renewed_master_key_reaches_who_has_the_database_open() {
+fn a_renewed_master_key_is_adopted_by_open_connections() {
     own_process!();
     for mode in ["delete", "wal"] {
         let bench = Bench::new();
@@ -98,7 +98,8 @@ fn generation(connection: &Connection) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// FORMAT 3.8. The mark in the WAL index is what a writer looks at: it is there, and a change of keys changes it.
+/// FORMAT 3.8. A writer checks the mark in the WAL index: it is set, and a change of keys changes
+/// it.
 #[test]
 fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
     own_process!();
@@ -125,16 +126,17 @@ fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
         assert_eq!(i64::from(mark()), generation(&one), "the mark outlives the keys");
         assert_ne!(i64::from(mark()), before);
         write(&other);
-        // It is the writer who set it: to ask for the generation would make it look, too.
+        // The writer has set it: querying the generation first would make this connection read the
+        // superblock.
         assert_eq!(i64::from(mark()), generation(&one));
         assert!(generation(&one) > before);
     }
 }
 
-/// DESIGN: a change that takes rights away is in both places before it is reported, so one flipped byte brings
-/// nothing back.
+/// DESIGN: a change that removes access is in both copies before it is reported, so damage to one
+/// copy restores nothing.
 #[test]
-fn a_twin_put_back_does_not_bring_a_removed_slot_back() {
+fn a_restored_superblock_copy_does_not_restore_a_removed_slot() {
     own_process!();
     let bench = Bench::new();
     bench.write_key("second.key", 9);
@@ -174,7 +176,7 @@ fn keys_are_not_changed_without_the_write_lock() {
     );
 }
 
-/// From plain SQL, BEGIN IMMEDIATE must not make a live database unreadable.
+/// In plain SQL, BEGIN IMMEDIATE must not be enough to make a live database unreadable.
 #[test]
 fn a_file_is_retired_under_the_exclusive_lock_only() {
     own_process!();
@@ -198,7 +200,7 @@ fn a_file_is_retired_under_the_exclusive_lock_only() {
 }
 
 #[test]
-fn a_retired_file_is_refused_by_who_still_has_it_open() {
+fn a_retired_file_is_refused_by_connections_that_have_it_open() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");
@@ -239,7 +241,7 @@ fn a_retired_plain_file_is_refused_by_every_sqlite() {
     assert_ne!(code(stock.query_row("SELECT count(*) FROM t", [], |_| Ok(()))), 0);
 }
 
-/// What a key's holder reads in a connection that is open all the while.
+/// The result of a read with a slot's key, on a connection that stays open.
 fn count(connection: &Connection) -> i32 {
     code(connection.query_row("SELECT count(*) FROM t", [], |_| Ok(())))
 }
@@ -257,7 +259,7 @@ fn shut_out(bench: &Bench, connection: &Connection, renews: bool) {
 }
 
 #[test]
-fn who_lost_a_slot_reads_nothing_from_the_next_transaction_on() {
+fn a_key_without_a_slot_reads_nothing_from_the_next_transaction_on() {
     own_process!();
     for mode in ["delete", "truncate", "persist", "wal"] {
         for renews in [false, true] {
@@ -292,7 +294,7 @@ fn who_lost_a_slot_reads_nothing_from_the_next_transaction_on() {
 }
 
 #[test]
-fn who_keeps_a_slot_reads_on_after_each_change() {
+fn a_key_with_a_slot_still_reads_after_each_change() {
     own_process!();
     for mode in ["delete", "wal"] {
         let bench = Bench::new();
@@ -317,7 +319,8 @@ fn who_keeps_a_slot_reads_on_after_each_change() {
     }
 }
 
-/// Who holds the file alone keeps every other change of keys out, makes its own, and lets others in again.
+/// A connection in exclusive mode blocks all other changes of keys, makes its own, and then admits
+/// others again.
 #[test]
 fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
     own_process!();
@@ -344,12 +347,13 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
                 assert_eq!(code(token) & 0xff, BUSY, "{mode}");
             }
             assert_eq!(generation(&one), before);
-            // Its own: it goes on under them, and so does who comes after it.
+            // Its own change: it continues under the new keys, and so do later connections.
             renew(&one, &bench, "raw.key");
             assert!(generation(&one) > before);
             one.execute_batch(write).unwrap();
             check(&one);
-            // In WAL mode SQLite keeps the lock, in clear too, until it leaves that mode.
+            // In WAL mode SQLite keeps the lock until it leaves that mode; this is also so without
+            // encryption.
             if mode == "wal" {
                 one.pragma_update(None, "journal_mode", "delete").unwrap();
             }
@@ -368,9 +372,10 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
     }
 }
 
-/// A slot that is removed before: the one who takes the file alone is refused at its next transaction.
+/// If the slot is removed first, a connection that takes exclusive access is refused at its next
+/// transaction.
 #[test]
-fn who_lost_its_slot_gets_no_exclusive_lock() {
+fn a_key_without_a_slot_gets_no_exclusive_lock() {
     own_process!();
     for mode in ["delete", "wal"] {
         let bench = Bench::new();

@@ -1,4 +1,5 @@
-//! The places beside the lock bytes: SQLite counts fewer pages than the file has places (FORMAT 2.3, 2.4).
+//! The pages next to the lock bytes: SQLite counts fewer pages than the file has room for (FORMAT
+//! 2.3, 2.4).
 
 use selenite_testing::own_process;
 use std::fs::OpenOptions;
@@ -11,12 +12,13 @@ use super::key_changes::apply;
 use super::workbench::Bench;
 
 const PAGE_SIZE: u64 = 32768;
-/// X, which lies in the place of L: between them is one place that SQLite does not count.
+/// The displaced page X is stored at the number of the page L: between them is one page that SQLite
+/// does not count.
 const DISPLACED: u32 = 32767;
 const LOCK: u64 = 32769;
 
-/// Makes SQLite count `DISPLACED` pages, without writing a gigabyte: the places in between are a hole, which no one
-/// reads here.
+/// Makes SQLite count `DISPLACED` pages, without writing a gigabyte: the pages in between are a
+/// hole, which is not read here.
 fn stretched(bench: &Bench) -> Connection {
     let connection = bench.open("a.db", "&page_size=32768").unwrap();
     connection.execute_batch("CREATE TABLE t(x)").unwrap();
@@ -41,7 +43,7 @@ fn old_pages(connection: &Connection) -> String {
 }
 
 #[test]
-fn a_place_that_sqlite_does_not_count_is_sealed_anew_by_the_cut() {
+fn a_page_that_sqlite_does_not_count_is_sealed_again_by_the_cut() {
     own_process!();
     let bench = Bench::new();
     let connection = stretched(&bench);
@@ -59,7 +61,7 @@ fn a_place_that_sqlite_does_not_count_is_sealed_anew_by_the_cut() {
     assert_eq!(old_pages(&connection), "0");
     connection.execute_batch("ROLLBACK").unwrap();
 
-    // Counted by SQLite, it is a page of zeros.
+    // When SQLite counts it, it is a page of zeros.
     let file = std::fs::metadata(bench.path("a.db")).unwrap();
     assert_eq!(file.len(), 65536 + LOCK * PAGE_SIZE);
     let zeros: Vec<u8> = {

@@ -1,4 +1,4 @@
-//! Databases that others made for a public recipient (FORMAT 4.7), as SQL meets them.
+//! Databases that others created for a public recipient (FORMAT 4.7), opened with SQL.
 
 use selenite_testing::own_process;
 use std::fs;
@@ -11,12 +11,12 @@ use selenite_keyring::{AgeRecipient, RawIdentity, Recipient, Unlocked, create, k
 
 use super::workbench::{Bench, check, code, edit, fill, flags};
 
-/// SQLITE_AUTH_USER: SQLITE_AUTH with an extension that no other refusal has.
+/// SQLITE_AUTH_USER: SQLITE_AUTH with an extended code that no other refusal has.
 const FOREIGN: i32 = 23 | (1 << 8);
 const VNODE: i32 = 10 | (27 << 8);
 const CANTOPEN: i32 = 14;
 
-/// An age identity in a file of the bench; its recipient.
+/// Creates an age identity in a file of the bench; returns its recipient.
 fn person(bench: &Bench, name: &str) -> String {
     let made = keygen(0);
     fs::write(bench.path(name), made.text.as_bytes()).unwrap();
@@ -41,7 +41,7 @@ fn opened(bench: &Bench, name: &str, parameters: &str) -> i32 {
     code(opened)
 }
 
-/// Someone else's superblock of this id, for the recipient, of a later generation.
+/// A superblock of this id, made by another party for the recipient, of a later generation.
 fn forged(of: &Superblock, recipient: &str) -> Unlocked {
     let mut is_first = true;
     let mut same_id = |bytes: &mut [u8]| {
@@ -57,7 +57,7 @@ fn forged(of: &Superblock, recipient: &str) -> Unlocked {
     let mut made = create(PageSize::DEFAULT, Suite::Aes256, &recipients, 0, &mut same_id).unwrap();
     made.superblock.generation = of.generation + 7;
     made.superblock.pages_exist = true;
-    // What stands in the real slot can be copied, too.
+    // The forger can also copy the real slot's parameters.
     made.superblock.slots[0].parameters = of.slots[0].parameters.clone();
     made
 }
@@ -99,7 +99,7 @@ fn a_database_of_foreign_origin_has_a_result_code_of_its_own() {
         told.contains("foreign origin") && told.contains("selenite keys accept"),
         "{told}"
     );
-    // Its pages are the real ones, and do not open under its keys.
+    // Its pages are the real ones, and cannot be opened with its keys.
     assert_ne!(opened(&bench, "own.db", "&origin=any"), FOREIGN);
     for wrong in ["&origin=all", "&origin=", "&commitment=00"] {
         assert_eq!(opened(&bench, "own.db", wrong), CANTOPEN, "{wrong}");
@@ -119,7 +119,7 @@ fn an_open_database_is_not_replaced_by_a_forged_one_of_its_id() {
         check(&one);
         let path = bench.path("a.db");
         let there = superblock_of(&path);
-        // The write lock is free: a tamperer asks for none.
+        // The write lock is free: a tamperer does not take it.
         plant(&path, &forged(&there, &recipient));
         let written = one.execute_batch("INSERT INTO t(name) VALUES ('secret')");
         assert_eq!(code(written), FOREIGN, "{mode}");
@@ -160,7 +160,7 @@ fn an_attached_file_is_judged_by_its_own_parameters_and_what_main_admits() {
     assert_eq!(attach_to(&main, ""), FOREIGN);
     assert_ne!(attach_to(&main, "&origin=any"), FOREIGN);
     check(&main);
-    // The URI in an ATTACH may be injected: what it admits, the program has to have admitted.
+    // The URI in an ATTACH may be injected: what it allows must also be allowed by the program.
     let main = open(&bench, "own.db", "own.txt", "").unwrap();
     for parameters in [
         "&origin=any".to_owned(),

@@ -20,7 +20,7 @@ fn a_new_database_is_made_without_locks() {
         connection.close().unwrap();
         check(&bench.open("a.db", "&nolock=1").unwrap());
         check(&bench.open("a.db", "").unwrap());
-        // FORMAT 3.9: that it has pages is noted.
+        // FORMAT 3.9: the superblock records that there are pages.
         edit(&bench.path("a.db"), |bytes| bytes.truncate(65536));
         assert!(
             bench
@@ -31,7 +31,8 @@ fn a_new_database_is_made_without_locks() {
     }
 }
 
-/// With `psow=0` SQLite gives a journal's header a sector of its own (setSectorSize in pager.c).
+/// With `psow=0` SQLite writes a journal's header into a separate sector (setSectorSize in
+/// pager.c).
 #[test]
 fn journal_headers_have_the_size_of_a_sector_where_overwriting_is_not_powersafe() {
     own_process!();
@@ -68,7 +69,8 @@ fn a_journal_with_headers_of_a_page_is_rolled_back() {
     check(&connection);
 }
 
-/// With `psow=0` SQLite fills the last sector of a commit with copies of its last frame, and splits the last of them.
+/// With `psow=0` SQLite fills the last sector of a commit with copies of its last frame, and splits
+/// the last copy.
 #[test]
 fn a_log_is_padded_where_overwriting_is_not_powersafe() {
     own_process!();
@@ -92,7 +94,7 @@ fn a_log_is_padded_where_overwriting_is_not_powersafe() {
             "it is not padded: {}",
             frames() - before
         );
-        // Recovered from the file alone.
+        // Recovered from the files alone.
         for name in ["a.db", "a.db-wal"] {
             fs::copy(bench.path(name), bench.path(&name.replace("a.db", "copy.db"))).unwrap();
         }

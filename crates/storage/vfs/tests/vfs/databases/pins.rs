@@ -1,5 +1,5 @@
-//! A database that a keyring file pins, whose master key is renewed while others have it open. The file is named by the
-//! environment, so each test is played by a process of its own.
+//! A database that is pinned in a keyring file, whose master key is renewed while others have it
+//! open. An environment variable names the file, so each test runs in its own process.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use selenite_testing::own_process::test_command;
 use super::key_changes::apply;
 use super::workbench::{Bench, check, code};
 
-/// The id, and the present commitment.
+/// The id, and the current commitment.
 fn pinned(connection: &Connection) -> (DatabaseId, [u8; 32]) {
     let found = Arc::new(Mutex::new(None));
     let inside = found.clone();
@@ -24,7 +24,8 @@ fn pinned(connection: &Connection) -> (DatabaseId, [u8; 32]) {
     found.lock().unwrap().unwrap()
 }
 
-/// As the engine does it: both are pinned before, and the old one is dropped by the caller.
+/// Renews the master key as the engine does: both commitments are pinned first, and the caller
+/// removes the old one.
 fn renew(connection: &Connection, bench: &Bench, keyring: &Path) -> (DatabaseId, [u8; 32]) {
     let spec = format!("raw:{}", bench.path("raw.key").display());
     let keyring = keyring.to_owned();
@@ -47,7 +48,7 @@ fn insert(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 #[test]
-fn whoever_has_a_pinned_database_open_goes_on_after_its_master_key_was_renewed() {
+fn a_connection_to_a_pinned_database_continues_after_its_master_key_was_renewed() {
     play("open");
 }
 

@@ -1,6 +1,6 @@
 //! A file that is replaced while connections have it open in WAL mode: another database gets its
-//! name, beside the log and the index of the one before. SQLite itself notices nothing
-//! (sqlite.org/howtocorrupt.html, 2.4); no one may see rows that were not written.
+//! name, next to the log and the index of the previous one. SQLite itself does not detect this
+//! (sqlite.org/howtocorrupt.html, 2.4); no connection may read rows that were not written.
 
 use selenite_testing::own_process;
 use std::fs;
@@ -9,14 +9,14 @@ use rusqlite::Connection;
 
 use super::workbench::Bench;
 
-/// The rows of the database that took the place, or why they are not to be had; nothing else.
+/// The rows of the replacing database, or the error; nothing else.
 fn rows_of_other(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare("SELECT a FROM other ORDER BY a")?;
     let rows = statement.query_map([], |row| row.get(0))?;
     rows.collect()
 }
 
-/// Rows 1 to 300 as they were filled, and those from 1001 on that were added; or why they are not to be had.
+/// Rows 1 to 300 as first written, and those from 1001 on that were added; or the error.
 fn rows_of_own(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     let sql = "SELECT count(*), coalesce(sum(id > 1000), 0) FROM t WHERE id BETWEEN 1 AND 300 AND length(body) = 200 OR id > 1000";
     connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -41,7 +41,7 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
     )
     .unwrap();
     fs::rename(bench.path("b.db"), bench.path("a.db")).unwrap();
-    // A connection to the old file goes on in it, with its log.
+    // A connection to the old file continues to use it, with its log.
     assert_eq!(rows_of_own(&one), Ok((301, 1)));
     let two = bench.open("a.db", "").unwrap();
     two.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
@@ -54,8 +54,8 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
                 "round {round}: {error}"
             ),
         }
-        // The index says now that the log holds nothing that opens under the other's keys: its end
-        // may be lost to `one`.
+        // The index now says that the log has no valid frame under the other database's keys: `one`
+        // may lose the end of the log.
         match rows_of_own(&one) {
             Ok((all, added)) => assert!(all == 300 + added && added <= written, "round {round}: {all} {added}"),
             Err(error) => assert!(
@@ -78,7 +78,7 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
 }
 
 #[test]
-fn a_log_left_beside_another_database_is_none_of_its_own() {
+fn a_log_of_a_replaced_database_is_not_applied_to_the_new_one() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");
@@ -88,7 +88,7 @@ fn a_log_left_beside_another_database_is_none_of_its_own() {
         "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (1001, 'x', x'')",
     )
     .unwrap();
-    // As a crash leaves it.
+    // The log as after a crash.
     fs::copy(bench.path("a.db-wal"), bench.path("kept-wal")).unwrap();
     drop(one);
     fs::rename(bench.path("b.db"), bench.path("a.db")).unwrap();

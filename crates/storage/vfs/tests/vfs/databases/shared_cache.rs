@@ -17,7 +17,8 @@ fn open_shared(bench: &Bench, name: &str) -> rusqlite::Result<Connection> {
     )
 }
 
-/// SQLITE_FCNTL_PDB names whichever connection used the cache last, perhaps one that another thread is closing.
+/// SQLITE_FCNTL_PDB names the connection that last used the cache, perhaps one that another thread
+/// is closing.
 #[test]
 fn threads_open_and_close_connections_that_share_a_cache() {
     own_process!();
@@ -28,7 +29,7 @@ fn threads_open_and_close_connections_that_share_a_cache() {
             scope.spawn(|| {
                 for _ in 0..2500 {
                     let connection = open_shared(&bench, "a.db").unwrap();
-                    // A table that another connection is reading the schema of is locked.
+                    // A table is locked while another connection reads its schema.
                     let read = code(connection.query_row("SELECT id FROM t", [], |_| Ok(())));
                     assert!(read == 0 || read & 0xff == 6, "{read}");
                 }
@@ -39,7 +40,7 @@ fn threads_open_and_close_connections_that_share_a_cache() {
 }
 
 #[test]
-fn an_encrypted_database_is_not_attached_to_a_main_elsewhere_in_a_shared_cache() {
+fn an_encrypted_database_is_not_attached_to_a_main_on_another_vfs_in_a_shared_cache() {
     own_process!();
     let bench = Bench::new();
     bench.filled("a.db", "");
@@ -61,7 +62,7 @@ fn an_encrypted_database_is_not_attached_to_a_main_elsewhere_in_a_shared_cache()
     own.execute_batch("CREATE TABLE x(y)").unwrap();
     attach(&own).unwrap();
     assert_eq!(read(&own), 0);
-    // One that joins the cache is told by its address.
+    // A connection that joins the cache is identified by its address.
     let elsewhere = Connection::open_with_flags(bench.path("plain.db"), flags()).unwrap();
     let refused = attach(&elsewhere);
     assert!(refused.is_err() || read(&elsewhere) != 0);

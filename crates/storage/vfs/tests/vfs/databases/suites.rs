@@ -1,4 +1,4 @@
-//! Every suite and every page size, in both kinds of journal.
+//! Every suite and every page size, with a rollback journal and with a log.
 
 use super::workbench::{Bench, check, code, fill};
 use selenite_cipher::Suite;

@@ -1,4 +1,4 @@
-//! A folder with a key, and encrypted databases in it, opened by the SQLite that is linked.
+//! A folder with a key and encrypted databases, opened with the linked SQLite.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,8 @@ impl Bench {
         fs::write(self.path(name), [byte; 32]).unwrap();
     }
 
-    /// Opens `name` under raw.key; `parameters` are further ones of the URI, each with an ampersand before it.
+    /// Opens `name` with raw.key; `parameters` are additional URI parameters, each preceded by an
+    /// ampersand.
     pub fn open(&self, name: &str, parameters: &str) -> rusqlite::Result<Connection> {
         self.open_as(name, "raw.key", parameters)
     }
@@ -53,7 +54,7 @@ impl Bench {
         self.path(name)
     }
 
-    /// Why the last file was refused.
+    /// The reason for the last refusal of a file.
     pub fn last_error() -> String {
         let connection = Connection::open_in_memory().unwrap();
         connection
@@ -97,7 +98,7 @@ pub fn code<T>(result: rusqlite::Result<T>) -> i32 {
     }
 }
 
-/// Changes a file's bytes.
+/// Applies `change` to a file's bytes.
 pub fn edit(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = fs::read(path).unwrap();
     change(&mut bytes);

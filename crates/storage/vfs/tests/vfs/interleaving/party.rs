@@ -1,4 +1,4 @@
-//! Connections to one database, of which every row has one version: that of the last commit.
+//! Connections to one database, in which every row has the version of the last commit.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use selenite_testing::disk::Entered;
 use selenite_testing::random::seed_of;
 use selenite_testing::{Disk, KeyFile, Opening, Random};
 
-/// Each has a page of 1 KiB.
+/// Each row has a page of 1 KiB.
 const ROWS: i64 = 64;
 const BODY_SIZE: usize = 700;
 
@@ -26,11 +26,11 @@ type Counts = (i64, i64);
 /// A connection.
 pub struct Party {
     connection: Connection,
-    /// The version of the snapshot that it holds.
+    /// The version of the snapshot that is held.
     version: Cell<Option<i64>>,
-    /// The version that it saw last.
+    /// The version that was read last.
     seen: Cell<i64>,
-    /// The version that it has written last, and committed last.
+    /// The versions that were written last, and committed last.
     written: Cell<i64>,
     committed: Cell<i64>,
 }
@@ -81,18 +81,18 @@ impl Bench {
         Party::new(&self.opening)
     }
 
-    /// One that might be another process's.
+    /// A connection that acts as another process.
     pub fn foreign(&self) -> Party {
         Party::new(&self.opening.clone().with("plain", "allow"))
     }
 
-    /// What was found in the pool and ahead since the beginning.
+    /// Pool hits and used read-ahead since the beginning.
     pub fn counts(&self) -> Counts {
         let now = counts(&self.counter);
         (now.0 - self.before.0, now.1 - self.before.1)
     }
 
-    /// Nothing is shown by readers that share nothing.
+    /// Checks that readers used pool and read-ahead: otherwise the test would prove nothing.
     pub fn assert_used(&self, is_pooled: bool) {
         let (hits, ahead) = self.counts();
         assert!(
@@ -126,7 +126,7 @@ impl Party {
         }
     }
 
-    /// Gives every row the next version, in one transaction.
+    /// Sets every row to the next version, in one transaction.
     pub fn commit(&self) -> rusqlite::Result<()> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = self.write().and_then(|()| self.connection.execute_batch("COMMIT"));
@@ -149,12 +149,12 @@ impl Party {
         Ok(())
     }
 
-    /// What the other has committed is to be seen from now on.
+    /// From now on this connection must see the commits of `other`.
     pub fn must_see(&self, other: &Self) {
         self.seen.set(self.seen.get().max(other.committed.get()));
     }
 
-    /// Commits something else than rows.
+    /// Commits a change of another table.
     pub fn touch(&self) {
         self.connection
             .execute_batch("UPDATE note SET number = number + 1")
@@ -166,7 +166,7 @@ impl Party {
         self.connection.query_row(&sql, [], |_| Ok(()))
     }
 
-    /// The version of some rows, which all have the same.
+    /// Reads some rows, which must all have the same version, and returns it.
     fn look(&self, first: i64, last: i64, order: &str) -> rusqlite::Result<i64> {
         let sql = format!("SELECT id, version, body FROM t WHERE id BETWEEN ?1 AND ?2 ORDER BY id {order}");
         let mut select = self.connection.prepare_cached(&sql)?;
@@ -187,7 +187,7 @@ impl Party {
         Ok(version)
     }
 
-    /// In one transaction: forwards, backwards, here and there.
+    /// Reads in one transaction: forwards, backwards, and single rows.
     fn try_see_all(&self) -> rusqlite::Result<()> {
         self.connection.execute_batch("BEGIN")?;
         let seen = self.look(1, ROWS, "ASC").and_then(|version| {
@@ -211,7 +211,7 @@ impl Party {
         self.try_see_all().unwrap();
     }
 
-    /// A lock may be in the way, in which case nothing was seen.
+    /// Reads all rows; a lock may prevent it, and then nothing was read.
     pub fn see_all_unless_busy(&self) {
         if let Err(error) = self.try_see_all() {
             assert!(is_busy(&error), "{error}");
@@ -223,7 +223,7 @@ impl Party {
         assert!(self.begin_or_busy());
     }
 
-    /// Says whether it could.
+    /// Begins to hold a snapshot; returns whether it could.
     pub fn begin_or_busy(&self) -> bool {
         self.connection.execute_batch("BEGIN").unwrap();
         match self.look(1, 12, "ASC") {
@@ -239,7 +239,8 @@ impl Party {
         }
     }
 
-    /// Reads on in the snapshot: the third part of all rows, with those that were read ahead for the part before.
+    /// Continues reading in the snapshot: a third of all rows, including pages read ahead with the
+    /// previous third.
     pub fn see_from(&self, part: i64) {
         let first = part * ROWS / 3 + 1;
         self.look(first, (first + ROWS / 3).min(ROWS), "ASC").unwrap();

@@ -1,4 +1,5 @@
-//! Ways in which a page of the pool was once stale: each of them served one, or had one written back.
+//! Sequences of events in which the pool of an earlier version served a stale page, or a stale page
+//! was written back.
 
 use super::*;
 use selenite_testing::own_process;
@@ -11,7 +12,8 @@ fn foreign(bench: &Bench) -> Connection {
     bench.opening.clone().with("plain", "allow").connect().unwrap()
 }
 
-/// A: two transactions under one EXCLUSIVE lock; the second is taken back by another process, without page 1.
+/// Two transactions under one EXCLUSIVE lock; another process rolls back the second, without a
+/// change of page 1.
 #[test]
 fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_nothing() {
     own_process!();
@@ -38,9 +40,10 @@ fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_not
     assert_eq!(all(&one), each(1));
 }
 
-/// WAL in between, that page 1 tells nothing about; exclusive connection leaves WAL.
+/// Between two transactions in rollback mode there was a log, of which page 1 shows nothing; an
+/// exclusive connection leaves WAL mode.
 #[test]
-fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
+fn a_log_created_and_deleted_in_exclusive_mode_is_noticed() {
     own_process!();
     let bench = Bench::new("delete");
     let one = bench.connect();
@@ -61,7 +64,7 @@ fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
 
 /// The same in normal locking mode.
 #[test]
-fn a_log_that_came_and_went_is_seen() {
+fn a_log_created_and_deleted_is_noticed() {
     own_process!();
     let bench = Bench::new("delete");
     let one = bench.connect();
@@ -93,7 +96,7 @@ fn resize_and_read(_: i32) -> bool {
     true
 }
 
-/// D: the limit changes while an own checkpoint waits for a reader.
+/// The limit changes while a checkpoint of this process waits for a reader.
 #[test]
 fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
     own_process!();
@@ -115,12 +118,12 @@ fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
     }
 }
 
-/// E: a process dies in the second TRUNCATE, between both copies of the index's header.
+/// A process dies in the second TRUNCATE, between both copies of the index's header.
 #[test]
 fn an_empty_log_that_comes_back_is_another() {
     own_process!();
     let bench = Bench::new("wal");
-    // Everyone goes, so that the log is a new one.
+    // The connection is closed, so that the log is a new one.
     let one = bench.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
     let other = foreign(&bench);
@@ -128,12 +131,12 @@ fn an_empty_log_that_comes_back_is_another() {
     checkpoint(&other, "TRUNCATE");
     bench.disk.tear_index("/pool/main.db");
     assert_eq!(all(&other), each(1));
-    // `one` may have pages in SQLite's own cache, which takes the index for unchanged.
+    // `one` may have pages in SQLite's own cache, which assumes that the index is unchanged.
     assert_eq!(all(&bench.connect()), each(1));
 }
 
-/// B: an own checkpoint fails half way; another process copies all, restarts the log and dies in that; a reader that
-/// began before looks at the label afterwards.
+/// A checkpoint of this process fails half-way; another process copies all, restarts the log and
+/// dies in that; a reader that began before reads the label afterwards.
 #[test]
 fn a_reader_from_before_a_recovery_finds_nothing_old() {
     own_process!();
@@ -160,9 +163,10 @@ fn a_reader_from_before_a_recovery_finds_nothing_old() {
     assert_eq!(all(&early), each(1));
 }
 
-/// The same, and then someone writes what it has read: the other process's commit is lost for everyone.
+/// As in `a_log_created_and_deleted_is_noticed`, and then a connection writes what it has read: the
+/// other process's commit would be lost.
 #[test]
-fn what_came_by_a_log_is_not_written_over() {
+fn pages_written_with_a_log_in_between_are_not_overwritten() {
     own_process!();
     let bench = Bench::new("delete");
     let one = bench.opening.connect().unwrap();
@@ -183,9 +187,10 @@ fn what_came_by_a_log_is_not_written_over() {
     assert_eq!(sum(&foreign(&bench)), 300, "lost");
 }
 
-/// D in WAL mode, and then someone writes.
+/// As in `a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old` with TRUNCATE, and then
+/// a connection writes.
 #[test]
-fn what_came_by_a_waiting_checkpoint_is_not_written_over() {
+fn pages_copied_by_a_waiting_checkpoint_are_not_overwritten() {
     own_process!();
     let bench = Bench::new("wal");
     let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
@@ -211,7 +216,8 @@ fn sum(connection: &Connection) -> i64 {
         .unwrap()
 }
 
-/// A, where the commit itself went well but for the end of its journal.
+/// As in `a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_nothing`, but
+/// the failure is that of the sync before the end of the journal.
 #[test]
 fn a_journal_of_a_second_commit_that_can_not_be_ended_is_seen() {
     own_process!();
@@ -237,7 +243,7 @@ fn a_journal_of_a_second_commit_that_can_not_be_ended_is_seen() {
     assert_eq!(all(&one), each(1));
 }
 
-/// B without a failure: the label of a first commit is noted while a checkpoint of our own is at it.
+/// A write that fails late in a checkpoint, although the data is written.
 fn main_write_fault() -> Fault {
     Fault {
         call: Call::Write,
@@ -248,7 +254,7 @@ fn main_write_fault() -> Fault {
     }
 }
 
-/// B with SQLITE_INTERRUPT-like stop, seen by a reader on mark 0, in the same order but other page counts.
+/// As in `a_reader_from_before_a_recovery_finds_nothing_old`, with a later failure.
 #[test]
 fn a_reader_from_before_a_recovery_after_a_later_fault_finds_nothing_old() {
     own_process!();

@@ -1,18 +1,18 @@
-//! What was done: a run in which nothing happened shows nothing.
+//! Counts of operations: a run without any operation would prove nothing.
 
 use std::fmt;
 use std::iter::Sum;
 
 use super::player::{Stage, status};
 
-/// What the processes of a run have done.
+/// The operations of the processes of a run.
 #[derive(Clone, Copy, Default)]
 pub struct Counts {
     /// Read transactions.
     pub reads: u64,
     /// Write transactions.
     pub commits: u64,
-    /// Checkpoints that were asked for by name.
+    /// Explicit checkpoints.
     pub checkpoints: u64,
     /// Pages found in the pool.
     pub pool_hits: u64,
@@ -23,7 +23,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// As a child says it.
+    /// The counts as a line of a child's output.
     pub fn line(&self) -> String {
         let Self {
             reads,
@@ -36,7 +36,7 @@ impl Counts {
         format!("{MARK}{reads} {commits} {checkpoints} {pool_hits} {read_ahead}")
     }
 
-    /// Adds what a child said.
+    /// Adds the counts in a child's output.
     pub fn add(&mut self, text: &str) {
         let line = text.lines().find_map(|line| line.split_once(MARK)).unwrap().1;
         let numbers: Vec<u64> = line.split(' ').map(|word| word.parse().unwrap()).collect();
@@ -50,7 +50,7 @@ impl Counts {
         self.read_ahead += read_ahead;
     }
 
-    /// With what the process itself counted.
+    /// Adds the process's own counts from the status.
     pub fn with_status(self, stage: &Stage<'_>) -> Self {
         let (pool_hits, read_ahead) = status(stage);
         Self {
@@ -82,5 +82,5 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What a child's line begins with.
+/// The start of a child's line.
 const MARK: &str = "counts: ";

@@ -1,14 +1,15 @@
-//! The rows: two tables that are always changed alike, and the version that the last commit left.
+//! The rows: two tables that are always changed in the same manner, and the version of the last
+//! commit.
 
 use rusqlite::{Connection, params};
 use selenite_testing::Random;
 use selenite_testing::random::seed_of;
 
-/// Rows of each table. A row fills most of a page of 1 KiB.
+/// The number of rows of each table. A row fills most of a page of 1 KiB.
 pub const ROWS: i64 = 240;
 const BODY_SIZE: usize = 600;
 
-/// What a reader knows: no snapshot may be older.
+/// The newest versions that a reader has seen: no snapshot may be older.
 pub struct NewestRead {
     head: i64,
     versions: Vec<i64>,
@@ -45,7 +46,7 @@ pub fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("COMMIT")
 }
 
-/// Changes some rows, in one transaction that was begun.
+/// Changes some rows, in a transaction that the caller has begun.
 pub fn write(connection: &Connection, random: &mut Random) -> rusqlite::Result<()> {
     let version: i64 = connection.query_row("SELECT version + 1 FROM head", [], |row| row.get(0))?;
     let (first, last) = range(random, if random_is_large(version) { ROWS } else { 30 });
@@ -74,7 +75,7 @@ fn range(random: &mut Random, size: i64) -> (i64, i64) {
     (first, (first + below(size)).min(ROWS - 1))
 }
 
-/// Looks at a snapshot, in a read transaction that was begun: all of it, or a part.
+/// Reads all or a part of a snapshot, in a read transaction that the caller has begun.
 pub fn read(connection: &Connection, random: &mut Random, seen: &mut NewestRead) -> rusqlite::Result<()> {
     let (head, total): (i64, i64) = connection.query_row("SELECT version, total FROM head", [], |row| {
         Ok((row.get(0)?, row.get(1)?))

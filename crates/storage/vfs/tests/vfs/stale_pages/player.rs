@@ -1,4 +1,4 @@
-//! One thread: its connection, and what it does next.
+//! One thread: its connection, and its next operation.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use selenite_testing::Random;
 use super::counts::Counts;
 use super::ledger::{self, NewestRead};
 
-/// Where a process plays, and how long.
+/// The database, settings and duration of a process.
 pub struct Stage<'a> {
     pub path: &'a str,
     pub spec: &'a str,
@@ -21,13 +21,14 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Whether a thread that has done so many steps may end: a busy machine gives no one less to do.
+    /// Whether a thread that has done `step` steps may end: the minimum also holds on a busy
+    /// machine.
     fn is_over(&self, step: u64) -> bool {
         step >= STEPS_MIN && Instant::now() >= self.until
     }
 }
 
-/// Makes the VFS known, above the system's own.
+/// Registers the VFS, above the system's own.
 pub fn install() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {
@@ -46,7 +47,7 @@ fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str) -> rusqlite:
     Ok(connection)
 }
 
-/// Tries until no one is in the way. Nothing sleeps: the one in the way is at work.
+/// Repeats `body` until it is not busy. Nothing sleeps: the other thread is working.
 fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
     loop {
         match body() {
@@ -66,7 +67,8 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 
 fn connect(stage: &Stage<'_>, random: &mut Random) -> Connection {
     let cache = [8, 40, 1000][usize::try_from(random.below(3)).unwrap()];
-    // The limit is the process's: now and then the pool shrinks under the other thread's feet.
+    // The limit applies to the process: occasionally the pool shrinks while the other thread uses
+    // it.
     let pool_size = ["64M", "64M", "64M", "64M", "100K", "0"][usize::try_from(random.below(6)).unwrap()];
     let pool_size = if stage.pool == "mixed" { pool_size } else { stage.pool };
     insist(|| try_connect(stage.path, stage.spec, cache, pool_size))
@@ -80,7 +82,7 @@ pub fn create(path: &str, spec: &str, mode: &str) {
     ledger::create(&connection).unwrap();
 }
 
-/// What is left when all are done.
+/// Checks the database after all threads have ended.
 pub fn check(path: &str, spec: &str) {
     let connection = try_connect(path, spec, 100, "64M").unwrap();
     selenite_testing::ledger::check_integrity(&connection).unwrap();
@@ -141,11 +143,11 @@ pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
     counts
 }
 
-/// Says whether frames were copied, or no one was in the way.
+/// Returns whether frames were copied, or the checkpoint was not busy.
 fn checkpoint(connection: &Connection, kind: &str) -> bool {
     let sql = format!("PRAGMA wal_checkpoint({kind})");
     match connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(2)?))) {
-        // Of a database that has no log, -1 frames.
+        // For a database without a log the count is -1.
         Ok((busy, copied)) => copied >= 0 && (busy == 0 || copied > 0),
         Err(error) => {
             assert!(is_busy(&error), "{sql}: {error:?}");
@@ -154,7 +156,8 @@ fn checkpoint(connection: &Connection, kind: &str) -> bool {
     }
 }
 
-/// Reads or writes in a transaction, as often as it takes; says whether it came to that before the time was up.
+/// Reads or writes in a transaction, repeated until it succeeds; returns whether it did before the
+/// time was over.
 fn transact(
     (stage, step): (&Stage<'_>, u64),
     connection: &Connection,
@@ -177,7 +180,7 @@ fn transact(
     })
 }
 
-/// What may be refused because others are at work.
+/// Executes a statement that may be refused as busy.
 fn try_once(connection: &Connection, sql: &str) {
     match connection.execute_batch(sql) {
         Err(error) if !is_busy(&error) => panic!("{sql}: {error:?}"),
@@ -185,7 +188,7 @@ fn try_once(connection: &Connection, sql: &str) {
     }
 }
 
-/// A process that is to be killed is by then.
+/// A process that is to be killed has been killed by then.
 const SAID_MAX: u64 = 100;
-/// What a thread does at least, whatever the time.
+/// The minimal number of steps of a thread, independent of the time.
 const STEPS_MIN: u64 = 30;
