@@ -114,7 +114,7 @@ impl Material {
     }
 }
 
-/// What a store says.
+/// Errors of the store.
 ///
 /// Errors: `Store`, `Config`, `Histogram`.
 pub fn read(store: &Store) -> Result<Summary, AnalysisError> {

@@ -2,10 +2,11 @@
 
 use crate::walsh_averages::WalshAverages;
 
-/// The median of the means of all pairs of values, each with itself too: nearly as sharp as the mean where noise is
-/// normal, and moved little by a few values that are far off.
+/// The median of the means of all pairs of values, including each with itself: nearly as efficient
+/// as the mean where noise is normal, and robust against a few outliers.
 ///
-/// None without values, or if one is not finite. Takes time in proportion to the count of values, up to a logarithm.
+/// None without values, or if one is not finite. Takes time in proportion to the count of values,
+/// up to a logarithm.
 #[must_use]
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     let mut averages = WalshAverages::new();

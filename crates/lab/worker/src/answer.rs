@@ -24,7 +24,7 @@ impl Answer {
     /// Adds a row.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn row(&mut self, row: &Row<'_>, columns: usize) -> Result<(), WorkerError> {
         for column in 0..columns {
             match row.get_ref(column)? {

@@ -60,7 +60,7 @@ pub trait RequestHandler {
 /// Reads requests until `quit` or the end of the input, and answers them.
 ///
 /// # Errors
-/// What writing an answer says.
+/// Errors of writing an answer.
 pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, output: &mut dyn Write) -> io::Result<()> {
     converse_with(Session::new(engine), input, output)
 }
@@ -68,7 +68,7 @@ pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, outpu
 /// The same, with any request handler.
 ///
 /// # Errors
-/// What writing an answer says.
+/// Errors of writing an answer.
 pub fn converse_with(
     mut session: impl RequestHandler,
     input: impl BufRead + Send + 'static,

@@ -20,7 +20,7 @@ pub use text::{date, string};
 /// Makes the database, fills it, and leaves it closed without a write-ahead log.
 ///
 /// # Errors
-/// What the engine and SQLite say; [`WorkerError::Refused`] where there is a file already.
+/// Errors of the engine and of SQLite; [`WorkerError::Refused`] where there is a file already.
 pub fn load(engine: &dyn Engine, database: &DatabaseSpec, dataset: &Dataset, seed: u64) -> Result<Loaded, WorkerError> {
     let connection = engine.create(database)?;
     // No one measures this: pages of indexes are written once, not each time they leave a small cache.
@@ -39,7 +39,7 @@ pub fn load(engine: &dyn Engine, database: &DatabaseSpec, dataset: &Dataset, see
 /// Fills a database that has nothing in it.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn fill(connection: &Connection, dataset: &Dataset, seed: u64) -> Result<(), WorkerError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     match dataset {

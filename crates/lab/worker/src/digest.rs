@@ -12,7 +12,7 @@ use crate::protocol::Digest;
 /// Reads every row of every table: tables by name, rows by rowid, values with their types.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn of(connection: &Connection) -> Result<Digest, WorkerError> {
     let mut hash = Sha256::new();
     let mut total = 0;

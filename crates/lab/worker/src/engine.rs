@@ -17,19 +17,19 @@ pub trait Engine: Sync {
     /// Who it is.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     fn hello(&self) -> Result<Hello, WorkerError>;
 
     /// Opens a database that exists, and reads its first page, so that a wrong key is an error here.
     ///
     /// # Errors
-    /// What the engine and SQLite say.
+    /// Errors of the engine and of SQLite.
     fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError>;
 
     /// Opens a database that exists as a program would: with its key, and without a layout, a check, or a first read.
     ///
     /// # Errors
-    /// What the engine and SQLite say.
+    /// Errors of the engine and of SQLite.
     fn connect(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         self.open(database)
     }
@@ -37,19 +37,19 @@ pub trait Engine: Sync {
     /// Makes a new database with the page size asked for.
     ///
     /// # Errors
-    /// What the engine and SQLite say; where there is a file already.
+    /// Errors of the engine and of SQLite; where there is a file already.
     fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError>;
 
     /// What the engine says of the encryption of an open database.
     ///
     /// # Errors
-    /// What the engine and SQLite say.
+    /// Errors of the engine and of SQLite.
     fn status(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Status, WorkerError>;
 
     /// Writes a copy of a database, which is closed, as a new file of another cipher.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] for what it can't do.
     fn convert(&self, source: &DatabaseSpec, target: &DatabaseSpec) -> Result<(), WorkerError> {
         vacuum_into(self, source, target)
     }
@@ -57,7 +57,7 @@ pub trait Engine: Sync {
     /// Gives a database, which is closed and has a key, the one in another file, and re-encrypts every page of it.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] for what it can't do.
     fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let _ = key_file;
         Err(WorkerError::Refused(format!(
@@ -70,7 +70,7 @@ pub trait Engine: Sync {
     /// rests on the newest that is there.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] for what it can't do.
     fn back_up(&self, database: &DatabaseSpec, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
         let _ = (folder, incremental);
         Err(no_backups(database))
@@ -80,7 +80,7 @@ pub trait Engine: Sync {
     /// was backed up.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] for what it can't do.
     fn restore(&self, database: &DatabaseSpec, folder: &Path) -> Result<String, WorkerError> {
         let _ = folder;
         Err(no_backups(database))
@@ -132,7 +132,7 @@ pub struct PageCounts {
 /// Fills in what every engine says alike.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn hello(engine: &str, library: String, ciphers: Vec<String>) -> Result<Hello, WorkerError> {
     let connection = Connection::open_in_memory()?;
     let (sqlite_version, sqlite_source_id) =
@@ -153,7 +153,7 @@ pub fn hello(engine: &str, library: String, ciphers: Vec<String>) -> Result<Hell
 /// A copy by `VACUUM INTO`, of an unencrypted database to one in clear.
 ///
 /// # Errors
-/// [`WorkerError::Refused`] if either is encrypted; what SQLite says.
+/// [`WorkerError::Refused`] if either is encrypted; errors of SQLite.
 pub fn vacuum_into<E: Engine + ?Sized>(
     engine: &E,
     source: &DatabaseSpec,

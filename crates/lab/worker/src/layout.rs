@@ -11,7 +11,7 @@ use crate::protocol::DatabaseSpec;
 /// Sets the page size of a database that is not there yet; the first thing after the key.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn set_page_size(connection: &Connection, database: &DatabaseSpec) -> Result<(), WorkerError> {
     connection.pragma_update(None, "page_size", database.page_size)?;
     Ok(())
@@ -20,7 +20,7 @@ pub fn set_page_size(connection: &Connection, database: &DatabaseSpec) -> Result
 /// Sets everything that holds for one connection, and the journal mode, and sees that SQLite took it.
 ///
 /// # Errors
-/// [`WorkerError::Refused`] for a word that SQLite does not know or take; what SQLite says.
+/// [`WorkerError::Refused`] for a word that SQLite does not know or take; errors of SQLite.
 pub fn apply(connection: &Connection, database: &DatabaseSpec) -> Result<(), WorkerError> {
     connection.busy_timeout(BUSY_WAIT)?;
     let cache = i64::from(database.cache_kib);
@@ -42,7 +42,7 @@ pub fn apply(connection: &Connection, database: &DatabaseSpec) -> Result<(), Wor
 /// The layout as it is in force.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn in_force(connection: &Connection) -> Result<BTreeMap<String, String>, WorkerError> {
     let mut layout = BTreeMap::new();
     for name in ["page_size", "cache_size", "journal_mode", "synchronous"] {
@@ -59,7 +59,7 @@ pub fn in_force(connection: &Connection) -> Result<BTreeMap<String, String>, Wor
 /// PRAGMA page_count.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn page_count(connection: &Connection) -> Result<u64, WorkerError> {
     let count: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     Ok(count.unsigned_abs())
@@ -68,7 +68,7 @@ pub fn page_count(connection: &Connection) -> Result<u64, WorkerError> {
 /// Moves the write-ahead log into the database and cuts it to nothing; does nothing in other journal modes.
 ///
 /// # Errors
-/// [`WorkerError::Wrong`] if others kept the log in use for too long; what SQLite says.
+/// [`WorkerError::Wrong`] if others kept the log in use for too long; errors of SQLite.
 pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
     let until = Instant::now() + CHECKPOINT_WAIT;
     loop {

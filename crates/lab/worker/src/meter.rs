@@ -42,7 +42,7 @@ impl Meter {
     /// Reads all counters.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the operating system.
     pub fn start(pages: Option<PageCounts>) -> Result<Self, WorkerError> {
         let peak = Peak::set_back();
         let first = Io::read()?;
@@ -62,7 +62,7 @@ impl Meter {
     /// The differences since then. What the work itself knows is left empty.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the operating system.
     pub fn stop(self) -> Result<Reading, WorkerError> {
         let ended_ns = now_ns(ClockId::Monotonic);
         let cpu_ns = now_ns(ClockId::ProcessCPUTime);
@@ -155,7 +155,7 @@ impl Part {
 /// CPU time of the processes that were started and waited for, in user mode and in the kernel: nanoseconds.
 ///
 /// # Errors
-/// What the system says.
+/// Errors of the operating system.
 pub fn of_children() -> Result<(u64, u64), WorkerError> {
     let usage = usage_of(UsageWho::RUSAGE_CHILDREN)?;
     let count = |time: nix::sys::time::TimeVal| u64::try_from(time.num_nanoseconds()).unwrap_or(0);

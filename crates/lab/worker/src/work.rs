@@ -83,7 +83,7 @@ pub fn wants_closed(work: &Workload) -> bool {
 /// Does a block of work on an open database.
 ///
 /// # Errors
-/// What the engine and SQLite say; [`WorkerError::Wrong`] where a check finds fault.
+/// Errors of the engine and of SQLite; [`WorkerError::Wrong`] where a check finds fault.
 pub fn run(
     engine: &dyn Engine,
     database: &DatabaseSpec,

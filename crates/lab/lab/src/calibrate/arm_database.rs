@@ -47,7 +47,7 @@ impl ArmDatabase {
     /// Makes a database of `bytes` bytes; `suite` is none for one in clear.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn create(
         path: &Path,
         key_file: &Path,
@@ -100,7 +100,7 @@ impl ArmDatabase {
     /// Reads all pages of the table in their order.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn read_sequential(&self) -> Result<f64, WorkerError> {
         let connection = Native.open(&self.spec)?;
         let mut statement = connection.prepare("SELECT sum(stamp) FROM t")?;
@@ -118,7 +118,7 @@ impl ArmDatabase {
     /// Reads rows by their key, each once, in random order.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn read_random(&self, random: &mut ChaCha20Rng) -> Result<f64, WorkerError> {
         let count = self.rows.min(READS);
         let ids = self.draw(count, random);
@@ -139,7 +139,7 @@ impl ArmDatabase {
     /// the database.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn write(&self, random: &mut ChaCha20Rng) -> Result<LogTimes, WorkerError> {
         // In the cache, with the inner pages.
         let count = self.rows / WRITTEN_SHARE;
@@ -179,7 +179,7 @@ impl ArmDatabase {
     /// Opens the database, reads a row and closes it, again and again.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn open(&self) -> Result<f64, WorkerError> {
         let part = Part::start();
         for _ in 0..OPENS {
@@ -193,7 +193,7 @@ impl ArmDatabase {
     /// Copies all pages to a new database of the same arm, by SQLite's online backup.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn back_up(&self) -> Result<f64, WorkerError> {
         let target = DatabaseSpec {
             path: self.spec.path.with_extension("backup"),

@@ -80,7 +80,7 @@ impl TlsEndpoint {
     /// CPU nanoseconds of the server's side of a handshake.
     ///
     /// # Errors
-    /// What rustls says.
+    /// Errors of rustls.
     pub fn handshake(&self) -> Result<f64, WorkerError> {
         let mut sum = 0.0;
         for _ in 0..HANDSHAKES {
@@ -93,7 +93,7 @@ impl TlsEndpoint {
     /// received.
     ///
     /// # Errors
-    /// What rustls says.
+    /// Errors of rustls.
     pub fn packet(&self, bytes: u32) -> Result<f64, WorkerError> {
         let (mut server, mut client, _) = self.connect()?;
         let packet = vec![0x5a; bytes as usize];

@@ -67,7 +67,7 @@ pub trait Testbed {
 
     /// Bytes that are free for files beside `path`.
     ///
-    /// Errors: what the system says.
+    /// Errors: those of the operating system.
     fn free_bytes(&self, path: &Path) -> std::io::Result<u64>;
 
     /// Seconds since 1970, UTC.

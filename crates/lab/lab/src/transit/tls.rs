@@ -14,7 +14,7 @@ use super::mode::Mode;
 /// A connection's TLS, before its handshake.
 ///
 /// # Errors
-/// No certificate is in the file; or what rustls says.
+/// No certificate is in the file; errors of rustls.
 pub fn begin(mode: Mode, certificate: &Path) -> io::Result<ClientConnection> {
     let mut roots = RootCertStore::empty();
     let der = CertificateDer::from_pem_file(certificate).map_err(io::Error::other)?;
