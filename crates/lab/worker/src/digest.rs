@@ -1,4 +1,4 @@
-//! A digest of all rows of all tables, which two databases share only if they hold the same.
+//! A digest of all rows of all tables: equal for two databases only if their rows are equal.
 
 use std::fmt::Write;
 

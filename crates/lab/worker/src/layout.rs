@@ -8,7 +8,8 @@ use rusqlite::Connection;
 use crate::WorkerError;
 use crate::protocol::DatabaseSpec;
 
-/// Sets the page size of a database that is not there yet; the first thing after the key.
+/// Sets the page size of a database that does not exist yet; must be the first statement after the
+/// key.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -17,10 +18,10 @@ pub fn set_page_size(connection: &Connection, database: &DatabaseSpec) -> Result
     Ok(())
 }
 
-/// Sets everything that holds for one connection, and the journal mode, and sees that SQLite took it.
+/// Sets all options of a connection, and the journal mode, and checks that SQLite accepted them.
 ///
 /// # Errors
-/// [`WorkerError::Refused`] for a word that SQLite does not know or take; errors of SQLite.
+/// [`WorkerError::Refused`] for a value that SQLite does not know or accept; errors of SQLite.
 pub fn apply(connection: &Connection, database: &DatabaseSpec) -> Result<(), WorkerError> {
     connection.busy_timeout(BUSY_WAIT)?;
     let cache = i64::from(database.cache_kib);
@@ -34,12 +35,12 @@ pub fn apply(connection: &Connection, database: &DatabaseSpec) -> Result<(), Wor
     }
     let synchronous = word(&database.synchronous, &SYNCHRONOUS)?;
     connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"))?;
-    // Everything below depends on a file that can be read.
+    // Everything below requires a readable file.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(())
 }
 
-/// The layout as it is in force.
+/// The effective layout.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -65,10 +66,10 @@ pub fn page_count(connection: &Connection) -> Result<u64, WorkerError> {
     Ok(count.unsigned_abs())
 }
 
-/// Moves the write-ahead log into the database and cuts it to nothing; does nothing in other journal modes.
+/// Checkpoints the write-ahead log and truncates it; does nothing in other journal modes.
 ///
 /// # Errors
-/// [`WorkerError::Wrong`] if others kept the log in use for too long; errors of SQLite.
+/// [`WorkerError::Wrong`] if other connections kept the log in use for too long; errors of SQLite.
 pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
     let until = Instant::now() + CHECKPOINT_WAIT;
     loop {
@@ -81,7 +82,8 @@ pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
                 "others kept the log in use: no checkpoint".to_owned(),
             ));
         }
-        // SQLite itself does not wait for a checkpoint of someone else (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        // SQLite itself does not wait for a checkpoint of another connection
+        // (sqlite.org/c3ref/wal_checkpoint_v2.html).
         std::thread::sleep(CHECKPOINT_PAUSE);
     }
 }
@@ -104,19 +106,20 @@ fn word<'a>(given: &str, known: &[&'a str]) -> Result<&'a str, WorkerError> {
         .ok_or_else(|| WorkerError::Refused(format!("{given} is none of {}", known.join(", "))))
 }
 
-/// How long SQLite itself waits for others: no transaction of the workloads takes nearly as long.
+/// How long SQLite itself waits for a lock: no transaction of the workloads takes nearly as long.
 pub const BUSY_WAIT: Duration = Duration::from_secs(10);
 
-/// Processes that share a database end one after the other, and the one that makes the checkpoint waits for the last.
-/// The lab loses patience earlier (`block_timeout`).
+/// Processes that share a database end one after the other, and the one that makes the checkpoint
+/// waits for the last. The lab's time limit is shorter (`block_timeout`).
 const CHECKPOINT_WAIT: Duration = Duration::from_secs(600);
 
-/// Short beside a checkpoint, and long beside a failed attempt, whose CPU time counts.
+/// Short compared with a checkpoint, and long compared with a failed attempt, whose CPU time
+/// counts.
 const CHECKPOINT_PAUSE: Duration = Duration::from_millis(5);
 
 const JOURNAL_MODES: [&str; 6] = ["delete", "truncate", "persist", "memory", "wal", "off"];
 
-/// In the order of SQLite's numbers.
+/// The index is SQLite's number.
 const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
 
 #[cfg(test)]

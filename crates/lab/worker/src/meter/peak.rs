@@ -1,17 +1,17 @@
-//! The most memory that was resident since a moment (proc(5): `VmHWM`, `clear_refs`).
+//! The peak of resident memory since a reset (proc(5): `VmHWM`, `clear_refs`).
 
 use std::fs;
 
-/// The peak since it was set back to what is resident now.
+/// The peak since the reset.
 pub struct Peak(());
 
 impl Peak {
-    /// None where the system does not let it be set back.
+    /// Resets the peak to the current resident memory. None if the system does not allow it.
     pub fn set_back() -> Option<Self> {
         fs::write("/proc/self/clear_refs", "5").ok().map(|()| Self(()))
     }
 
-    /// None where the system does not tell it.
+    /// None if the system does not report it.
     pub fn bytes(self) -> Option<u64> {
         parse(&fs::read_to_string("/proc/self/status").ok()?)
     }

@@ -82,7 +82,7 @@ fn inserts_are_rows_and_leave_no_log() {
         assert_eq!(sample.operations, 20);
         assert_eq!(recorded(&sample.latencies["insert"]), 20);
         assert!(sample.checkpoint_ns <= sample.elapsed_ns);
-        // The log as it was before it was cut: a frame for each page of each transaction.
+        // The log before it was truncated: a frame for each page of each transaction.
         assert_eq!(sample.wal_bytes >= 20 * 4096, has_log, "{sample:?}");
         assert_eq!(
             sample.database_bytes,
@@ -126,7 +126,7 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
     let ends = answers.map(|answer| answer.split_once(" times ").map(|(_, end)| end.to_owned()).unwrap());
     assert_eq!(ends[0], ends[1]);
     assert!(ends[0].starts_with("1 rows "), "{ends:?}");
-    // The bench's own connection is still there.
+    // The fixture's own connection is still open.
     assert!(
         bench
             .run(&Workload::Equal { rehearsals: 0 })
@@ -141,7 +141,7 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
 
 #[test]
 fn a_database_is_opened_so_many_times() {
-    // Its reads are counted for the whole process.
+    // Reads are counted for the whole process.
     selenite_testing::own_process!();
     let bench = Bench::new(&STATEMENTS, "wal");
     let Bench {

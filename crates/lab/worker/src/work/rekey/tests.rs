@@ -9,15 +9,15 @@ use crate::work::{Block, run_closed};
 
 use super::*;
 
-/// A toy that encrypts nothing: the key of a file is the `application_id` in its header. What a change of key does to
-/// the file is told to it.
+/// A test engine that encrypts nothing: the key of a file is the `application_id` in its header.
+/// `change` is the SQL that a change of key runs.
 struct Toy {
     change: &'static str,
     takes_key: bool,
     is_encrypted: bool,
 }
 
-/// Every page is another then.
+/// Changes every page.
 const ANEW: &str = "PRAGMA journal_mode = delete; PRAGMA page_size = 8192; VACUUM";
 
 const HONEST: Toy = Toy {
