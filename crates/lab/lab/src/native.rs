@@ -1,10 +1,10 @@
 //! The worker for stock SQLite and for Selenite: two engines that share one SQLite, and so one executable.
 //!
-//! - plain-by-own-vfs: an unencrypted database is opened by SQLite's own VFS. Selenite's is
-//!   installed with the first sealed database of the process, so the worker of a plain arm
-//!   runs no code of the encryption until it converts.
-//! - suite-as-requested: a database is taken only for what was asked for: a file of another suite
-//!   is refused, not measured.
+//! - plain-by-own-vfs: an unencrypted database is opened by SQLite's own VFS. Selenite's VFS is
+//!   installed with the first sealed database of the process, so the worker of a plain arm runs no
+//!   code of the encryption until it converts.
+//! - suite-as-requested: a database must have the requested suite: a file of another suite is
+//!   refused, not measured.
 
 mod cipher_time;
 
@@ -27,10 +27,10 @@ use selenite_worker::{WorkerError, conversation, layout};
 
 use crate::drive::{DriveError, WorkerCommand};
 
-/// Answers requests on standard input and output until their end.
+/// Serves requests on standard input and output until `quit` or the end of the input.
 ///
 /// # Errors
-/// What writing an answer says: no one listens any more.
+/// Errors of writing an answer: its reader has closed the pipe.
 pub fn serve() -> Result<(), EngineError> {
     let input = io::BufReader::new(io::stdin());
     conversation::converse(&Native, input, &mut io::stdout()).map_err(|source| EngineError::Io {
@@ -40,11 +40,11 @@ pub fn serve() -> Result<(), EngineError> {
     })
 }
 
-/// The command by which an administrator has every page of a database sealed under a new key, with the identity that
-/// workers use.
+/// The command that re-encrypts every page of a database under a new data key, as an administrator
+/// would, with the identity that workers use.
 ///
 /// # Errors
-/// The identity can't be named.
+/// The identity cannot be expressed as an argument.
 pub fn reencryption(program: &Path, database: &DatabaseSpec, options: &[String]) -> Result<WorkerCommand, DriveError> {
     let unnamed = |error: WorkerError| DriveError::NotStarted {
         program: program.to_owned(),
@@ -65,7 +65,7 @@ pub fn reencryption(program: &Path, database: &DatabaseSpec, options: &[String])
     })
 }
 
-/// SQLite, with Selenite where a cipher is asked for.
+/// SQLite, with Selenite if a cipher is requested.
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
@@ -162,8 +162,8 @@ impl Engine for Native {
         }
     }
 
-    /// As `selenite reencrypt --offline --new-key` does: a new data key in the same suite, for
-    /// every page. Then the slot, of which there is one, goes over to the new key.
+    /// As `selenite reencrypt --offline --new-key`: a new data key in the same suite, for every
+    /// page. Then the only key slot is changed to the new key.
     fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let suite = suite(database)?.filter(|suite| *suite != Suite::None);
         let suite = suite.ok_or_else(|| WorkerError::Refused(format!("{} has no key to change", database.cipher)))?;
@@ -184,7 +184,7 @@ impl Engine for Native {
         Ok(())
     }
 
-    /// As `selenite backup` does.
+    /// As `selenite backup`.
     fn back_up(&self, database: &DatabaseSpec, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let how = Backup {
@@ -196,7 +196,7 @@ impl Engine for Native {
         made.map(drop).map_err(|error| engine_error(&error))
     }
 
-    /// As `selenite restore` does.
+    /// As `selenite restore`.
     fn restore(&self, database: &DatabaseSpec, folder: &Path) -> Result<String, WorkerError> {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let (access, place) = (access(database, suite)?, folder_of_backups(folder));
@@ -226,7 +226,7 @@ impl Engine for Native {
     }
 }
 
-/// The suite that is asked for; none for an unencrypted database.
+/// The requested suite; none for an unencrypted database.
 fn suite(database: &DatabaseSpec) -> Result<Option<Suite>, WorkerError> {
     if let Some(name) = database.settings.keys().find(|name| !SETTINGS.contains(&name.as_str())) {
         return Err(WorkerError::Refused(format!(
@@ -275,7 +275,7 @@ fn access(database: &DatabaseSpec, suite: Suite) -> Result<Access, WorkerError> 
     })
 }
 
-/// Who opens it: the key in its file, or an age key beside it, which the first worker that wants one makes.
+/// The identity that opens it: the key in its file, or an age key beside it, which is created on first use.
 fn identity(database: &DatabaseSpec) -> Result<String, WorkerError> {
     let path = database.key_file.to_str().filter(|path| !path.is_empty());
     let path = path.ok_or_else(|| WorkerError::Refused("the key file has no name that could be used".to_owned()))?;
@@ -325,19 +325,21 @@ fn text(value: rusqlite::types::Value) -> String {
     }
 }
 
-/// Not made if it is missing; one thread at a time.
+/// Does not create a missing file; used by one thread at a time.
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_URI)
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// What else a database takes (CONFIGURATION): parameters of its URI that no arm's layout or cipher says, and [`KEY`].
+/// Further settings of a database (CONFIGURATION): URI parameters that are not part of an arm's
+/// layout or cipher, and [`KEY`].
 const SETTINGS: [&str; 3] = ["auto_vacuum", KEY, "pool_size"];
 
-/// Which kind of key opens it: `raw`, or `age`.
+/// The kind of key that opens it: `raw` or `age`.
 const KEY: &str = "key";
 
-/// Takes away AES-NI and PCLMULQDQ, without which it uses no VAES either, from what AWS-LC sees of the processor
-/// (`crypto/fipsmodule/cpucap/cpu_intel.c`). AEGIS comes from another library, which does not ask.
+/// Clears AES-NI and PCLMULQDQ, without which AWS-LC uses no VAES either, in its view of the
+/// processor (`crypto/fipsmodule/cpucap/cpu_intel.c`). AEGIS comes from another library, which does
+/// not read this variable.
 const WITHOUT_AES: &str = "~0x200000200000000";
 
 #[cfg(test)]
