@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-/// Beside the executable under test: temporary folders may be in memory.
+/// Beside the executable under test, because temporary folders may be in memory.
 fn folder() -> tempfile::TempDir {
     let executable = std::env::current_exe().unwrap();
     tempfile::tempdir_in(executable.parent().unwrap()).unwrap()

@@ -10,9 +10,9 @@ use selenite_worker::protocol::{Control, DatabaseSpec, Digest, Done, PLAIN, PROT
 
 use super::*;
 
-/// Long enough for a machine that is busy.
+/// Long enough for a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Short enough to wait for its end.
+/// Short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);
 const HELLO: &str =
     r#"{"ok":{"protocol":4,"engine":"fake","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":[]}}"#;
@@ -27,7 +27,7 @@ fn fake(body: &str) -> WorkerCommand {
     }
 }
 
-/// A worker that says who it is, and does `cases` of sh for what else it is asked.
+/// A worker in sh that answers `hello`, and runs `cases` of sh for other requests.
 fn polite(cases: &str) -> WorkerCommand {
     let rest = r#"*quit*) exit 0;; *) echo '{"ok":{}}';;"#;
     fake(&format!(
@@ -39,12 +39,12 @@ fn hello_error(command: &WorkerCommand, limit: Duration) -> DriveError {
     Worker::start(command).unwrap().hello(limit).unwrap_err()
 }
 
-/// Whether a process is there, be it as a zombie.
+/// Whether a process exists, possibly as a zombie.
 fn is_there(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Waits for the end of a process that was killed, and that only its new parent can wait for.
+/// Waits for the end of a killed process, which only its new parent can reap.
 fn wait_until_gone(pid: u32) {
     let deadline = Instant::now() + LIMIT;
     let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -132,7 +132,7 @@ fn a_worker_that_hangs_is_killed_with_all_that_it_started() {
     let command = fake(r#"sleep 1000 & echo $! >&2; wait"#);
     let mut worker = Worker::start(&command).unwrap();
     let mut pid = worker.pid();
-    // Its child's id is there once the first look fails to see an answer.
+    // The id of its child is known once the first poll has found no answer.
     let mut limit = SHORT;
     let child = loop {
         let error = worker.hello(limit).unwrap_err();
@@ -189,7 +189,7 @@ fn a_line_without_end_is_no_answer() {
 fn a_worker_that_speaks_unasked_is_not_believed() {
     let mut worker = Worker::start(&fake(r#"echo "$HELLO"; echo "$HELLO""#)).unwrap();
     worker.hello(LIMIT).unwrap();
-    // Whether the second line is there before the next request or after it, it is no digest.
+    // Whether the second line arrives before the next request or after it, it is not a digest.
     let error = worker.ask::<Digest>(&Request::Digest, LIMIT).unwrap_err();
     assert!(matches!(error, DriveError::Invalid { .. }), "{error}");
 }
