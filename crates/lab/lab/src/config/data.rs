@@ -146,7 +146,8 @@ impl<'de> Visitor<'de> for Tables {
     }
 }
 
-/// Deserialises the value of a key of `[data]`: a table makes the key a name; any other value is that of an unknown key.
+/// Deserialises the value of a key of `[data]`: a table makes the key a name; any other value is
+/// that of an unknown key.
 struct Named<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Named<'_> {
