@@ -1,10 +1,10 @@
-//! What no worker can truly have counted.
+//! Checks for counters that cannot be true.
 
 use std::time::Duration;
 
 use selenite_worker::protocol::Sample;
 
-/// What is wrong with a sample of a block that took the lab so long; none if nothing is.
+/// Why a sample is impossible for a block that took the lab so long; none if it is plausible.
 pub(super) fn impossible(sample: &Sample, waited: Duration) -> Option<&'static str> {
     let waited = waited.saturating_add(SLACK);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -21,7 +21,7 @@ pub(super) fn impossible(sample: &Sample, waited: Duration) -> Option<&'static s
     None
 }
 
-/// Clocks are read at slightly different moments.
+/// The clocks of lab and worker are read at slightly different moments.
 const SLACK: Duration = Duration::from_millis(50);
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ fn arm(name: &str) -> (ArmFacts, BTreeMap<String, MasterRow>) {
     (facts, BTreeMap::from([("main".to_owned(), master)]))
 }
 
-/// A store with two arms and the cells of the first preset, of which nothing ran.
+/// A store with two arms and the cells of the first preset, without blocks that have run.
 fn planned(path: &Path) -> Store {
     let mut store = Store::create(path, &study()).unwrap();
     let cells = Config::parse(preset::PRESETS[0].text).unwrap().cells;

@@ -50,7 +50,7 @@ fn what_was_half_written_is_copied_anew() {
     }
 }
 
-/// What is void for the sake of another is no further accident, however many arms there are.
+/// Blocks that are void because of another one do not count as further failures, however many arms there are.
 #[test]
 fn one_accident_among_many_arms_does_not_end_a_study() {
     let more: String = (0..6)

@@ -30,7 +30,7 @@ fn a_study_runs_all_its_blocks_and_cleans_up() {
             .iter()
             .all(|session| session.ended_s.is_some() && session.void.is_none())
     );
-    // Page caches hold the database in cells that say so, and only there.
+    // SQLite's cache holds the whole database in cells of that cache state, and only there.
     for (.., work, kib) in &sim.0.borrow().log {
         assert_eq!(*work == Workload::IntegrityCheck, *kib > 2048, "{work:?} {kib}");
     }
@@ -86,7 +86,7 @@ fn a_study_that_is_dropped_twice_is_resumed_whole() {
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
 }
 
-/// The child of the test below; without its variable it does nothing.
+/// The child process of the test below; without its environment variable it does nothing.
 #[test]
 fn child_that_kills_itself() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
