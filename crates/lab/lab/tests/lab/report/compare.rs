@@ -1,4 +1,4 @@
-//! Two studies.
+//! Tests of the comparison of two studies.
 
 use selenite_lab::compare::{CompareError, compare};
 use selenite_lab::summary::Metric;

@@ -1,4 +1,4 @@
-//! Every outcome of a gate, and where they meet.
+//! Every outcome of a gate, and the boundaries between them.
 
 use selenite_lab::gate::{Answer, Outcome, Question, judge, judge_recorded};
 use selenite_lab::summary::{Effect, Metric, StudyState, Summary};
@@ -15,7 +15,7 @@ fn ask(summary: &Summary, cells: Option<&str>, arm: Option<&str>) -> Answer {
     judge(summary, &question)
 }
 
-/// A study of one arm and one cell whose sessions say exactly this.
+/// A study of one arm and one cell whose sessions have exactly these ratios.
 fn of_sessions(ratios: &[f64]) -> Summary {
     let mut summary = Fixture {
         arms: vec!["AES_256"],
@@ -224,7 +224,7 @@ fn what_costs_more_than_recorded_by_more_than_both_are_unsure_is_worse() {
         worse.to_string().contains("recorded +10.8 %") && worse.to_string().contains(": worse"),
         "{worse}"
     );
-    // Dearer in the middle, but not by more than both are unsure.
+    // More expensive on average, but not beyond the uncertainty of both.
     let loud = asked(&of_sessions(&[0.100, 0.300, 0.200, 0.150, 0.110]), &recorded);
     assert_eq!(loud.outcome, Outcome::Within);
     let few = asked(&of_sessions(&[0.150, 0.151, 0.152]), &recorded);

@@ -1,4 +1,5 @@
-//! Reports in letters, against files that are to be looked at when they change: `SELENITE_BLESS=1` rewrites them.
+//! Text reports, compared with files that have to be inspected when they change: `SELENITE_BLESS=1`
+//! rewrites them.
 
 use std::path::Path;
 
@@ -67,7 +68,7 @@ fn a_terminal_is_never_wider_than_it_is() {
     );
 }
 
-/// Without it a reader takes every control for the same work in clear.
+/// Without it a reader would assume that every control does the same work without encryption.
 #[test]
 fn what_a_control_does_instead_is_said() {
     let mut summary = Fixture::whole().summary();
