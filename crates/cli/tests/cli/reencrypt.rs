@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, NOTES, run};
 
-/// Some hundred pages, so that there is something to do.
+/// Some hundred pages, so that a re-encryption takes a while.
 pub fn bench() -> Bench {
     let bench = Bench::new();
     let rows = "INSERT INTO note SELECT id + 1000, randomblob(3000) FROM note";
@@ -28,7 +28,7 @@ pub fn state(bench: &Bench) -> serde_json::Value {
     seal(bench, &["--status", "--json"]).done().json()
 }
 
-/// Starts one that is too slow to end by itself, and waits until others see it.
+/// Starts a re-encryption that is too slow to complete, and waits until its state is visible to others.
 pub fn start_slowly(bench: &Bench) -> Child {
     let slow = [
         "-i",
@@ -49,7 +49,7 @@ pub fn start_slowly(bench: &Bench) -> Child {
     child
 }
 
-/// Waits until others see that pages are being re-encrypted.
+/// Waits until the re-encryption is visible to others.
 pub fn wait_until_seen(bench: &Bench) {
     while state(bench)["running"]["done"].as_u64().unwrap_or(0) == 0 {
         std::thread::yield_now();
@@ -174,7 +174,7 @@ fn a_pause_of_another_is_asked_for_and_ended() {
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
 }
 
-/// A kill leaves the file behind that says who is at it, and its process id is another's by and by.
+/// A kill leaves the file with the process id, which another process may get later.
 #[test]
 fn who_was_killed_while_it_rested_does_not_go_on() {
     let bench = bench();
@@ -242,7 +242,7 @@ fn somebody_is_shut_out_in_three_steps() {
         .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])
         .failed(4, "");
     assert!(count(&bench).contains("1000"));
-    // Called again, it does what is left to do, if that is what is meant.
+    // Called again with --go-on, it does the remaining steps.
     bench
         .run(&["-i", "key.txt", "compromised", "app.db", &slot[..8]])
         .failed(2, "no key slot");
