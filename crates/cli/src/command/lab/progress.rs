@@ -68,7 +68,7 @@ impl Drop for Bar {
     }
 }
 
-/// A line for each event; for blocks, only if the cell changes.
+/// A line for each message that differs from the last one.
 struct PlainLines {
     cell: String,
 }
@@ -76,7 +76,7 @@ struct PlainLines {
 impl Observer for PlainLines {
     fn progress(&mut self, progress: &Progress<'_>) {
         if let Progress::Block { done, total, .. } = progress {
-            // Four lines for each session.
+            // Four lines for the blocks of each session.
             let quarter = (total / 4).max(1);
             if !done.is_multiple_of(quarter) {
                 return;
