@@ -23,7 +23,7 @@ fn known(operation: Operation, kib: f64) -> (f64, f64) {
     }
 }
 
-/// Its calibration: sessions err by `noise`, relative, with a sum of zero.
+/// The calibration of that machine: sessions have a relative error of `noise`, with a sum of zero.
 fn calibration(noise: f64) -> Calibration {
     let mut plain = Costs::new();
     let mut difference = Costs::new();
@@ -149,7 +149,7 @@ fn the_costs_of_a_known_machine_are_found() {
 
 #[test]
 fn ninety_of_a_hundred_simulated_machines_lie_in_the_interval() {
-    // Each machine's sessions err at random; the truth is known.
+    // The errors of each machine's sessions are random; the true value is known.
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let mut held = 0;
     let count = 200;
