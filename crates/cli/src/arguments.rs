@@ -555,7 +555,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clap_finds_the_arguments_sound() {
+    fn clap_accepts_the_definition_of_the_arguments() {
         Arguments::shown().debug_assert();
     }
 

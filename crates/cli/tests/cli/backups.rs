@@ -79,7 +79,7 @@ fn backups_are_listed_with_a_key_and_without() {
 }
 
 #[test]
-fn a_bad_backup_is_named_and_what_rests_on_it_too() {
+fn a_bad_backup_is_named_and_those_based_on_it_too() {
     let (bench, full, above) = backed_up();
     let verify = ["-i", "key.txt", "backups", "verify", "backups"];
     let ran = bench.run(&verify).done();

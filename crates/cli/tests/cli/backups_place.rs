@@ -63,7 +63,7 @@ fn a_place_that_is_not_there_is_an_error_and_an_empty_one_says_so() {
 }
 
 #[test]
-fn a_folder_that_is_made_is_told() {
+fn a_created_folder_is_reported() {
     let (bench, _) = Bench::encrypted();
     let backup = |to: &str| by_key(&bench, &["backup", "app.db", to]).done().err;
     assert_eq!(backup("slips/bakups"), "created the folder slips/bakups\n");
@@ -210,7 +210,7 @@ fn a_drill_of_a_backup_that_lacks_pages_goes_on_if_that_is_meant() {
 
 /// With a limit of the process, as a service manager may set it.
 #[test]
-fn a_file_that_may_not_grow_is_an_error_and_nothing_is_left() {
+fn exceeding_the_file_size_limit_is_an_error_and_leaves_nothing() {
     let (bench, _) = Bench::encrypted();
     back_up(&bench, &[]);
     let mut command = Command::new("sh");

@@ -80,7 +80,7 @@ fn a_change_that_was_begun_before_is_not_taken_for_the_third_step() {
 }
 
 #[test]
-fn two_in_a_row_are_both_shut_out() {
+fn two_key_holders_in_a_row_are_both_revoked() {
     let bench = bench();
     let first = add(&bench, "other.txt");
     let second = add(&bench, "third.txt");
@@ -130,7 +130,7 @@ fn a_slot_that_would_be_lost_stops_it_before_anything_is_changed() {
 }
 
 #[test]
-fn a_new_key_is_not_the_one_that_somebody_began_before() {
+fn a_new_key_does_not_continue_an_earlier_one() {
     let bench = bench();
     stop_a_new_key(&bench);
     let refused = seal(&bench, &["--new-key"]).failed(2, "in progress");

@@ -449,7 +449,7 @@ fn the_plain_status_counts_pages_by_epoch_and_says_how_far_it_is() {
 }
 
 #[test]
-fn what_can_not_be_looked_into_is_said_and_ends_nothing() {
+fn unreadable_files_are_reported_and_end_nothing() {
     let bench = scene();
     // Standard input is a database of the folder: opening it again would release this process's locks.
     let input = fs::File::open(bench.path("srv/clear.db")).unwrap();

@@ -106,7 +106,7 @@ impl Drop for Follower {
 }
 
 #[test]
-fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
+fn a_follower_that_is_stopped_while_the_destination_is_unreachable_releases_the_log() {
     for signal in [Signal::INT, Signal::TERM] {
         for is_too_long in [false, true] {
             let (bench, database) = in_wal_mode();
@@ -156,7 +156,7 @@ fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_is_an_error_with_words() {
+fn exceeding_the_file_size_limit_is_an_error_with_a_message() {
     let (bench, database) = in_wal_mode();
     for _ in 0..20 {
         ask(&database, "INSERT INTO note (text) VALUES (randomblob(50000))");
@@ -182,7 +182,7 @@ fn a_file_that_may_not_grow_is_an_error_with_words() {
 }
 
 #[test]
-fn until_when_it_was_followed_is_what_the_log_says_and_not_when_its_files_were_copied() {
+fn the_end_of_following_comes_from_the_log_and_not_from_file_times() {
     let (bench, database) = in_wal_mode();
     let send = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
     bench.run(&send).done();

@@ -46,7 +46,7 @@ fn every_command_shows_an_example() {
 
 /// Configurations of studies have keys too.
 #[test]
-fn the_lab_does_not_speak_of_identities() {
+fn the_help_of_the_lab_omits_identities() {
     let bench = Bench::new();
     for words in [
         &["lab", "--help"][..],

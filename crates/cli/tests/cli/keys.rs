@@ -155,7 +155,7 @@ fn keys_are_listed_added_replaced_and_removed() {
 }
 
 #[test]
-fn renewing_keeps_whoever_can_be_asked_and_drops_others_only_if_told() {
+fn renewing_keeps_known_key_holders_and_drops_others_only_on_request() {
     let (bench, _) = Bench::encrypted();
     std::fs::write(bench.path("phrase.txt"), "correct horse battery staple\n").unwrap();
     bench
@@ -188,7 +188,7 @@ fn renewing_keeps_whoever_can_be_asked_and_drops_others_only_if_told() {
 }
 
 #[test]
-fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew() {
+fn a_pinned_database_is_refused_with_another_master_key_and_renewing_updates_the_pin() {
     let (bench, path) = Bench::encrypted();
     bench.run(&["-i", "key.txt", "keys", "pin", "app.db"]).done();
     let status = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;

@@ -51,7 +51,7 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
+fn throughput_is_measured_before_during_and_after_a_reencryption() {
     let lab = Lab::new(VACUUM);
     lab.done(&["run", "online.toml", "--progress", "none"]);
     let shown = lab.done(&["report", "online.lab.db", "--ascii"]);

@@ -48,7 +48,7 @@ fn a_key_is_changed_beside_a_copy_of_the_bytes_and_twins_keep_theirs() {
 }
 
 #[test]
-fn where_there_is_no_key_none_is_changed() {
+fn a_rekey_of_an_arm_without_a_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("none.toml"), WHOLE.replace("AEGIS_256X4", "NONE")).unwrap();

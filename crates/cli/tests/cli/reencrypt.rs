@@ -129,7 +129,7 @@ fn off_needs_the_extension_still_and_on_encrypts_again() {
 }
 
 #[test]
-fn who_comes_second_is_told_and_an_interruption_tells_how_to_go_on() {
+fn a_second_run_is_refused_and_an_interruption_tells_how_to_continue() {
     let bench = bench();
     let before = count(&bench);
     let child = start_slowly(&bench);
@@ -176,7 +176,7 @@ fn a_pause_of_another_is_asked_for_and_ended() {
 
 /// A kill leaves the file with the process id, which another process may get later.
 #[test]
-fn who_was_killed_while_it_rested_does_not_go_on() {
+fn a_reencryption_killed_during_a_pause_does_not_continue() {
     let bench = bench();
     let before = count(&bench);
     let mut child = start_slowly(&bench);
@@ -204,7 +204,7 @@ fn who_was_killed_while_it_rested_does_not_go_on() {
 }
 
 #[test]
-fn offline_while_another_seals_anew_names_it() {
+fn an_offline_reencryption_names_a_running_online_one() {
     let bench = bench();
     let mut child = start_slowly(&bench);
     let refused = seal(&bench, &["--offline", "--new-key"]).failed(7, &format!("process {} has been", child.id()));
@@ -216,7 +216,7 @@ fn offline_while_another_seals_anew_names_it() {
 }
 
 #[test]
-fn somebody_is_shut_out_in_three_steps() {
+fn a_key_holder_is_revoked_in_three_steps() {
     let bench = bench();
     bench
         .run(&["-i", "key.txt", "keys", "add", "app.db", "other.txt"])

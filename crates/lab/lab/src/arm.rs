@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_has_a_none_of_its_own_settings_beside_it_or_none_at_all() {
+    fn an_arm_is_compared_with_suite_none_of_the_same_settings_only() {
         let text = TEXT.replacen(
             "[[cells]]",
             "[arms.d]\nengine = \"selenite\"\ncipher = \"NONE\"\npool = \"64MiB\"\n\
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cipher_is_told_the_nearest() {
+    fn an_unknown_cipher_is_reported_with_the_nearest() {
         let arms = arms(&Config::parse(TEXT).unwrap()).unwrap();
         let hello = Hello {
             protocol: 4,

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn welch_is_as_in_the_books() {
+    fn welch_intervals_agree_with_r() {
         // R: t.test(c(4,5,6,7), c(1,2,3)): 1.30 to 5.70, df = 4.87 (signs as after - before).
         let (low, high) = welch(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0, 7.0]).unwrap();
         assert!((f64::midpoint(low, high) - 3.5).abs() < 1e-12);

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sets_nothing_is_refused() {
+    fn an_assignment_that_sets_no_key_is_refused() {
         assert!(quick().set("sessions").is_err());
         assert!(quick().set("study.sessions.more=1").is_err());
     }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_preset_is_told_the_nearest() {
+    fn an_unknown_preset_is_reported_with_the_nearest() {
         let error = preset("humer").unwrap_err().to_string();
         assert!(error.contains("did you mean `hummer`?"), "{error}");
     }

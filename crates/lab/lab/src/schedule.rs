@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn first_places_are_shared_out_evenly() {
+    fn every_arm_is_first_equally_often() {
         let draws = draw(
             20_261_121,
             Extent {

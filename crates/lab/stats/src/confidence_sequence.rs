@@ -78,7 +78,7 @@ mod tests {
     const VALUES: [f64; 8] = [0.011, 0.024, 0.016, 0.031, 0.019, 0.022, 0.027, 0.014];
 
     #[test]
-    fn looking_often_costs_width() {
+    fn repeated_evaluation_widens_the_interval() {
         let once = t_interval(&VALUES, 0.95).unwrap();
         let often = confidence_sequence(&VALUES, 0.95, 8).unwrap();
         assert!(often.half_width() > once.half_width());
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_come_to_the_asymptotic_sequence() {
+    fn many_values_approach_the_asymptotic_sequence() {
         let values: Vec<f64> = (0..4000).map(|index| f64::from(index % 7)).collect();
         let (n, alpha, spread) = (4000.0_f64, 0.05_f64, spread(0.05, 4000).unwrap());
         let stretch = n * spread + 1.0;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_has_no_sequence() {
+    fn invalid_arguments_have_no_sequence() {
         assert_eq!(confidence_sequence(&VALUES, 1.0, 8), None);
         assert_eq!(confidence_sequence(&VALUES, f64::NAN, 8), None);
         assert_eq!(confidence_sequence(&VALUES, 0.95, 0), None);

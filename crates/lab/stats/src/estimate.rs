@@ -134,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_estimate() {
+    fn no_pairs_have_no_estimate() {
         assert_eq!(estimate(&[], &quick()), None);
         assert_eq!(estimate(&[vec![], vec![]], &quick()), None);
     }
 
     #[test]
-    fn a_value_that_is_no_number_spoils_the_estimate() {
+    fn a_value_that_is_not_finite_gives_no_estimate() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(estimate(&[vec![0.1, 0.2], vec![0.1, bad]], &quick()), None);
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_numbers_never_give_an_interval_that_is_none() {
+    fn extreme_numbers_never_give_an_invalid_interval() {
         let found = estimate(&[vec![f64::MAX], vec![-f64::MAX]], &quick());
         assert!(found.is_none_or(|found| found.t.is_none()));
         let found = estimate(&[vec![f64::MAX, 0.0], vec![f64::MAX, 0.0]], &quick());
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_confidence_leaves_the_center() {
+    fn an_invalid_confidence_leaves_the_center() {
         let options = Options {
             confidence: f64::NAN,
             ..quick()

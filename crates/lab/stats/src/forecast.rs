@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_takes_more_sessions() {
+    fn a_confidence_sequence_needs_more_sessions() {
         let estimate = noisy(0.02, 0.02, 0.01);
         let once = sessions_to_clear(0.03, &estimate, 8, 0.95, 0.8).unwrap();
         let often = sessions_to_clear_by_sequence(0.03, &estimate, 8, (0.95, 0.8), 8).unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_none() {
+    fn impossible_and_invalid_questions_have_no_forecast() {
         let estimate = noisy(0.03, 0.02, 0.01);
         assert_eq!(sessions_to_clear(0.03, &estimate, 8, 0.95, 0.8), None);
         assert_eq!(sessions_to_clear(0.03, &noisy(0.03, 0.0, 0.0), 8, 0.95, 0.8), None);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_seen_with_one_session() {
+    fn one_session_detects_no_effect() {
         for (within, between, sessions, pairs) in [(0.1, 0.1, 1, 8), (0.1, 0.1, 0, 8), (0.1, 0.1, 8, 0)] {
             assert_eq!(smallest_effect(within, between, sessions, pairs, 0.8), f64::INFINITY);
         }

@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_probability_finds_nothing_and_still_counts() {
+    fn an_invalid_probability_finds_nothing_and_still_counts() {
         assert_eq!(holm(&[f64::NAN, 0.01]), [1.0, 0.02]);
         assert_eq!(holm(&[7.0, -1.0]), [1.0, 0.0]);
     }

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_that_are_no_numbers_or_crossed_make_no_interval() {
+    fn invalid_or_reversed_ends_make_no_interval() {
         assert_eq!(Interval::new(f64::NAN, 1.0), None);
         assert_eq!(Interval::new(0.0, f64::INFINITY), None);
         assert_eq!(Interval::new(1.0, 0.0), None);

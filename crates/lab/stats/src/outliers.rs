@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_an_outlier() {
+    fn a_value_that_is_not_finite_is_an_outlier() {
         assert_eq!(outliers(&[1.0, f64::NAN, 1.0, f64::INFINITY], 5.0), [1, 3]);
         assert_eq!(outliers(&[f64::NAN], 5.0), [0]);
     }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_outlier() {
+    fn an_empty_sample_has_no_outlier() {
         assert_eq!(outliers(&[], 5.0), [] as [usize; 0]);
         assert_eq!(outliers(&[1.0, 5.0], f64::NAN), [] as [usize; 0]);
         assert_eq!(outliers(&[1.0, 5.0], -1.0), [] as [usize; 0]);

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn four_sessions_and_nonsense_are_never_precise() {
+    fn four_sessions_and_invalid_arguments_are_never_precise() {
         assert!(!is_precise(&spread(4, 0.0, 0.0), 1.0, 0.95));
         assert!(!is_precise(&spread(8, f64::NAN, f64::NAN), 1.0, 0.95));
         assert!(!is_precise(&spread(8, 0.1, 0.1), f64::NAN, 0.95));

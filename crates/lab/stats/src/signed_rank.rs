@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_approximation_is_good_to_a_rank() {
+    fn the_approximation_is_accurate_to_one_rank() {
         for count in [15, 20, 25] {
             let approximate = normal_reach(count, 0.025, usize::MAX).unwrap();
             assert!(approximate.abs_diff(exact_reach(count, 0.025)) <= 1, "{count}");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_has_no_interval() {
+    fn invalid_arguments_have_no_interval() {
         assert_eq!(signed_rank_interval(&[], 0.95), None);
         assert_eq!(signed_rank_interval(&[f64::NAN; 30], 0.95), None);
         for confidence in [0.0, 1.0, -1.0, 95.0, f64::NAN] {

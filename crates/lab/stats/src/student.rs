@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_nonsense_are_none() {
+    fn quantiles_of_invalid_arguments_are_none() {
         for (probability, freedom) in [(0.0, 5.0), (1.0, 5.0), (f64::NAN, 5.0), (0.5, 0.0), (0.5, -1.0)] {
             assert_eq!(t_quantile(probability, freedom), None);
         }

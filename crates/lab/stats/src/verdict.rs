@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn no_interval_and_no_limit_resolve_nothing() {
+    fn without_interval_or_limit_nothing_is_resolved() {
         assert_eq!(verdict(&effect(f64::NAN, 0.0, 8), None, 0.03), Verdict::NotResolved);
         assert_eq!(verdict(&effect(0.01, 0.02, 8), None, f64::NAN), Verdict::NotResolved);
     }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_that_is_no_number_holds_all() {
+    fn a_floor_that_is_not_a_number_contains_every_effect() {
         let floor = Some(Interval {
             low: f64::NAN,
             high: 0.0,

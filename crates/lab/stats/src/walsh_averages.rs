@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_leave_none() {
+    fn values_that_are_not_finite_leave_no_averages() {
         let mut averages = WalshAverages::new();
         assert!(!averages.refill([1.0, f64::NAN].into_iter()));
         assert_eq!((averages.count(), averages.median()), (0, None));

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_differ_in_value_type_or_order_are_told_apart() {
+    fn digests_differ_by_value_type_and_order() {
         let texts = [
             of("SELECT 1 WHERE 0"),
             of("SELECT 1"),

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_there_is_not_overwritten() {
+    fn an_existing_file_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         std::fs::write(&path, "mine").unwrap();

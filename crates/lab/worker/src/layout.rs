@@ -129,7 +129,7 @@ mod tests {
     use crate::stock::{Stock, spec};
 
     #[test]
-    fn what_was_asked_for_is_in_force() {
+    fn the_requested_layout_is_effective() {
         let folder = tempfile::tempdir().unwrap();
         let mut database = spec(&folder.path().join("a.db"));
         database.page_size = 8192;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_sqlite_does_not_know_is_refused() {
+    fn a_value_that_sqlite_does_not_know_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (journal_mode, synchronous) in [("wal; DROP TABLE t", "normal"), ("wal", "sometimes")] {
             let mut database = spec(&folder.path().join("a.db"));

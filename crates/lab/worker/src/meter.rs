@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_proc_self_io_are_told_apart() {
+    fn the_lines_of_proc_self_io_are_parsed_by_name() {
         let text = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n";
         let io = Io::parse(text);
         let values = [

@@ -64,7 +64,7 @@ fn every_fault_is_found() {
 }
 
 #[test]
-fn what_is_no_worker_is_found() {
+fn a_program_that_is_not_a_worker_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     for program in ["/bin/true", "/no/such/program"] {
         let findings = check(&|| Command::new(program), folder.path());

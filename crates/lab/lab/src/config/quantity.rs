@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_are_above_nothing() {
+    fn percentages_are_above_zero() {
         assert_eq!(Percent::parse("3%"), Some(Percent(0.03)));
         assert_eq!(Percent::parse("0.5 %"), Some(Percent(0.005)));
         for bad in ["3", "0%", "-1%", "NaN%", "inf%", "%"] {

@@ -106,7 +106,7 @@ fn a_mask_is_proved_by_time() {
 }
 
 #[test]
-fn a_time_of_nothing_proves_no_mask() {
+fn a_time_of_zero_proves_no_mask() {
     let time = |ns| CipherTime {
         seal_ns: ns,
         open_ns: ns,

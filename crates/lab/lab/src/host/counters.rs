@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_has_no_cpu_times() {
+    fn an_invalid_text_has_no_cpu_times() {
         for text in [
             "",
             "cpu",

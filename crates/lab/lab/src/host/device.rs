@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_no_mount() {
+    fn an_invalid_line_is_not_a_mount() {
         for text in ["", "x", "a - b", "1 2 3 4 / rw - ", "1 2 3 4 / - ext4"] {
             assert_eq!(Mount::of(Path::new("/"), text), None, "{text:?}");
         }

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_no_processor() {
+    fn an_invalid_text_is_not_a_processor() {
         for text in ["", "\n\n", "processor", ":::\n:", "flags: aes"] {
             assert_eq!(Processor::parse(text), Processor::default(), "{text:?}");
         }

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_left_out() {
+    fn unavailable_facts_are_omitted() {
         let window = window(&reading(1), &reading(1), 0.0);
         assert_eq!(window, HostWindow::default());
         assert_eq!(window.void(), None);

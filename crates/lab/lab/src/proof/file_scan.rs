@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needle_is_found_wherever_reads_cut_it() {
+    fn a_marker_is_found_wherever_reads_split_it() {
         let finder = Finder::new("Wibble");
         assert_eq!(search(&finder, Drip(b"..WiWibble..")).unwrap(), (Some(4), 10));
         assert_eq!(search(&finder, Drip(b"..WiWibbl")).unwrap(), (None, 9));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needle_across_buffers_is_found() {
+    fn a_marker_across_buffers_is_found() {
         let finder = Finder::new("Wibble");
         for shift in 0..8 {
             let mut bytes = vec![b'.'; BUFFER_BYTES * 2];

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_as_it_was_is_found() {
+    fn an_unchanged_page_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let before = sealed(folder.path(), "before", &[1, 2, 0, 4]);
         let again = sealed(folder.path(), "again", &[11, 12, 0, 14, 15]);

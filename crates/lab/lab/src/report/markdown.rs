@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stay_names() {
+    fn names_are_escaped_in_markdown() {
         assert_eq!(plain("AES_256 | <b> *x* _y"), "AES_256 \\| &lt;b> \\*x\\* \\_y");
         assert_eq!(code("a`b\nc"), "`a'b c`");
     }

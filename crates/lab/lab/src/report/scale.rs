@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_an_axis_too() {
+    fn an_axis_without_effects_and_limit_is_valid() {
         assert!(Scale::linear(std::iter::empty()).at(0.5).is_finite());
         assert!(Scale::linear([2.0].into_iter()).at(2.0).is_finite());
         assert!(Scale::ratios([f64::NAN].into_iter(), 0.0).at(0.0).is_finite());

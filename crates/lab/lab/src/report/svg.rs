@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_markup_comes_through() {
+    fn markup_is_escaped() {
         assert_eq!(escape("<script>\"&'\u{1b}"), "&lt;script&gt;&quot;&amp;&#39;\u{fffd}");
         assert!(!chart("a", 10.0, "<b>", "</desc><script>", "").contains("<script>"));
         assert!(!text(0.0, 0.0, "start", "t", "<g>").contains("<g>"));

@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_is_taken_and_what_can_not_be_is_not() {
+    fn plausible_samples_are_accepted_and_impossible_ones_are_not() {
         let second = Duration::from_secs(1);
         assert_eq!(impossible(&sample(900_000_000, 900_000_000, 900_000_000), second), None);
         assert!(impossible(&sample(2_000_000_000, 0, 0), second).is_some());

@@ -195,7 +195,7 @@ fn a_store_is_never_overwritten_nor_run_twice() {
 }
 
 #[test]
-fn other_files_are_told_apart() {
+fn other_files_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.lab.db");
     assert!(matches!(Store::read(&path), Err(StoreError::Missing(_))));
@@ -230,7 +230,7 @@ fn other_files_are_told_apart() {
 }
 
 #[test]
-fn nonsense_in_a_row_is_damage() {
+fn an_invalid_row_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.lab.db");
     planned(&path).settle();

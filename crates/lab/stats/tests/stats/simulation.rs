@@ -159,7 +159,7 @@ fn pooled_pairs_of_one_session_find_what_is_not_there() {
 }
 
 #[test]
-fn bootstraps_tell_about_the_same() {
+fn bootstrap_intervals_are_about_as_wide_as_t_intervals() {
     for (noise, seed) in [(&ELAPSED, 21), (&CPU, 22)] {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (mut covered, mut width) = (0.0, 0.0);
@@ -204,7 +204,7 @@ fn a_gate_may_look_after_every_session() {
 }
 
 #[test]
-fn forecasts_keep_their_promise() {
+fn forecast_effects_and_sessions_reach_their_power() {
     let seed = 41;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // The noise as estimated from a long study.

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_given_back_before_is_not_in_it_and_what_is_used_is() {
+    fn the_peak_includes_only_memory_used_after_the_reset() {
         const SIZE: usize = 64 << 20;
         let used = vec![1_u8; SIZE];
         assert_eq!(
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_without_it_tells_nothing() {
+    fn a_status_without_the_peak_gives_none() {
         assert_eq!(
             parse("Name:\tx\nVmHWM:\t    1234 kB\nVmRSS:\t 1 kB\n"),
             Some(1234 * 1024)

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_process_is_seen_to_work() {
+    fn the_work_of_another_process_is_measured() {
         let mut child = std::process::Command::new("sh")
             .args([
                 "-c",

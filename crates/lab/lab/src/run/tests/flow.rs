@@ -217,7 +217,7 @@ fn encrypting_copies_start_from_the_twin_in_clear() {
 }
 
 #[test]
-fn an_outlook_says_what_it_assumes_and_learns() {
+fn a_forecast_states_its_assumptions_and_uses_an_earlier_study() {
     let config = Config::parse(TEXT).unwrap();
     let blind = forecast(&config, None).unwrap();
     assert_eq!(blind.blocks, 2 * PER_SESSION as u64);

@@ -28,7 +28,7 @@ fn with(fault: ReencryptionFault) -> Sim {
 }
 
 #[test]
-fn a_block_has_phases_and_only_encrypted_arms_are_sealed_anew() {
+fn a_block_has_phases_and_only_encrypted_arms_are_reencrypted() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     assert_eq!(place.run(&sim, ONLINE).unwrap(), complete());
     let blocks = place.blocks();

@@ -231,7 +231,7 @@ fn one_session_has_no_interval_and_no_verdict() {
 }
 
 #[test]
-fn no_session_at_all_is_a_summary_too() {
+fn a_study_without_sessions_has_a_summary() {
     let summary = summarise(&material(0, 8, 4)).unwrap();
     assert!(disqualifications(&summary).contains(&Disqualification::Empty));
     assert!(summary.cells.iter().all(|cell| cell.effects.is_empty()) && summary.overall.is_empty());
@@ -347,7 +347,7 @@ fn an_export_holds_every_block_and_overwrites_nothing() {
 }
 
 #[test]
-fn a_store_says_the_same_as_what_was_put_in() {
+fn a_store_gives_the_same_summary_as_its_material() {
     let folder = tempfile::tempdir().unwrap();
     let material = material(5, 2, 11);
     let path = folder.path().join("s.lab.db");

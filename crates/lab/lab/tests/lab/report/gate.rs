@@ -187,7 +187,7 @@ fn a_study_that_can_not_answer_says_why() {
 }
 
 #[test]
-fn the_proof_of_an_arm_that_is_not_asked_for_is_not_missed() {
+fn the_proof_of_an_arm_outside_the_question_is_not_required() {
     let mut summary = Fixture::whole().summary();
     summary
         .arms
@@ -202,7 +202,7 @@ fn the_proof_of_an_arm_that_is_not_asked_for_is_not_missed() {
 }
 
 #[test]
-fn what_costs_more_than_recorded_by_more_than_both_are_unsure_is_worse() {
+fn a_cost_above_the_recorded_one_beyond_both_intervals_is_worse() {
     let recorded = of_sessions(&[0.100, 0.110, 0.120, 0.100, 0.110]);
     let asked = |now: &Summary, recorded: &Summary| {
         let question = Question {

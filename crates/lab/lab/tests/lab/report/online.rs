@@ -104,7 +104,7 @@ fn a_slowdown_that_is_known_is_found_beside_the_drift_of_the_twin_in_clear() {
 }
 
 #[test]
-fn all_reports_tell_before_during_and_after() {
+fn all_reports_show_the_phases_before_during_and_after() {
     let summary = summary();
     let page = html::render(&summary);
     for text in [
@@ -147,7 +147,7 @@ fn all_reports_tell_before_during_and_after() {
 }
 
 #[test]
-fn a_study_that_has_just_begun_is_told_too() {
+fn a_study_that_has_just_begun_is_reported_too() {
     let mut material = material_online(6);
     material.study.state = StudyState::Unfinished;
     material.sessions.truncate(1);

@@ -70,7 +70,7 @@ fn a_terminal_is_never_wider_than_it_is() {
 
 /// Without it a reader would assume that every control does the same work without encryption.
 #[test]
-fn what_a_control_does_instead_is_said() {
+fn the_different_work_of_a_control_is_stated() {
     let mut summary = Fixture::whole().summary();
     let look = Look {
         width: 80,
@@ -157,7 +157,7 @@ fn markdown_holds_several_studies() {
 }
 
 #[test]
-fn json_comes_back_as_it_went() {
+fn json_round_trips() {
     let summary = Fixture::whole().summary();
     assert!(json::parse(&json::render(&summary).unwrap()).unwrap() == summary);
     assert!(json::parse(&json::compact(&summary).unwrap()).unwrap() == summary);

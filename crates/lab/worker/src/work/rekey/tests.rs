@@ -131,7 +131,7 @@ fn in_clear_the_bytes_of_the_file_are_moved_and_nothing_else() {
 }
 
 #[test]
-fn a_change_that_is_none_is_found_out() {
+fn a_key_change_that_changes_nothing_is_detected() {
     for (engine, part) in [
         (
             Toy {
@@ -170,7 +170,7 @@ fn a_change_that_is_none_is_found_out() {
 }
 
 #[test]
-fn an_engine_that_can_not_says_so() {
+fn an_engine_without_rekey_refuses() {
     struct Fixed;
     impl Engine for Fixed {
         fn hello(&self) -> Result<Hello, WorkerError> {
