@@ -222,9 +222,9 @@ pub struct PhaseChange {
 pub struct SealingLevel {
     /// Duration of the administrator's program, in seconds.
     pub seconds: f64,
-    /// Pages of the database per second of it.
+    /// Pages of the database per second of that duration.
     pub pages_per_s: f64,
-    /// Bytes of the database per second of it.
+    /// Bytes of the database per second of that duration.
     pub bytes_per_s: f64,
     /// The end of the program's output in the last run.
     pub said: String,

@@ -33,7 +33,7 @@ pub fn fill(connection: &Connection, rows: u64, indexes: u32, random: &mut ChaCh
 /// The statement of every insert.
 pub const INSERT: &str = "INSERT INTO testtable(date) VALUES (?1)";
 
-/// Dates are random, so that an insert goes to a random position in both.
+/// Dates are random, so that an insert goes to a random position in both indexes.
 const INDEXES: [&str; INDEXES_MAX as usize] = [
     "CREATE INDEX TestByDate ON testtable(date)",
     "CREATE INDEX TestByNameAndDate ON testtable(name, date)",
