@@ -12,8 +12,8 @@ pub const MARKER: &str = "PlainToRead-Scan";
 
 /// Makes the table and fills it.
 ///
-/// One text in 100,000 contains `Wibble`, so that the `LIKE` finds few rows, but some; no Id is
-/// 100000000.
+/// One text in 100,000 contains `Wibble`, so that the `LIKE` finds few rows, but some. No row has
+/// the Id 100000000.
 pub fn fill(connection: &Connection, bytes: u64, random: &mut ChaCha8Rng) -> Result<(), WorkerError> {
     connection.execute_batch("CREATE TABLE SomeData(Id INTEGER, SomeText TEXT)")?;
     let mut insert = connection.prepare("INSERT INTO SomeData(Id, SomeText) VALUES (?1, ?2)")?;
