@@ -1,4 +1,4 @@
-//! Notes the commit that the program is built from: a study says which program made it.
+//! Sets the commit that the program is built from: a study records it.
 
 use std::process::Command;
 
@@ -12,13 +12,13 @@ fn main() {
     };
     println!("cargo::rustc-env=SELENITE_COMMIT={commit}{mark}");
     println!("cargo::rerun-if-changed=build.rs");
-    // Every commit and checkout adds a line to it.
+    // Every commit and checkout adds a line to this file.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");
     }
 }
 
-/// What git says; nothing without git or a repository, as in a source archive.
+/// The output of git; none without git or a repository, as in a source archive.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

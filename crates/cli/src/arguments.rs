@@ -159,7 +159,7 @@ pub enum Command {
     PlanSession(plan::PlanSession),
 }
 
-/// The arguments of a command that this build does not have: all are taken, so that the error names the command.
+/// Accepts all arguments of a command that this build does not have, so that the error names the command.
 #[cfg(not(all(feature = "serve", feature = "lab")))]
 #[derive(Args)]
 #[command(disable_help_flag = true)]
@@ -453,15 +453,15 @@ pub struct Exec {
 }
 
 impl Arguments {
-    /// The arguments of this process. Where they are wrong, or help is asked for, the process ends.
+    /// Parses the arguments of this process. If they are invalid, or help is requested, the process ends.
     pub fn of_process() -> Self {
         let mut command = Self::shown();
         let matches = command.get_matches_mut();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
     }
 
-    /// The command for help, completions and man pages: a command's help leaves out the options of all commands that
-    /// mean nothing to it. They are still accepted there.
+    /// The command for help, completions and man pages: a command's help omits global options that
+    /// do not apply to it. They are still accepted there.
     pub fn shown() -> clap::Command {
         let mut all = Self::command();
         let globals: Vec<clap::Arg> = all.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
@@ -474,13 +474,13 @@ impl Arguments {
         all
     }
 
-    /// How databases are opened.
+    /// The options with which databases are opened.
     pub fn access(&self) -> Result<Access, EngineError> {
         let identity = self.identity.as_deref().map(str::parse).transpose()?;
         Ok(Access {
             identity,
             origin: self.origin,
-            // As the VFS has it.
+            // The same rule as in the VFS.
             allow_plain: std::env::var_os("SELENITE_PLAIN").is_some_and(|value| value == "allow"),
             allow_deprecated: self.allow_deprecated,
             ..Access::default()
@@ -529,7 +529,7 @@ fn parse_page_size(text: &str) -> Result<PageSize, String> {
     size.ok_or_else(|| "expected 1024, 2048, 4096, 8192, 16384, 32768 or 65536".to_owned())
 }
 
-/// The options of all commands that mean nothing to a command.
+/// The global options that do not apply to a command.
 const WITHOUT: &[(&str, &[&str])] = &[
     ("keygen", &["identity", "origin", "allow_deprecated"]),
     ("encrypt", &["origin"]),
@@ -555,11 +555,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clap_finds_the_arguments_sound() {
+    fn clap_accepts_the_definition_of_the_arguments() {
         Arguments::shown().debug_assert();
     }
 
-    /// clap breaks lines where the terminal ends: those of a paragraph are its own.
+    /// clap wraps lines at the terminal's width, so a paragraph must not contain line breaks.
     #[test]
     fn no_paragraph_of_a_help_text_has_lines_of_its_own() {
         let mut commands = vec![Arguments::command()];

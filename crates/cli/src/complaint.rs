@@ -1,4 +1,4 @@
-//! How an error is shown: what happened, then what to do next.
+//! The display of errors: what happened, then what to do next.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -11,40 +11,41 @@ use crate::output::Output;
 use crate::printable;
 use crate::terminal;
 
-/// What ends the command.
+/// Why a command ends without success.
 pub enum Complaint {
-    /// The engine's error.
+    /// An error of the engine.
     Engine(EngineError),
-    /// Bad pages were found, and are listed: what, and what to do.
+    /// Bad pages were found and have been listed.
     Found {
-        /// What was found.
+        /// The summary.
         what: String,
-        /// What to do.
+        /// Advice on what to do.
         next: &'static str,
     },
-    /// The lab's error: what, what to do (nothing if that is empty), and the exit status.
+    /// An error of the lab.
     #[cfg(feature = "lab")]
     Lab {
         /// What happened.
         what: String,
-        /// What to do.
+        /// Advice on what to do; may be empty.
         next: String,
         /// The exit status.
         status: u8,
     },
-    /// The server's error.
+    /// An error of the server.
     #[cfg(feature = "serve")]
     Server(ServerError),
-    /// It was asked to stop: what is left of it, and how to go on.
+    /// The command was interrupted: the state that it leaves, and how to continue.
     Interrupted(String),
-    /// An exit status that is an answer, and was explained: no complaint at all.
+    /// An exit status that is the answer, after an explanation: no message.
     Answer(u8),
-    /// Standard output was closed by who read it: no complaint at all.
+    /// The reader closed standard output: no message.
     Closed,
 }
 
 impl Complaint {
-    /// An error of an operation that leaves something, or has its own way to go on, where it was asked to stop.
+    /// Converts an error of an operation whose interruption has a message of its own: the state
+    /// that it leaves, or how to continue.
     pub fn of(error: EngineError, interrupted: impl FnOnce() -> String) -> Self {
         if matches!(error, EngineError::Interrupted) {
             return Self::Interrupted(interrupted());
@@ -52,12 +53,12 @@ impl Complaint {
         Self::Engine(error)
     }
 
-    /// Shows it, and gives its exit status.
+    /// Prints the message, and returns the exit status.
     pub fn show(self) -> ExitCode {
-        // A message may contain input: none of its characters moves the cursor, and a name adds no line.
+        // A message may contain input: its characters must not move the cursor, and a name must not add a line.
         let (what, next, status) = match self {
             Self::Engine(error) => {
-                // Its slots stand one to a line; a summary has no line's end in it.
+                // Slots are listed one per line; a summary contains no line break.
                 let has_lines = matches!(error, EngineError::WouldDrop { .. });
                 let shown = if has_lines { printable::lines } else { printable::line };
                 let what = shown(&error.to_string());
@@ -88,7 +89,7 @@ impl Complaint {
         if !next.is_empty() {
             text.push_str(&format!(" {bold}next:{plain} {next}\n"));
         }
-        // Where standard error can't be written there is no one to tell.
+        // If standard error cannot be written, it has no reader.
         let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(status)
     }
@@ -108,7 +109,7 @@ impl From<ServerError> for Complaint {
 }
 
 impl From<std::io::Error> for Complaint {
-    /// Of writing to standard output.
+    /// Converts an error of writing to standard output.
     fn from(error: std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             return Self::Closed;

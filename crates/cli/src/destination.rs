@@ -1,4 +1,4 @@
-//! Where backups are kept, and which, as they were named on the command line.
+//! The destination of backups and the backups that the command line names.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::complaint::Complaint;
 
 pub use selenite_backup::is_far;
 
-/// Opens it: a folder, or `s3://BUCKET/PREFIX`. Nothing is asked of it yet.
+/// Opens a destination: a folder, or `s3://BUCKET/PREFIX`. Does not access it yet.
 pub fn open(spec: &str) -> Result<Arc<dyn Destination>, Complaint> {
     Ok(selenite::open_destination(spec)?)
 }
 
-/// A database's id, if one was named.
+/// Parses a database's id, if given.
 pub fn database(text: Option<&str>) -> Result<Option<DatabaseId>, EngineError> {
     text.map(|text| parse_database_id(&text.to_ascii_lowercase()).ok_or(text))
         .transpose()
@@ -24,7 +24,7 @@ pub fn database(text: Option<&str>) -> Result<Option<DatabaseId>, EngineError> {
         })
 }
 
-/// A backup's name, if one was named.
+/// Parses a backup's name, if given.
 pub fn backup(text: Option<&str>) -> Result<Option<ArchiveName>, EngineError> {
     text.map(|text| text.parse().map_err(|()| text))
         .transpose()

@@ -1,9 +1,9 @@
-//! Signals. Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A
-//! file that may not grow (`ulimit -f`) is an error of who writes it, not the end of the process
-//! without a word.
+//! Signals. On Ctrl-C the operation stops and cleans up; a second one ends the process at once. A
+//! write beyond the limit of file sizes (`ulimit -f`) is an error, instead of a signal that ends
+//! the process without a message.
 //!
-//! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
-//! so without a line of unsafe code here.
+//! By crate `signal-hook`: it sets a flag in the signal handler itself, whereas `ctrlc` would start
+//! a thread; it needs no unsafe code here.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,22 +11,22 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-/// The flag that is set when someone wants it to stop.
+/// Installs the handlers. Returns the flag that a signal sets.
 pub fn install() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // In this order: the first signal finds the flag not set yet. A signal that can't be caught ends the process,
-        // as it would have; what it leaves is found by the next run.
+        // In this order: the first signal finds the flag unset. A signal that cannot be caught ends
+        // the process, as without handlers; the next run detects the state that it leaves.
         let _ = flag::register_conditional_shutdown(signal, INTERRUPTED, interrupted.clone());
         let _ = flag::register(signal, interrupted.clone());
     }
     interrupted
 }
 
-/// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the
-/// process, without a word and with whatever is half done.
+/// Makes a write that would exceed the limit of file sizes fail with EFBIG. By default the signal
+/// ends the process, without a message and in the middle of its work.
 pub fn outlive_limits() {
-    // The flag is never read: that there is a handler is enough.
+    // The flag is never read: the existence of a handler is sufficient.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 

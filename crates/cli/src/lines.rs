@@ -1,10 +1,10 @@
-//! Names and values, one to a line, the values below each other. What is in a value never leaves its line.
+//! Names and values, one per line, with aligned values. A value never contains a line break.
 
 use std::time::Duration;
 
 use crate::printable;
 
-/// Lines on their way.
+/// A text of lines.
 #[derive(Default)]
 pub struct Lines(Vec<(String, String)>);
 
@@ -35,7 +35,7 @@ impl Lines {
     }
 }
 
-/// A count, with a comma after every third digit.
+/// A count with thousands separators.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -48,13 +48,13 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A count of things: `1 table`, `1,234 rows`.
+/// A count with its noun: `1 table`, `1,234 rows`.
 pub fn counted(number: u64, one: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {one}{plural}", count(number))
 }
 
-/// Bytes, in the unit that gives a short number.
+/// Bytes, in a suitable unit.
 pub fn bytes(size: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut tenths = u128::from(size) * 10;
@@ -72,12 +72,12 @@ pub fn bytes(size: u64) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
-/// The origin of a backup, for programs.
+/// The origin of a backup as a JSON value.
 pub fn origin(is_own: bool) -> &'static str {
     if is_own { "own" } else { "unknown" }
 }
 
-/// The same, for people.
+/// The origin of a backup as text.
 pub fn origin_said(is_own: bool) -> &'static str {
     if is_own {
         "own: all that was read was made by holders of the database's master key"

@@ -1,10 +1,10 @@
 //! Selenite: the command line.
 //!
-//! - results-on-stdout: results go to standard output; what went wrong, how far it is and what to
-//!   know besides, to standard error.
+//! - results-on-stdout: results go to standard output; errors, progress and notes to standard
+//!   error.
 //! - error-then-advice: an error says what happened, then what to do next; its class is the exit
 //!   status.
-//! - engine-opens-databases: nothing here opens a database: that is the engine's.
+//! - engine-opens-databases: only the engine opens databases.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -86,7 +86,7 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
     }
 }
 
-/// The error of a command whose cargo feature was left out.
+/// The error of a command whose cargo feature is disabled.
 #[cfg(not(all(feature = "serve", feature = "lab")))]
 fn not_built_in(command: &str, feature: &str) -> Complaint {
     Complaint::Engine(EngineError::Usage {

@@ -1,4 +1,4 @@
-//! Shows how far an operation is, if it takes more than a second.
+//! Shows the progress of an operation that takes more than a second.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,12 +11,12 @@ use selenite::{Observer, Phase, Progress, Watch};
 use crate::interrupt;
 use crate::terminal;
 
-/// A bar on a terminal; few plain lines elsewhere.
+/// A bar on a terminal; otherwise a few plain lines.
 pub struct Meter {
     started: Instant,
     interrupted: Arc<AtomicBool>,
     on_terminal: bool,
-    /// When it showed something last, in milliseconds since the start.
+    /// The last update, in milliseconds since the start.
     shown_ms: AtomicU64,
     shown: Mutex<Shown>,
 }
@@ -25,16 +25,16 @@ pub struct Meter {
 struct Shown {
     phase: Option<Phase>,
     bar: Option<ProgressBar>,
-    /// Since when it has been waiting for others.
+    /// The start of the current wait for others.
     waiting: Option<Instant>,
-    /// Whether the bar's line says so.
+    /// Whether the bar shows the wait.
     says_waiting: bool,
-    /// When that was said last.
+    /// The time of the last line about the wait.
     waiting_said: Option<Instant>,
 }
 
 impl Meter {
-    /// Begins to measure, and to heed Ctrl-C.
+    /// Starts the meter, and handles Ctrl-C.
     pub fn start() -> Arc<Self> {
         Arc::new(Self {
             started: Instant::now(),
@@ -45,12 +45,12 @@ impl Meter {
         })
     }
 
-    /// What the engine is given.
+    /// The watch that the engine receives.
     pub fn watch(self: &Arc<Self>) -> Watch {
         Watch::new(self.clone())
     }
 
-    /// Takes away what it shows.
+    /// Removes the bar.
     pub fn finish(&self) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bar) = shown.bar.take() {
@@ -106,7 +106,7 @@ impl Observer for Meter {
         if now < millis(SHORT) || !is_due {
             return;
         }
-        // Someone else is about to show something: that will do.
+        // Another thread is updating the display.
         let Ok(mut shown) = self.shown.try_lock() else { return };
         self.shown_ms.store(now, Ordering::Relaxed);
         if self.on_terminal {
@@ -150,7 +150,7 @@ fn new_bar(phase: Phase) -> ProgressBar {
     bar
 }
 
-/// One line of whatever width the terminal has: one that is longer would be drawn below itself, again and again.
+/// One line of any terminal width: a longer line would be redrawn below itself.
 fn template(phase: Phase) -> &'static str {
     match phase {
         Phase::CheckingIntegrity | Phase::Finishing => "{msg} {elapsed}",
@@ -189,9 +189,9 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What takes less shows nothing.
+/// A shorter operation shows no progress.
 const SHORT: Duration = Duration::from_secs(1);
-/// A bar moves twenty times a second.
+/// A bar is updated twenty times per second.
 const BAR_PAUSE: Duration = Duration::from_millis(50);
-/// A log is not filled.
+/// Keeps logs short.
 const LINE_PAUSE: Duration = Duration::from_secs(10);

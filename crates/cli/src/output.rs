@@ -8,27 +8,27 @@ use serde_json::Value;
 
 use crate::printable;
 
-/// Standard output, with room for a few lines before they are written.
+/// Standard output, buffered.
 pub struct Output(BufWriter<StdoutLock<'static>>);
 
 impl Output {
-    /// Takes it, for as long as the value lives.
+    /// Locks standard output for the lifetime of the value.
     pub fn take() -> Self {
         Self(BufWriter::new(io::stdout().lock()))
     }
 
-    /// Writes a text and a line's end.
+    /// Writes a text and a line feed.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         self.0.write_all(text.as_bytes())?;
         self.0.write_all(b"\n")
     }
 
-    /// Has everything written.
+    /// Flushes the buffer.
     pub fn finish(mut self) -> io::Result<()> {
         self.0.flush()
     }
 
-    /// An error of writing to it.
+    /// Converts an error of writing to it.
     pub fn error(source: io::Error) -> EngineError {
         EngineError::Io {
             verb: "write",
@@ -43,19 +43,19 @@ pub fn print_json(value: &Value) -> io::Result<()> {
     print(&printable::json(value))
 }
 
-/// Writes one line to standard error, whatever names are in it.
+/// Writes one line to standard error; control characters in names are escaped.
 pub fn note(text: &str) {
     eprintln!("{}", printable::line(text));
 }
 
-/// Writes one text to standard output. Its caller has made it printable.
+/// Writes a text to standard output. The caller has made it printable.
 pub fn print(text: &str) -> io::Result<()> {
     let mut output = Output::take();
     output.line(text.trim_end_matches('\n'))?;
     output.finish()
 }
 
-/// Writes a file that the user asked for, and says so on standard error.
+/// Writes a file that the user requested, and reports it on standard error.
 pub fn write_file(path: &Path, text: &str) -> Result<(), EngineError> {
     std::fs::write(path, text).map_err(|source| EngineError::Io {
         verb: "write",

@@ -1,12 +1,12 @@
-//! Names and texts that come from files, as a terminal may be given them.
+//! Makes names and texts from files safe for a terminal.
 //!
 //! - no-cursor-movement: no character moves the cursor or changes the text direction.
-//! - paths-reversible: two paths never look the same: [`path`] can be undone.
+//! - paths-reversible: different paths have different representations: [`path`] can be reversed.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A path. A backslash is written as two; bytes that are no text, and characters that are not printed, as `\xNN`.
+/// A path. A backslash is doubled; bytes that are not UTF-8, and unprintable characters, are written as `\xNN`.
 pub fn path(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
@@ -25,17 +25,17 @@ pub fn path(path: &Path) -> String {
     text
 }
 
-/// A text in one line, with `?` for what is not printed.
+/// A text in one line, with `?` for unprintable characters.
 pub fn line(text: &str) -> String {
     text.replace(|character: char| !is_harmless(character), "?")
 }
 
-/// A text of several lines.
+/// A text of several lines, with `?` for other unprintable characters.
 pub fn lines(text: &str) -> String {
     text.replace(|character: char| character != '\n' && !is_harmless(character), "?")
 }
 
-/// JSON in one line: what serde leaves as it is, and a terminal might not, is escaped.
+/// JSON in one line: characters that serde does not escape and a terminal might interpret are escaped.
 pub fn json(value: &serde_json::Value) -> String {
     let mut text = String::new();
     for character in value.to_string().chars() {
@@ -48,7 +48,8 @@ pub fn json(value: &serde_json::Value) -> String {
     text
 }
 
-/// At most `width` characters, with dots in the middle for what is left out. More is kept of the end: names are there.
+/// At most `width` characters, with dots in place of the omitted middle. More is kept of the end,
+/// because it contains the name.
 pub fn shortened(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {
@@ -68,7 +69,8 @@ fn escape(text: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Neither a control character nor one of those that turn the direction (Unicode's Bidi_Control) or end a line.
+/// Neither a control character, nor one that changes the text direction (Unicode's Bidi_Control) or
+/// ends a line.
 pub fn is_harmless(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! Signals that a command waits for which has nothing else to do: `selenite serve`.
+//! Signals for `selenite serve`, which only waits for one.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -11,14 +11,14 @@ use signal_hook::low_level::pipe;
 
 use crate::interrupt::{INTERRUPTED, install};
 
-/// A signal that is waited for.
+/// A signal to wait for.
 pub struct Signal {
     pipe: UnixStream,
     is_starting: Arc<AtomicBool>,
 }
 
-/// What is waited for by who has nothing else to do until someone wants it to stop. Until [`Signal::started`] a
-/// signal ends the process at once, whatever it waits for; from then on a second one does.
+/// Installs the handlers. Until [`Signal::started`] a signal ends the process at once, whatever it
+/// waits for; from then on only a second one does.
 pub fn signal() -> io::Result<Signal> {
     let is_starting = Arc::new(AtomicBool::new(true));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -36,14 +36,14 @@ pub fn signal() -> io::Result<Signal> {
 }
 
 impl Signal {
-    /// The start is over: a signal is waited for from now on.
+    /// Ends the start: from now on, a signal ends [`Signal::wait`].
     pub fn started(&self) {
         self.is_starting.store(false, Ordering::Release);
     }
 
-    /// Waits.
+    /// Waits for a signal.
     pub fn wait(mut self) {
-        // An end or an error would be the system's: there is nothing left to wait for then.
+        // An end or an error of the pipe would be the system's; there is nothing left to wait for then.
         let _ = self.pipe.read(&mut [0]);
     }
 }

@@ -1,13 +1,14 @@
-//! What a terminal can show.
+//! The capabilities of a terminal.
 
 use std::ffi::OsString;
 
-/// Whether colours are wanted on a stream: a terminal that has them, and no one who said no (<https://no-color.org>).
+/// Whether colours are wanted on a stream: it is a terminal that supports them, and the user has
+/// not disabled them (<https://no-color.org>).
 pub fn takes_colors(is_terminal: bool) -> bool {
     takes_colors_by(is_terminal, &variable)
 }
 
-/// Whether a line there can be drawn again and again.
+/// Whether a line can be redrawn.
 pub fn redraws(is_terminal: bool) -> bool {
     redraws_by(is_terminal, &variable)
 }

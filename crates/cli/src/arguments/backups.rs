@@ -107,7 +107,7 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// As the engine has them.
+    /// The rules in the engine's type.
     pub fn rules(&self) -> Rules {
         Rules {
             last: self.keep_last,
@@ -143,7 +143,7 @@ pub struct Drill {
     pub json: bool,
 }
 
-/// Seconds.
+/// Parses a duration into seconds.
 fn parse_duration(text: &str) -> Result<u64, String> {
     let parsed = || {
         let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;

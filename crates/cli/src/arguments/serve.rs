@@ -89,7 +89,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// What the flags say.
+    /// The settings given as options.
     pub fn settings(&self) -> Settings {
         Settings {
             data: self.data.clone(),

@@ -32,7 +32,7 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
         verify: arguments.verify,
         frugal: false,
     };
-    // A slip in a path makes a folder, and is seen by that.
+    // A typing error in the destination creates a new folder, so the creation is reported.
     let is_new = is_missing(destination.as_ref());
     let meter = Meter::start();
     let done = backup::backup(&Disk, &arguments.database, access, how, &destination, &meter.watch());
@@ -111,7 +111,7 @@ fn json(database: &Path, report: &Report) -> Value {
     })
 }
 
-/// Pages that are missing go to standard error, one to a line.
+/// Reports missing pages on standard error, one per line.
 fn complain(report: &Report) -> Result<(), Complaint> {
     if report.missing.is_empty() {
         return Ok(());

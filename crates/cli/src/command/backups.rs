@@ -1,4 +1,4 @@
-//! `selenite backups`: those that are there.
+//! `selenite backups`: operations on existing backups.
 
 mod list;
 mod prune;
@@ -18,12 +18,12 @@ pub fn run(command: &BackupsCommand, access: &Access) -> Result<(), Complaint> {
     }
 }
 
-/// What to do where one of these was interrupted.
+/// Advice after an interruption of one of these commands.
 fn stopped() -> String {
     "no backup was left incomplete: run the same command again".to_owned()
 }
 
-/// `database 00ff...`, where another one begins.
+/// `database 00ff...`, if the entry is the first of another database.
 fn heading(last: &mut Option<DatabaseId>, entry: &Entry) -> Option<String> {
     let id = entry.database_id;
     (last.replace(id) != Some(id)).then(|| format!("database {id}\n"))

@@ -1,4 +1,4 @@
-//! `selenite completions` and `selenite man-pages`: what shells and `man` are told about the command.
+//! `selenite completions` and `selenite man-pages`: descriptions of the command for shells and `man`.
 
 use selenite::EngineError;
 
@@ -13,7 +13,7 @@ pub fn run(arguments: &Completions) -> Result<(), Complaint> {
     Ok(print(&String::from_utf8_lossy(&script))?)
 }
 
-/// The command without hidden subcommands: the scripts of some shells offer those, too.
+/// The command without hidden subcommands, because the scripts of some shells would offer them.
 fn visible() -> clap::Command {
     let all = Arguments::shown();
     let subcommands = all.get_subcommands().filter(|command| !command.is_hide_set());

@@ -38,17 +38,17 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Compla
     Ok(())
 }
 
-/// The result's name, as it was given.
+/// The path of the result, as given by the user.
 pub fn name(database: &Path, to: Option<&Path>) -> String {
     printable::path(to.unwrap_or(database))
 }
 
-/// Where the result goes.
+/// The target of the result.
 pub fn target(to: Option<&Path>) -> Target {
     to.map_or(Target::InPlace, |path| Target::New(path.to_owned()))
 }
 
-/// What encrypting and decrypting both tell.
+/// The output that encryption and decryption share.
 pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     let tables = u64::try_from(outcome.table_count).unwrap_or(u64::MAX);
     let (tables, rows) = (counted(tables, "table"), counted(outcome.row_count, "row"));

@@ -60,20 +60,20 @@ fn open(arguments: &Exec, access: &Access) -> Result<Database, EngineError> {
 
 #[derive(Clone, Copy)]
 enum Shape {
-    /// Columns below each other, under their names.
+    /// Aligned columns under their names.
     Columns,
-    /// Values divided by tabs: for programs.
+    /// Values separated by tabs, for programs.
     Tabs,
-    /// An object for each statement.
+    /// A JSON object for each statement.
     Json,
 }
 
-/// Prints rows as they come.
+/// Prints rows as they arrive.
 struct Printer {
     output: Output,
     shape: Shape,
     columns: Vec<String>,
-    /// Rows that wait: for the widths of columns, or the end of an object.
+    /// Buffered rows: until the column widths are known, or until the end of an object.
     held: Vec<Vec<Cell>>,
     widths: Option<Vec<usize>>,
     error: Option<io::Error>,
@@ -86,7 +86,7 @@ impl Printer {
         is_written
     }
 
-    /// Settles the widths by the rows that came so far, and prints them.
+    /// Determines the widths from the buffered rows, and prints them.
     fn settle(&mut self) -> io::Result<()> {
         let rows: Vec<Vec<String>> = self.held.drain(..).map(|row| row.iter().map(text).collect()).collect();
         let columns: Vec<String> = self.columns.iter().map(|name| printable::line(name)).collect();
@@ -167,7 +167,7 @@ impl Rows for Printer {
     }
 }
 
-/// A value in a line: what would break the line or move the cursor is escaped.
+/// A value in a line: characters that would break the line or move the cursor are escaped.
 fn text(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
@@ -192,7 +192,7 @@ fn json_of(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
         Cell::Integer(number) => json!(number),
-        // JSON has no infinity.
+        // JSON cannot represent infinity.
         Cell::Real(number) if !number.is_finite() => json!(number.to_string()),
         Cell::Real(number) => json!(number),
         Cell::Text(text) => json!(text),
@@ -213,7 +213,7 @@ fn aligned(cells: &[String], widths: &[usize]) -> String {
     cells.join("  ").trim_end().to_owned()
 }
 
-/// A wider value stands out to the right, and does not move the other rows.
+/// A wider value extends beyond its column, and does not move the other rows.
 const WIDTH_MAX: usize = 60;
-/// The widths of columns are those of the first rows: a result of any size is printed as it comes.
+/// Column widths are those of the first rows, so that a result of any size is printed as it arrives.
 const SETTLE_ROWS: usize = 200;

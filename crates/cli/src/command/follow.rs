@@ -50,7 +50,7 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
     Ok(())
 }
 
-/// Says how far it is: on a terminal always, elsewhere when that becomes another, and once in a while.
+/// Reports the progress: on a terminal always, otherwise when the state changes, and at intervals.
 struct Teller {
     lag: Duration,
     on_terminal: bool,
@@ -75,7 +75,7 @@ impl Teller {
             .as_ref()
             .is_none_or(|(said, when)| *said != state || when.elapsed() > SAY_AGAIN);
         if self.on_terminal {
-            // The rest of a line that was longer is taken away.
+            // The escape sequence clears the rest of a longer previous line.
             let mut out = std::io::stderr();
             let _ = write!(out, "\r{}\x1b[K", line(status, &state)).and_then(|()| out.flush());
             self.is_line_open = true;
@@ -95,7 +95,7 @@ impl Teller {
     }
 }
 
-/// What it is at, without figures.
+/// The current activity, without figures.
 fn state(status: &Status, lag: Duration) -> String {
     match (&status.waits_for, &status.archive) {
         (Some(why), _) => format!("waiting: {}", printable::line(why)),

@@ -11,7 +11,8 @@ use crate::printable;
 pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
     let new = selenite_keyring::keygen(selenite::now());
     let Some(path) = &arguments.output else {
-        // As age-keygen does: the key where it can be redirected, and who it is where that can be seen.
+        // As age-keygen: the key on standard output, and the recipient on standard error if
+        // standard output is redirected.
         if !std::io::stdout().is_terminal() {
             eprintln!("public key: {}", new.recipient);
         }

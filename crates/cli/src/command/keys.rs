@@ -17,7 +17,7 @@ use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
-    // A change is made whole or not at all: who takes a right away has done so in both superblocks when it ends.
+    // A change is atomic: when the command ends, a removed slot is removed from both superblocks.
     let changing = || Access {
         watch: Meter::start().watch(),
         ..access.clone()
@@ -106,17 +106,17 @@ fn show(changed: &Changed) -> Result<(), Complaint> {
     Ok(print(&text)?)
 }
 
-/// Two digits for each byte.
+/// Two hexadecimal digits per byte.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Removing a slot does not make its holder forget the master key.
+/// Warns that the holder of a removed slot may still know the master key.
 fn remind() {
     eprintln!("\nIts holder may still know the master key: replace it with selenite keys renew.");
 }
 
-/// Slots in columns: id, kind, when they were made, whose they are, label.
+/// Slots in columns: id, kind, creation time, recipient, label.
 pub fn slot_lines(slots: &[SlotSummary]) -> Vec<String> {
     let width = slots.iter().map(|slot| slot.who.chars().count()).max().unwrap_or(0);
     slots

@@ -50,7 +50,7 @@ pub fn engines() -> Result<Engines, Complaint> {
     })
 }
 
-/// What a study found: of its store, or of the JSON that was made of one.
+/// The summary of a study, from its store or from a JSON summary.
 fn summary(path: &Path) -> Result<Summary, Complaint> {
     if path.extension().is_some_and(|extension| extension == "json") {
         let text = std::fs::read_to_string(path).map_err(|source| {

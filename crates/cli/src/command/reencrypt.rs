@@ -195,7 +195,7 @@ mod tests {
         lines.text()
     }
 
-    /// Clocks jump, and files lie: no time is reckoned with, and nothing runs over.
+    /// Clocks may be wrong, and files may contain any value: arithmetic on them must not overflow.
     #[test]
     fn whatever_a_report_says_can_be_shown() {
         let all = Report {

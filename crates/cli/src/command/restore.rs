@@ -30,7 +30,7 @@ pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(
         recipients: arguments.recipient.clone(),
         allow_missing: arguments.allow_missing,
         unpinned: arguments.unpinned,
-        // A folder is as near as what would be kept.
+        // Objects of a local folder need not be kept: reading them again is as fast.
         keep_fetched: is_far(&arguments.destination),
         ..Restore::new(&arguments.to)
     };
@@ -47,7 +47,7 @@ pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(
     complain(&restored)
 }
 
-/// How it stands with one that was interrupted.
+/// The state after an interruption, and how to continue.
 fn stopped(how: &Restore) -> String {
     let next = if how.keep_fetched {
         "fetched objects are kept, and the same command continues from there"
@@ -170,7 +170,7 @@ fn warn(to: &Path, restored: &Restored) {
     }
 }
 
-/// Backups from the future, the last first.
+/// Reports backups with a time in the future, the latest first.
 pub fn note_passed_over(names: &[ArchiveName]) {
     let Some(last) = names.first() else { return };
     let count = u64::try_from(names.len()).unwrap_or(u64::MAX);
@@ -180,7 +180,7 @@ pub fn note_passed_over(names: &[ArchiveName]) {
     ));
 }
 
-/// Pages that are missing go to standard error, one to a line.
+/// Reports missing pages on standard error, one per line.
 fn complain(restored: &Restored) -> Result<(), Complaint> {
     if restored.missing.is_empty() {
         return Ok(());

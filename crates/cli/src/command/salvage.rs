@@ -26,7 +26,7 @@ pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), Compla
     complain(&salvaged)
 }
 
-/// What was lost goes to standard error, one line for each range of pages or rows.
+/// Reports losses on standard error, one line for each range of pages or rows.
 fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
     for pages in page_ranges(&salvaged.bad_pages) {
         eprintln!("{pages}: not authentic");
@@ -81,7 +81,7 @@ fn page_ranges(pages: &[u32]) -> Vec<String> {
         .collect()
 }
 
-/// What a table lost, in order; neighbours that were lost for the same reason make one line.
+/// The losses of a table, in order; adjacent ones with the same reason are merged.
 fn lost_ranges(lost: &[Lost]) -> Vec<String> {
     lost.chunk_by(continues)
         .map(|range| match (&range[0], &range[range.len() - 1]) {
@@ -114,7 +114,7 @@ fn lost_ranges(lost: &[Lost]) -> Vec<String> {
         .collect()
 }
 
-/// Whether what was lost second follows the first without a gap, for the same reason.
+/// Whether the second loss follows the first without a gap, for the same reason.
 fn continues(first: &Lost, second: &Lost) -> bool {
     match (first, second) {
         (Lost::Page(a), Lost::Page(b)) => a.why == b.why && a.up_to.is_some() && a.up_to == b.above,

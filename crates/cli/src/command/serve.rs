@@ -1,4 +1,4 @@
-//! `selenite serve`: SQL Server's clients on encrypted databases.
+//! `selenite serve`: encrypted databases for SQL Server's clients.
 
 use std::io;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::output::{note, print};
 use crate::{printable, signal};
 
 pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
-    // Before SQLite is used for anything: what a session takes of its memory would not be limited else.
+    // Before the first use of SQLite: otherwise the memory limit of a session would not apply to its memory.
     selenite::count_memory()?;
-    // Before a key is read. Whatever the caller's umask, what a server makes is its user's alone.
+    // Before a key is read. Whatever the caller's umask, files of the server are accessible only to its user.
     process::forbid_core_dumps()?;
     umask(Mode::RWXG | Mode::RWXO);
     let file = match &arguments.config {
@@ -35,8 +35,8 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     config.log = Log::new(note);
     let verb = if config.data.exists() { "" } else { " (new)" };
     note(&format!("data folder: {}{verb}", printable::path(&config.data)));
-    // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the
-    // next one puts right.
+    // A start may take long, for example to read an identity from a pipe. A signal ends it like a
+    // kill; the next start repairs what it leaves.
     let signal = signal::signal()?;
     let running = Server::start(config, &mut announce, |_| {
         Ok(Arc::new(SqlFront::new(Arc::new(DatabaseRegistry::default()))))

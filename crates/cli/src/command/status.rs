@@ -1,4 +1,4 @@
-//! `selenite status`: of one database, or of all in a folder.
+//! `selenite status`: of one database, or of all databases in a folder.
 
 mod exposition;
 mod listing_json;
@@ -49,7 +49,7 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complai
     end(arguments, !judged.warnings.is_empty())
 }
 
-/// Of a folder, or of one database as if it were one.
+/// The listing of a folder, or of one database as if it were in a folder.
 fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) -> Result<(), Complaint> {
     let path = &arguments.database;
     if arguments.pages {
@@ -76,7 +76,7 @@ fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) 
     end(arguments, listing.has_warnings())
 }
 
-/// What could not be looked into goes to standard error, one to a line.
+/// Reports files and folders that could not be read on standard error, one per line.
 fn complain(listing: &Listing) {
     for one in &listing.unreadable {
         let path = printable::path(&one.path);
@@ -96,7 +96,7 @@ fn place(arguments: &arguments::Status) -> table::DisplayOptions {
     }
 }
 
-/// To the file that was asked for, or to standard output.
+/// Writes the text to the requested file, or to standard output.
 fn deliver(arguments: &arguments::Status, text: &str) -> Result<(), Complaint> {
     let Some(output) = &arguments.output else {
         return Ok(print(text)?);
@@ -127,7 +127,7 @@ fn counts_json(counts: &EpochCounts) -> Value {
     json!({ "epochs": epochs, "blank": counts.blank_count })
 }
 
-/// A database in lines of names and values. What was read from it has no power over a terminal.
+/// A database as lines of names and values. Text from the database cannot control the terminal.
 fn text(status: &Status, judged: &Entry, counts: Option<&EpochCounts>) -> String {
     let mut lines = Lines::default();
     lines.add("database", printable::path(&status.path));
@@ -237,7 +237,7 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
     lines.add_all("key slots", slot_lines(&sealed.slots));
 }
 
-/// Both, in a line.
+/// The state of both superblocks, in a line.
 pub fn superblock_words(found: Superblocks) -> String {
     format!("A {}, B {}", word(found.a_is_whole), word(found.b_is_whole))
 }
@@ -250,7 +250,8 @@ fn word(is_whole: bool) -> &'static str {
     if is_whole { "ok" } else { "damaged" }
 }
 
-/// A database with one superblock opens as ever: no one would notice before the other is lost, too.
+/// Warns of a damaged superblock: the database still opens, so the damage would go unnoticed until
+/// the other one is lost too.
 pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
     if !found.are_whole() {
         eprintln!(

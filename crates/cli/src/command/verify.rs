@@ -36,7 +36,7 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
     Ok(())
 }
 
-/// Records a verification for `selenite status`. If that fails it is a warning: the verification itself succeeded.
+/// Records a verification for `selenite status`. A failure is a warning: the verification itself succeeded.
 pub fn remember(keep: impl FnOnce(&VerifyNotes) -> Result<(), EngineError>) {
     if let Err(error) = VerifyNotes::load().and_then(|notes| keep(&notes)) {
         let error = printable::line(&error.to_string());
@@ -46,7 +46,7 @@ pub fn remember(keep: impl FnOnce(&VerifyNotes) -> Result<(), EngineError>) {
     }
 }
 
-/// The bad places go to standard error, one to a line.
+/// Reports bad pages on standard error, one per line.
 fn complain(report: &Report) -> Result<(), Complaint> {
     let physical = &report.physical;
     list(&physical.bad, physical.bad_count);
@@ -92,7 +92,7 @@ fn list(places: &[BadPage], place_count: u64) {
     }
 }
 
-/// By what a database is older than its anchor.
+/// The evidence that a database is older than its anchor.
 fn age(found: &Comparison) -> String {
     let mut by = Vec::new();
     if found.older_count > 0 {
@@ -110,7 +110,7 @@ fn age(found: &Comparison) -> String {
     by.join("; ")
 }
 
-/// What is said of the comparison, in a line.
+/// The result of the comparison, in a line.
 fn comparison_words(found: &Comparison) -> String {
     let made = utc(found.made);
     match found.verdict() {
@@ -216,7 +216,7 @@ fn verdict(physical: &PhysicalReport) -> String {
 fn speed(physical: &PhysicalReport) -> String {
     let seconds = physical.elapsed.as_secs_f64();
     let took = elapsed(physical.elapsed);
-    // Of what takes less, the rate is the page cache's and the clock's.
+    // For shorter runs, the rate would be determined by the page cache and the clock.
     if seconds < 1.0 {
         return took;
     }

@@ -1,4 +1,4 @@
-//! `selenite verify` with anchors: what is said, and the exit status.
+//! `selenite verify` with anchors: output and exit status.
 
 use crate::bench::{Bench, flip_page};
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::bench::Bench;
 
-/// A full backup, and one that rests on it.
+/// A full backup, and an incremental one based on it.
 fn backed_up() -> (Bench, String, String) {
     let (bench, _) = Bench::encrypted();
     let made = |arguments: &[&str]| {
@@ -79,7 +79,7 @@ fn backups_are_listed_with_a_key_and_without() {
 }
 
 #[test]
-fn a_bad_backup_is_named_and_what_rests_on_it_too() {
+fn a_bad_backup_is_named_and_those_based_on_it_too() {
     let (bench, full, above) = backed_up();
     let verify = ["-i", "key.txt", "backups", "verify", "backups"];
     let ran = bench.run(&verify).done();
@@ -131,7 +131,7 @@ fn pruning_says_what_goes_and_why_the_rest_stays() {
         .done()
         .json();
     let newest = newest["backup"].as_str().unwrap();
-    // Two of one second: either is the newest.
+    // Of two backups of the same second, either is the newest.
     let dry = bench
         .run(&[&prune[..], &["--dry-run", "--json"]].concat())
         .done()
@@ -156,7 +156,7 @@ fn pruning_says_what_goes_and_why_the_rest_stays() {
 fn a_drill_restores_checks_and_leaves_nothing() {
     let (bench, _, above) = backed_up();
     std::fs::create_dir(bench.path("scratch")).unwrap();
-    // By name: of two of one second either is the newest.
+    // By name, because of two backups of the same second either is the newest.
     let drill = [
         "-i",
         "key.txt",
@@ -202,7 +202,7 @@ fn a_drill_with_an_escrow_key_says_what_a_restore_would_need() {
     assert!(ran.err.contains("--for"), "{ran:?}");
 }
 
-/// However it is stopped.
+/// Whether it ends by itself or by a signal.
 #[test]
 fn a_drill_that_is_stopped_leaves_nothing() {
     let (bench, _, _) = backed_up();
@@ -218,7 +218,8 @@ fn a_drill_that_is_stopped_leaves_nothing() {
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        // Its folder is there: by then it hears of signals. It may be over before: nothing is left in each case.
+        // Once its folder exists, it handles signals. It may have ended before: in both cases
+        // nothing may be left.
         let is_at_work = || {
             std::fs::read_dir(&scratch)
                 .unwrap()

@@ -1,4 +1,5 @@
-//! Places of backups that are not there, are empty, or hold what is not whole or not for these keys.
+//! Destinations of backups that are missing, are empty, or contain backups that are incomplete or
+//! encrypted for other keys.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -53,7 +54,7 @@ fn a_place_that_is_not_there_is_an_error_and_an_empty_one_says_so() {
         by_key(&bench, commands[index]).failed(2, "no backups");
     }
     by_key(&bench, commands[2]).done();
-    // Begun, and no more.
+    // A backup that was begun and has no parts.
     let name = back_up(&bench, &[]);
     std::fs::remove_file(object(&bench, &name, "manifest")).unwrap();
     for index in [1, 3, 4] {
@@ -62,7 +63,7 @@ fn a_place_that_is_not_there_is_an_error_and_an_empty_one_says_so() {
 }
 
 #[test]
-fn a_folder_that_is_made_is_told() {
+fn a_created_folder_is_reported() {
     let (bench, _) = Bench::encrypted();
     let backup = |to: &str| by_key(&bench, &["backup", "app.db", to]).done().err;
     assert_eq!(backup("slips/bakups"), "created the folder slips/bakups\n");
@@ -124,7 +125,7 @@ fn a_backup_that_lacks_a_part_is_not_called_complete_and_restore_names_the_part(
     assert_eq!(bench.names(), ["app.db", "backups"]);
 }
 
-/// The escrow identity of these, and of none of those from before.
+/// The escrow identity is a recipient of the last backup, and of none before.
 #[test]
 fn what_the_keys_given_do_not_open_is_not_called_bad_or_missing() {
     let (bench, _) = Bench::encrypted();
@@ -134,7 +135,7 @@ fn what_the_keys_given_do_not_open_is_not_called_bad_or_missing() {
     change(&bench);
     let escrow = bench.recipient("other.txt");
     let for_both = back_up(&bench, &["--recipient", &escrow]);
-    // Nothing tells who sealed it.
+    // An identity that is only a recipient cannot verify the origin.
     let doubted = bench.run(&["-i", "other.txt", "backups", "verify", "backups"]);
     assert!(
         doubted.out.contains("0 good, 0 bad, 3 that the given keys do not open"),
@@ -193,7 +194,7 @@ fn the_columns_of_a_list_stand_below_their_heads_and_help_says_what_they_are() {
     );
 }
 
-/// Pages that were bad when it was made, in a backup that was made all the same.
+/// Pages that were bad when the backup was made with --skip-bad.
 #[test]
 fn a_drill_of_a_backup_that_lacks_pages_goes_on_if_that_is_meant() {
     let (bench, path) = Bench::encrypted();
@@ -207,13 +208,13 @@ fn a_drill_of_a_backup_that_lacks_pages_goes_on_if_that_is_meant() {
     ran.failed(5, "without 1 page");
 }
 
-/// By a limit of the process, as of one that a service manager has set.
+/// With a limit of the process, as a service manager may set it.
 #[test]
-fn a_file_that_may_not_grow_is_an_error_and_nothing_is_left() {
+fn exceeding_the_file_size_limit_is_an_error_and_leaves_nothing() {
     let (bench, _) = Bench::encrypted();
     back_up(&bench, &[]);
     let mut command = Command::new("sh");
-    // Blocks of 512 or of 1024 bytes: both superblocks, and hardly a page.
+    // In blocks of 512 or 1024 bytes: enough for both superblocks, and hardly for a page.
     command.args(["-c", "ulimit -f 70; exec \"$@\"", "sh"]);
     let selenite = bench.command(&[&["-i", "key.txt"], &RESTORE[..]].concat());
     command.arg(selenite.get_program()).args(selenite.get_args());

@@ -1,4 +1,5 @@
-//! `selenite backup` and `selenite restore` that are asked to stop: each says what is left, and how to go on.
+//! Interruptions of `selenite backup` and `selenite restore`: each reports the state that it
+//! leaves, and how to continue.
 
 use std::process::Stdio;
 
@@ -7,10 +8,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::bench::Bench;
 
 const SIGNALS: [Signal; 2] = [Signal::INT, Signal::TERM];
-/// How often one may be done before it hears of the signal.
+/// How often a command may end before it handles the signal.
 const TRIES_MAX: usize = 50;
 
-/// With so much in it that it takes a while.
+/// A database that is large enough for a command to take a while.
 fn large() -> Bench {
     let (bench, _) = Bench::encrypted();
     let sql = "CREATE TABLE large (data); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 240) \
@@ -19,7 +20,7 @@ fn large() -> Bench {
     bench
 }
 
-/// Stops it as soon as it is at work; answers what it said, or nothing where it was done before.
+/// Interrupts the command as soon as it is working. Returns its message, or none if it had ended before.
 fn stopped(bench: &Bench, words: &[&str], signal: Signal, is_at_work: impl Fn() -> bool) -> Option<String> {
     let mut child = bench
         .command(&[&["-i", "key.txt"], words].concat())
@@ -30,7 +31,7 @@ fn stopped(bench: &Bench, words: &[&str], signal: Signal, is_at_work: impl Fn() 
     while !is_at_work() && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
-    // One that is over already is still there to be asked for.
+    // A process that has ended exists until it is reaped, so its id is still valid.
     kill_process(Pid::from_child(&child), signal).unwrap();
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();

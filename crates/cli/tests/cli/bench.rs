@@ -1,16 +1,16 @@
-//! A folder with keys, and the command in it.
+//! A folder with keys, in which tests run the command.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use selenite::{Access, Cell, Rows};
 
-/// A folder with two identities in it: `key.txt` and `other.txt`.
+/// A folder with two identities: `key.txt` and `other.txt`.
 pub struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What a run of the command came to.
+/// The result of a run of the command.
 #[derive(Debug)]
 pub struct Ran {
     pub status: i32,
@@ -33,7 +33,7 @@ impl Bench {
         bench
     }
 
-    /// The same, with an encrypted database in it.
+    /// A bench with an encrypted database.
     pub fn encrypted() -> (Self, PathBuf) {
         let bench = Self::new();
         let path = bench.plain("app.db", NOTES);
@@ -71,7 +71,7 @@ impl Bench {
         run(&mut self.command(arguments))
     }
 
-    /// How this process opens what the command has made.
+    /// The access with which this process opens the command's databases.
     pub fn access(&self) -> Access {
         Access {
             identity: Some(format!("age:{}", self.path("key.txt").display()).parse().unwrap()),
@@ -79,14 +79,14 @@ impl Bench {
         }
     }
 
-    /// Whether a process may lock all of its memory: it is root's, or has no limit.
+    /// Whether a process may lock all of its memory: it runs as root, or has no limit.
     pub fn may_lock_memory(&self) -> bool {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).maximum;
         let capabilities = rustix::thread::capabilities(None).unwrap();
         limit.is_none() || capabilities.effective.contains(rustix::thread::CapabilitySet::IPC_LOCK)
     }
 
-    /// The names in the folder that are no key's, no configuration's and no state's.
+    /// The names in the folder, except those of keys, configuration and state.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = entries
@@ -120,13 +120,13 @@ pub fn run(command: &mut Command) -> Ran {
 }
 
 impl Ran {
-    /// It was done.
+    /// Asserts success.
     pub fn done(self) -> Self {
         assert_eq!(self.status, 0, "{self:?}");
         self
     }
 
-    /// It failed in this way, and says what happened and what to do.
+    /// Asserts a failure with this status, and with a message of what happened and what to do.
     pub fn failed(self, status: i32, what: &str) -> Self {
         assert_eq!(self.status, status, "{self:?}");
         assert!(self.err.contains("error: ") && self.err.contains(what), "{self:?}");
@@ -146,7 +146,7 @@ pub fn flip_page(path: &Path, page_no: usize) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// For statements whose rows no one wants.
+/// For statements whose rows are not needed.
 pub struct Ignored;
 
 impl Rows for Ignored {

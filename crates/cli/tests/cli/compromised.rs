@@ -1,5 +1,5 @@
-//! `selenite compromised` beside changes that were begun before it, and after runs of its own that
-//! were stopped; changes of keys that are interrupted.
+//! `selenite compromised` after earlier changes that are incomplete, and after interrupted runs of
+//! its own; interrupted changes of keys.
 
 use std::process::Stdio;
 
@@ -10,12 +10,12 @@ use selenite::storage::Disk;
 use crate::bench::{Bench, Ignored, Ran};
 use crate::reencrypt::{bench, count, seal, start_slowly, state, wait_until_seen};
 
-/// Another identity, and the first digits of its slot.
+/// Adds another identity. Returns the first digits of its slot.
 fn add(bench: &Bench, name: &str) -> String {
     if !bench.path(name).exists() {
         bench.run(&["keygen", "-o", name]).done();
     }
-    // By its file: so it is marked as the identity's own.
+    // By the file of the identity, so that the slot gets an origin mark.
     bench.run(&["-i", "key.txt", "keys", "add", "app.db", name]).done();
     opens(bench, name).done();
     let listed = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
@@ -31,7 +31,7 @@ fn compromised(bench: &Bench, arguments: &[&str]) -> Ran {
     bench.run(&[&["-i", "key.txt", "compromised", "app.db"], arguments].concat())
 }
 
-/// Starts one, and ends it in its third step.
+/// Starts a run, and ends it in its third step by a signal.
 fn stop_in_last_step(bench: &Bench, slot: &str, signal: Signal) -> std::process::Output {
     let slow = ["-i", "key.txt", "compromised", "app.db", slot, "--max-rate", "200kB/s"];
     let child = bench
@@ -45,7 +45,7 @@ fn stop_in_last_step(bench: &Bench, slot: &str, signal: Signal) -> std::process:
     child.wait_with_output().unwrap()
 }
 
-/// One that no one ends by himself.
+/// A re-encryption that was killed.
 fn stop_a_new_key(bench: &Bench) {
     let mut child = start_slowly(bench);
     child.kill().unwrap();
@@ -80,7 +80,7 @@ fn a_change_that_was_begun_before_is_not_taken_for_the_third_step() {
 }
 
 #[test]
-fn two_in_a_row_are_both_shut_out() {
+fn two_key_holders_in_a_row_are_both_revoked() {
     let bench = bench();
     let first = add(&bench, "other.txt");
     let second = add(&bench, "third.txt");
@@ -106,7 +106,7 @@ fn stopped_in_its_last_step_it_says_how_to_go_on_and_does_no_more_than_is_left()
         err.contains(&format!("selenite compromised app.db {slot} --go-on")),
         "{err}"
     );
-    // No one knows a slot that is gone from one that was mistyped.
+    // A removed slot cannot be distinguished from a mistyped one.
     compromised(&bench, &[&slot]).failed(2, "--go-on");
     let told = compromised(&bench, &[&slot, "--go-on"]).done().out;
     assert!(told.contains("already done") && told.contains("key epoch 2"), "{told}");
@@ -130,7 +130,7 @@ fn a_slot_that_would_be_lost_stops_it_before_anything_is_changed() {
 }
 
 #[test]
-fn a_new_key_is_not_the_one_that_somebody_began_before() {
+fn a_new_key_does_not_continue_an_earlier_one() {
     let bench = bench();
     stop_a_new_key(&bench);
     let refused = seal(&bench, &["--new-key"]).failed(2, "in progress");
@@ -144,7 +144,7 @@ fn a_new_key_is_not_the_one_that_somebody_began_before() {
     assert!(!told.contains("continued") && told.contains("key epoch 3"), "{told}");
 }
 
-/// Starts a command that has to wait for a writer, and interrupts it when it can hear that.
+/// Starts a command that has to wait for a writer, and interrupts it once it handles signals.
 fn interrupt_waiting(bench: &Bench, arguments: &[&str]) -> Ran {
     let writer = Database::open(&Disk, &bench.path("app.db"), &bench.access()).unwrap();
     writer.run("BEGIN IMMEDIATE", &mut Ignored).unwrap();
@@ -166,7 +166,7 @@ fn interrupt_waiting(bench: &Bench, arguments: &[&str]) -> Ran {
     }
 }
 
-/// As proc_pid_status(5) has it: SigCgt, of which SIGINT is the second bit.
+/// From proc_pid_status(5): SigCgt, of which SIGINT is the second bit.
 fn catches_interrupts(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));

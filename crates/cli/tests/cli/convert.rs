@@ -118,12 +118,12 @@ fn a_database_in_use_is_exit_status_7_and_stays_as_it_is() {
         );
         user.execute_batch("UPDATE note SET text = text").unwrap();
         drop(user);
-        // Only now: closing the file any earlier would give up this process's locks (fcntl(2)).
+        // Only here: closing the file earlier would release this process's locks (fcntl(2)).
         assert_eq!(std::fs::read(&path).unwrap().len(), before.len(), "{mode} {sql}");
     }
 }
 
-/// An application may have taught its SQLite an order of texts that no one else knows.
+/// An application may define collations that other programs do not have.
 #[test]
 fn a_collation_of_the_application_is_an_error_that_says_what_to_do() {
     let bench = Bench::new();
@@ -141,7 +141,7 @@ fn a_collation_of_the_application_is_an_error_that_says_what_to_do() {
     assert_eq!(bench.names(), ["app.db"]);
 }
 
-/// Readers go on, and so does the one who copies.
+/// Neither the reader nor the copy is blocked.
 #[test]
 fn to_a_new_file_works_beside_a_reader() {
     let bench = Bench::new();
@@ -168,14 +168,14 @@ fn ctrl_c_leaves_the_database_and_nothing_else() {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // As soon as it has begun to write.
+        // As soon as the command has begun to write.
         let is_writing = || bench.names().iter().any(|name| name.contains("selenite-tmp"));
         while !is_writing() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let output = child.wait_with_output().unwrap();
-        // This process may have been kept from looking until all was done: then it is done again.
+        // The command may have completed before this process saw the file; then the attempt is repeated.
         let is_done = output.status.success();
         if is_done {
             std::fs::write(&path, &before).unwrap();

@@ -78,7 +78,8 @@ fn errors_of_sql_and_of_data_differ() {
     .done();
 }
 
-/// `selenite exec ... | head -1`: the reader is gone, and no one complains.
+/// `selenite exec ...
+/// head -1`: the reader has ended, which is not reported as an error.
 #[test]
 fn a_reader_that_stops_is_no_error() {
     use std::io::{BufRead, BufReader, Read};

@@ -1,4 +1,4 @@
-//! A small parser of Prometheus' text format, version 0.0.4, that refuses what Prometheus would.
+//! A small parser of Prometheus' text format, version 0.0.4, as strict as Prometheus.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// All samples of a text; panics where a line is none, where a metric's samples do not stand together behind its
-/// HELP and TYPE, and where there is one twice.
+/// All samples of a text. Panics on an invalid line, on samples of a metric that are not together
+/// after its HELP and TYPE, and on a repeated sample.
 pub fn parse(text: &str) -> Vec<Sample> {
     assert!(text.ends_with('\n'), "the last line has its end");
     let mut samples: Vec<Sample> = Vec::new();
@@ -63,7 +63,7 @@ fn sample(line: &str) -> Sample {
     }
 }
 
-/// What stands before the closing quote, and what behind it.
+/// The text before the closing quote, and the text after it.
 fn quoted(text: &str) -> (String, &str) {
     let mut inner = String::new();
     let mut chars = text.char_indices();

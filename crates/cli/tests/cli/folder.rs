@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::bench::{Bench, NOTES, Ran, flip_page, run};
 use crate::exposition::{Sample, parse};
 
-/// An encrypted database in `srv`, one in clear, an unencrypted copy, a damaged one and another product's.
+/// An encrypted database in `srv`, an unencrypted one, an unencrypted copy, a damaged one and
+/// another product's.
 fn scene() -> Bench {
     let bench = Bench::new();
     fs::create_dir(bench.path("srv")).unwrap();
@@ -24,7 +25,7 @@ fn scene() -> Bench {
     let mut bytes = fs::read(bench.path("srv/torn.db")).unwrap();
     (bytes[100], bytes[32868]) = (bytes[100] ^ 1, bytes[32868] ^ 1);
     fs::write(bench.path("srv/torn.db"), bytes).unwrap();
-    // As if they were encrypted on another machine: no verification is recorded on this one.
+    // As if they had been encrypted on another machine: this one has no record of a verification.
     fs::remove_dir_all(bench.path(".local/state/selenite")).unwrap();
     bench.plain("srv/app.db.bak", NOTES);
     bench.plain("srv/clear.db", NOTES);
@@ -70,7 +71,7 @@ fn unlocked(bench: &Bench, path: &Path) -> Unlocked {
     selenite_keyring::unlock(&bytes[..32768], &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
-/// Changes a superblock in both places, as no one but a holder of its keys can.
+/// Changes a superblock in both positions, as only a holder of its keys can.
 fn rewrite(bench: &Bench, name: &str, change: impl FnOnce(&mut Unlocked)) {
     let path = bench.path(name);
     let mut next = unlocked(bench, &path);
@@ -152,7 +153,7 @@ fn warnings_are_an_exit_status_if_that_is_asked_for() {
         .done();
     bench.run(&["-i", "key.txt", "verify", "srv/app.db"]).done();
     bench.run(&["status", "srv/app.db", "--fail-on-warning"]).done();
-    // A damaged one in the plain form is an error, as ever.
+    // For a single database, a damaged one is an error.
     bench.run(&["status", "srv/torn.db"]).failed(5, "superblock");
 }
 
@@ -385,7 +386,7 @@ fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
     );
     elsewhere(&verify);
     assert!(elsewhere(&["status", "srv/app.db"]).out.contains(", today, full"));
-    // Where nothing can be kept, the verify is good all the same.
+    // If the result cannot be recorded, the verification still succeeds.
     let mut command = bench.command(&verify);
     let ran = run(command.env("SELENITE_STATE", "/dev/null/x")).done();
     assert!(
@@ -448,9 +449,9 @@ fn the_plain_status_counts_pages_by_epoch_and_says_how_far_it_is() {
 }
 
 #[test]
-fn what_can_not_be_looked_into_is_said_and_ends_nothing() {
+fn unreadable_files_are_reported_and_end_nothing() {
     let bench = scene();
-    // Standard input is a database of the folder: opening it again would drop this process's locks.
+    // Standard input is a database of the folder: opening it again would release this process's locks.
     let input = fs::File::open(bench.path("srv/clear.db")).unwrap();
     let mut command = bench.command(&["status", "srv", "--json", "--fail-on-warning"]);
     let ran = run(command.stdin(input));

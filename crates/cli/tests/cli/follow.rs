@@ -1,4 +1,4 @@
-//! `selenite follow` that is asked to end while its destination is away, and by the limits of who runs it.
+//! Interruptions of `selenite follow` while its destination is unreachable, and limits of its user.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -34,7 +34,7 @@ fn ask(database: &Database, sql: &str) -> Vec<i64> {
     rows.0
 }
 
-/// Whether someone keeps the log from being cut.
+/// Whether a process prevents the log from being truncated.
 fn is_log_held(database: &Database) -> bool {
     ask(database, "PRAGMA wal_checkpoint(TRUNCATE)")[0] != 0
 }
@@ -48,7 +48,7 @@ fn in_wal_mode() -> (Bench, Database) {
     (bench, database)
 }
 
-/// One who follows, and what it says.
+/// A process of `selenite follow` and its output.
 struct Follower {
     child: Child,
     lines: Receiver<String>,
@@ -88,7 +88,7 @@ impl Follower {
         );
     }
 
-    /// Ends it, and answers what it says at the end.
+    /// Ends it. Returns its last output.
     fn end(mut self, signal: Signal) -> String {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let mut out = String::new();
@@ -106,7 +106,7 @@ impl Drop for Follower {
 }
 
 #[test]
-fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
+fn a_follower_that_is_stopped_while_the_destination_is_unreachable_releases_the_log() {
     for signal in [Signal::INT, Signal::TERM] {
         for is_too_long in [false, true] {
             let (bench, database) = in_wal_mode();
@@ -125,7 +125,7 @@ fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
             insert(if is_too_long { 2_000_000 } else { 10 });
             follower.hear("waiting: can't ");
             if is_too_long {
-                // It lets go by itself.
+                // The follower releases the log by itself.
                 while is_log_held(&database) {
                     std::thread::yield_now();
                 }
@@ -156,13 +156,13 @@ fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
 }
 
 #[test]
-fn a_file_that_may_not_grow_is_an_error_with_words() {
+fn exceeding_the_file_size_limit_is_an_error_with_a_message() {
     let (bench, database) = in_wal_mode();
     for _ in 0..20 {
         ask(&database, "INSERT INTO note (text) VALUES (randomblob(50000))");
     }
     let program = env!("CARGO_BIN_EXE_selenite");
-    // 256 KiB: more than the index of the log takes.
+    // 256 KiB: larger than the WAL index.
     let words = format!("ulimit -f 512; exec {program} -i key.txt follow app.db backups --once");
     let mut command = Command::new("sh");
     let folder = bench.path("");
@@ -172,7 +172,7 @@ fn a_file_that_may_not_grow_is_an_error_with_words() {
         .env_clear()
         .env("HOME", &folder);
     run(&mut command).failed(6, "File too large");
-    // What it leaves is gone on with where there is room.
+    // The backup that it leaves is continued when there is space.
     bench
         .run(&["-i", "key.txt", "follow", "app.db", "backups", "--once"])
         .done();
@@ -182,7 +182,7 @@ fn a_file_that_may_not_grow_is_an_error_with_words() {
 }
 
 #[test]
-fn until_when_it_was_followed_is_what_the_log_says_and_not_when_its_files_were_copied() {
+fn the_end_of_following_comes_from_the_log_and_not_from_file_times() {
     let (bench, database) = in_wal_mode();
     let send = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
     bench.run(&send).done();
@@ -198,7 +198,7 @@ fn until_when_it_was_followed_is_what_the_log_says_and_not_when_its_files_were_c
     };
     let until = list()["backups"][0]["followed_until"].clone();
     assert!(until.is_string(), "{until}");
-    // As `cp -r` leaves it, years later.
+    // As after `cp -r`, years later.
     let much_later = std::time::SystemTime::now() + std::time::Duration::from_secs(100_000_000);
     let mut folders = vec![bench.path("backups")];
     while let Some(folder) = folders.pop() {
@@ -217,11 +217,11 @@ fn until_when_it_was_followed_is_what_the_log_says_and_not_when_its_files_were_c
         text.contains(&format!("followed until {}", until.as_str().unwrap())),
         "{text}"
     );
-    // No one without a key knows.
+    // Without a key, the time is not available.
     let closed = bench.run(&["backups", "list", "backups", "--json"]).done().json();
     assert_eq!(closed["backups"][0]["followed_until"], serde_json::Value::Null);
     assert_eq!(closed["backups"][0]["followed"], true);
-    // And while one follows, status has nothing to warn of; of what a kill left it does.
+    // While a follower runs, status has no warning; after a kill it does.
     let codes = || bench.run(&["status", "app.db", "--json"]).done().json()["warnings"].to_string();
     let follower = Follower::start(&bench);
     while !bench.names().iter().any(|name| name.ends_with("-claim")) {

@@ -1,4 +1,4 @@
-//! What the command says of itself.
+//! The help of the command.
 
 use crate::bench::{Bench, run};
 
@@ -44,9 +44,9 @@ fn every_command_shows_an_example() {
     assert!(bench.run(&["--help"]).out.contains("130  interrupted"));
 }
 
-/// Studies have keys of their own.
+/// Configurations of studies have keys too.
 #[test]
-fn the_lab_does_not_speak_of_identities() {
+fn the_help_of_the_lab_omits_identities() {
     let bench = Bench::new();
     for words in [
         &["lab", "--help"][..],
@@ -65,12 +65,13 @@ fn the_lab_does_not_speak_of_identities() {
     for words in [&["--help"][..], &["exec", "--help"], &["keys", "add", "--help"]] {
         assert!(bench.run(words).done().out.contains("--identity"), "{words:?}");
     }
-    // Where it stands, it is no mistake, as everywhere.
+    // Its position does not matter, as for every global option.
     bench.run(&["-i", "key.txt", "lab", "init"]).done();
     bench.run(&["lab", "-i", "key.txt", "init"]).done();
 }
 
-/// The options of all commands are left out where they mean nothing, and accepted there all the same.
+/// Global options are omitted from the help of commands to which they do not apply, and accepted
+/// there all the same.
 #[test]
 fn help_leaves_out_options_that_do_not_apply() {
     let bench = Bench::new();
@@ -144,7 +145,7 @@ fn wrong_usage_is_exit_status_2() {
         .failed(2, "deprecated");
 }
 
-/// Someone pastes the key itself where its file should be named.
+/// A user may paste the key itself in place of its file's path.
 #[test]
 fn a_secret_key_in_an_argument_is_not_repeated() {
     let bench = Bench::new();

@@ -109,7 +109,7 @@ fn keys_are_listed_added_replaced_and_removed() {
     let listed = slots(&bench);
     assert_eq!((listed.len(), listed[1].1.as_str()), (2, "backup host"));
 
-    // Anyone who knows a recipient could have made the slot: its holder accepts it once.
+    // The slot may have been made by anyone with the public recipient, so its holder accepts it once.
     let refused = bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]);
     refused.failed(4, "foreign origin");
     let any = ["-i", "other.txt", "--origin", "any", "exec", "app.db", "SELECT 1"];
@@ -155,7 +155,7 @@ fn keys_are_listed_added_replaced_and_removed() {
 }
 
 #[test]
-fn renewing_keeps_whoever_can_be_asked_and_drops_others_only_if_told() {
+fn renewing_keeps_known_key_holders_and_drops_others_only_on_request() {
     let (bench, _) = Bench::encrypted();
     std::fs::write(bench.path("phrase.txt"), "correct horse battery staple\n").unwrap();
     bench
@@ -188,7 +188,7 @@ fn renewing_keeps_whoever_can_be_asked_and_drops_others_only_if_told() {
 }
 
 #[test]
-fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew() {
+fn a_pinned_database_is_refused_with_another_master_key_and_renewing_updates_the_pin() {
     let (bench, path) = Bench::encrypted();
     bench.run(&["-i", "key.txt", "keys", "pin", "app.db"]).done();
     let status = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
@@ -197,7 +197,7 @@ fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew()
     let ran = bench.run(&["-i", "key.txt", "keys", "renew", "app.db"]).done();
     assert!(ran.out.contains("pinned again in "), "{ran:?}");
     bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
-    // The file as it was before: the same database, under the master key that was taken out of service.
+    // The file as before: the same database, under the master key that was replaced.
     std::fs::write(&path, old).unwrap();
     bench
         .run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"])
@@ -211,7 +211,7 @@ fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew()
     bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
 }
 
-/// Else no one who trusts that file could open the database afterwards.
+/// Otherwise the database could not be opened any more with that keyring file.
 #[test]
 fn a_master_key_is_not_renewed_where_the_keyring_file_that_pins_it_cannot_be_written() {
     let (bench, path) = Bench::encrypted();
@@ -308,7 +308,7 @@ fn an_exported_key_opens_a_database_whose_identities_are_lost() {
     bench
         .run(&["-i", "new.txt", "keys", "renew", "app.db", "--drop"])
         .done();
-    // A machine that was quick has renewed it in the same second.
+    // A fast machine has renewed it in the same second.
     let ran = import("other.txt");
     assert!([4, 5].contains(&ran.status), "{ran:?}");
 }

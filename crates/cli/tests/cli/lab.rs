@@ -1,4 +1,4 @@
-//! `selenite lab`: a small study end to end, killed in between, and what bad input gets.
+//! `selenite lab`: a small study end to end, killed in between, and invalid input.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A folder with a small study in it.
+/// A folder with a small study.
 struct Lab {
     folder: tempfile::TempDir,
 }
@@ -27,7 +27,7 @@ impl Lab {
         command.arg("lab").args(arguments).current_dir(self.folder.path());
         command
             .env("SELENITE_CONFIG", "/dev/null")
-            // A file is cold once it is on the disk: nothing may take its syncs away, as eatmydata does for tests.
+            // Cold files require real syncs, which eatmydata, used for other tests, would suppress.
             .env_remove("LD_PRELOAD")
             .env_remove("SELENITE_WORKERS");
         command
@@ -53,7 +53,7 @@ impl Lab {
         serde_json::from_str(&self.done(&["status", "small.lab.db", "--json"])).unwrap()
     }
 
-    /// Starts the study, and kills it with SIGKILL when it is about to run its sixth block.
+    /// Starts the study, and kills it with SIGKILL before its sixth block.
     fn run_and_kill(&self) {
         let mut child = self
             .command(&["run", "small.toml", "--progress", "json"])
@@ -69,7 +69,7 @@ impl Lab {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.is_some(), "it ended before it was killed");
-        // A worker that was just being started has the lock for as long as it takes to become another program.
+        // A worker that was just forked holds the lock until it has executed its program.
         assert!((0..1000).any(|_| self.status()["running"] == false), "it still runs");
     }
 }
@@ -115,14 +115,14 @@ fn a_study_that_was_killed_goes_on_and_reports() {
     lab.done(&["export", "small.lab.db", "figures"]);
     assert!(std::fs::read_to_string(lab.path("r.html")).unwrap().contains("<svg"));
     let found = summary(&lab.path("r.json"));
-    // What the killed session left undone was done in another one.
+    // The remaining blocks of the killed session ran in another one.
     assert!(found["study"]["sessions"].as_u64().unwrap() >= 5, "{}", found["study"]);
     let aes = &found["arms"].as_array().unwrap()[2];
     assert!(!aes["proof"].as_array().unwrap().is_empty(), "{aes}");
     let blocks = std::fs::read_to_string(lab.path("figures/blocks.csv")).unwrap();
     assert!(blocks.lines().count() > 60, "{blocks}");
 
-    // Bytes that are asked for are no matter of chance: a sealed page is read as a page is.
+    // Requested bytes are deterministic: a sealed page is read like any page.
     let bytes = [
         "gate",
         "r.json",
@@ -155,7 +155,7 @@ fn a_finished_study_is_extended_and_says_so() {
         (&"complete".into(), &4.into())
     );
 
-    // Another program: it runs, but its file is not the same.
+    // A program that behaves the same, but whose file differs.
     let other = lab.path("selenite-other");
     std::fs::copy(env!("CARGO_BIN_EXE_selenite"), &other).unwrap();
     let mut file = std::fs::File::options().append(true).open(&other).unwrap();
@@ -261,7 +261,7 @@ fn connections_openings_and_indexes_are_measured_beside_suite_none() {
             "{name}: {text}"
         );
     }
-    // A study costs no more than itself.
+    // Compared with itself, a study costs no more.
     let gate = lab.run(&["gate", "each.lab.db", "--against", "e.json"]);
     assert_eq!(
         gate.status.code(),
@@ -288,7 +288,7 @@ fn a_master_that_was_changed_meanwhile_is_loaded_again() {
     assert!(status.contains("`plain2` was changed"), "{status}");
 }
 
-/// The one database in a folder.
+/// The only database in a folder.
 fn walk(folder: &Path) -> PathBuf {
     let entries = std::fs::read_dir(folder).unwrap();
     let found = entries.map(|entry| entry.unwrap().path());
@@ -298,8 +298,8 @@ fn walk(folder: &Path) -> PathBuf {
         .unwrap()
 }
 
-/// The hummer measurement reads its parameters in every loop, so that they can be changed, and the test stopped,
-/// while it runs.
+/// The hummer measurement reads its parameters in every loop, so that they can be changed, and the
+/// work can be stopped, while it runs.
 #[test]
 fn a_mix_is_changed_and_a_study_stopped_while_it_runs() {
     let lab = Lab::new();
@@ -375,7 +375,7 @@ fn bad_input_gets_an_error_and_no_number() {
     let said = lab.refused(&["run", "bad.toml"], 2);
     assert!(said.contains("pears") && said.contains("pairs"), "{said}");
 
-    // A program that lies elsewhere has no workers beside it.
+    // A program in another folder has no workers beside it.
     let program = lab.path("selenite");
     if std::fs::hard_link(env!("CARGO_BIN_EXE_selenite"), &program).is_err() {
         std::fs::copy(env!("CARGO_BIN_EXE_selenite"), &program).unwrap();
@@ -409,7 +409,7 @@ fn bad_input_gets_an_error_and_no_number() {
     );
     let plan = lab.done(&["run", "small.toml", "--dry-run", "--set", "data.size=64M"]);
     assert!(plan.contains("blocks"), "{plan}");
-    // Forty copies of 64 GiB fit on no disk that tests are run on.
+    // Forty copies of 64 GiB exceed the disk of any test machine.
     let arms: Vec<String> = (0..20)
         .flat_map(|n| {
             [
@@ -432,7 +432,7 @@ fn bad_input_gets_an_error_and_no_number() {
     lab.refused(&["control", "nothing.lab.db", "--mix", "5/5/5"], 2);
 }
 
-/// Blocks of three seconds at least, in which a process mostly waits.
+/// Blocks of at least three seconds, in which a process mostly waits.
 const HUMMER: &str = r#"
 [study]
 name = "small"
@@ -457,7 +457,7 @@ cache = "os"
 gating = true
 "#;
 
-/// Two cells and a megabyte: a study takes seconds.
+/// Two cells and one megabyte: a study takes seconds.
 const SMALL: &str = r#"
 [study]
 name = "small"
@@ -488,7 +488,7 @@ work = { kind = "like", rehearsals = 1 }
 cache = "page"
 "#;
 
-/// A cell of each work with several connections, and of an insert that is done by two processes.
+/// A cell for each kind of work with several connections, and one for inserts by two processes.
 const EACH: &str = r#"
 [study]
 name = "each"

@@ -1,4 +1,5 @@
-//! `selenite lab`: a workload while every page is re-encrypted, by a stand-in for the administrator's program.
+//! `selenite lab`: a workload during a re-encryption of every page, by a substitute for the
+//! administrator's program.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use serde_json::Value;
 struct Lab(tempfile::TempDir);
 
 impl Lab {
-    /// A folder with the study, and with a program that does what is in `script`.
+    /// A folder with the study, and with a program that runs `script`.
     fn new(script: &str) -> Self {
         let lab = Self(tempfile::tempdir().unwrap());
         let program = lab.path("administrator");
@@ -50,7 +51,7 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
+fn throughput_is_measured_before_during_and_after_a_reencryption() {
     let lab = Lab::new(VACUUM);
     lab.done(&["run", "online.toml", "--progress", "none"]);
     let shown = lab.done(&["report", "online.lab.db", "--ascii"]);
@@ -85,7 +86,7 @@ fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
     lab.done(&["export", "online.lab.db", "figures"]);
     let phases = std::fs::read_to_string(lab.path("figures/phases.csv")).unwrap();
     assert_eq!(phases.lines().count(), 1 + 2 * 4, "{phases}");
-    // What is judged is what is asked for by itself.
+    // By default the gate uses the deciding metric.
     let gate = lab.run(&["gate", "online.lab.db", "--fail-above", "11%"]);
     assert_eq!(
         gate.status.code(),
@@ -95,7 +96,7 @@ fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
     );
 }
 
-/// What a study runs without another program being named.
+/// The default program of a study.
 #[test]
 fn selenite_itself_is_the_administrators_program() {
     let lab = Lab::new("exit 1");
@@ -114,7 +115,7 @@ fn selenite_itself_is_the_administrators_program() {
     }
 }
 
-/// A cell has all phases of all arms, and only those who encrypt were re-encrypted.
+/// A cell has all phases of all arms, and only encrypted arms were re-encrypted.
 fn check(cell: &Value) {
     for (arm, is_sealed) in [("plain", false), ("plain2", false), ("AES_256", true), ("NONE", false)] {
         let levels = &cell["phases"][arm];
@@ -167,7 +168,7 @@ fn a_program_that_seals_nothing_or_fails_is_an_error() {
     }
 }
 
-/// Every page is written again, and so sealed again. It waits for those who write.
+/// Rewrites every page, which re-encrypts it. Waits for writers.
 const VACUUM: &str = r#"
 until "$SELENITE" "$1" "$2" exec "$4" "VACUUM" 2>/dev/null; do :; done
 echo "sealed by a stand-in: $5 $6 $7""#;

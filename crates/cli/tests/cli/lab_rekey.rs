@@ -1,4 +1,4 @@
-//! `selenite lab`: what is done to a whole database at once, end to end.
+//! `selenite lab`: work on a whole database, end to end.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +22,7 @@ fn a_key_is_changed_beside_a_copy_of_the_bytes_and_twins_keep_theirs() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("whole.toml"), WHOLE).unwrap();
-    // A key that did not stay would fail the cell behind it, and the comparison after a session.
+    // If the database lost its key, the next cell and the comparison after the session would fail.
     lab(folder, &["run", "whole.toml", "--progress", "none"]).unwrap();
     let shown = lab(folder, &["report", "whole.lab.db", "--ascii"]).unwrap();
     lab(folder, &["report", "whole.lab.db", "--json", "w.json"]).unwrap();
@@ -40,7 +40,7 @@ fn a_key_is_changed_beside_a_copy_of_the_bytes_and_twins_keep_theirs() {
     );
     for (arm, level) in rekey["levels"].as_object().unwrap() {
         let metric = |name: &str| level["metrics"][name].as_f64().unwrap();
-        // All of it is rewritten, by arms that have no key, too; once, and with what belongs to it.
+        // Everything is rewritten once, also by arms without a key, together with auxiliary data.
         let moved = metric("write-chars") / metric("database-bytes");
         assert!((0.9..1.5).contains(&moved), "{arm}: {moved} {level}");
         assert_eq!(level["blocks"], 4, "{arm}: {level}");
@@ -48,7 +48,7 @@ fn a_key_is_changed_beside_a_copy_of_the_bytes_and_twins_keep_theirs() {
 }
 
 #[test]
-fn where_there_is_no_key_none_is_changed() {
+fn a_rekey_of_an_arm_without_a_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("none.toml"), WHOLE.replace("AEGIS_256X4", "NONE")).unwrap();

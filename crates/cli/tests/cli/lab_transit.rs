@@ -1,4 +1,4 @@
-//! `selenite lab` around `selenite serve`: what encryption in transit costs, end to end.
+//! `selenite lab` with `selenite serve`: the cost of encryption in transit, end to end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn what_a_server_sends_is_proved_encrypted_counted_and_measured() {
     let switches = |arm: &str| cell["levels"][arm]["metrics"]["switches"].as_f64().unwrap();
     for arm in names {
         let level = &cell["levels"][arm];
-        // 40,002 DONEs of 13 bytes in packets that carry 4088.
+        // 40,002 DONEs of 13 bytes in packets with 4088 bytes of data.
         assert_eq!(
             (&level["pages"], &level["operations"]),
             (&128.0.into(), &20_000.0.into()),
@@ -55,7 +55,7 @@ fn what_a_server_sends_is_proved_encrypted_counted_and_measured() {
             "{arm}: {level}"
         );
     }
-    // Each packet is handed to another thread, which need not give its processor up for it.
+    // Each packet is passed to another thread, for which the session's thread need not yield its processor.
     assert!(switches("offload") > 0.0, "{cell}");
     let page = std::fs::read_to_string(folder.join("w.md")).unwrap();
     for part in [

@@ -1,4 +1,4 @@
-//! `selenite lab-worker`, as the lab drives it.
+//! `selenite lab-worker`, as driven by the lab.
 
 use std::process::Command;
 

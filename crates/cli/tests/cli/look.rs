@@ -106,7 +106,7 @@ fn verify_lists_bad_pages_on_standard_error() {
     assert_eq!(json["bad"][1]["file"], "database");
 }
 
-/// Two authentic halves that do not fit: the pages are what was written, at different times.
+/// Pages that are each authentic but of different times.
 #[test]
 fn verify_finds_an_old_page_by_the_integrity_check() {
     let (bench, path) = Bench::encrypted();
@@ -126,7 +126,7 @@ fn verify_finds_an_old_page_by_the_integrity_check() {
     assert!(ran.out.contains("all of it"), "{ran:?}");
 }
 
-/// What is read while it is written is read again, and not taken for bad.
+/// A page that is read while it is written is read again, and not reported as bad.
 #[test]
 fn verify_finds_nothing_bad_while_others_write() {
     for mode in ["WAL", "DELETE"] {
@@ -157,7 +157,7 @@ fn verify_finds_nothing_bad_while_others_write() {
     }
 }
 
-/// The other superblock opens the database; no one would notice before that is lost, too.
+/// The other superblock still opens the database, so the damage would go unnoticed.
 #[test]
 fn a_damaged_superblock_is_reported_and_repaired() {
     let (bench, path) = Bench::encrypted();
@@ -216,7 +216,7 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
     let rows = bench.run(&["-i", "other.txt", "exec", "saved.db", sum]).done().out;
     assert!(rows.contains("500"), "{rows}");
 
-    // Its leaf in the middle; the message names the page and its rows.
+    // The leaf in the middle of the table; the message names the page and its rows.
     flip_page(&path, 4);
     bench
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"])
@@ -275,13 +275,13 @@ fn a_database_whose_first_64_kib_are_gone_is_damaged_and_not_in_clear() {
 #[test]
 fn what_only_looks_like_a_file_of_ours_is_no_database() {
     let bench = Bench::new();
-    // Another product's: random bytes at any page size.
+    // Another product's file: random bytes at any page size.
     let noise: Vec<u8> = (0..200_000_u64)
         .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23).to_le_bytes())
         .collect();
     std::fs::write(bench.path("noise.db"), noise).unwrap();
     bench.run(&["status", "noise.db"]).failed(3, "not an SQLite database");
-    // Small numbers where an epoch would be, and nothing random behind them.
+    // Small numbers in the position of an epoch, without random bytes after them.
     let counts: Vec<u8> = (0..100_000_u32).flat_map(|_| 1_u32.to_be_bytes()).collect();
     std::fs::write(bench.path("counts.db"), counts).unwrap();
     bench.run(&["verify", "counts.db"]).failed(3, "not an SQLite database");

@@ -1,5 +1,5 @@
-//! Databases that others made (FORMAT 4.7), by the commands: who admits them, and how identities that prove nothing
-//! are pinned.
+//! Databases made by others (FORMAT 4.7): the commands that accept them, and pins of identities
+//! that cannot make origin marks.
 
 use std::fs;
 
@@ -92,7 +92,7 @@ fn status_and_list_tell_the_origin_and_the_commitment() {
     assert_eq!(bench.run(&warned).status, 1);
 }
 
-/// A command that turns every byte round by half, and so back.
+/// A command that adds 128 to every byte, and so is its own inverse.
 const ROTATE: &str = "[commands]\nkms = [\"sh\", \"-c\", \"LC_ALL=C tr '\\\\000-\\\\177\\\\200-\\\\377' '\\\\200-\\\\377\\\\000-\\\\177'\", \"sh\"]\n";
 
 fn by_command(bench: &Bench, words: &[&str]) -> Ran {
@@ -114,10 +114,10 @@ fn a_key_command_pins_a_database_on_first_use() {
         "{}",
         pins()
     );
-    // The same path and id under a renewed master key, by ourselves.
+    // The same path and id under a renewed master key.
     by_command(&bench, &["keys", "renew", "app.db"]).done();
     read("app.db").done();
-    // Another database in its place.
+    // Another database at the same path.
     let own = fs::read(bench.path("app.db")).unwrap();
     fs::copy(bench.path("other.db"), bench.path("app.db")).unwrap();
     read("app.db").failed(4, "the keyring file lists another database");
@@ -126,11 +126,11 @@ fn a_key_command_pins_a_database_on_first_use() {
     read("app.db").done();
     fs::write(bench.path("app.db"), own).unwrap();
     read("app.db").failed(4, "the keyring file lists another database");
-    // One that is made there again is ours.
+    // A database that this identity makes there again is its own.
     fs::remove_file(bench.path("app.db")).unwrap();
     make("app.db");
     read("app.db").done();
-    // Where nothing can be noted, nothing is opened.
+    // If the pin cannot be stored, nothing is opened.
     let lock = bench.path(".config/selenite/keyring.toml.lock");
     fs::remove_file(&lock).unwrap();
     fs::create_dir(&lock).unwrap();
@@ -147,7 +147,7 @@ fn what_is_restored_or_encrypted_at_a_pinned_path_takes_its_place() {
     read().done();
     by_command(&bench, &["backup", "app.db", "backups"]).done();
     let again = ["restore", "backups", "--to", "app.db", "--force"];
-    // The keyring file knows its id and master key; without that, nothing tells who made it.
+    // The keyring file contains its id and master key; without it, the origin cannot be proved.
     by_command(&bench, &again).done();
     read().done();
     let elsewhere = [&["-i", "command:kms"][..], &["restore", "backups", "--to", "new.db"]].concat();

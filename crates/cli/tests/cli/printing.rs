@@ -1,5 +1,5 @@
-//! Names that files and databases bring along never reach a terminal as they are: they move no
-//! cursor, turn no direction of writing, and forge no line.
+//! Names from files and databases are never written to a terminal unescaped: they cannot move the
+//! cursor, change the text direction, or forge a line.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ fn hostile_table(bench: &Bench) -> PathBuf {
 fn names_of_tables_forge_nothing() {
     let bench = Bench::new();
     let path = hostile_table(&bench);
-    // Bad leaves of the table and of its indexes: verify names the owner of what it refuses.
+    // Bad leaves of the table and of its indexes: verify names the owner of each bad page.
     for page_no in 5..=12 {
         flip_page(&path, page_no);
     }
@@ -72,7 +72,7 @@ fn names_of_columns_and_values_forge_nothing() {
     check(bench.run(&["-i", "key.txt", "exec", "app.db", &sql]));
 }
 
-/// Such a file needs no key: anyone who may write to the folder has it named.
+/// Such a file needs no key: any process that may write to the folder can create it.
 #[test]
 fn names_of_leftovers_forge_nothing() {
     let bench = Bench::new();

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, NOTES, run};
 
-/// Some hundred pages, so that there is something to do.
+/// Some hundred pages, so that a re-encryption takes a while.
 pub fn bench() -> Bench {
     let bench = Bench::new();
     let rows = "INSERT INTO note SELECT id + 1000, randomblob(3000) FROM note";
@@ -28,7 +28,7 @@ pub fn state(bench: &Bench) -> serde_json::Value {
     seal(bench, &["--status", "--json"]).done().json()
 }
 
-/// Starts one that is too slow to end by itself, and waits until others see it.
+/// Starts a re-encryption that is too slow to complete, and waits until its state is visible to others.
 pub fn start_slowly(bench: &Bench) -> Child {
     let slow = [
         "-i",
@@ -49,7 +49,7 @@ pub fn start_slowly(bench: &Bench) -> Child {
     child
 }
 
-/// Waits until others see that pages are being re-encrypted.
+/// Waits until the re-encryption is visible to others.
 pub fn wait_until_seen(bench: &Bench) {
     while state(bench)["running"]["done"].as_u64().unwrap_or(0) == 0 {
         std::thread::yield_now();
@@ -129,7 +129,7 @@ fn off_needs_the_extension_still_and_on_encrypts_again() {
 }
 
 #[test]
-fn who_comes_second_is_told_and_an_interruption_tells_how_to_go_on() {
+fn a_second_run_is_refused_and_an_interruption_tells_how_to_continue() {
     let bench = bench();
     let before = count(&bench);
     let child = start_slowly(&bench);
@@ -174,9 +174,9 @@ fn a_pause_of_another_is_asked_for_and_ended() {
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
 }
 
-/// A kill leaves the file behind that says who is at it, and its process id is another's by and by.
+/// A kill leaves the file with the process id, which another process may get later.
 #[test]
-fn who_was_killed_while_it_rested_does_not_go_on() {
+fn a_reencryption_killed_during_a_pause_does_not_continue() {
     let bench = bench();
     let before = count(&bench);
     let mut child = start_slowly(&bench);
@@ -204,7 +204,7 @@ fn who_was_killed_while_it_rested_does_not_go_on() {
 }
 
 #[test]
-fn offline_while_another_seals_anew_names_it() {
+fn an_offline_reencryption_names_a_running_online_one() {
     let bench = bench();
     let mut child = start_slowly(&bench);
     let refused = seal(&bench, &["--offline", "--new-key"]).failed(7, &format!("process {} has been", child.id()));
@@ -216,7 +216,7 @@ fn offline_while_another_seals_anew_names_it() {
 }
 
 #[test]
-fn somebody_is_shut_out_in_three_steps() {
+fn a_key_holder_is_revoked_in_three_steps() {
     let bench = bench();
     bench
         .run(&["-i", "key.txt", "keys", "add", "app.db", "other.txt"])
@@ -242,7 +242,7 @@ fn somebody_is_shut_out_in_three_steps() {
         .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])
         .failed(4, "");
     assert!(count(&bench).contains("1000"));
-    // Called again, it does what is left to do, if that is what is meant.
+    // Called again with --go-on, it does the remaining steps.
     bench
         .run(&["-i", "key.txt", "compromised", "app.db", &slot[..8]])
         .failed(2, "no key slot");

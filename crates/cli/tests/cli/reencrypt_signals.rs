@@ -1,5 +1,5 @@
-//! `selenite reencrypt` that is asked to stop, by Ctrl-C or by a service manager, whatever it is doing: the batch
-//! ends, what is done stays done, and it says how to go on.
+//! `selenite reencrypt` interrupted by Ctrl-C or by a service manager, in every state: the current
+//! batch ends, completed work is kept, and the message explains how to continue.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Rows for Nothing {
     fn end(&mut self) {}
 }
 
-/// This process, with the database open.
+/// A connection of this process to the database.
 struct Holder(Database);
 
 impl Holder {
@@ -42,7 +42,7 @@ impl Holder {
     }
 }
 
-/// Waits until it says that it waits for that.
+/// Waits until the state names what the command waits for.
 fn wait_for(bench: &Bench, waiting: &str) {
     loop {
         let state = state(bench);
@@ -68,7 +68,7 @@ fn stop(bench: &Bench, child: Child, signal: Signal, state_left: &str) {
     assert_eq!(left["state"], state_left, "{left}");
 }
 
-/// What another run of it brings to its end.
+/// Another run completes the re-encryption.
 fn go_on(bench: &Bench, before: &str) {
     seal(bench, &["--resume"]).done();
     let end = state(bench);
@@ -109,7 +109,7 @@ fn while_it_waits_for_a_writer_it_names_that_one_and_stops() {
         let told = seal(&bench, &["--status"]).done().out;
         assert!(told.contains(&format!("{named}, since 20")), "{told}");
         stop(&bench, child, signal, SEALING);
-        // Who comes next is told whom to wait for.
+        // The next run reports the process that it would have to wait for.
         seal(&bench, &["--resume"]).failed(7, &named);
         holder.run("ROLLBACK");
         go_on(&bench, &before);

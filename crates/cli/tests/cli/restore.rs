@@ -39,7 +39,7 @@ fn a_backup_is_restored_and_what_it_took_is_told() {
 }
 
 #[test]
-fn what_is_there_is_replaced_only_by_force() {
+fn an_existing_file_is_replaced_only_by_force() {
     let (bench, path) = Bench::encrypted();
     bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
     let again = ["-i", "key.txt", "restore", "backups", "--to", "app.db"];
@@ -56,7 +56,7 @@ fn what_is_there_is_replaced_only_by_force() {
 }
 
 #[test]
-fn an_escrow_identity_restores_for_whom_it_is_told() {
+fn an_escrow_identity_restores_for_the_named_key_holders() {
     let (bench, _) = Bench::encrypted();
     let escrow = bench.recipient("other.txt");
     bench
@@ -95,7 +95,7 @@ fn an_escrow_identity_restores_for_whom_it_is_told() {
 }
 
 #[test]
-fn what_does_not_make_sense_is_told() {
+fn invalid_arguments_are_reported() {
     let (bench, _) = Bench::encrypted();
     bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
     let with = |more: &[&str]| bench.run(&[&["-i", "key.txt", "restore", "backups", "--to", "new.db"], more].concat());

@@ -1,4 +1,4 @@
-//! `selenite serve`: what it prints, and how it ends.
+//! `selenite serve`: its output, and how it ends.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
@@ -8,11 +8,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::Bench;
 
-/// A server that listens.
+/// A listening server.
 pub struct Served {
     child: Child,
     out: BufReader<ChildStdout>,
-    /// What it printed before, line by line.
+    /// The lines that it printed before it listened.
     pub lines: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl Served {
         }
     }
 
-    /// What the system says of the process in one of its files.
+    /// A line about the process in a file of /proc.
     fn told_of(&self, file: &str, line: &str) -> String {
         let path = format!("/proc/{}/{file}", self.child.id());
         let text = std::fs::read_to_string(path).unwrap();
@@ -55,7 +55,7 @@ impl Served {
         found.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Ends it; answers its exit status, and what else it said to each of both.
+    /// Ends it. Returns its exit status, and the rest of its standard output and standard error.
     pub fn end(mut self, signal: Signal) -> (i32, String, String) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let (mut out, mut err) = (String::new(), String::new());
@@ -65,7 +65,7 @@ impl Served {
     }
 }
 
-/// The same command under the least strict of masks.
+/// The same command with umask 0.
 fn without_umask(command: &Command) -> Command {
     let mut shell = Command::new("sh");
     shell
@@ -83,7 +83,7 @@ fn without_umask(command: &Command) -> Command {
     shell
 }
 
-/// A server at a port below those that the system gives away.
+/// Starts a server on a port below the ephemeral ones.
 pub fn start(bench: &Bench, words: &[&str]) -> (Served, u16) {
     let first = u16::try_from(std::process::id() % 4000).unwrap() + 16_000;
     let found = (first..first + 200).find_map(|port| Some((Served::start(bench, port, words)?, port)));
@@ -136,7 +136,7 @@ fn a_file_says_what_flags_say() {
     let (status, _, err) = served.end(Signal::TERM);
     assert_eq!(status, 0);
     assert!(!err.contains("server-key.txt"), "{err}");
-    // What the file names opens it, and nothing else does.
+    // The named file opens it, and nothing else does.
     bench
         .run(&[
             "-i",
@@ -245,7 +245,7 @@ fn a_signal_ends_a_server_that_waits_for_its_identity() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has the folder before it reads the identity, which no one ever writes.
+    // It creates the folder before it reads the identity, which is never written.
     let lock = bench.path("data").join(".selenite-server");
     let began = Instant::now();
     while !lock.exists() {

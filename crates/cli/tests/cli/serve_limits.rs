@@ -1,4 +1,4 @@
-//! What `selenite serve` allows its sessions, as its clients find it.
+//! The limits of `selenite serve` for its sessions, as seen by clients.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use crate::bench::Bench;
 use crate::serve::{Served, start};
 use crate::tds_client::{Client, numbers, succeed};
 
-/// A server with these words, and how to reach it.
+/// A server with these arguments, and the means to connect to it.
 struct Reached {
     served: Served,
     address: SocketAddr,
@@ -38,7 +38,7 @@ impl Reached {
     }
 }
 
-/// Fills a temporary table with so many MiB.
+/// Fills a temporary table with `mib` MiB.
 fn fill(client: &mut Client, mib: u32) -> Vec<i32> {
     let filled = client.batch(&format!(
         "DECLARE @mib varchar(max) = REPLICATE(CAST('x' AS varchar(max)), 1048576), @i int = 0 \
@@ -55,7 +55,7 @@ fn one_sessions_temporary_table_leaves_another_no_memory_and_both_go_on() {
     assert_eq!(fill(&mut other, 40), [0_i32; 0]);
     succeed(&mut other, "DROP TABLE #held");
     assert_eq!(fill(&mut holder, 45), [0_i32; 0]);
-    // Each may have 60 MiB, but both together 80.
+    // Each session may use 60 MiB, but both together only 80.
     assert_eq!(fill(&mut other, 40), [701]);
     assert_eq!(other.int("SELECT 7"), 7);
     assert_eq!(holder.int("SELECT COUNT(*) FROM #held"), 45);
@@ -76,7 +76,7 @@ fn a_signal_ends_a_server_whose_sessions_compare_long_texts() {
     for compared in ["SELECT PATINDEX(@p, @s)", "IF @s LIKE @p SELECT 1"] {
         let mut client = reached.client();
         client.ask(&format!("{declared} {compared}"));
-        // A signal to another test of this process may interrupt it.
+        // A signal for another test of this process may interrupt the call.
         while let Err(error) = client.socket.peek(&mut [0]) {
             assert_eq!(error.kind(), std::io::ErrorKind::Interrupted, "{error}");
         }

@@ -1,11 +1,11 @@
-//! What a store says: pairs, effects, verdicts.
+//! Analysis of a store: pairs, effects, verdicts.
 //!
-//! - pair-needs-both-blocks: a pair counts only if both its blocks do; why a block does not was
-//!   decided without looking at what it took.
-//! - sessions-are-the-sample: sessions are what counts: every interval is across sessions.
-//! - merged-percentiles: percentiles come from merged histograms; none is ever a mean of others.
-//! - no-ratio-of-zero: where a counter was zero or missing there is no ratio: neither infinity nor
-//!   one of what is left.
+//! - pair-needs-both-blocks: a pair counts only if both its blocks do; a block is voided without
+//!   regard to its figures.
+//! - sessions-are-the-sample: sessions are the sample: every interval is across sessions.
+//! - merged-percentiles: percentiles come from merged histograms; none is a mean of percentiles.
+//! - no-ratio-of-zero: if a counter is zero or missing there is no ratio: neither infinity nor a
+//!   ratio of the remaining counters.
 
 mod coverage;
 mod effect;
@@ -32,7 +32,7 @@ use pair::Pairs;
 pub(crate) use pair::value;
 use session_interval::SessionInterval;
 
-/// Everything that a store holds and that is analysed.
+/// The contents of a store that are analysed.
 #[derive(Clone, Debug)]
 pub struct Material {
     /// The study.
@@ -49,20 +49,20 @@ pub struct Material {
     pub blocks: Vec<BlockRow>,
     /// Latencies of the blocks that count.
     pub histograms: Vec<HistogramRow>,
-    /// What happened besides.
+    /// Events during the study.
     pub events: Vec<Event>,
-    /// How it was extended after its end, in order.
+    /// Its extensions after its end, in order.
     pub extensions: Vec<Extension>,
 }
 
 /// Why a store could not be analysed.
 #[derive(Debug)]
 pub enum AnalysisError {
-    /// It could not be read.
+    /// The store could not be read.
     Store(StoreError),
-    /// The configuration in it makes no sense to this version.
+    /// Its configuration is not valid for this version.
     Config(ConfigError),
-    /// A histogram in it can't be decoded: of this operation.
+    /// A histogram of this operation could not be decoded.
     Histogram(String),
 }
 
@@ -85,7 +85,7 @@ impl From<StoreError> for AnalysisError {
 }
 
 impl Material {
-    /// Reads it from a store, which may be one that is being written.
+    /// Reads it from a store, which may be in use by a running study.
     ///
     /// Errors: `Store`, `Config`.
     pub fn read(store: &Store) -> Result<Self, AnalysisError> {
@@ -115,14 +115,14 @@ impl Material {
     }
 }
 
-/// What a store says.
+/// Reads and analyses a store.
 ///
 /// Errors: `Store`, `Config`, `Histogram`.
 pub fn read(store: &Store) -> Result<Summary, AnalysisError> {
     summarise(&Material::read(store)?)
 }
 
-/// What the material says.
+/// Analyses the contents of a store.
 ///
 /// Errors: `Histogram`.
 pub fn summarise(material: &Material) -> Result<Summary, AnalysisError> {
@@ -178,7 +178,7 @@ fn summarise_cell(material: &Material, row: &CellRow) -> Result<CellSummary, Ana
             CacheState::Page => "page",
         }
         .to_owned(),
-        // A mean over mixes is one of what they cost, not of how much they are slowed down.
+        // A mean over mixes is one of costs, not of slowdowns.
         mix: coverage::mix(&cell.work).filter(|_| cell.online.is_none()),
         unit: coverage::unit(&cell.work).to_owned(),
         gating: cell.gating,

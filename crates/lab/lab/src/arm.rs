@@ -1,9 +1,9 @@
-//! The arms of a study: those of its configuration, and those in clear that are always there.
+//! The arms of a study: the configured ones, and the unencrypted ones that every study has.
 //!
-//! - own-library-as-baseline: an encrypted arm is compared with its own library in clear, never
-//!   with another one.
-//! - none-differs-by-cipher: what is compared with suite NONE besides differs from that arm by the
-//!   cipher alone: it has the same settings.
+//! - own-library-as-baseline: an encrypted arm is compared with its own library without encryption,
+//!   never with another library.
+//! - none-differs-by-cipher: an arm of suite NONE that another arm is compared with differs from it
+//!   only in the cipher: it has the same settings.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,33 +17,33 @@ use crate::summary::ArmRole;
 /// An arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arm {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Which engine.
+    /// The name of the engine.
     pub engine: String,
-    /// What it seals databases in, or [`PLAIN`].
+    /// The cipher of its databases, or [`PLAIN`].
     pub cipher: String,
-    /// What else the engine is told.
+    /// Further options of the engine.
     pub settings: BTreeMap<String, String>,
     /// Whether it may use AES instructions.
     pub aes_instructions: bool,
-    /// Bytes of Selenite's page pool, of each process; none if the arm does not say.
+    /// Size of Selenite's page pool in each process, in bytes; none if the arm does not set it.
     pub pool: Option<u64>,
     /// The program, if the configuration names one.
     pub worker: Option<PathBuf>,
-    /// What kind of arm.
+    /// The kind of arm.
     pub role: ArmRole,
-    /// Which arm it is compared with: an index.
+    /// The index of its control.
     pub control: Option<usize>,
-    /// Which arm of suite NONE it is compared with besides: an index.
+    /// The index of the arm of suite NONE with which it is also compared.
     pub none: Option<usize>,
 }
 
-/// The arms of a study: plain, its second copy, the plain ones of other engines, then those of the configuration.
+/// The arms of a study: plain, its second copy, the plain arms of other engines, then the configured ones.
 ///
-/// Errors: two plain arms of one name, because an engine's name has two workers.
+/// Errors: two plain arms of the same name, because an engine's name has two workers.
 pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
-    // Where servers are measured, all arms are servers.
+    // If servers are measured, all arms are servers.
     let stock = match config
         .cells
         .iter()
@@ -93,7 +93,7 @@ pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
 }
 
 impl Arm {
-    /// Its name for people.
+    /// The display name.
     #[must_use]
     pub fn label(&self, hello: &Hello) -> String {
         let without = if self.aes_instructions {
@@ -119,9 +119,9 @@ impl Arm {
         }
     }
 
-    /// Whether its engine can do what the arm says.
+    /// Checks that the engine supports the arm's cipher.
     ///
-    /// Errors: the cipher is not known, and which are.
+    /// Errors: the cipher is unknown; the message lists the known ones.
     pub fn check(&self, hello: &Hello) -> Result<(), ConfigError> {
         let known: Vec<&str> = hello.ciphers.iter().map(String::as_str).collect();
         if self.cipher == PLAIN || known.contains(&self.cipher.as_str()) {
@@ -133,14 +133,14 @@ impl Arm {
     }
 }
 
-/// The arm that goes the same way without a cipher, if there is one.
+/// The arm of suite NONE with the same settings, if there is one.
 fn none_of(arms: &[Arm], arm: &Arm) -> Option<usize> {
     let is_own = arm.engine == OWN && arm.cipher != NONE;
     let same = |other: &Arm| other.engine == OWN && other.cipher == NONE && other.settings == arm.settings;
     is_own.then(|| arms.iter().position(same))?
 }
 
-/// Whether its control is the plain arm of the study.
+/// Whether the engine's control is the plain arm of the study.
 fn is_ours(engine: &str) -> bool {
     engine == OWN || engine == TRANSIT
 }
@@ -164,11 +164,11 @@ fn plain(name: &str, engine: &str, worker: Option<PathBuf>, role: ArmRole, contr
     }
 }
 
-/// The engine that is compared with stock SQLite, whose code it has.
+/// This project's engine, whose SQLite is the same as that of [`STOCK`].
 const OWN: &str = ENGINES[0];
 /// Stock SQLite.
 const STOCK: &str = ENGINES[1];
-/// The suite that encrypts nothing.
+/// The suite that does not encrypt.
 const NONE: &str = "NONE";
 
 #[cfg(test)]
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_has_a_none_of_its_own_settings_beside_it_or_none_at_all() {
+    fn an_arm_is_compared_with_suite_none_of_the_same_settings_only() {
         let text = TEXT.replacen(
             "[[cells]]",
             "[arms.d]\nengine = \"selenite\"\ncipher = \"NONE\"\npool = \"64MiB\"\n\
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cipher_is_told_the_nearest() {
+    fn an_unknown_cipher_is_reported_with_the_nearest() {
         let arms = arms(&Config::parse(TEXT).unwrap()).unwrap();
         let hello = Hello {
             protocol: 4,

@@ -1,7 +1,7 @@
-//! The system's page cache: brought into a state, and the state proved.
+//! The system's page cache: set to a state, which is then verified.
 //!
-//! - residency-is-counted: what was asked of the kernel proves nothing: `fincore` of util-linux
-//!   counts what is resident.
+//! - residency-is-counted: a request to the kernel proves nothing: `fincore` of util-linux counts
+//!   the resident pages.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,46 +12,46 @@ use std::process::Command;
 
 use rustix::fs::{Advice, fadvise};
 
-/// Looks at the system's page cache, and empties or fills it for a file.
+/// Inspects the system's page cache, and evicts a file or loads it.
 #[derive(Clone, Debug)]
 pub struct PageCache {
     fincore: PathBuf,
 }
 
-/// How much of a database, its WAL and its shared memory is in the system's page cache.
+/// The part of a database, its WAL and its shared memory that is in the system's page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residence {
-    /// Bytes that are resident; whole pages, so it may be more than there are.
+    /// Resident bytes, in whole pages, so it may exceed `size`.
     pub resident: u64,
-    /// Bytes of the files.
+    /// Size of the files, in bytes.
     pub size: u64,
 }
 
-/// Why a state of the cache could not be had or proved.
+/// Why a state of the cache could not be reached or verified.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// The machine: `fincore` is missing.
+    /// The machine: `fincore` is not installed.
     NoFincore,
-    /// The machine: `fincore` failed, or said what we don't understand.
+    /// The machine: `fincore` failed, or its output was not understood.
     Fincore {
-        /// Its words.
+        /// Its output.
         said: String,
     },
     /// The machine: pages stay resident.
     NotEvicted {
         /// The database.
         path: PathBuf,
-        /// What stayed.
+        /// The resident part.
         residence: Residence,
     },
-    /// The machine.
+    /// The machine: an I/O error.
     Io {
         /// The verb: `read`, `sync`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -63,7 +63,7 @@ impl Default for PageCache {
 }
 
 impl PageCache {
-    /// Proves with another `fincore` than the one on the path.
+    /// Uses another `fincore` than the one on the path.
     #[must_use]
     pub fn with_fincore(fincore: impl Into<PathBuf>) -> Self {
         Self {
@@ -71,12 +71,12 @@ impl PageCache {
         }
     }
 
-    /// Puts a database, its WAL and its shared memory out of the cache, and proves it: less than [`COLD_SHARE_MAX`] is
-    /// resident. No one may have it open.
+    /// Evicts a database, its WAL and its shared memory from the cache, and verifies it: less than
+    /// [`COLD_SHARE_MAX`] is resident. No process may have the database open.
     ///
     /// # Errors
-    /// [`CacheError::NotEvicted`] where the file system keeps its pages (tmpfs has no others), or someone has them
-    /// mapped; all others.
+    /// [`CacheError::NotEvicted`] if the file system keeps its pages (tmpfs has no other storage),
+    /// or a process has them mapped; all others.
     pub fn evict(&self, database: &Path) -> Result<Residence, CacheError> {
         let mut residence = Residence::default();
         for _ in 0..ATTEMPTS {
@@ -94,7 +94,7 @@ impl PageCache {
         })
     }
 
-    /// Reads a database and its WAL through, so that they are in the cache as far as there is memory.
+    /// Reads a database and its WAL, so that they are in the cache as far as memory allows.
     ///
     /// # Errors
     /// All but [`CacheError::NotEvicted`].
@@ -107,7 +107,7 @@ impl PageCache {
         self.residence(database)
     }
 
-    /// How much of a database, its WAL and its shared memory is in the cache.
+    /// The part of a database, its WAL and its shared memory that is in the cache.
     ///
     /// # Errors
     /// [`CacheError::NoFincore`], [`CacheError::Fincore`], [`CacheError::Io`].
@@ -133,7 +133,7 @@ impl PageCache {
 }
 
 impl Residence {
-    /// The resident share, from 0 to 1; 0 of an empty file.
+    /// The resident share, from 0 to 1; 0 for an empty file.
     #[must_use]
     pub fn share(&self) -> f64 {
         if self.size == 0 {
@@ -143,7 +143,7 @@ impl Residence {
     }
 }
 
-/// The database and those of its companions that are there.
+/// The database and its existing companion files.
 fn files(database: &Path) -> Vec<PathBuf> {
     let companions = ["-wal", "-shm"].map(|suffix| {
         let mut path = OsString::from(database);
@@ -162,7 +162,7 @@ fn evict_once(path: &Path) -> Result<(), CacheError> {
     advised.map_err(|errno| io_error("evict", path)(errno.into()))
 }
 
-/// Adds up lines of `RESIDENT SIZE`.
+/// Sums lines of `RESIDENT SIZE`.
 fn parse(text: &str) -> Option<Residence> {
     let mut sum = Residence::default();
     let mut lines = 0;
@@ -189,7 +189,7 @@ fn io_error(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CacheE
 }
 
 impl CacheError {
-    /// What to do next.
+    /// Advice on what to do next.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -230,11 +230,11 @@ impl std::error::Error for CacheError {
     }
 }
 
-/// 1 %: what read-ahead of the header costs in a small file is above it, and such files measure nothing cold.
+/// 1 %: read-ahead of the header of a small file exceeds it; such files are not suitable for cold measurements.
 pub const COLD_SHARE_MAX: f64 = 0.01;
-/// Pages under write-back when the first advice came are clean at the second.
+/// Pages that were under write-back at the first advice are clean at the second.
 const ATTEMPTS: u32 = 3;
-/// 1 MiB: larger reads are no faster.
+/// 1 MiB: larger reads are not faster.
 const BUFFER_BYTES: usize = 1 << 20;
 
 #[cfg(test)]

@@ -4,17 +4,20 @@
 //! line for each block; from these come the coefficients ([`aggregation`]).
 //!
 //! - cpu-time: costs are CPU time of the session's process. Elapsed time is used for conversions alone.
-//! - masked-is-proved: sessions without AES instructions run as the lab runs arms with `aes_instructions = false`, and
-//!   by the same proof ([`without_aes`]). AEGIS is not among their suites: its library
-//!   does not obey the mask, and figures with instructions would stand under the name of those without.
-//! - sessions-alternate: with AES instructions and without by turns, so that drift is in both.
+//! - masked-is-proved: sessions without AES instructions run as the lab runs arms with
+//!   `aes_instructions = false`, and by the same proof ([`without_aes`]). AEGIS is not among their
+//!   suites: its library ignores the mask, so figures with AES instructions would be reported as
+//!   figures without them.
+//! - sessions-alternate: sessions with and without AES instructions alternate, so that drift
+//!   affects both.
 //! - nothing-is-left: the files of all sessions lie in one folder beside the calibration's file, which is removed when
 //!   the calibration ends, also by an error or an interruption. (A temporary folder is often in memory, where writes
 //!   and syncs cost something else.)
 //!
-//! What differs from a study of the lab: a block takes milliseconds, not seconds. A study has elapsed times and
-//! latencies to tell, which need a load as in production; here CPU time alone counts, of one operation, and thousands
-//! of short pairs in random order are more precise in two minutes than a few long ones.
+//! Unlike in a study of the lab, a block takes milliseconds, not seconds. A study reports elapsed
+//! times and latencies, which need a load as in production; here only CPU time of single operations
+//! counts, and thousands of short pairs in random order are more precise in two minutes than a few
+//! long ones.
 
 pub mod aggregation;
 mod arm_database;
@@ -53,21 +56,22 @@ pub struct CalibrationRequest<'a> {
     pub duration: Duration,
     /// The suites of the database; none for all.
     pub suites: Vec<Suite>,
-    /// Set when someone wants it to stop.
+    /// Set to stop the calibration.
     pub interrupt: &'a AtomicBool,
 }
 
-/// What was found.
+/// The result of a calibration.
 pub struct CalibrationReport {
-    /// What its file holds.
+    /// The contents of its file.
     pub calibration: Calibration,
-    /// What a second copy in clear costs more than the first: smaller differences are not resolved here.
+    /// The cost of a second unencrypted copy minus that of the first: smaller differences are not
+    /// resolved here.
     pub floor: Costs,
     /// What makes it less sure, and what was left out.
     pub notes: Vec<String>,
 }
 
-/// How far it is.
+/// The progress of a calibration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CalibrationProgress {
     /// Before the first session: what is worth a warning, and where files are made.
@@ -88,13 +92,13 @@ pub enum CalibrationProgress {
 pub enum CalibrateError {
     /// The machine: a session, or the proof that AES instructions are masked.
     Engines(EnginesError),
-    /// The machine.
+    /// The machine: an I/O error.
     Io {
         /// The verb: `make`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// What was measured is no calibration.
@@ -199,7 +203,7 @@ pub fn store(calibration: &Calibration, path: &Path) -> Result<(), CalibrateErro
     let written = written.map_err(io_error("write", &part));
     let done = written.and_then(|()| std::fs::rename(&part, path).map_err(io_error("write", path)));
     if done.is_err() {
-        // What can't be written may not be there.
+        // The file may not exist.
         let _ = std::fs::remove_file(&part);
     }
     done
@@ -333,7 +337,7 @@ impl Drop for CalibrationFolder {
     }
 }
 
-/// A name beside the output, of this process alone.
+/// A name beside the output, unique to this process.
 fn beside(output: &Path, what: &str) -> PathBuf {
     let mut name = output.as_os_str().to_owned();
     name.push(format!(".{}.{what}", std::process::id()));
@@ -406,13 +410,14 @@ impl From<PlanError> for CalibrateError {
 const SESSIONS: u32 = 6;
 /// Sessions without: what they cost is many times larger than what sessions differ by.
 const SESSIONS_MASKED: u32 = 4;
-/// Of the order of blocks; with the number of the session.
+/// The seed of the order of blocks, combined with the number of the session.
 const SEED: u64 = 20_261_123;
 /// Below these, one round more or less moves the medians.
 const ROUNDS_GOOD: u32 = 4;
 /// A page is encrypted some hundred times.
 const PROOF_LIMIT: Duration = Duration::from_secs(60);
-/// Databases are made and two rounds run however little time there is: seconds, on a machine that is busy minutes.
+/// Databases are made and two rounds run however short the time is: this takes seconds, on a busy
+/// machine minutes.
 const SESSION_SPARE: Duration = Duration::from_secs(300);
 /// Between looks whether it was interrupted.
 const TICK: Duration = Duration::from_millis(100);

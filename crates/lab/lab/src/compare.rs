@@ -1,6 +1,7 @@
-//! Two studies: whether what encryption costs has changed.
+//! Comparison of two studies: whether the cost of encryption has changed.
 //!
-//! What is compared are effects, which have their own controls: two machines may be compared, but not without a word.
+//! Effects are compared, which have their own controls: a comparison across two machines is
+//! possible, with a warning.
 
 use std::fmt;
 
@@ -9,11 +10,11 @@ use serde::Serialize;
 
 use crate::summary::{ArmRole, Effect, Metric, SUMMARY_SCHEMA, Summary};
 
-/// Why two summaries can't be compared.
+/// Why two summaries cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// One is of another version of the model.
+    /// One has another version of the model.
     OtherSchema(u32),
     /// They have no cell, arm and metric in common.
     NothingInCommon,
@@ -35,25 +36,25 @@ impl fmt::Display for CompareError {
 
 impl std::error::Error for CompareError {}
 
-/// Two studies, side by side.
+/// Two studies, compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What else differs between them than time.
+    /// Differences between the studies other than time.
     pub warnings: Vec<String>,
-    /// What both have.
+    /// The effects that both have.
     pub changes: Vec<Change>,
-    /// What only one of them has: cells and arms.
+    /// Cells and arms that only one of them has.
     pub alone: Vec<String>,
 }
 
-/// What became of an effect.
+/// The change of an effect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// The cell.
     pub cell: String,
     /// The arm.
     pub arm: String,
-    /// What was measured.
+    /// The metric.
     pub metric: Metric,
     /// The ratio in the first study, with its interval.
     pub before: (f64, Option<(f64, f64)>),
@@ -63,11 +64,11 @@ pub struct Change {
     pub change: f64,
     /// Its 95 % interval, by Welch's t across sessions; none if one study has fewer than two.
     pub interval: Option<(f64, f64)>,
-    /// Whether the interval is clear of no change.
+    /// Whether the interval excludes no change.
     pub resolved: bool,
 }
 
-/// Compares the second summary with the first, for the metrics that are given.
+/// Compares the second summary with the first, for the given metrics.
 ///
 /// Errors: `OtherSchema`, `NothingInCommon`.
 pub fn compare(first: &Summary, second: &Summary, metrics: &[Metric]) -> Result<Comparison, CompareError> {
@@ -132,7 +133,7 @@ fn logs(effect: &Effect) -> Vec<f64> {
     effect.by_session.iter().map(|(_, ratio)| ratio.ln_1p()).collect()
 }
 
-/// The interval of the difference of two means whose spreads may differ.
+/// The interval of the difference of two means whose variances may differ.
 fn welch(before: &[f64], after: &[f64]) -> Option<(f64, f64)> {
     let ((a, a_error, a_freedom), (b, b_error, b_freedom)) = (moments(before)?, moments(after)?);
     let error = a_error + b_error;
@@ -205,7 +206,7 @@ fn warnings(first: &Summary, second: &Summary) -> Vec<String> {
     warnings
 }
 
-/// The layout of a configuration, if it is one.
+/// The layout of a configuration, if the configuration is valid TOML.
 fn layout(config: &str) -> Option<toml::Value> {
     config.parse::<toml::Table>().ok()?.get("layout").cloned()
 }
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn welch_is_as_in_the_books() {
+    fn welch_intervals_agree_with_r() {
         // R: t.test(c(4,5,6,7), c(1,2,3)): 1.30 to 5.70, df = 4.87 (signs as after - before).
         let (low, high) = welch(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0, 7.0]).unwrap();
         assert!((f64::midpoint(low, high) - 3.5).abs() < 1e-12);

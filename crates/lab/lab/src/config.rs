@@ -1,8 +1,8 @@
-//! A study's configuration: TOML into values that make sense together.
+//! A study's configuration: parsed TOML with consistent values.
 //!
-//! - unknown-is-an-error: a key, a name or a unit that is not known is an error with its line;
-//!   nothing is ignored.
-//! - text-is-kept: what is stored and hashed is the text, as it was given.
+//! - unknown-is-an-error: an unknown key, name or unit is an error with its line; nothing is
+//!   ignored.
+//! - text-is-kept: the original text is what is stored and hashed.
 
 pub mod arm;
 pub mod cell;
@@ -28,20 +28,20 @@ pub use error::ConfigError;
 pub use online::Online;
 use quantity::{Percent, Size, Time};
 
-/// A study, as it is configured.
+/// The configuration of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How it is run.
+    /// How the study is run.
     pub study: Study,
-    /// The same for every arm.
+    /// The layout, the same for every arm.
     pub layout: Layout,
-    /// What databases hold, by name.
+    /// The contents of databases, by name.
     pub data: BTreeMap<String, Dataset>,
     /// The encrypted arms, in the order of the text.
     pub arms: Vec<ArmConfig>,
     /// The cells, in the order of the text.
     pub cells: Vec<Cell>,
-    /// The text.
+    /// The original text.
     pub text: String,
 }
 
@@ -50,28 +50,28 @@ pub struct Config {
 pub struct Study {
     /// Its name: letters, digits, `-`, `_`, `.`.
     pub name: String,
-    /// What it asks, in a line.
+    /// Its question, in one line.
     pub title: String,
-    /// 0: to be drawn.
+    /// The seed; 0 if one is to be drawn.
     pub seed: u64,
-    /// At most so many.
+    /// The maximum number of sessions.
     pub sessions: u32,
-    /// Of each cell and session; even.
+    /// Pairs of each cell in each session; even.
     pub pairs: u32,
-    /// As a ratio.
+    /// The half-width of intervals at which the study is precise enough, as a ratio.
     pub target_half_width: f64,
-    /// No new session is begun that would end after it.
+    /// No session is begun that would end after it.
     pub budget: Duration,
     /// The effect that matters, as a ratio.
     pub limit: f64,
-    /// A worker that takes longer is killed.
+    /// The time limit of a worker, after which it is killed.
     pub block_timeout: Duration,
 }
 
 /// How databases are laid out and opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes.
+    /// The page size, in bytes.
     pub page_size: u32,
     /// SQLite's page cache of one connection, in KiB.
     pub cache_kib: u32,
@@ -84,7 +84,7 @@ pub struct Layout {
 impl Config {
     /// Reads and checks a configuration.
     ///
-    /// Errors: what is wrong, where, and what is known instead.
+    /// Errors: what is wrong, where, and the known alternatives.
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
         let tables: Tables = toml::from_str(text).map_err(|error| ConfigError::of_toml(&error, text))?;
         let study_at = tables.study.span().start;
@@ -141,7 +141,7 @@ impl Config {
         hex(&Sha256::digest(self.text.as_bytes()))
     }
 
-    /// What is allowed but not wise, a sentence each.
+    /// Warnings about valid but inadvisable values, one sentence each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -309,7 +309,8 @@ fn check_cells(made: Vec<Cell>, data: &BTreeMap<String, Dataset>, before: &[Cell
     Ok(made)
 }
 
-/// Suite NONE of Selenite has no key that could be changed, and the peers have no backups of their own.
+/// Refuses what an engine cannot do: suite NONE of Selenite has no key to change, and the peers
+/// have no backups of their own.
 fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
     let stranger = arms
         .iter()
@@ -333,7 +334,7 @@ fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
     }
 }
 
-/// A server's work and that of databases have nothing in common that could be compared.
+/// Refuses a mixture of server and database work: the two have nothing in common that could be compared.
 fn check_transit(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
     let messages = |cell: &&Cell| matches!(cell.work, Workload::Messages { .. });
     let of_server = cells.iter().filter(messages).count();
@@ -374,9 +375,9 @@ const JOURNAL_MODES: [&str; 4] = ["wal", "delete", "truncate", "persist"];
 const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
 /// SQLite's cache_size of 1 TiB.
 const CACHE_KIB_MAX: u32 = 1 << 30;
-/// A plan of more is a slip of the pen.
+/// A larger number is a mistake.
 const SESSIONS_MAX: u32 = 1000;
-/// As of `SESSIONS_MAX`.
+/// As for `SESSIONS_MAX`.
 const PAIRS_MAX: u32 = 1000;
 /// Names are parts of file names.
 const NAME_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! What a study needs before a verdict may rest on it.
+//! The requirements of a verdict.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use crate::summary::{ArmRole, StudyState, Summary};
 
 pub use selenite_stats::SESSIONS_MIN;
 
-/// Why no verdict may rest on a study.
+/// Why a study cannot support a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Disqualification {
     /// No pair of blocks counts.
     Empty,
-    /// It has not ended.
+    /// It has not been completed.
     Unfinished,
     /// It has too few sessions.
     FewSessions(u32),
@@ -35,7 +35,7 @@ impl fmt::Display for Disqualification {
     }
 }
 
-/// All that stands against a verdict; empty if nothing does.
+/// All reasons against a verdict; empty if there are none.
 pub fn disqualifications(summary: &Summary) -> Vec<Disqualification> {
     let mut disqualifications = Vec::new();
     let mut pairs = summary.cells.iter().flat_map(|cell| &cell.pairs);

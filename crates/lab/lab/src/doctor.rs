@@ -1,4 +1,4 @@
-//! What a study would find wrong before it begins: the machine, the tools, the engines.
+//! Checks before a study: the machine, the tools, the engines.
 
 mod contract;
 mod engine;
@@ -16,46 +16,46 @@ pub use contract::contract;
 pub use engine::engines;
 pub use machine::machine;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What.
+    /// The subject.
     pub name: String,
-    /// How it is.
+    /// The result.
     pub state: State,
-    /// What was found.
+    /// The details.
     pub finding: String,
     /// What to do; none if all is well, or nothing can be done.
     pub advice: Option<String>,
 }
 
-/// How a thing is.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// As it should be.
+    /// As required.
     Ok,
-    /// Figures will be less sure, or fewer.
+    /// Figures will be less precise, or fewer.
     Warn,
-    /// A study can't be run.
+    /// A study cannot be run.
     Fail,
 }
 
-/// What to look at.
+/// The subjects of the checks.
 #[derive(Clone, Debug)]
 pub struct Examination {
     /// The machine.
     pub source: Source,
-    /// Where copies will lie.
+    /// The folder for copies of databases.
     pub folder: PathBuf,
-    /// Bytes that they will need there.
+    /// The space that they will need there, in bytes.
     pub bytes: u64,
-    /// Where workers are.
+    /// The search path of workers.
     pub engines: Engines,
 }
 
 impl Examination {
-    /// Looks at everything.
+    /// Runs all checks.
     #[must_use]
     pub fn run(&self) -> Vec<Check> {
         let mut checks = machine(&self.source, &self.folder, self.bytes);
@@ -64,7 +64,7 @@ impl Examination {
     }
 }
 
-/// The worst of them.
+/// The worst result.
 #[must_use]
 pub fn worst(checks: &[Check]) -> State {
     checks.iter().map(|check| check.state).max().unwrap_or(State::Ok)
@@ -111,7 +111,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// The nearest folder that is there.
+/// The nearest existing folder.
 fn existing(folder: &Path) -> &Path {
     let above = folder
         .ancestors()

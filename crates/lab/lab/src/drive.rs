@@ -1,10 +1,9 @@
-//! Worker processes: started, asked, ended.
+//! Worker processes: start, requests, end.
 //!
-//! - processes-are-reaped: every process that was started here is killed and waited for, with
-//!   whatever it started, however this ends.
-//! - no-retry-after-failure: a worker that failed other than by refusing is never asked again.
-//! - bounded-output: what a worker says is bounded: an answer in bytes, its standard error in
-//!   lines.
+//! - processes-are-reaped: every process started here is killed and waited for, with its
+//!   descendants, on every path of execution.
+//! - no-retry-after-failure: a worker that failed other than by refusing gets no further requests.
+//! - bounded-output: a worker's output is bounded: an answer in bytes, its standard error in lines.
 
 mod administrator;
 mod failure;

@@ -1,20 +1,20 @@
-//! Changes to a configuration's text that a command asks for, comments and order kept.
+//! Edits of a configuration's text on request of a command, with comments and order kept.
 //!
-//! By crate `toml_edit`: what is stored and hashed is the text that results.
+//! By crate `toml_edit`: the resulting text is what is stored and hashed.
 
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::config::{Config, ConfigError};
 use crate::pattern::matches;
 
-/// A configuration's text on its way.
+/// A configuration's text that is being edited.
 #[derive(Clone)]
 pub struct Edit {
     document: DocumentMut,
 }
 
 impl Edit {
-    /// Takes a text.
+    /// Parses a text.
     ///
     /// Errors: it is not TOML.
     pub fn new(text: &str) -> Result<Self, ConfigError> {
@@ -24,10 +24,10 @@ impl Edit {
         Ok(Self { document })
     }
 
-    /// Puts a value in its place: `data.size=64MiB`, `study.sessions=5`. What is no number, truth value, list or table
-    /// is a text.
+    /// Sets a value: `data.size=64MiB`, `study.sessions=5`. A value that is not a number, truth
+    /// value, list or table is a text.
     ///
-    /// Errors: there is no `=`, or a name on the way is no table's.
+    /// Errors: there is no `=`, or a name in the path is not that of a table.
     pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
         let (path, value) = assignment
             .split_once('=')
@@ -53,11 +53,11 @@ impl Edit {
         Ok(())
     }
 
-    /// The configuration with all of these set.
+    /// The configuration with all assignments applied.
     ///
-    /// Errors: as of [`Edit::set`] and [`Config::parse`]. No one has seen the lines of the text
-    /// that results, so an error names what was set: those without which there is none, or another
-    /// one.
+    /// Errors: those of [`Edit::set`] and [`Config::parse`]. The user has not seen the line numbers
+    /// of the resulting text, so an error names the assignments to blame: those without which there
+    /// is no error, or a different one.
     pub fn with(&self, assignments: &[String]) -> Result<Config, ConfigError> {
         let parsed = |but: Option<usize>| {
             let mut edit = self.clone();
@@ -91,9 +91,9 @@ impl Edit {
         })
     }
 
-    /// Leaves only these arms; nothing to do for an empty list.
+    /// Keeps only these arms; all of them if the list is empty.
     ///
-    /// Errors: one of them is not there.
+    /// Errors: one of them does not exist.
     pub fn keep_arms(&mut self, names: &[String]) -> Result<(), ConfigError> {
         if names.is_empty() {
             return Ok(());
@@ -116,14 +116,15 @@ impl Edit {
         Ok(())
     }
 
-    /// Takes all arms away: what is left is stock SQLite, twice.
+    /// Removes all arms: stock SQLite remains, twice.
     pub fn drop_arms(&mut self) {
         self.document.remove("arms");
     }
 
-    /// Leaves only the cells of these names; `*` stands for any characters. Data that no cell uses any more goes.
+    /// Keeps only the cells with these names; `*` matches any characters. Data that no cell uses
+    /// any more is removed.
     ///
-    /// Errors: a pattern that no cell has.
+    /// Errors: a pattern that matches no cell.
     pub fn keep_cells(&mut self, patterns: &[String]) -> Result<(), ConfigError> {
         let Some(cells) = self.document.get_mut("cells").and_then(Item::as_array_of_tables_mut) else {
             return Ok(());
@@ -240,7 +241,7 @@ mod tests {
                 &["arms.a.engine=selenit", "arms.a.cipher=AES_256"],
                 "--set arms.a.engine=selenit, --set arms.a.cipher=",
             ),
-            // Both are, each for itself.
+            // Each of the two is to blame by itself.
             (&["study.pairs=3", "study.sessions=0"], "--set "),
         ] {
             let error = with(assignments).unwrap_err();
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sets_nothing_is_refused() {
+    fn an_assignment_that_sets_no_key_is_refused() {
         assert!(quick().set("sessions").is_err());
         assert!(quick().set("study.sessions.more=1").is_err());
     }

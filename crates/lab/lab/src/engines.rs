@@ -1,4 +1,4 @@
-//! Where the workers of engines are.
+//! The search for engines' workers.
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,13 +11,13 @@ use selenite_worker::protocol::{CipherTime, Hello, Request};
 use crate::config::arm::TRANSIT;
 use crate::drive::{DriveError, Worker, WorkerCommand};
 
-/// The argument that makes the program itself a worker, of both [`OWN_ENGINES`].
+/// The argument with which the program is itself the worker of both [`OWN_ENGINES`].
 pub const WORKER_ARGUMENT: &str = "lab-worker";
-/// The argument that makes it a worker around a server.
+/// The argument with which it is the worker of a server.
 pub const TRANSIT_ARGUMENT: &str = "lab-transit-worker";
 /// The engines in the program itself.
 pub const OWN_ENGINES: [&str; 2] = ["sqlite", "selenite"];
-/// The variable with more folders to look in, separated by colons.
+/// The environment variable with further folders to search, separated by colons.
 pub const FOLDERS_VARIABLE: &str = "SELENITE_WORKERS";
 
 /// Finds workers.
@@ -27,7 +27,7 @@ pub struct Engines {
     folders: Vec<PathBuf>,
 }
 
-/// Why an engine can't be had as asked.
+/// Why an engine is not available as requested.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EnginesError {
@@ -35,7 +35,7 @@ pub enum EnginesError {
     Missing {
         /// The engine.
         engine: String,
-        /// Where it was looked for.
+        /// The folders that were searched.
         looked: Vec<PathBuf>,
     },
     /// The caller: a path without a file.
@@ -45,11 +45,11 @@ pub enum EnginesError {
         /// The path.
         path: PathBuf,
     },
-    /// The engine: its AES instructions can't be masked.
+    /// The engine: its AES instructions cannot be masked.
     NotMasked {
         /// The engine.
         engine: String,
-        /// With them, and masked; none if it does not know how.
+        /// The times with AES instructions and masked; none if the engine has no method of masking.
         times: Option<(CipherTime, CipherTime)>,
     },
     /// The worker.
@@ -57,7 +57,7 @@ pub enum EnginesError {
 }
 
 impl Engines {
-    /// Looks where the environment says, then beside the program.
+    /// Searches the folders of the environment variable, then those beside the program.
     ///
     /// # Errors
     /// The program's own path is unknown.
@@ -72,7 +72,7 @@ impl Engines {
         Ok(Self::new(own, folders(&named, executable.parent(), &path)))
     }
 
-    /// Takes `own` for [`OWN_ENGINES`], and looks for others in `folders`.
+    /// Uses `own` for [`OWN_ENGINES`], and searches `folders` for others.
     #[must_use]
     pub fn new(own: WorkerCommand, folders: Vec<PathBuf>) -> Self {
         Self { own, folders }
@@ -84,7 +84,7 @@ impl Engines {
         &self.own.program
     }
 
-    /// The worker of an engine; `explicit` is the path that the configuration names, if it does.
+    /// The worker of an engine; `explicit` is the path in the configuration, if there is one.
     ///
     /// # Errors
     /// [`EnginesError::Missing`], [`EnginesError::NoFile`].
@@ -110,7 +110,7 @@ impl Engines {
         let name = format!("{PREFIX}{engine}");
         let mut places = self.folders.iter().map(|folder| folder.join(&name));
         let found = places.find(|path| path.is_file()).map(WorkerCommand::new);
-        // A name with a slash would lead out of the folders.
+        // A name with a slash could leave the folders.
         let found = found.filter(|_| !engine.contains('/'));
         found.ok_or_else(|| EnginesError::Missing {
             engine: engine.to_owned(),
@@ -118,7 +118,7 @@ impl Engines {
         })
     }
 
-    /// The names of all engines that are there, those of the program itself first.
+    /// The names of all available engines, those of the program itself first.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
@@ -140,11 +140,13 @@ impl Engines {
     }
 }
 
-/// Masks the AES instructions of an engine, as its worker says how, and proves by the time of a cipher that they are.
-/// Answers the command that starts it so, and the times with them and without.
+/// Masks the AES instructions of an engine by the method that its worker reports, and proves it by
+/// the time of a cipher. Returns the command that starts the worker so, and the times with and
+/// without AES instructions.
 ///
 /// # Errors
-/// [`EnginesError::NotMasked`] unless a cipher became more than [`MASKED_FACTOR`] times as slow; [`EnginesError::Drive`].
+/// [`EnginesError::NotMasked`] unless a cipher became more than [`MASKED_FACTOR`] times as slow;
+/// [`EnginesError::Drive`].
 pub fn without_aes(
     command: &WorkerCommand,
     cipher: &str,
@@ -168,10 +170,10 @@ pub fn without_aes(
     }
 }
 
-/// Starts a worker only to ask who it is.
+/// Starts a worker, reads its [`Hello`], and ends it.
 ///
 /// # Errors
-/// As of [`Worker::hello`].
+/// As for [`Worker::hello`].
 pub fn hello(command: &WorkerCommand, limit: Duration) -> Result<Hello, DriveError> {
     let mut worker = Worker::start(command)?;
     let hello = worker.hello(limit)?;
@@ -190,7 +192,8 @@ fn time(command: &WorkerCommand, cipher: &str, limit: Duration) -> Result<(Hello
     Ok((hello, time))
 }
 
-/// Sealing may be slow for other reasons (CBC seals one block after the other), so either direction will do.
+/// Sealing may be slow for other reasons (CBC encrypts one block after the other), so either
+/// direction is sufficient.
 fn is_masked(with: CipherTime, without: CipherTime) -> bool {
     let rises = |with: f64, without: f64| with > 0.0 && without > with * MASKED_FACTOR;
     rises(with.seal_ns, without.seal_ns) || rises(with.open_ns, without.open_ns)
@@ -207,7 +210,7 @@ fn folders(named: &OsStr, program: Option<&Path>, path: &OsStr) -> Vec<PathBuf> 
 }
 
 impl EnginesError {
-    /// What to do next.
+    /// Advice on what to do next.
     #[must_use]
     pub fn advice(&self) -> String {
         match self {
@@ -271,9 +274,10 @@ impl From<DriveError> for EnginesError {
     }
 }
 
-/// Software AES is 5 to 30 times as slow as instructions; noise and a MAC beside it leave at least this.
+/// Software AES is 5 to 30 times as slow as instructions; noise and the time of a MAC leave at
+/// least this factor.
 pub const MASKED_FACTOR: f64 = 3.0;
-/// The executable of an engine is this and its name.
+/// The executable of an engine has this prefix, followed by the engine's name.
 const PREFIX: &str = "selenite-worker-";
 /// The engines that `make peers` builds.
 const PEERS: [&str; 2] = ["sqlcipher", "sqlite3mc"];

@@ -1,4 +1,4 @@
-//! A study as a folder of tables, for other programs.
+//! Export of a study as a folder of tables, for other programs.
 
 use std::fmt;
 use std::fs::File;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::analysis::{AnalysisError, Material, summarise};
 use crate::report::{csv, json};
 
-/// Why nothing, or not all, was exported.
+/// Why the export failed or is incomplete.
 #[derive(Debug)]
 pub enum ExportError {
-    /// There is such a file already.
+    /// The file exists already.
     Exists(PathBuf),
     /// It could not be written.
     Io(PathBuf, io::Error),
@@ -34,7 +34,7 @@ impl fmt::Display for ExportError {
 
 impl std::error::Error for ExportError {}
 
-/// Writes all tables and the summary into a folder, which is made. Says which files.
+/// Writes all tables and the summary into a folder, which is created. Returns the files.
 ///
 /// Errors: `Exists` before a file is overwritten, `Io`, `Analysis`, `Json`.
 pub fn export(material: &Material, folder: &Path) -> Result<Vec<PathBuf>, ExportError> {

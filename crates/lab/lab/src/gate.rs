@@ -1,4 +1,4 @@
-//! Whether a change may pass: a question to a summary, and an answer with an exit status.
+//! A gate: decides from a summary whether a change passes; the answer has an exit status.
 
 mod recorded;
 
@@ -13,32 +13,32 @@ use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
 pub use recorded::judge_recorded;
 
-/// What is asked.
+/// The criteria of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The effect that is too much, as a ratio: 0.03 is 3 %.
+    /// The largest acceptable effect, as a ratio: 0.03 is 3 %.
     pub limit: f64,
-    /// Of which metric.
+    /// The metric.
     pub metric: Metric,
-    /// Of which cells, as a pattern with `*` and `?`; none for the gating ones.
+    /// The cells, as a pattern with `*` and `?`; none for the gating ones.
     pub cells: Option<String>,
-    /// Of which arm; none for all that are encrypted.
+    /// The arm; none for all encrypted ones.
     pub arm: Option<String>,
 }
 
-/// What follows.
+/// The decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// Every interval is below the limit.
     Within,
-    /// At least one interval is above it, after Holm over the cells of that arm.
+    /// At least one interval is above it, after Holm's correction over the cells of that arm.
     Above,
     /// Neither.
     NotResolved {
-        /// How much longer it would take, in minutes; none if unknown.
+        /// The estimated time to a decision, in minutes; none if unknown.
         minutes_more: Option<f64>,
     },
-    /// The study can't answer, and why.
+    /// The study cannot decide, for these reasons.
     Invalid(Vec<String>),
 }
 
@@ -55,7 +55,7 @@ impl Outcome {
     }
 }
 
-/// What was found in a cell.
+/// The result of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The cell.
@@ -66,18 +66,18 @@ pub struct Finding {
     pub ratio: f64,
     /// Its 95 % interval.
     pub interval: Option<(f64, f64)>,
-    /// What it is compared with, if that is a figure of before: its ratio and interval.
+    /// The ratio and interval of a recorded figure, if the cell is compared with one.
     pub recorded: Option<(f64, Option<(f64, f64)>)>,
-    /// What follows for this cell alone.
+    /// The decision for this cell alone.
     pub outcome: Outcome,
 }
 
-/// An answer.
+/// The answer of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What follows.
+    /// The decision.
     pub outcome: Outcome,
-    /// Cell by cell; empty if the study can't answer.
+    /// The results by cell; empty if the study cannot decide.
     pub findings: Vec<Finding>,
 }
 
@@ -119,7 +119,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Answers from the summary alone.
+/// Decides from the summary alone.
 #[must_use]
 pub fn judge(summary: &Summary, question: &Question) -> Answer {
     let (arms, cells, mut reasons) = chosen(summary, question);
@@ -162,7 +162,7 @@ pub fn judge(summary: &Summary, question: &Question) -> Answer {
     }
 }
 
-/// Whether a flaw stands against what is asked of these arms.
+/// Whether a disqualification is relevant for these arms.
 fn relevant(reason: &Disqualification, arms: &[&str]) -> bool {
     match reason {
         Disqualification::NoProof(arm) => arms.contains(&arm.as_str()),
@@ -258,7 +258,7 @@ fn logs(effect: &Effect) -> Vec<Vec<f64>> {
     effect.by_session.iter().map(|(_, ratio)| vec![ratio.ln_1p()]).collect()
 }
 
-/// The estimate that an effect was made of, from its sessions.
+/// Recomputes the estimate of an effect from its sessions.
 fn again(effect: &Effect) -> Option<Estimate> {
     estimate(
         &logs(effect),
@@ -271,7 +271,7 @@ fn again(effect: &Effect) -> Option<Estimate> {
 
 fn minutes(summary: &Summary, effect: &Effect, found: &Estimate, bound: f64) -> Option<f64> {
     let more = match summary.study.planned_sessions {
-        // An older summary does not say.
+        // Older summaries do not contain it.
         0 => sessions_to_clear(bound, found, 1, CONFIDENCE, 0.8)?
             .max(SESSIONS_MIN)
             .max(effect.sessions + 1)

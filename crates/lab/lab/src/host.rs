@@ -1,7 +1,7 @@
-//! The machine a study runs on: what it is, and what it was doing.
+//! The machine that a study runs on: its properties, and its load.
 //!
-//! - missing-is-left-out: what a machine or a container does not tell is left out, never an error:
-//!   all is read from files that may be missing, by parsers that take their text.
+//! - missing-is-left-out: facts that a machine or a container does not provide are omitted, never
+//!   an error: all are read from files that may be missing, by parsers that take their text.
 
 mod counters;
 mod device;

@@ -1,12 +1,12 @@
-//! The lab: what does encryption cost here?
+//! The lab: measures the cost of encryption.
 //!
-//! A study runs the same work on copies, one in clear and one encrypted, by turns. Its store is one SQLite file: the
-//! schedule first, then a transaction for each block. Analysis reads the store and makes a [`summary`]; every report is
-//! a view of that.
+//! A study runs the same work alternately on two copies of a database, one unencrypted and one
+//! encrypted. Its store is one SQLite file: the schedule first, then a transaction for each block.
+//! Analysis reads the store and makes a [`summary`]; every report is a view of that.
 //!
-//! - figures-come-from-a-store: a figure comes from a store, and says from which.
-//! - proof-before-figures: no figure of an arm before its encryption was proved, and its rows were
-//!   compared with its copy's.
+//! - figures-come-from-a-store: a figure comes from a store, and names it.
+//! - proof-before-figures: no figure of an arm is measured before its encryption was proved and the
+//!   rows of its database were compared with those of its control.
 #![forbid(unsafe_code)]
 
 pub mod analysis;

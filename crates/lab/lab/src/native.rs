@@ -28,10 +28,10 @@ use selenite_worker::{WorkerError, conversation, layout};
 
 use crate::drive::{DriveError, WorkerCommand};
 
-/// Answers requests on standard input and output until their end.
+/// Serves requests on standard input and output until `quit` or the end of the input.
 ///
 /// # Errors
-/// What writing an answer says: no one listens any more.
+/// Errors of writing an answer: its reader has closed the pipe.
 pub fn serve() -> Result<(), EngineError> {
     let input = io::BufReader::new(io::stdin());
     conversation::converse(&Native, input, &mut io::stdout()).map_err(|source| EngineError::Io {
@@ -41,11 +41,11 @@ pub fn serve() -> Result<(), EngineError> {
     })
 }
 
-/// The command by which an administrator has every page of a database sealed under a new key, with the identity that
-/// workers use.
+/// The command that re-encrypts every page of a database under a new data key, as an administrator
+/// would, with the identity that workers use.
 ///
 /// # Errors
-/// The identity can't be named.
+/// The identity cannot be expressed as an argument.
 pub fn reencryption(program: &Path, database: &DatabaseSpec, options: &[String]) -> Result<WorkerCommand, DriveError> {
     let unnamed = |error: WorkerError| DriveError::NotStarted {
         program: program.to_owned(),
@@ -66,7 +66,7 @@ pub fn reencryption(program: &Path, database: &DatabaseSpec, options: &[String])
     })
 }
 
-/// SQLite, with Selenite where a cipher is asked for.
+/// SQLite, with Selenite if a cipher is requested.
 #[derive(Clone, Copy, Debug)]
 pub struct Native;
 
@@ -163,8 +163,8 @@ impl Engine for Native {
         }
     }
 
-    /// As `selenite reencrypt --offline --new-key` does: a new data key in the same suite, for
-    /// every page. Then the slot, of which there is one, goes over to the new key.
+    /// As `selenite reencrypt --offline --new-key`: a new data key in the same suite, for every
+    /// page. Then the only key slot is changed to the new key.
     fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let suite = suite(database)?.filter(|suite| *suite != Suite::None);
         let suite = suite.ok_or_else(|| WorkerError::Refused(format!("{} has no key to change", database.cipher)))?;
@@ -185,7 +185,7 @@ impl Engine for Native {
         Ok(())
     }
 
-    /// As `selenite backup` does.
+    /// As `selenite backup`.
     fn back_up(&self, database: &DatabaseSpec, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let how = Backup {
@@ -197,7 +197,7 @@ impl Engine for Native {
         made.map(drop).map_err(|error| engine_error(&error))
     }
 
-    /// As `selenite restore` does.
+    /// As `selenite restore`.
     fn restore(&self, database: &DatabaseSpec, folder: &Path) -> Result<String, WorkerError> {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let (access, place) = (access(database, suite)?, folder_of_backups(folder));
@@ -314,7 +314,7 @@ fn access(database: &DatabaseSpec, suite: Suite) -> Result<Access, WorkerError> 
     })
 }
 
-/// Who opens it: the key in its file, or an age key beside it, which the first worker that wants one makes.
+/// The identity that opens it: the key in its file, or an age key beside it, which is created on first use.
 fn identity(database: &DatabaseSpec) -> Result<String, WorkerError> {
     let path = database.key_file.to_str().filter(|path| !path.is_empty());
     let path = path.ok_or_else(|| WorkerError::Refused("the key file has no name that could be used".to_owned()))?;
@@ -364,7 +364,7 @@ fn text(value: rusqlite::types::Value) -> String {
     }
 }
 
-/// Not made if it is missing; one thread at a time.
+/// Does not create a missing file; used by one thread at a time.
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_URI)
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
@@ -375,11 +375,12 @@ const SETTINGS: [&str; 4] = ["auto_vacuum", KEY, "pool_size", OBSERVED];
 /// Of a database in clear: `yes` to count the calls for its files.
 pub const OBSERVED: &str = "observed";
 
-/// Which kind of key opens it: `raw`, or `age`.
+/// The kind of key that opens it: `raw` or `age`.
 const KEY: &str = "key";
 
-/// Takes away AES-NI and PCLMULQDQ, without which it uses no VAES either, from what AWS-LC sees of the processor
-/// (`crypto/fipsmodule/cpucap/cpu_intel.c`). AEGIS comes from another library, which does not ask.
+/// Clears AES-NI and PCLMULQDQ, without which AWS-LC uses no VAES either, in its view of the
+/// processor (`crypto/fipsmodule/cpucap/cpu_intel.c`). AEGIS comes from another library, which does
+/// not read this variable.
 const WITHOUT_AES: &str = "~0x200000200000000";
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Names of cells by a pattern.
+//! Patterns of cell names.
 
-/// Whether a name is as a pattern says: `*` is any letters, `?` is one.
+/// Whether a name matches a pattern: `*` matches any characters, `?` matches one.
 #[must_use]
 pub fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
@@ -38,7 +38,7 @@ mod tests {
         assert!(matches("like-*", "like-cold") && matches("*", "") && matches("*o*d", "cold"));
         assert!(matches("c?ld", "cold") && !matches("?", ""));
         assert!(!matches("like", "like-cold") && !matches("*x", "cold"));
-        // Stars do not multiply the work.
+        // The work does not grow exponentially with the stars.
         assert!(!matches(&"*a".repeat(40), &"a".repeat(39)));
     }
 }

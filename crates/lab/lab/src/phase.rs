@@ -1,9 +1,9 @@
-//! What was seen of work before, while and after every page of its database was re-encrypted.
+//! Measurements of work before, during and after a re-encryption of every page of its database.
 //!
-//! - three-phases-per-block: a block has all three, so that each is compared with its own before,
-//!   minutes apart from no other.
-//! - checkpoint-excluded: the checkpoint that ends a phase is not in it: phases are of different
-//!   lengths, and would have different parts of it.
+//! - three-phases-per-block: a block has all three phases, so that each is compared with the
+//!   `before` of the same block, minutes apart.
+//! - checkpoint-excluded: a phase does not include the checkpoint that ends it: phases have
+//!   different lengths, and a checkpoint would be a different share of each.
 
 use std::time::Duration;
 
@@ -15,27 +15,27 @@ use crate::summary::Metric;
 /// The phases of a block. Its own sample is that of `during`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Before anyone re-encrypted anything.
+    /// Before the re-encryption.
     pub before: Phase,
-    /// While pages were re-encrypted; where no one does that, the same work for a time.
+    /// During the re-encryption; in an arm without one, the same work for a while.
     pub during: Phase,
-    /// After that.
+    /// After the re-encryption.
     pub after: Phase,
-    /// Who sealed, and how fast; none where no one did.
+    /// The re-encryption and its speed; none in an arm without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealing: Option<Sealing>,
 }
 
-/// A phase, all processes together.
+/// A phase, summed over all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Without the checkpoint at its end.
+    /// Elapsed time without the checkpoint at the end.
     pub elapsed_ns: u64,
-    /// Of the workers, without the checkpoint at its end.
+    /// CPU time of the workers, without the checkpoint at the end.
     pub cpu_ns: u64,
     /// Loops.
     pub operations: u64,
-    /// Loops that were done again, as others had the database locked for long.
+    /// Loops that were retried because others had the database locked for long.
     pub retries: u64,
     /// The 99th percentile of the latency of all operations.
     pub p99_ns: u64,
@@ -44,18 +44,18 @@ pub struct Phase {
 /// A run of the administrator's program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealing {
-    /// From its start to its end.
+    /// Elapsed time from its start to its end.
     pub took_ns: u64,
-    /// Pages of the database at its end: all of them were re-encrypted, by it or by who wrote.
+    /// Pages of the database at its end, all of which were re-encrypted, by it or by writers.
     pub pages: u64,
-    /// Bytes of them.
+    /// Size of those pages, in bytes.
     pub bytes: u64,
-    /// The end of what it said.
+    /// The end of its output.
     pub said: String,
 }
 
 impl Phases {
-    /// How much something changed within the block, as a ratio; none for other metrics, or where it was zero.
+    /// The change of a metric within the block, as a ratio; none for other metrics, or if a value is zero.
     #[must_use]
     pub fn change(&self, metric: Metric) -> Option<f64> {
         let ratio = |of: &dyn Fn(&Phase) -> Option<f64>, phase: &Phase| Some(of(phase)? / of(&self.before)?);
@@ -84,7 +84,7 @@ impl Phases {
 }
 
 impl Phase {
-    /// Of what the processes counted.
+    /// Sums the counters of the processes.
     #[must_use]
     pub fn of(sample: &Sample, p99_ns: u64) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Phase {
         }
     }
 
-    /// Nanoseconds from a loop to the next, of all processes; none where there was none.
+    /// Mean nanoseconds per loop of all processes; none without loops.
     #[must_use]
     pub fn loop_ns(&self) -> Option<f64> {
         let elapsed = Duration::from_nanos(self.elapsed_ns).as_secs_f64() * 1e9;
@@ -104,7 +104,7 @@ impl Phase {
         (elapsed > 0.0 && operations > 0.0).then(|| elapsed / operations)
     }
 
-    /// Loops a second, of all processes.
+    /// Loops per second, of all processes.
     #[must_use]
     pub fn loops_per_s(&self) -> Option<f64> {
         self.loop_ns().map(|ns| 1e9 / ns)

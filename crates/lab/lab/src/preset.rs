@@ -1,13 +1,13 @@
-//! Studies that are there to be copied.
+//! Built-in studies.
 
 use crate::config::ConfigError;
 
-/// A study's configuration, ready to be copied and changed.
+/// The configuration of a study, to be used or edited.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     pub about: &'static str,
     /// The TOML.
     pub text: &'static str,
@@ -82,9 +82,9 @@ pub const PRESETS: [Preset; 13] = [
     },
 ];
 
-/// The preset of that name.
+/// The preset with a name.
 ///
-/// Errors: there is none; which there are, and which is most like it.
+/// Errors: there is none; the message lists all names and the most similar one.
 pub fn preset(name: &str) -> Result<Preset, ConfigError> {
     let found = PRESETS.into_iter().find(|preset| preset.name == name);
     found.ok_or_else(|| ConfigError::unknown("preset", name, &PRESETS.map(|preset| preset.name)))
@@ -125,7 +125,7 @@ mod tests {
         assert!(seen >= 12, "{seen}");
     }
 
-    /// A goal for what no study measures would never be missed.
+    /// A goal for something that no study measures could never be missed.
     #[test]
     fn every_goal_names_a_cell_and_an_arm_of_a_published_study() {
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_preset_is_told_the_nearest() {
+    fn an_unknown_preset_is_reported_with_the_nearest() {
         let error = preset("humer").unwrap_err().to_string();
         assert!(error.contains("did you mean `hummer`?"), "{error}");
     }

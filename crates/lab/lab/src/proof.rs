@@ -1,8 +1,7 @@
-//! Whether a database file is encrypted, by looking at it.
+//! Checks on its bytes whether a database file is encrypted.
 //!
-//! - claims-prove-nothing: the claim of an engine proves nothing. A text that is in the rows has to
-//!   be found in the baseline database by the same search that does not find it in the encrypted
-//!   one.
+//! - claims-prove-nothing: an engine's report proves nothing. A text that is in the rows has to be
+//!   found in the baseline database by the same search that does not find it in the encrypted one.
 //! - bounded-memory: files are read in bounded memory; no process may be writing them.
 
 mod entropy;
@@ -22,25 +21,26 @@ pub use entropy::{Entropy, RANDOM_BITS_MIN};
 pub use file_scan::FileScan;
 pub use reencrypted::prove_pages_reencrypted;
 
-/// What an arm says it is.
+/// The encryption that an arm claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// In clear.
+    /// Unencrypted.
     Clear,
-    /// In clear, but every page authenticated (Selenite's suite NONE).
+    /// Unencrypted, but every page is authenticated (Selenite's suite NONE).
     AuthenticatedClear,
     /// Encrypted.
     Encrypted,
-    /// Of what crosses a wire the login is encrypted, and was written down alone; all else is in clear.
+    /// Only the login of a connection is encrypted, and only the login was recorded; everything
+    /// else is unencrypted.
     EncryptedLogin,
 }
 
-/// A claim that held.
+/// A proved claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// What was shown.
+    /// The claim.
     pub claim: Claim,
-    /// What was looked at, and what was found, for people and the record.
+    /// The checks and their results, for display and the record.
     pub facts: Vec<(String, String)>,
 }
 
@@ -48,52 +48,52 @@ pub struct Proof {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The search proves nothing: it does not find the marker in the baseline database either.
+    /// The search proves nothing, because it does not find the marker in the baseline database either.
     Void {
         /// The baseline database.
         path: PathBuf,
         /// The marker.
         marker: String,
     },
-    /// The caller: a marker that may be in any file by chance.
+    /// The caller: a marker so short that it may occur in any file by chance.
     ShortMarker {
         /// The marker.
         marker: String,
     },
-    /// The arm: it says that it is encrypted, and is not.
+    /// The arm: it claims to be encrypted, and is not.
     NotEncrypted {
         /// Its file.
         path: PathBuf,
-        /// What was found, and where.
+        /// The evidence and its location.
         found: String,
     },
-    /// The arm: it says that it is in clear, and is not.
+    /// The arm: it claims to be unencrypted, and is not.
     NotClear {
         /// Its file.
         path: PathBuf,
-        /// What was found instead.
+        /// The evidence.
         found: String,
     },
-    /// The administrator's program: it says that every page was re-encrypted, and some are as they were.
+    /// The administrator's program: it reports that every page was re-encrypted, and some are unchanged.
     NotAnew {
         /// The file.
         path: PathBuf,
-        /// How many pages are as they were.
+        /// The number of unchanged pages.
         count: u64,
-        /// At which byte the first of them is.
+        /// The file offset of the first one, in bytes.
         first: u64,
     },
-    /// The machine.
+    /// The machine: an I/O error.
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Claim {
-    /// What an arm with this engine and cipher has to show.
+    /// The claim of an arm with this engine and cipher.
     #[must_use]
     pub fn of(engine: &str, cipher: &str) -> Self {
         match (engine, cipher) {
@@ -104,7 +104,7 @@ impl Claim {
         }
     }
 
-    /// In words.
+    /// The claim as text.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -116,8 +116,8 @@ impl Claim {
     }
 }
 
-/// Compares what an arm claims with its file. `plain` is the look at the baseline database, with
-/// the same marker; `opened` is what the engine says.
+/// Checks the claim of an arm against its file. `plain` is the scan of the baseline database for
+/// the same marker; `opened` is the engine's report.
 ///
 /// # Errors
 /// All but [`ProofError::Io`] and [`ProofError::ShortMarker`].
@@ -167,7 +167,7 @@ fn check_encrypted(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
     })
 }
 
-/// A login has too few bytes to look random or not.
+/// A login has too few bytes for a test of randomness.
 fn check_login(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
     let found = if let Some((file, offset)) = &arm.marker_at {
         format!("the text {:?} at byte {offset} of {}", arm.marker, file.display())
@@ -231,7 +231,7 @@ impl ProofError {
         }
     }
 
-    /// What to do next.
+    /// Advice on what to do next.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -301,7 +301,7 @@ impl std::error::Error for ProofError {
     }
 }
 
-/// By chance 6 given bytes are in 1 GiB of random ones once in 260000 files.
+/// By chance, 6 given bytes occur in 1 GiB of random ones once in 260000 files.
 const MARKER_BYTES_MIN: usize = 6;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! What a study found, for people and for programs: views of a [`Summary`](crate::summary::Summary).
+//! Reports of a study, for people and for programs: views of a [`Summary`](crate::summary::Summary).
 //!
-//! - views-compute-nothing: a view works nothing out: what it says is in the summary, so that all
-//!   views say the same.
-//! - no-verdict-without-basis: a study that can't bear a verdict shows none, and says why before
-//!   anything else.
+//! - views-compute-nothing: a view computes no figures: they are in the summary, so that all views
+//!   agree.
+//! - no-verdict-without-basis: a study that cannot support a verdict shows none, and states the
+//!   reason before anything else.
 //! - ratio-with-both-sides: a ratio is always (encrypted - plain) / plain, and both are shown.
 
 mod control;

@@ -1,9 +1,9 @@
-//! The life of a study: checks, masters, sessions, and its end.
+//! The execution of a study: checks, masters, sessions, end.
 //!
-//! - no-peeking: nothing is decided by looking at figures but the end by precision, which looks at
-//!   widths alone.
+//! - no-peeking: no decision depends on measured effects. The end by precision depends on the
+//!   widths of intervals alone.
 //! - unfinished-block-is-void: a block that was begun and not written does not count, and its pair
-//!   is done again in a new session.
+//!   is repeated in a new session.
 //! - proof-before-sessions: no session begins before the encryption of every arm was proved and its
 //!   rows were compared.
 
@@ -46,9 +46,9 @@ use crate::summary::StudyState;
 /// A new study.
 #[derive(Clone, Debug)]
 pub struct NewStudy {
-    /// Where its store will be: `NAME.lab.db`.
+    /// The path of its store: `NAME.lab.db`.
     pub path: PathBuf,
-    /// What it does.
+    /// Its configuration.
     pub config: Config,
     /// The command that makes a study like it.
     pub command: String,
@@ -63,24 +63,24 @@ pub enum Outcome {
     Interrupted,
 }
 
-/// Those around a run.
+/// The environment of a run.
 pub struct RunContext<'a, B> {
     /// The testbed.
     pub testbed: &'a mut B,
-    /// Who watches.
+    /// The observer of its progress.
     pub observer: &'a mut dyn Observer,
-    /// Set from elsewhere to end the run; the block that runs is finished, if it can't be ended early.
+    /// Set by another thread to end the run; the current block is completed unless it can be ended early.
     pub interrupt: &'a AtomicBool,
-    /// Whether masters are kept when the study is over.
+    /// Whether masters are kept at the end of the study.
     pub keep: bool,
-    /// The commit this program was built from; empty if unknown.
+    /// The commit that this program was built from; empty if unknown.
     pub commit: String,
 }
 
 /// Runs a new study.
 ///
-/// Errors: all of [`RunError`] but `ConfigDiffers` and `Over`. If it did not get as far as its schedule, there is no
-/// store; else it can be resumed.
+/// Errors: all of [`RunError`] but `ConfigDiffers` and `Over`. If it fails before the schedule is
+/// written, there is no store; otherwise the study can be resumed.
 pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outcome, RunError> {
     let arms = arm::arms(&new.config)?;
     let study = StudyRow {
@@ -100,7 +100,7 @@ pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outco
     match runner.prepare() {
         Ok(true) => runner.go_on(),
         outcome => {
-            // Nothing was measured, so there is nothing to keep.
+            // Nothing was measured, so the copies are of no use.
             let cleared = runner.copies.drop_all();
             drop(runner);
             let _ = std::fs::remove_file(&new.path);
@@ -109,7 +109,8 @@ pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outco
     }
 }
 
-/// Goes on with a study that was interrupted, killed or stopped. `config` is what the caller believes it to be.
+/// Resumes a study that was interrupted, killed or stopped. `config` is the configuration that the
+/// caller expects.
 ///
 /// Errors: all of [`RunError`].
 pub fn resume<B: Testbed>(
@@ -140,7 +141,7 @@ pub fn resume<B: Testbed>(
     }
 }
 
-/// Opens the store of a study, which has to be of that configuration.
+/// Opens the store of a study, which must have that configuration.
 fn open<'a, B: Testbed>(
     path: &Path,
     config: Option<&Config>,
@@ -163,13 +164,13 @@ struct Runner<'a, B: Testbed> {
     store: Store,
     copies: DatabaseCopies,
     around: RunContext<'a, B>,
-    /// The most pages of each dataset's masters.
+    /// The largest number of pages of each dataset's masters.
     pages: BTreeMap<String, u64>,
-    /// Blocks of this run, and how long they took with all that belongs to them.
+    /// Blocks of this run, and their duration including everything that belongs to them.
     ran: (u32, f64),
-    /// Void blocks one after the other.
+    /// Consecutive void blocks.
     void_in_a_row: u32,
-    /// Whether a user asked for an end.
+    /// Whether a user requested the end.
     stopped: bool,
 }
 
@@ -190,7 +191,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         }
     }
 
-    /// Runs all sessions that are left, until one of the ends.
+    /// Runs the remaining sessions until an end condition holds.
     fn go_on(mut self) -> Result<Outcome, RunError> {
         let outcome = self.sessions();
         self.copies.drop_sessions()?;
@@ -243,7 +244,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         }
     }
 
-    /// Whether another session as long as the longest would end after the budget.
+    /// Whether another session as long as the longest one would end after the budget.
     fn is_too_late(&self, begun: &[SessionRow]) -> bool {
         let lengths = begun
             .iter()
@@ -268,7 +269,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         Ok(found.precise && sessions >= SESSIONS_MIN)
     }
 
-    /// Ends a session that was cut short, and plans again what it left undone.
+    /// Ends an interrupted session, and schedules its remaining blocks again.
     fn retire(&mut self) -> Result<(), RunError> {
         let cut: Vec<u32> = self
             .store
@@ -302,7 +303,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         Ok(self.store.add_event(at, text)?)
     }
 
-    /// Seconds since the study began.
+    /// Seconds since the start of the study.
     fn seconds(&self) -> f64 {
         let began = Duration::from_secs(self.study.created_s).as_secs_f64();
         (self.around.testbed.now_s() - began).max(0.0)
@@ -312,7 +313,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         self.around.interrupt.load(Ordering::Relaxed)
     }
 
-    /// How an arm opens a file that is sealed in `cipher`.
+    /// How an arm opens a file with the cipher `cipher`.
     fn spec(&self, arm: &Arm, cipher: &str, path: &Path, cache_kib: u32) -> DatabaseSpec {
         let layout = &self.config.layout;
         DatabaseSpec {
@@ -339,14 +340,14 @@ impl<'a, B: Testbed> Runner<'a, B> {
             CacheState::Page => {
                 let pages = self.pages.get(&cell.data).copied().unwrap_or(0);
                 let bytes = pages.saturating_mul(u64::from(self.config.layout.page_size));
-                // A page in the cache has a header, and what is written makes more pages.
+                // A cached page has a header, and writes add pages.
                 let kib = bytes.saturating_add(bytes / 4) / 1024 + 1024;
                 u32::try_from(kib).unwrap_or(u32::MAX >> 1).max(configured)
             }
         }
     }
 
-    /// How long a worker may take for something that is no block.
+    /// The time limit of a request to a worker other than a block.
     fn patience(&self) -> Duration {
         self.config.study.block_timeout.max(PATIENCE)
     }
@@ -360,7 +361,7 @@ fn folder(store: &Path) -> &Path {
     }
 }
 
-/// That of the configuration, or one that is drawn.
+/// The configured seed, or a random one.
 fn seed(config: &Config) -> Result<u64, RunError> {
     if config.study.seed != 0 {
         return Ok(config.study.seed);
@@ -381,7 +382,7 @@ fn whole_seconds(seconds: f64) -> u64 {
     seconds as u64
 }
 
-/// Opening, closing and digests of the largest databases take less.
+/// Opening, closing and digests of the largest databases take less time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[cfg(test)]

@@ -1,41 +1,42 @@
-//! What runs when, drawn before anything runs.
+//! The order of all blocks, drawn before the study begins.
 //!
-//! A session has rounds of two pairs. In each all cells come once, shuffled; in a cell all arms in random order, and then
-//! all in the reverse one, so that whatever drifts evenly falls on every arm alike.
+//! A session has rounds of two pairs. In a round every cell occurs once, in random order; in a
+//! cell, all arms run in random order and then in the reverse order, so that a linear drift affects
+//! every arm equally.
 
 use rand::seq::SliceRandom;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha20Rng;
 
-/// How much there is to draw.
+/// The size of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Sessions.
+    /// The number of sessions.
     pub sessions: u32,
     /// Pairs of each cell in a session; even.
     pub pairs: u32,
-    /// Cells.
+    /// The number of cells.
     pub cells: usize,
-    /// Arms.
+    /// The number of arms.
     pub arms: usize,
 }
 
-/// A block that is to be run.
+/// A scheduled block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// From 1.
+    /// Counted from 1.
     pub session: u32,
-    /// An index.
+    /// The index of the cell.
     pub cell: usize,
-    /// From 0, of this cell and session.
+    /// The index of the pair in this cell and session.
     pub pair: u32,
-    /// An index.
+    /// The index of the arm.
     pub arm: usize,
-    /// Of the work; the same for all arms of a pair.
+    /// The seed of the work; the same for all arms of a pair.
     pub seed: u64,
 }
 
-/// All blocks, in the order in which they run.
+/// All blocks in the order of execution.
 #[must_use]
 pub fn draw(seed: u64, extent: Extent) -> Vec<Draw> {
     let mut random = stream(seed, BLOCKS);
@@ -64,7 +65,7 @@ pub fn draw(seed: u64, extent: Extent) -> Vec<Draw> {
     draws
 }
 
-/// In which order a session makes its copies: indexes below `count`.
+/// The order in which a session makes its copies: indexes below `count`.
 #[must_use]
 pub fn order(seed: u64, session: u32, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
@@ -72,14 +73,14 @@ pub fn order(seed: u64, session: u32, count: usize) -> Vec<usize> {
     order
 }
 
-/// The seed of a dataset's rows, by its place among the datasets: the same for every arm.
+/// The seed of a dataset's rows, by the index of the dataset: the same for every arm.
 #[must_use]
 pub fn data_seed(seed: u64, index: usize) -> u64 {
     let mut random = stream(seed, DATA);
     (0..=index).fold(0, |_, _| work_seed(&mut random))
 }
 
-/// One that SQLite can hold, so never negative there.
+/// A seed that SQLite can store as a non-negative integer.
 fn work_seed(random: &mut ChaCha20Rng) -> u64 {
     random.random::<u64>() >> 1
 }
@@ -92,7 +93,7 @@ fn stream(seed: u64, number: u64) -> ChaCha20Rng {
 
 const BLOCKS: u64 = 1;
 const DATA: u64 = 2;
-/// The last, as sessions are added to it.
+/// The last stream, because the streams of added sessions follow it.
 const ORDERS: u64 = 1 << 32;
 
 #[cfg(test)]
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn first_places_are_shared_out_evenly() {
+    fn every_arm_is_first_equally_often() {
         let draws = draw(
             20_261_121,
             Extent {

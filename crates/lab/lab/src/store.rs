@@ -1,8 +1,8 @@
 //! The store of a study: one SQLite file, the schedule first, then a transaction for each block.
 //!
-//! - kill-keeps-blocks: a kill at any moment leaves every block that was written, and no part of
-//!   another.
-//! - one-writer: readers read while it is written; there is one writer of blocks at a time.
+//! - kill-keeps-blocks: after a kill at any moment, the store has every block that was written, and
+//!   no part of another.
+//! - one-writer: readers can read while a study writes; there is one writer of blocks at a time.
 
 mod error;
 mod lock;
@@ -29,7 +29,7 @@ use crate::config::Cell;
 use crate::schedule::Draw;
 use crate::summary::{ArmFacts, StudyState};
 
-/// A store that is open.
+/// An open store.
 #[derive(Debug)]
 pub struct Store {
     db: Connection,
@@ -38,7 +38,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes a store, to run a study on it.
+    /// Creates a store, to run a study on it.
     ///
     /// Errors: `Exists`, `Running`, `Io`, `Sqlite`.
     pub fn create(path: &Path, study: &StudyRow) -> Result<Store, StoreError> {
@@ -65,7 +65,7 @@ impl Store {
         made
     }
 
-    /// Opens a store, to go on with its study.
+    /// Opens a store to continue its study.
     ///
     /// Errors: `Missing`, `NotAStore`, `Version`, `Damaged`, `Running`, `Io`, `Sqlite`.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
@@ -82,7 +82,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store to read it or to [`Store::ask`] something, also while its study runs.
+    /// Opens a store to read it or to send a [`Store::ask`], also while its study runs.
     ///
     /// Errors: `Missing`, `NotAStore`, `Version`, `Damaged`, `Sqlite`.
     pub fn read(path: &Path) -> Result<Store, StoreError> {
@@ -101,19 +101,19 @@ impl Store {
         }
     }
 
-    /// Whether a study runs on the store at `path`, as far as its lock tells.
+    /// Whether a study runs on the store at `path`, according to its lock.
     #[must_use]
     pub fn runs(path: &Path) -> bool {
         matches!(Lock::take(path), Err(StoreError::Running(_)))
     }
 
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the arms, the cells and the schedule, all at once.
+    /// Writes the arms, the cells and the schedule in one transaction.
     ///
     /// Errors: `Sqlite`.
     pub fn plan(
@@ -141,8 +141,8 @@ impl Store {
         })
     }
 
-    /// Ends a session that was cut short: what it left undone goes into a session of its own, after all others. With
-    /// `void`, its measurements do not count.
+    /// Ends an interrupted session: its remaining blocks move to a session of its own, after all
+    /// others. With `void`, its measurements do not count.
     ///
     /// Errors: `Sqlite`.
     pub fn retire_session(
@@ -161,7 +161,7 @@ impl Store {
         })
     }
 
-    /// Adds sessions to a study that is over, which goes on with that.
+    /// Adds sessions to a completed study, which is then unfinished again.
     ///
     /// Errors: `Sqlite`.
     pub fn extend(&mut self, row: &ExtensionRow, draws: &[Draw]) -> Result<(), StoreError> {
@@ -199,7 +199,7 @@ impl Store {
         })
     }
 
-    /// Writes a copy, and tells its number.
+    /// Writes a copy, and returns its number.
     ///
     /// Errors: `Sqlite`.
     pub fn add_instance(&mut self, row: &InstanceRow) -> Result<i64, StoreError> {
@@ -213,9 +213,9 @@ impl Store {
         })
     }
 
-    /// Writes a block, its latencies, and that it ran.
+    /// Writes a block and its latencies, and marks it as run.
     ///
-    /// Errors: `Sqlite`; `Damaged` if it ran before.
+    /// Errors: `Sqlite`; `Damaged` if it has run before.
     pub fn add_block(&mut self, block: &NewBlock<'_>) -> Result<i64, StoreError> {
         let cost = |sample: &Sample| Cost {
             sample: sample.clone(),
@@ -261,7 +261,7 @@ impl Store {
         })
     }
 
-    /// Writes that something happened.
+    /// Writes an event.
     ///
     /// Errors: `Sqlite`.
     pub fn add_event(&mut self, at_s: f64, text: &str) -> Result<(), StoreError> {
@@ -271,14 +271,14 @@ impl Store {
         })
     }
 
-    /// Writes why the study ended, or that it goes on.
+    /// Writes the state of the study.
     ///
     /// Errors: `Sqlite`.
     pub fn set_state(&mut self, state: StudyState) -> Result<(), StoreError> {
         self.write(|db| db.execute("UPDATE study SET state = ?", [word(&state)]).map(drop))
     }
 
-    /// Asks something of the study that runs on it.
+    /// Sends a request to the study that runs on the store.
     ///
     /// Errors: `Sqlite`.
     pub fn ask(&mut self, control: &Control) -> Result<(), StoreError> {
@@ -288,7 +288,7 @@ impl Store {
         })
     }
 
-    /// What was asked since the last time, in order.
+    /// The requests since the last call, in order.
     ///
     /// Errors: `Sqlite`, `Damaged`.
     pub fn take_asks(&mut self) -> Result<Vec<Ask>, StoreError> {
@@ -302,9 +302,9 @@ impl Store {
         Ok(asks)
     }
 
-    /// Folds the WAL into the file, so that it can be copied and read from places where nothing can be written.
+    /// Checkpoints the WAL and leaves WAL mode, so that the file can be copied, and read in read-only folders.
     pub fn settle(self) {
-        // With readers about it stays as it is, which is no harm.
+        // With concurrent readers the mode stays, which does no harm.
         let _ = self.journal("delete");
     }
 
@@ -346,7 +346,7 @@ impl Store {
         all().map_err(|error| StoreError::sqlite(&self.path, error))
     }
 
-    /// Whether it is a store, of this version, and whole.
+    /// Checks that it is a store of this version, and complete.
     fn check(&self) -> Result<(), StoreError> {
         let pragma = |sql: &str| self.db.query_row(sql, [], |row| row.get::<_, i64>(0));
         let asked = pragma("PRAGMA application_id").and_then(|id| Ok((id, pragma("PRAGMA user_version")?)));
@@ -380,7 +380,7 @@ fn exists(path: &Path) -> Result<(), StoreError> {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
-    // By the system's VFS: this program may have made another one SQLite's default.
+    // The system's VFS is named, because this program may have installed another default.
     let db = Connection::open_with_flags_and_vfs(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX, c"unix")
         .map_err(|error| StoreError::sqlite(path, error))?;
     let set = db
@@ -407,12 +407,12 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("our own types have no maps with other keys than text")
 }
 
-/// A word of a list, without the quotation marks of JSON.
+/// The name of a state, without the quotation marks of JSON.
 fn word(state: &StudyState) -> String {
     json(state).trim_matches('"').to_owned()
 }
 
-/// The number of the thing at an index, from 1.
+/// The database number of an item: its index plus 1.
 fn number(index: usize) -> i64 {
     i64::try_from(index).map_or(i64::MAX, |index| index + 1)
 }
@@ -423,7 +423,7 @@ fn signed(value: u64) -> i64 {
 
 /// `SLab`.
 const APPLICATION_ID: i64 = 0x534c_6162;
-/// A reader holds the store for less.
+/// No reader holds a lock for longer.
 const BUSY: std::time::Duration = std::time::Duration::from_secs(30);
 
 #[cfg(test)]

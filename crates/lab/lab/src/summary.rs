@@ -1,71 +1,71 @@
-//! What a study found: everything that a report shows, and nothing that it has to work out.
+//! The results of a study: all figures of its reports.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The version of this model in JSON.
+/// The version of this model's JSON form.
 pub const SUMMARY_SCHEMA: u32 = 1;
 
-/// A study's outcome.
+/// The results of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// [`SUMMARY_SCHEMA`].
     pub schema: u32,
-    /// Which study.
+    /// The study.
     pub study: StudyFacts,
-    /// On what machine.
+    /// The machine.
     pub host: HostFacts,
-    /// The arms, in the order of the configuration; those that are implied come first.
+    /// The arms, in the order of the configuration; the implied ones come first.
     pub arms: Vec<ArmFacts>,
     /// The cells, in the order of the configuration.
     pub cells: Vec<CellSummary>,
-    /// What each encrypted arm costs over the gating cells.
+    /// The cost of each encrypted arm over the gating cells.
     pub overall: Vec<Overall>,
-    /// What each encrypted arm costs over all mixes of the hummer loop; empty unless there are two or more.
+    /// The cost of each encrypted arm over all mixes of the hummer loop; empty unless there are two or more.
     pub mixes: Vec<Overall>,
-    /// What the machine was doing meanwhile.
+    /// The state of the machine during the study.
     pub evidence: Evidence,
-    /// What happened besides, in order of time.
+    /// Events during the study, in order of time.
     pub events: Vec<Event>,
-    /// What these figures do not cover, a sentence each.
+    /// The limits of these figures, one sentence each.
     pub limits: Vec<String>,
 }
 
-/// Which study.
+/// A study and its course.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyFacts {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it asks, in a line.
+    /// Its question, in one line.
     pub title: String,
     /// The whole configuration.
     pub config: String,
-    /// SHA-256 of it, in hexadecimal digits.
+    /// SHA-256 of the configuration, in hexadecimal digits.
     pub config_sha256: String,
-    /// Where all randomness comes from.
+    /// The seed of all random choices.
     pub seed: u64,
     /// The program's version.
     pub lab_version: String,
-    /// The commit it was built from, where known.
+    /// The commit that it was built from, if known.
     pub commit: String,
     /// The command that makes a study like it.
     pub command: String,
-    /// When it began: seconds since 1970, UTC.
+    /// The start: seconds since 1970, UTC.
     pub created_s: u64,
-    /// How long its blocks took altogether.
+    /// The total duration of its blocks, in seconds.
     pub busy_s: f64,
-    /// How long a session takes, copies and all, median of those that were finished; seconds.
+    /// The duration of a session, including its copies: the median of the finished ones, in seconds.
     pub session_s: Option<f64>,
-    /// Sessions that were finished.
+    /// Finished sessions.
     pub sessions: u32,
-    /// Sessions of the configuration, which were planned before the first; 0 in older summaries.
+    /// Sessions of the configuration; 0 in older summaries.
     #[serde(default)]
     pub planned_sessions: u32,
-    /// How it was extended after its end, in order.
+    /// Its extensions after its end, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<Extension>,
-    /// Why it ended, or that it has not.
+    /// The reason of its end, or that it has not ended.
     pub state: StudyState,
     /// The effect that matters, as a ratio minus one: 0.03 is 3 %.
     pub limit: f64,
@@ -73,69 +73,69 @@ pub struct StudyFacts {
     pub target_half_width: f64,
 }
 
-/// Sessions that were added to a study after its end, when its effects could be seen.
+/// Sessions that were added to a study after its end, when its effects were known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extension {
-    /// When: seconds since 1970, UTC.
+    /// The time: seconds since 1970, UTC.
     pub at_s: u64,
-    /// Sessions that counted before.
+    /// Sessions that counted before the extension.
     pub from: u32,
-    /// Sessions that were added.
+    /// Added sessions.
     pub sessions: u32,
 }
 
-/// Why a study ended.
+/// The reason of a study's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StudyState {
-    /// It has not.
+    /// It has not ended.
     Unfinished,
-    /// Every interval is as narrow as was asked.
+    /// Every interval is as narrow as requested.
     Precise,
-    /// All sessions that were planned are done.
+    /// All planned sessions are finished.
     Complete,
-    /// Its time was up.
+    /// Its time budget was used up.
     OutOfBudget,
-    /// It was told to.
+    /// A user requested the end.
     Stopped,
 }
 
-/// On what machine.
+/// A machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFacts {
-    /// Facts for people, in order: processor, its AES instructions, cores, memory, kernel, file system, ...
+    /// Facts for display, in order: processor, its AES instructions, cores, memory, kernel, file system, ...
     pub facts: Vec<(String, String)>,
-    /// What makes figures of this machine less sure.
+    /// Properties that make figures of this machine less precise.
     pub warnings: Vec<String>,
 }
 
 /// An arm: an engine with settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArmFacts {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// Its name for people, such as `SQLCipher 4.10 AES-256-CBC`.
+    /// The display name, such as `SQLCipher 4.10 AES-256-CBC`.
     pub label: String,
-    /// Which arm it is compared with; none for a plain one, but `plain2` is compared with `plain`.
+    /// The name of its control; none for a plain arm, but `plain2` has `plain`.
     pub control: Option<String>,
-    /// What kind of arm.
+    /// The kind of arm.
     pub role: ArmRole,
     /// The cipher.
     pub cipher: String,
-    /// What encrypts, with its version.
+    /// The library that encrypts, with its version.
     pub library: String,
-    /// The SQLite in it.
+    /// The version of its SQLite.
     pub sqlite_version: String,
-    /// What was done to prove its encryption, and what was found, for people; none in clear.
+    /// The checks that proved its encryption, and their results, for display; empty for an unencrypted arm.
     pub proof: Vec<(String, String)>,
-    /// Bytes of the database when it was loaded.
+    /// Size of the loaded database, in bytes.
     pub bytes: u64,
-    /// Pages of it.
+    /// Pages of the loaded database.
     pub pages: u64,
-    /// Bytes of Selenite's page pool, of each process; none if the arm does not say.
+    /// Size of Selenite's page pool in each process, in bytes; none if the arm does not set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<u64>,
-    /// Which arm of suite NONE it is compared with besides.
+    /// The arm of suite NONE with which it is also compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none: Option<String>,
     /// SHA-256 of its program, in hexadecimal digits; none in older studies.
@@ -143,67 +143,67 @@ pub struct ArmFacts {
     pub program_sha256: Option<String>,
 }
 
-/// What kind of arm.
+/// The kind of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArmRole {
-    /// In clear.
+    /// Unencrypted.
     Plain,
-    /// A second copy of it: whatever it differs by is no effect.
+    /// A second copy of the plain arm: a difference between the two is not an effect.
     Floor,
     /// Encrypted.
     Encrypted,
 }
 
-/// A cell: one kind of work in one state of the caches.
+/// A cell: one kind of work in one cache state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellSummary {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// Its name for people.
+    /// The display name.
     pub label: String,
-    /// What its work is: `like`, `insert`, `hummer`, as in the protocol.
+    /// The kind of work as in the protocol: `like`, `insert`, `hummer`.
     pub work: String,
-    /// In which state the caches were: `cold`, `os`, `page`.
+    /// The cache state: `cold`, `os`, `page`.
     pub cache: String,
-    /// Reads, updates and inserts in ten loops, if its work is the hummer loop.
+    /// Reads, updates and inserts per ten loops, if its work is the hummer loop.
     pub mix: Option<[u8; 3]>,
-    /// What an operation is, in the singular: `page`, `row`, `loop`.
+    /// The unit of operations, in the singular: `page`, `row`, `loop`.
     pub unit: String,
     /// Whether it counts for the verdict of an arm; others are exploratory.
     pub gating: bool,
-    /// What was left out before it ran steadily.
+    /// The part that was excluded as warm-up.
     pub warm_up: WarmUp,
-    /// What each arm took: medians of sessions' medians, by arm.
+    /// The figures of each arm: medians of sessions' medians, by arm.
     pub levels: BTreeMap<String, Level>,
-    /// What each arm differs by from its control.
+    /// The differences between each arm and its control.
     pub effects: Vec<Effect>,
     /// Latencies by operation and arm.
     pub latencies: Vec<LatencyCurve>,
     /// Every pair, for the run chart.
     pub pairs: Vec<PairPoint>,
-    /// Of work while pages are re-encrypted, by arm; empty for other work. Counters and times above are then those of a
-    /// loop, during that.
+    /// For work during a re-encryption, the phases by arm; empty for other work. Counters and times
+    /// above are then per loop, in the phase during the re-encryption.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PhaseLevels>,
 }
 
-/// Before, during and after of an arm: medians of sessions' medians, and what changed within blocks.
+/// The phases of an arm: medians of sessions' medians, and changes within blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseLevels {
-    /// Loops a second of all processes: before, during, after.
+    /// Loops per second of all processes: before, during, after.
     pub loops_per_s: [f64; 3],
-    /// The 99th percentile of latency, ns: before, during, after.
+    /// The 99th percentile of latency in nanoseconds: before, during, after.
     pub p99_ns: [f64; 3],
-    /// Throughput during, beside before.
+    /// Throughput during, compared with before.
     pub throughput_during: PhaseChange,
-    /// Throughput after, beside before.
+    /// Throughput after, compared with before.
     pub throughput_after: PhaseChange,
-    /// The 99th percentile during, beside before.
+    /// The 99th percentile during, compared with before.
     pub p99_during: PhaseChange,
-    /// The 99th percentile after, beside before.
+    /// The 99th percentile after, compared with before.
     pub p99_after: PhaseChange,
-    /// Seconds, and pages and bytes a second, of who sealed; none where no one did.
+    /// The speed of the re-encryption; none in an arm without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealing: Option<SealingLevel>,
 }
@@ -211,27 +211,27 @@ pub struct PhaseLevels {
 /// A change within blocks: Hodges-Lehmann within sessions, mean of sessions, on the log scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseChange {
-    /// The ratio less one.
+    /// The ratio minus one.
     pub ratio: f64,
     /// Its 95 % interval by t across sessions; none with fewer than two sessions.
     pub interval: Option<(f64, f64)>,
 }
 
-/// How pages were re-encrypted: medians of sessions' medians.
+/// The speed of a re-encryption: medians of sessions' medians.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SealingLevel {
-    /// From the start of the administrator's program to its end.
+    /// Duration of the administrator's program, in seconds.
     pub seconds: f64,
-    /// Pages of the database divided by that.
+    /// Pages of the database per second of that duration.
     pub pages_per_s: f64,
-    /// Bytes of them divided by that.
+    /// Bytes of the database per second of that duration.
     pub bytes_per_s: f64,
-    /// What the program said at the end, the last time.
+    /// The end of the program's output in the last run.
     pub said: String,
 }
 
 impl CellSummary {
-    /// By which metric an arm is judged in it.
+    /// The metric that decides about an arm in this cell.
     #[must_use]
     pub fn judged(&self) -> Metric {
         match self.work == ONLINE {
@@ -242,13 +242,13 @@ impl CellSummary {
 }
 
 impl Summary {
-    /// By which metric its arms are judged: all cells of a study are of one kind.
+    /// The metric that decides about its arms: all cells of a study are of one kind.
     #[must_use]
     pub fn judged(&self) -> Metric {
         self.cells.first().map_or(Metric::Cpu, CellSummary::judged)
     }
 
-    /// Which two metrics are shown first: the one that is judged, and what a user notices besides.
+    /// The two metrics that are shown first: the deciding one, and one that a user notices.
     #[must_use]
     pub fn foremost(&self) -> [Metric; 2] {
         match self.judged() == Metric::Slowdown {
@@ -258,86 +258,86 @@ impl Summary {
     }
 }
 
-/// The loop of the context switches article on a server, by its name in a configuration. Its pages are packets.
+/// The loop of the context switches article on a server, as named in a configuration. Its pages are packets.
 pub const MESSAGES: &str = "messages";
 
-/// Work while pages are re-encrypted, by its name in a configuration.
+/// Work during a re-encryption, as named in a configuration.
 pub const ONLINE: &str = "online";
 
-/// The start of each session, where a cell did not yet run steadily. Cold cells have none: they are the first touch.
+/// The warm-up of a cell at the start of its sessions. Cold cells have none: they measure the first access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// Pairs that were left out, of all sessions and arms.
+    /// Excluded pairs, of all sessions and arms.
     pub pairs: u32,
-    /// Sessions that never became steady; all their pairs count.
+    /// Sessions that never became steady; all of their pairs count.
     pub unsteady: u32,
 }
 
-/// What an arm took for a block of a cell; medians.
+/// The figures of an arm for a block of a cell; medians.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Level {
-    /// Blocks that count.
+    /// Counted blocks.
     pub blocks: u32,
-    /// By metric: CPU and elapsed in nanoseconds, the others in their own units.
+    /// By metric: CPU and elapsed time in nanoseconds, the others in their own units.
     pub metrics: BTreeMap<Metric, f64>,
-    /// Pages that were read and written: as SQLite counts them, or by the bytes that went to and from the system.
+    /// Pages that were read and written: as counted by SQLite, or derived from the bytes of reads and writes.
     pub pages: f64,
     /// Operations.
     pub operations: f64,
 }
 
-/// What is measured.
+/// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// Instructions in user mode.
     Instructions,
-    /// CPU time, ns.
+    /// CPU time, in nanoseconds.
     Cpu,
-    /// Bytes asked of the system.
+    /// Bytes requested by reads.
     ReadChars,
-    /// Bytes given to the system.
+    /// Bytes passed to writes.
     WriteChars,
-    /// Calls that read.
+    /// Read calls.
     ReadCalls,
-    /// Calls that write.
+    /// Write calls.
     WriteCalls,
     /// Bytes read from storage.
     ReadBytes,
-    /// Bytes bound for storage.
+    /// Bytes to be written to storage.
     WriteBytes,
-    /// Elapsed time, ns.
+    /// Elapsed time, in nanoseconds.
     Elapsed,
-    /// Of it, the checkpoint at the end, ns.
+    /// The part of it for the checkpoint at the end, in nanoseconds.
     Checkpoint,
     /// Context switches of both kinds.
     Switches,
     /// Page faults of both kinds.
     Faults,
-    /// Bytes of the database's file after a block.
+    /// Size of the database's file after a block, in bytes.
     DatabaseBytes,
-    /// Bytes of its write-ahead log, before the checkpoint that ends a block if there is one.
+    /// Size of its write-ahead log in bytes, before the checkpoint that ends a block if there is one.
     WalBytes,
-    /// The most memory that was resident during a block, of all processes.
+    /// The peak of resident memory during a block, of all processes, in bytes.
     PeakMemory,
-    /// Bytes of the files that a backup was made into.
+    /// Size of a backup's files, in bytes.
     ArchiveBytes,
-    /// Time of a loop while pages are re-encrypted, as a ratio to that before, in the same block.
+    /// Time per loop during a re-encryption, divided by that before it, in the same block.
     Slowdown,
-    /// Time of a loop afterwards, as a ratio to that before.
+    /// Time per loop after the re-encryption, divided by that before it.
     Aftermath,
-    /// The 99th percentile of latency while pages are re-encrypted, as a ratio to that before.
+    /// The 99th percentile of latency during a re-encryption, divided by that before it.
     TailSlowdown,
 }
 
-/// What an arm differs by from its control, in one metric of one cell.
+/// The difference between an arm and its control, in one metric of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
     /// The arm.
     pub arm: String,
-    /// What it is compared with.
+    /// Its control.
     pub control: String,
-    /// What is compared.
+    /// The metric.
     pub metric: Metric,
     /// (arm - control) / control: Hodges-Lehmann within sessions, mean of sessions, on the log scale.
     pub ratio: f64,
@@ -347,68 +347,69 @@ pub struct Effect {
     pub bootstrap: Option<(f64, f64)>,
     /// The A/A interval of the same cell and metric.
     pub floor: Option<(f64, f64)>,
-    /// arm - control, median, in the metric's unit.
+    /// The median of arm - control, in the metric's unit.
     pub difference: f64,
-    /// The same for each page that the control read or wrote, in nanoseconds, with its interval;
-    /// none where too few were.
+    /// The same per page that the control read or wrote, in nanoseconds, with its interval; none if
+    /// there were too few pages.
     pub per_page_ns: Option<(f64, f64, f64)>,
-    /// The same for each operation, in nanoseconds.
+    /// The same per operation, in nanoseconds.
     pub per_operation_ns: Option<(f64, f64, f64)>,
-    /// Each session's own estimate of the ratio, by its number.
+    /// The estimate of the ratio in each session, by the session's number.
     pub by_session: Vec<(u32, f64)>,
-    /// How likely so large an effect is if the truth is at the limit: two-sided, by t across sessions, and for gating
-    /// cells after Holm over the gating cells of this arm and metric. None with fewer than two sessions.
+    /// The two-sided probability of so large an effect if the true one is at the limit, by t across
+    /// sessions; for gating cells after Holm's correction over the gating cells of this arm and
+    /// metric. None with fewer than two sessions.
     pub p_limit: Option<f64>,
     /// Sessions.
     pub sessions: u32,
-    /// Pairs in all.
+    /// Pairs of all sessions.
     pub pairs: u32,
     /// Pairs farther than 5 median absolute deviations from the median; they count like all others.
     pub outliers: u32,
-    /// What follows.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The same against suite NONE, where the study has such an arm beside this one; no verdict rests on it.
+    /// The same compared with suite NONE, if the study has such an arm; it is not used for verdicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against_none: Option<AgainstNone>,
 }
 
-/// What the cipher itself adds: an arm against one that goes the same way without it.
+/// The cost of the cipher alone: an arm compared with one of the same settings without a cipher.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgainstNone {
     /// The arm of suite NONE.
     pub control: String,
-    /// (arm - control) / control, as of [`Effect::ratio`].
+    /// (arm - control) / control, as in [`Effect::ratio`].
     pub ratio: f64,
-    /// As of [`Effect::interval`].
+    /// As in [`Effect::interval`].
     pub interval: Option<(f64, f64)>,
     /// Sessions.
     pub sessions: u32,
-    /// Pairs in all.
+    /// Pairs of all sessions.
     pub pairs: u32,
 }
 
-/// What an arm costs over several cells.
+/// The cost of an arm over several cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overall {
     /// The arm.
     pub arm: String,
-    /// What it is compared with.
+    /// Its control.
     pub control: String,
-    /// What is compared.
+    /// The metric.
     pub metric: Metric,
     /// The cells, by name.
     pub cells: Vec<String>,
-    /// The cell where it costs least, and the ratio there.
+    /// The cell with the lowest cost, and the ratio there.
     pub cheapest: (String, f64),
-    /// The cell where it costs most, and the ratio there.
+    /// The cell with the highest cost, and the ratio there.
     pub dearest: (String, f64),
-    /// What it costs in the mean of the cells.
+    /// The mean cost over the cells.
     pub pooled: Option<Pooled>,
-    /// Within if it is in every cell, above if it is in one, else not resolved.
+    /// Within if it is so in every cell, above if it is so in one, otherwise not resolved.
     pub verdict: Verdict,
 }
 
-/// The mean of several cells' effects, and how much they differ among each other.
+/// The mean of several cells' effects, and their heterogeneity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pooled {
     /// (arm - control) / control: each session's mean of the cells on the log scale, then their mean.
@@ -419,36 +420,36 @@ pub struct Pooled {
     pub spread: f64,
     /// The share of the cells' variation that is not noise, from 0 to 1 (I squared).
     pub heterogeneity: f64,
-    /// How likely such a variation is if all cells cost the same (Cochran's Q).
+    /// The probability of such a variation if all cells have the same effect (Cochran's Q).
     pub p_same: f64,
 }
 
-/// What follows from an effect and the limit.
+/// The verdict on an effect and the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Verdict {
     /// The whole interval is below the limit.
     Within {
-        /// It can't be told from a second copy of the baseline database.
+        /// It cannot be distinguished from a second copy of the baseline database.
         inside_floor: bool,
     },
     /// The whole interval is above the limit.
     Above,
-    /// The limit is inside the interval, sessions are too few, or Holm's correction leaves it open.
+    /// The limit is inside the interval, there are too few sessions, or Holm's correction leaves it open.
     NotResolved {
-        /// How much longer it would take, in minutes; none if unknown.
+        /// The estimated time to a decision, in minutes; none if unknown.
         minutes_more: Option<f64>,
     },
 }
 
-/// Latencies of one operation in one arm, all blocks merged.
+/// Latencies of one operation in one arm, merged over all blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyCurve {
     /// The arm.
     pub arm: String,
     /// The operation.
     pub operation: String,
-    /// How many.
+    /// The number of operations.
     pub count: u64,
     /// Percentile from 0 to 100, and nanoseconds.
     pub points: Vec<(f64, u64)>,
@@ -459,11 +460,11 @@ pub struct LatencyCurve {
 pub struct PairPoint {
     /// The arm that is compared with its control.
     pub arm: String,
-    /// Seconds since the study began.
+    /// Seconds since the start of the study.
     pub at_s: f64,
-    /// From 1.
+    /// The session, counted from 1.
     pub session: u32,
-    /// Within its session and cell.
+    /// The pair, within its session and cell.
     pub pair: u32,
     /// (arm - control) / control in CPU time.
     pub cpu: f64,
@@ -471,25 +472,25 @@ pub struct PairPoint {
     pub elapsed: f64,
 }
 
-/// What the machine was doing.
+/// The state of the machine during the study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Samples, in order of time.
     pub samples: Vec<HostSample>,
-    /// Blocks that count.
+    /// Counted blocks.
     pub blocks: u32,
-    /// Blocks that do not, by reason.
+    /// Void blocks, by reason.
     pub void: BTreeMap<String, u32>,
 }
 
-/// The machine over the time of one block. Shares are of one, of all cores.
+/// The machine during one block. Shares are between 0 and 1, of all cores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostSample {
-    /// Seconds since the study began.
+    /// Seconds since the start of the study.
     pub at_s: f64,
-    /// CPU time that the hypervisor gave to others.
+    /// CPU time that the hypervisor gave to other guests.
     pub steal: Option<f64>,
-    /// CPU time that processes of others used.
+    /// CPU time of processes that are not part of the study.
     pub others: Option<f64>,
     /// Time that some task waited for a CPU (PSI).
     pub cpu_pressure: Option<f64>,
@@ -499,12 +500,12 @@ pub struct HostSample {
     pub mhz: Option<f64>,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Seconds since the study began.
+    /// Seconds since the start of the study.
     pub at_s: f64,
-    /// What.
+    /// The description.
     pub text: String,
 }
 

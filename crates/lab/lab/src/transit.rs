@@ -1,12 +1,12 @@
-//! A worker around a server: what does encryption in transit cost?
+//! A worker that measures a server: the cost of encryption in transit.
 //!
-//! - server-process-is-measured: what is measured is the server's process, between the request and
-//!   the last byte of its answer; the client is this worker, which reads, counts and forgets.
-//!   Starting, logging in and stopping are not measured.
-//! - database-is-the-traffic: a "database" is what someone sees who reads along: the bytes between
-//!   server and client, as they crossed the wire. So the proof that an arm encrypts is the same as
-//!   that of databases: a text that is there in clear is not found, and the rest is random.
-//! - fresh-server: the server is this very program, restarted for each block.
+//! - server-process-is-measured: the server's process is measured, from the request to the last
+//!   byte of its answer. The client is this worker, which reads, counts and discards. Start, login
+//!   and shutdown are not measured.
+//! - database-is-the-traffic: a "database" is the view of an eavesdropper: the bytes between server
+//!   and client, as transmitted. So the proof of encryption is the same as for databases: a text
+//!   that is found in unencrypted traffic is not found, and the bytes are random.
+//! - fresh-server: the server is this same program, restarted for each block.
 
 mod mode;
 mod peer;
@@ -19,10 +19,10 @@ use std::process::ExitCode;
 
 pub use mode::{CIPHERS, Mode};
 
-/// Answers requests on standard input until their end.
+/// Serves requests on standard input and output until `quit` or the end of the input.
 ///
 /// # Errors
-/// This program does not know where it is.
+/// The path of this program cannot be determined.
 pub fn serve() -> std::io::Result<ExitCode> {
     let program = std::env::current_exe()?;
     Ok(selenite_worker::conversation::serve_with(

@@ -124,7 +124,7 @@ impl Measured {
 /// Costs by operation; for operations of a size at two sizes or more, ascending.
 pub type Costs = BTreeMap<Operation, Vec<Measured>>;
 
-/// What a machine, and the program on it, is: a calibration holds where it is the same.
+/// The properties of a machine and of the program on it: a calibration is valid where they are the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// The processor's model name.
@@ -142,7 +142,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// What differs from `other`, for people; nothing if a calibration of `other` holds here.
+    /// The differences from `other`, for display; empty if a calibration of `other` is valid here.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let pairs = [
@@ -165,7 +165,7 @@ impl Fingerprint {
     }
 }
 
-/// A calibration, as its file holds it.
+/// A calibration, in the form of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// [`FORMAT`].
@@ -194,7 +194,7 @@ impl Calibration {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// [`PlanError::Input`] where it is none; [`PlanError::Calibration`] for one of another version.
+    /// [`PlanError::Input`] if it is not a calibration; [`PlanError::Calibration`] for another version.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|error| PlanError::input("calibration", error.to_string()))?;
@@ -287,10 +287,11 @@ pub fn nanoseconds(sizes: &[Measured], kib: f64, random: Option<&mut ChaCha8Rng>
     }
 }
 
-/// What was measured of an operation.
+/// The measurements of an operation.
 ///
 /// # Errors
-/// [`PlanError::Calibration`] where it was not; [`PlanError::OutOfRange`] for an amount whose size is beyond what was.
+/// [`PlanError::Calibration`] if there are none; [`PlanError::OutOfRange`] for an amount whose size
+/// is outside of the measured ones.
 pub fn measured_for(costs: &Costs, operation: Operation, amount: Amount) -> Result<&[Measured], PlanError> {
     let none = || PlanError::Calibration(format!("{} were not calibrated", operation.name()));
     let sizes = costs.get(&operation).ok_or_else(none)?;
@@ -324,7 +325,7 @@ pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
 
 /// A quarter of an hour: no operation takes that long.
 const NANOSECONDS_MAX: f64 = 1e12;
-/// A draw is never further out: the tails of t with few sessions have no mean.
+/// A bound of draws: the tails of t with few sessions have no mean.
 const DRAW_MAX: f64 = 10.0;
 /// Sums of sizes are rounded.
 const ROUNDING: f64 = 1e-6;

@@ -1,4 +1,4 @@
-//! What a plan can't be made of.
+//! Errors of the planner.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The input is not what its source would write: the caller's fault. The text says where and why.
+    /// The input is not in the format of its source: the caller's fault. The text contains the
+    /// position and the reason.
     Input {
         /// Where: a file, a column, an option.
         place: String,

@@ -1,12 +1,13 @@
-//! Predicts what encryption will cost a system, before anything of it is encrypted.
+//! Predicts the cost of encryption for a system before any of it is encrypted.
 //!
 //! A [`Calibration`] has the cost of each [`Operation`] on one machine; an [`Observation`] has how often a production
 //! system does each of them. [`predict()`] multiplies the two, and says how sure it is.
 //!
-//! - `no-clock-no-file`: nothing here measures, and nothing reads files: callers pass texts and values in.
+//! - `no-clock-no-file`: this crate does not measure and reads no files: callers pass texts and
+//!   values.
 //! - `monotone`: more operations never take less CPU time in an encrypted system, and no operations take none.
-//! - `refuses-beyond-range`: a prediction is refused where the machine, the page size or the load is not one that was
-//!   calibrated.
+//! - `refuses-beyond-range`: a prediction is refused if the machine, the page size or the load is
+//!   outside of the calibration.
 //! - `reproducible`: the same inputs give the same prediction, to the last digit: random draws have a fixed seed.
 #![forbid(unsafe_code)]
 

@@ -41,7 +41,7 @@ impl Engine {
     }
 }
 
-/// What was counted between two snapshots.
+/// The counts between two snapshots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ObservedInterval {
     /// Its length.
@@ -56,7 +56,7 @@ pub struct ObservedInterval {
     pub cpu_seconds: Option<f64>,
 }
 
-/// What a production system does.
+/// The load of a production system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The system.
@@ -80,7 +80,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Refuses what no system can do.
+    /// Refuses impossible values.
     ///
     /// # Errors
     /// [`PlanError::Input`].
@@ -205,7 +205,7 @@ fn is_amount(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
-/// Every draw of a prediction visits all of them. A week in pieces of ten minutes.
+/// Every draw of a prediction visits all intervals. A week in intervals of ten minutes.
 pub const INTERVALS_MAX: usize = 1000;
-/// More than any machine has; a number beyond is one of another unit.
+/// More than any machine has; a larger number has another unit.
 const CORES_MAX: f64 = 4096.0;

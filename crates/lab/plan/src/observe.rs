@@ -3,9 +3,10 @@
 //! Each module turns successive snapshots of a server's counters into an [`Observation`](crate::Observation), with one
 //! interval for each pair of snapshots. [`query`] has the statements that make the snapshots.
 //!
-//! - `no-silent-guess`: a counter that is missing, negative, lower than before or of another server is refused with its
-//!   place. What is estimated or left out is in the notes of the observation.
-//! - `cut-is-found`: a text that was cut is refused, or gives the intervals before the cut.
+//! - `no-silent-guess`: a counter that is missing, negative, lower than before or of another server
+//!   is refused with its position. Estimates and omissions are listed in the notes of the
+//!   observation.
+//! - `cut-is-found`: a truncated text is refused, or gives the intervals before the truncation.
 
 pub mod by_hand;
 mod delimited;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// An operation that costs another amount of CPU time when the database is encrypted.
+/// An operation whose CPU time changes when the database is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -18,7 +18,8 @@ pub enum Operation {
     Checkpoint,
     /// A transaction that wrote is committed. Its pages are [`Operation::Write`].
     Commit,
-    /// A record is encrypted and appended to a log that is no log of pages (PostgreSQL, MariaDB, SQL Server).
+    /// A record is encrypted and appended to a log that does not consist of pages (PostgreSQL,
+    /// MariaDB, SQL Server).
     LogRecord,
     /// A database is opened and its first page read.
     Open,
@@ -84,7 +85,7 @@ impl Operation {
     }
 }
 
-/// How much of an operation there is: in a second, or in an interval.
+/// The amount of an operation: per second, or in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Amount {
     /// How many.
@@ -117,7 +118,7 @@ impl Amount {
     }
 }
 
-/// How many of each operation.
+/// The amounts of all operations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load(pub BTreeMap<Operation, Amount>);
 
@@ -135,7 +136,7 @@ impl Load {
         known.kib += amount.kib;
     }
 
-    /// All of it, `factor` times.
+    /// All amounts, multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let times = |amount: &Amount| Amount {
@@ -150,12 +151,12 @@ impl Load {
         )
     }
 
-    /// Whether there is nothing of it.
+    /// Whether all amounts are zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.values().all(|amount| amount.count == 0.0 && amount.kib == 0.0)
     }
 }
 
-/// Bytes.
+/// Bytes of a KiB.
 pub const KIB: f64 = 1024.0;

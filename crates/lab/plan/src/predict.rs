@@ -1,4 +1,4 @@
-//! The prediction: costs of operations times how many there are, and how sure that is.
+//! The prediction: costs of operations times their rates, with the uncertainty.
 //!
 //! The added CPU time of a second is the sum over operations of their number times the difference between their cost
 //! encrypted and in clear. Intervals come from draws of everything that is not known exactly:
@@ -8,8 +8,8 @@
 //! - *model*: a factor for each operation and draw ([`Misfit`]), since an operation of production is not the one that
 //!   was calibrated.
 //!
-//! Response times are those of a queue ([`crate::queue`]); a section that only one thread can be in is a queue of its
-//! own. Beyond [`UTILIZATION_MAX`] of either there is no prediction of times.
+//! Response times are those of a queue ([`crate::queue`]); a section that only one thread can enter
+//! is a queue of its own. Beyond [`UTILIZATION_MAX`] of either there is no prediction of times.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -27,7 +27,7 @@ mod what_if;
 pub use formula::{Formula, formula_percent};
 pub use what_if::WhatIf;
 
-/// What is to be predicted.
+/// The question of a prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// The suite of the database.
@@ -36,9 +36,9 @@ pub struct Question {
     pub tls: Option<Cipher>,
     /// Cores of the machine that will do it, if they are not those that were observed.
     pub cores: Option<f64>,
-    /// What else changes.
+    /// Further changes.
     pub what_if: WhatIf,
-    /// How far the model may be off; by default what the validation found.
+    /// The error of the model; by default that of the validation.
     pub misfit: Option<Misfit>,
     /// MB that a core decrypts in a second, for the formula; by default what was calibrated.
     pub decrypted_mb: Option<f64>,
@@ -59,7 +59,7 @@ impl Question {
     }
 }
 
-/// How far an operation of production is from the one that was calibrated: standard deviations.
+/// The deviation of a production operation from the calibrated one: standard deviations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Misfit {
     /// Of the logarithm of the difference.
@@ -131,7 +131,7 @@ impl Estimate {
     }
 }
 
-/// What one operation adds.
+/// The cost that encryption adds to one operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationCost {
     /// The operation.
@@ -161,7 +161,7 @@ pub struct Latency {
     pub p99_added_ms: Estimate,
 }
 
-/// The section in which commits are one after the other.
+/// The section that serializes commits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Serialized {
     /// The share of the time in which it is held now.
@@ -172,7 +172,7 @@ pub struct Serialized {
     pub commits_max: Estimate,
 }
 
-/// Encrypting the database once.
+/// The encryption of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversion {
     /// Seconds, where the disk is no slower than the calibrated one.
@@ -188,7 +188,7 @@ pub struct Conversion {
 pub struct Prediction {
     /// What was asked.
     pub question: Question,
-    /// What was observed, for people.
+    /// A description of the observation, for display.
     pub observed: Vec<String>,
     /// The machine.
     pub cores: f64,
@@ -198,7 +198,7 @@ pub struct Prediction {
     pub added_share: Estimate,
     /// The same as a share of the CPU time that the system uses now, if that is known.
     pub added_to_usage: Option<Estimate>,
-    /// What it is made of, the most expensive first.
+    /// The parts of it, the most expensive first.
     pub parts: Vec<OperationCost>,
     /// At the observed rate of requests.
     pub latency: Option<Latency>,
@@ -212,13 +212,13 @@ pub struct Prediction {
     pub network_kib: Option<f64>,
     /// The formula of reads alone.
     pub formula: Option<Formula>,
-    /// Which input makes the interval wide: shares of the variance, the largest first.
+    /// The sources of uncertainty, as shares of the variance, the largest first.
     pub uncertainty: Vec<(String, f64)>,
-    /// What is not predicted, and why; what was assumed.
+    /// Omissions with their reasons, and assumptions.
     pub warnings: Vec<String>,
 }
 
-/// Predicts.
+/// Makes a prediction.
 ///
 /// # Errors
 /// [`PlanError::Input`] for an observation that no system can have; [`PlanError::Calibration`] for a cipher or an
@@ -295,11 +295,11 @@ struct Model<'a> {
     question: &'a Question,
     cores: f64,
     misfit: Misfit,
-    /// Operations that there are, with the costs in clear and the differences.
+    /// The operations of the load, with their unencrypted costs and the differences.
     operations: Vec<(Operation, &'a [Measured], &'a [Measured])>,
 }
 
-/// What is drawn; what is not stays at its mean.
+/// The inputs that are drawn; all others stay at their means.
 #[derive(Clone, Copy)]
 struct Varied {
     coefficients: bool,
@@ -315,7 +315,7 @@ impl Varied {
     };
 }
 
-/// One draw: for each operation of the model its amount in a second, and the added nanoseconds of each.
+/// One draw: for each operation of the model its amount per second, and the added nanoseconds per operation.
 struct Drawn(Vec<(Operation, Amount, f64)>);
 
 impl Drawn {
@@ -435,7 +435,7 @@ impl<'a> Model<'a> {
         parts
     }
 
-    /// The variance that is left where only one of the inputs varies, as shares.
+    /// The variance if only one of the inputs varies, as shares.
     fn uncertainty(&self) -> Vec<(String, f64)> {
         let only = [
             (
@@ -569,9 +569,10 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The operation whose coefficients stand for one of an engine. Selenite writes pages and commits in another way than
-/// SQLite alone, which may save more than the cipher costs; what another engine does to encrypt a page is the cipher
-/// alone, and a commit is no more than its writes to the log.
+/// The calibrated operation that represents one of an engine. Selenite writes pages and commits in
+/// another way than SQLite alone, which may save more than the cipher costs; for another engine,
+/// the additional work for a page is the cipher alone, and a commit is no more than its writes to
+/// the log.
 fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
     match operation {
         Operation::Write | Operation::Checkpoint if !engine.is_calibrated() => Some(Operation::LogRecord),
@@ -650,7 +651,7 @@ fn latency(observation: &Observation, cores: f64, added: &[f64], warnings: &mut 
 
 fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<String>) -> Option<Serialized> {
     let share = observation.serialized_share?;
-    // All that a commit encrypts is within the section: the worst case.
+    // Worst case: everything that a commit encrypts is within the section.
     let within = [Operation::Commit, Operation::Write, Operation::LogRecord];
     let added = |draw: &Drawn| -> f64 {
         let parts = within.iter().filter_map(|operation| draw.of(*operation));
@@ -675,13 +676,13 @@ fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<Str
     })
 }
 
-/// Beyond it the wait of a queue is too sensitive to what is not known.
+/// Beyond it, waiting times are too sensitive to the uncertainty of the inputs.
 pub const UTILIZATION_MAX: f64 = 0.85;
 /// The 5th and 95th percentile of so many draws are known to about 1 % of their distance.
 const DRAWS: usize = 4000;
-/// Shares of a variance are shown without digits behind the point.
+/// Shares of a variance are shown without decimals.
 const UNCERTAINTY_DRAWS: usize = 500;
-/// Quantiles of queues are searched for; 500 are enough for an interval.
+/// Quantiles of queues are expensive to compute; 500 are sufficient for an interval.
 const LATENCY_STEP: usize = 8;
 /// reproducible: the same for all.
 const SEED: u64 = 0x5e1e_417e;

@@ -16,7 +16,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// None where the cores are busy all the time, or a value is no rate.
+    /// None if the utilization is 1 or more, or a value is not a rate.
     #[must_use]
     pub fn new(arrivals: f64, service: f64, cores: f64) -> Option<Self> {
         let cores = cores.floor().max(1.0);

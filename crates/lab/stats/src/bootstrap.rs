@@ -1,4 +1,4 @@
-//! Intervals from drawing the sample again, with replacement.
+//! Bootstrap confidence intervals.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,11 +9,13 @@ use crate::signed_rank::tail_of;
 use crate::walsh_averages::WalshAverages;
 use crate::{Interval, Options};
 
-/// Draws sessions, then pairs of each session drawn, and gives the percentiles of the mean of the sessions' estimates.
+/// Draws sessions with replacement, then pairs of each drawn session, and returns percentiles of
+/// the mean of the sessions' estimates.
 ///
-/// A cross-check of the t interval, not a rival: with few sessions percentiles are narrow, while noise of pairs counts
-/// twice, in the sessions' estimates and in drawing their pairs again. None with fewer than two sessions, without
-/// replicates, or if a value is not finite.
+/// A cross-check of the t interval, not a replacement: with few sessions the percentiles are
+/// narrow, while the noise of pairs counts twice, in the sessions' estimates and in the resampling
+/// of their pairs. None with fewer than two sessions, without replicates, or if a value is not
+/// finite.
 #[must_use]
 pub fn hierarchical_interval(sessions: &[Vec<f64>], options: &Options) -> Option<Interval> {
     let tail = tail_of(options.confidence)?;
@@ -42,12 +44,12 @@ pub fn hierarchical_interval(sessions: &[Vec<f64>], options: &Options) -> Option
     Interval::new(quantile(&means, tail)?, quantile(&means, 1.0 - tail)?)
 }
 
-/// The bootstrap interval of the mean of independent values, corrected for its bias and for a spread that changes with
-/// the mean (BCa: Efron, "Better bootstrap confidence intervals", 1987). With fewer than some 20 values it is too
-/// narrow: the t interval is the one to decide by.
+/// The bootstrap interval of the mean of independent values, corrected for bias and for a spread
+/// that changes with the mean (BCa: Efron, "Better bootstrap confidence intervals", 1987). With
+/// fewer than about 20 values it is too narrow; base decisions on the t interval.
 ///
-/// None with fewer than two values, without replicates, or if a value is not finite. Equal values give an interval
-/// without width.
+/// None with fewer than two values, without replicates, or if a value is not finite. Equal values
+/// give an interval of zero width.
 #[must_use]
 pub fn bca_interval(values: &[f64], options: &Options) -> Option<Interval> {
     let tail = tail_of(options.confidence)?;
@@ -79,7 +81,7 @@ pub fn bca_interval(values: &[f64], options: &Options) -> Option<Interval> {
     )
 }
 
-/// Which percentiles to take instead of the plain ones.
+/// The parameters of BCa, which choose the percentiles.
 struct Correction {
     bias: f64,
     acceleration: f64,
@@ -91,7 +93,8 @@ impl Correction {
         let up_to = means.iter().filter(|mean| **mean <= center).count();
         let share = (below + up_to) as f64 / (2 * means.len()) as f64;
         let bias = Normal::standard().inverse_cdf(share);
-        // Means without each value in turn are off the mean in proportion to that value; the factor cancels.
+        // Each leave-one-out mean differs from the mean in proportion to the value left out; the
+        // factor cancels.
         let squares: f64 = values.iter().map(|value| square(value - center)).sum();
         let cubes: f64 = values
             .iter()

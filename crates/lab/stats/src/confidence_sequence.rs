@@ -1,17 +1,19 @@
-//! An interval that holds however often one looks.
+//! Confidence sequences: intervals that hold however often a study is evaluated.
 
 use crate::Interval;
 use crate::moments::{mean, variance};
 use crate::signed_rank::tail_of;
 
-/// The interval of the mean of independent values, such as the estimates of sessions, that holds with `confidence` at
-/// every count at once: a gate may look after each session and stop when it likes. It is narrowest, for its price,
-/// when about `expected` values are in.
+/// The interval of the mean of independent values, such as the estimates of sessions, that holds
+/// with `confidence` at every count at once: a gate may evaluate it after each session and stop at
+/// any time. In return it is wider than an interval for one fixed count; the excess is smallest at
+/// about `expected` values.
 ///
-/// It inverts the mixture of t tests whose standardised effect is normal about 0 (scale-invariant, so it holds for
-/// normal values at any count), and for many values becomes the asymptotic confidence sequence of Waudby-Smith and
-/// others (arXiv 2103.06476). None with so few values that it would be unbounded, or if something makes no sense.
-/// Equal values give an interval without width.
+/// It inverts the mixture of t tests whose standardised effect is normal about 0 (scale-invariant,
+/// so it holds for normal values at any count), and for many values becomes the asymptotic
+/// confidence sequence of Waudby-Smith and others (arXiv 2103.06476). None with so few values that
+/// it would be unbounded, or if an argument is invalid. Equal values give an interval of zero
+/// width.
 #[must_use]
 pub fn confidence_sequence(values: &[f64], confidence: f64, expected: u32) -> Option<Interval> {
     let alpha = 2.0 * tail_of(confidence)?;
@@ -20,9 +22,10 @@ pub fn confidence_sequence(values: &[f64], confidence: f64, expected: u32) -> Op
     Interval::around(center, sd * sequence_reach(values.len() as f64, alpha, expected)?)
 }
 
-/// The p value that goes with [`confidence_sequence`] at 95 %: it is at most 0.05 where that interval excludes
-/// `effect`, and holds at every count at once. If all values are equal, it is 1 for that effect, and 0 for others.
-/// None with fewer than two values, or if something makes no sense.
+/// The p value that corresponds to [`confidence_sequence`] at 95 %: it is at most 0.05 where that
+/// interval excludes `effect`, and holds at every count at once. If all values are equal, it is 1
+/// for that effect, and 0 for others. None with fewer than two values, or if an argument is
+/// invalid.
 #[must_use]
 pub fn sequence_p_value(values: &[f64], effect: f64, expected: u32) -> Option<f64> {
     let distance = mean(values)? - effect;
@@ -47,8 +50,8 @@ pub fn sequence_p_value(values: &[f64], effect: f64, expected: u32) -> Option<f6
 /// unbounded.
 pub(crate) fn sequence_reach(n: f64, alpha: f64, expected: u32) -> Option<f64> {
     let stretch = 1.0 + n * spread(alpha, expected)?;
-    // The mixture is a ratio of two powers; it is 1 / alpha where 1 + t^2 / (n - 1) is this many times the same with
-    // t^2 / stretch.
+    // The mixture is a ratio of two powers; it is 1 / alpha where 1 + t^2 / (n - 1) is `times` the
+    // same expression with t^2 / stretch.
     let times = (stretch.sqrt() / alpha).powf(2.0 / n);
     if times >= stretch {
         return None;
@@ -64,7 +67,7 @@ fn spread(alpha: f64, expected: u32) -> Option<f64> {
     (spread.is_finite() && spread > 0.0).then_some(spread)
 }
 
-/// That of 95 %.
+/// For 95 % confidence.
 const ALPHA: f64 = 0.05;
 
 #[cfg(test)]
@@ -75,7 +78,7 @@ mod tests {
     const VALUES: [f64; 8] = [0.011, 0.024, 0.016, 0.031, 0.019, 0.022, 0.027, 0.014];
 
     #[test]
-    fn looking_often_costs_width() {
+    fn repeated_evaluation_widens_the_interval() {
         let once = t_interval(&VALUES, 0.95).unwrap();
         let often = confidence_sequence(&VALUES, 0.95, 8).unwrap();
         assert!(often.half_width() > once.half_width());
@@ -83,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_come_to_the_asymptotic_sequence() {
+    fn many_values_approach_the_asymptotic_sequence() {
         let values: Vec<f64> = (0..4000).map(|index| f64::from(index % 7)).collect();
         let (n, alpha, spread) = (4000.0_f64, 0.05_f64, spread(0.05, 4000).unwrap());
         let stretch = n * spread + 1.0;
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_has_no_sequence() {
+    fn invalid_arguments_have_no_sequence() {
         assert_eq!(confidence_sequence(&VALUES, 1.0, 8), None);
         assert_eq!(confidence_sequence(&VALUES, f64::NAN, 8), None);
         assert_eq!(confidence_sequence(&VALUES, 0.95, 0), None);

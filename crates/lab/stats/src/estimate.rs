@@ -1,4 +1,4 @@
-//! The effect that sessions of pairs show.
+//! The effect estimated from sessions of pairs.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,35 +6,37 @@ use crate::moments::{count, mean, square, variance};
 use crate::walsh_averages::WalshAverages;
 use crate::{Interval, Options, hierarchical_interval, t_interval, t_p_value};
 
-/// What an arm differs by from its control. All figures are of `ln(arm / control)`.
+/// The difference between an arm and its control. All figures are of `ln(arm / control)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The mean of the sessions' Hodges-Lehmann estimates.
     pub center: f64,
-    /// The t interval of the sessions' estimates: the one that verdicts are made from. None with one session. Without
-    /// width if all sessions say exactly the same, as counters of a deterministic work do.
+    /// The t interval of the sessions' estimates: verdicts are based on it. None with one session.
+    /// Zero width if all sessions give exactly the same estimate, as for counters of deterministic
+    /// work.
     pub t: Option<Interval>,
-    /// Percentiles of means when sessions, then their pairs, are drawn again: a cross-check. None with one session, or
-    /// if no bootstrap was asked for.
+    /// Percentiles of means when sessions, then their pairs, are resampled: a cross-check. None
+    /// with one session, or without replicates.
     pub bootstrap: Option<Interval>,
     /// Sessions with a pair.
     pub sessions: u32,
-    /// Pairs in all.
+    /// Pairs of all sessions.
     pub pairs: u32,
-    /// What a pair's noise adds: a session of P pairs has an estimate whose standard deviation is this by the root of
-    /// P, besides what is particular to the session. From the estimates without each pair in turn (jackknife). 0 if no
-    /// session has two pairs.
+    /// The noise of one pair: the estimate of a session of P pairs has a standard deviation of this
+    /// divided by the square root of P, in addition to `between_sd`. From leave-one-out estimates
+    /// (jackknife). 0 if no session has two pairs.
     pub within_sd: f64,
-    /// The standard deviation of what is particular to sessions: what the spread of their estimates has beyond
-    /// `within_sd`. 0 if it has nothing, or with one session.
+    /// The standard deviation between sessions: the spread of their estimates in excess of
+    /// `within_sd`. 0 if there is no excess, or with one session.
     pub between_sd: f64,
     /// The standard deviation of the sessions' estimates. 0 with one session.
     pub session_sd: f64,
 }
 
 impl Estimate {
-    /// How likely sessions are to be at least so far from `effect` if it is the true one; two-sided, by t. None with
-    /// fewer than two sessions. If all sessions say exactly the same, it is 1 for that effect, and 0 for others.
+    /// The probability that sessions are at least so far from `effect` if it is the true one;
+    /// two-sided, by t. None with fewer than two sessions. If all sessions give exactly the same
+    /// estimate, it is 1 for that effect, and 0 for others.
     #[must_use]
     pub fn p_value(&self, effect: f64) -> Option<f64> {
         let distance = self.center - effect;
@@ -49,10 +51,11 @@ impl Estimate {
     }
 }
 
-/// Estimates the effect from `ln(arm / control)` of each pair of each session. Sessions without a pair do not count.
+/// Estimates the effect from `ln(arm / control)` of each pair of each session. Sessions without a
+/// pair do not count.
 ///
-/// None without any pair, or if a value is not finite: a ratio with zero is no effect, and leaving it out would be
-/// choosing.
+/// None without any pair, or if a value is not finite: a ratio with zero is no effect, and omitting
+/// it would be a selection.
 #[must_use]
 pub fn estimate(sessions: &[Vec<f64>], options: &Options) -> Option<Estimate> {
     let centers = session_estimates(sessions)?;
@@ -87,7 +90,8 @@ pub fn session_estimates(sessions: &[Vec<f64>]) -> Option<Vec<f64>> {
     estimates.filter(|estimates| !estimates.is_empty())
 }
 
-/// The mean, over sessions with two pairs or more, of the jackknife variance of their estimate times their pairs.
+/// The mean, over sessions with two pairs or more, of the product of a session's jackknife variance
+/// and its number of pairs.
 fn within_variance(sessions: &[Vec<f64>]) -> f64 {
     let mut averages = WalshAverages::new();
     let variances: Vec<f64> = sessions
@@ -108,7 +112,7 @@ fn within_variance(sessions: &[Vec<f64>]) -> f64 {
     mean(&variances).unwrap_or(0.0)
 }
 
-/// The mean over sessions of 1 / pairs.
+/// The mean over sessions of 1 / (number of pairs).
 fn mean_share(sessions: &[Vec<f64>]) -> f64 {
     let shares: Vec<f64> = sessions
         .iter()
@@ -130,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_estimate() {
+    fn no_pairs_have_no_estimate() {
         assert_eq!(estimate(&[], &quick()), None);
         assert_eq!(estimate(&[vec![], vec![]], &quick()), None);
     }
 
     #[test]
-    fn a_value_that_is_no_number_spoils_the_estimate() {
+    fn a_value_that_is_not_finite_gives_no_estimate() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(estimate(&[vec![0.1, 0.2], vec![0.1, bad]], &quick()), None);
         }
@@ -175,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_numbers_never_give_an_interval_that_is_none() {
+    fn extreme_numbers_never_give_an_invalid_interval() {
         let found = estimate(&[vec![f64::MAX], vec![-f64::MAX]], &quick());
         assert!(found.is_none_or(|found| found.t.is_none()));
         let found = estimate(&[vec![f64::MAX, 0.0], vec![f64::MAX, 0.0]], &quick());
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_confidence_leaves_the_center() {
+    fn an_invalid_confidence_leaves_the_center() {
         let options = Options {
             confidence: f64::NAN,
             ..quick()

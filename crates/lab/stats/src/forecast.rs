@@ -1,12 +1,13 @@
-//! How many sessions it takes.
+//! Sample sizes and detectable effects.
 
 use crate::confidence_sequence::sequence_reach;
 use crate::moments::square;
 use crate::signed_rank::tail_of;
 use crate::{Estimate, t_quantile};
 
-/// How many sessions in all, of `pairs` each, until the interval reaches at most `half_width` to each side, if noise
-/// stays as it was. None with fewer than two sessions, if it takes more than 10,000, or if something makes no sense.
+/// The total number of sessions, of `pairs` each, until the interval reaches at most `half_width`
+/// to each side, if noise stays the same. None with fewer than two sessions, above 10,000, or if an
+/// argument is invalid.
 #[must_use]
 pub fn sessions_for(half_width: f64, estimate: &Estimate, pairs: u32, confidence: f64) -> Option<u32> {
     let tail = tail_of(confidence)?;
@@ -14,9 +15,9 @@ pub fn sessions_for(half_width: f64, estimate: &Estimate, pairs: u32, confidence
     first_count(|sessions| Some(t_quantile(1.0 - tail, f64::from(sessions - 1))? * error(sd, sessions) <= half_width))
 }
 
-/// How many sessions in all, of `pairs` each, until the interval is clear of `limit`, which is `ln(1 + limit)`, with
-/// the chance `power`, if the effect and noise stay as they were. None as with [`sessions_for`], and if the estimate
-/// is at the limit: then no count helps.
+/// The total number of sessions, of `pairs` each, until the interval excludes `limit`, which is
+/// `ln(1 + limit)`, with probability `power`, if the effect and noise stay the same. None as for
+/// [`sessions_for`], and if the estimate equals the limit: then no number is sufficient.
 #[must_use]
 pub fn sessions_to_clear(limit: f64, estimate: &Estimate, pairs: u32, confidence: f64, power: f64) -> Option<u32> {
     let tail = tail_of(confidence)?;
@@ -25,8 +26,9 @@ pub fn sessions_to_clear(limit: f64, estimate: &Estimate, pairs: u32, confidence
     first_count(|sessions| Some(reach(sessions, tail, power)? * error(sd, sessions) < distance))
 }
 
-/// As [`sessions_to_clear`], where the interval is a [`confidence_sequence`](crate::confidence_sequence()) that is
-/// narrowest at `expected` sessions: what an extension of a study that was looked at takes.
+/// As [`sessions_to_clear`], where the interval is a
+/// [`confidence_sequence`](crate::confidence_sequence()) that is narrowest at `expected` sessions:
+/// the sessions that an extension of a study needs after an evaluation.
 #[must_use]
 pub fn sessions_to_clear_by_sequence(
     limit: f64,
@@ -47,10 +49,12 @@ pub fn sessions_to_clear_by_sequence(
     })
 }
 
-/// The smallest effect that sessions of so many pairs will tell from none with the chance `power`, at 95 % confidence.
-/// Infinite if none will, as with one session, or if something makes no sense.
+/// The smallest effect that sessions of so many pairs distinguish from none with probability
+/// `power`, at 95 % confidence. Infinite if there is none, as with one session, or if an argument
+/// is invalid.
 ///
-/// Takes the sum of two t quantiles for the quantile of the noncentral t: off by under 2 % from 5 sessions on.
+/// The sum of two t quantiles approximates the quantile of the noncentral t: the error is under 2 %
+/// from 5 sessions on.
 #[must_use]
 pub fn smallest_effect(within_sd: f64, between_sd: f64, sessions: u32, pairs: u32, power: f64) -> f64 {
     let effect = combined_sd(within_sd, between_sd, pairs)
@@ -59,7 +63,8 @@ pub fn smallest_effect(within_sd: f64, between_sd: f64, sessions: u32, pairs: u3
     effect.unwrap_or(f64::INFINITY)
 }
 
-/// In standard errors, how far off an effect is whose interval clears zero with the chance `power`.
+/// The distance from zero, in standard errors, of an effect whose interval excludes zero with
+/// probability `power`.
 fn reach(sessions: u32, tail: f64, power: f64) -> Option<f64> {
     let freedom = f64::from(sessions - 1);
     let reach = t_quantile(1.0 - tail, freedom)? + t_quantile(power, freedom)?;
@@ -80,7 +85,8 @@ fn combined_sd(within_sd: f64, between_sd: f64, pairs: u32) -> Option<f64> {
     (sd.is_finite() && within_sd >= 0.0 && between_sd >= 0.0).then_some(sd)
 }
 
-/// The first count of sessions from 2 on that is enough: once enough, more are too.
+/// The smallest number of sessions, from 2 on, that is sufficient. Every larger number must be
+/// sufficient too.
 fn first_count(is_enough: impl Fn(u32) -> Option<bool>) -> Option<u32> {
     let (mut low, mut high) = (2, SESSIONS_MAX);
     if !is_enough(high)? {
@@ -97,7 +103,7 @@ fn first_count(is_enough: impl Fn(u32) -> Option<bool>) -> Option<u32> {
     Some(low)
 }
 
-/// No one runs so many: the forecast is that it cannot be had.
+/// An upper bound of what is feasible: beyond it there is no forecast.
 const SESSIONS_MAX: u32 = 10_000;
 
 #[cfg(test)]
@@ -118,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_takes_more_sessions() {
+    fn a_confidence_sequence_needs_more_sessions() {
         let estimate = noisy(0.02, 0.02, 0.01);
         let once = sessions_to_clear(0.03, &estimate, 8, 0.95, 0.8).unwrap();
         let often = sessions_to_clear_by_sequence(0.03, &estimate, 8, (0.95, 0.8), 8).unwrap();
@@ -144,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_none() {
+    fn impossible_and_invalid_questions_have_no_forecast() {
         let estimate = noisy(0.03, 0.02, 0.01);
         assert_eq!(sessions_to_clear(0.03, &estimate, 8, 0.95, 0.8), None);
         assert_eq!(sessions_to_clear(0.03, &noisy(0.03, 0.0, 0.0), 8, 0.95, 0.8), None);
@@ -172,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_seen_with_one_session() {
+    fn one_session_detects_no_effect() {
         for (within, between, sessions, pairs) in [(0.1, 0.1, 1, 8), (0.1, 0.1, 0, 8), (0.1, 0.1, 8, 0)] {
             assert_eq!(smallest_effect(within, between, sessions, pairs, 0.8), f64::INFINITY);
         }

@@ -2,10 +2,11 @@
 
 use crate::walsh_averages::WalshAverages;
 
-/// The median of the means of all pairs of values, each with itself too: nearly as sharp as the mean where noise is
-/// normal, and moved little by a few values that are far off.
+/// The median of the means of all pairs of values, including each with itself: nearly as efficient
+/// as the mean where noise is normal, and robust against a few outliers.
 ///
-/// None without values, or if one is not finite. Takes time in proportion to the count of values, up to a logarithm.
+/// None without values, or if one is not finite. Takes time in proportion to the count of values,
+/// up to a logarithm.
 #[must_use]
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     let mut averages = WalshAverages::new();
@@ -26,14 +27,14 @@ mod tests {
     }
 
     #[test]
-    fn there_is_none_of_nothing_or_of_what_is_no_number() {
+    fn empty_and_non_finite_samples_have_no_estimate() {
         assert_eq!(hodges_lehmann(&[]), None);
         assert_eq!(hodges_lehmann(&[1.0, f64::NAN, 2.0]), None);
         assert_eq!(hodges_lehmann(&[1.0, f64::NEG_INFINITY]), None);
     }
 
     #[test]
-    fn one_wild_value_moves_it_little() {
+    fn one_outlier_moves_the_estimate_little() {
         let mut values: Vec<f64> = (0..21).map(f64::from).collect();
         values[20] = 1e9;
         assert!((hodges_lehmann(&values).unwrap() - 10.0).abs() < 1.0);

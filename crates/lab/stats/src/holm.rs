@@ -1,8 +1,9 @@
 //! Holm's correction for several tests.
 
-/// The p-values as if each test had been the only one: the chance of any false finding stays what is read off any of
-/// them (Holm, "A simple sequentially rejective multiple test procedure", 1979). In the order given. One that is no
-/// number counts as 1: a test that could not be made is still one of those planned, and finds nothing.
+/// The p-values adjusted for the number of tests: the probability of any false finding is at most
+/// the adjusted value that is compared (Holm, "A simple sequentially rejective multiple test
+/// procedure", 1979). In the order given. NaN counts as 1: a test that could not be made is still
+/// one of those planned, and finds nothing.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = p_values.iter().copied().map(probability).enumerate().collect();
@@ -33,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_probability_finds_nothing_and_still_counts() {
+    fn an_invalid_probability_finds_nothing_and_still_counts() {
         assert_eq!(holm(&[f64::NAN, 0.01]), [1.0, 0.02]);
         assert_eq!(holm(&[7.0, -1.0]), [1.0, 0.0]);
     }

@@ -1,24 +1,24 @@
-//! An interval of effects, and how it is estimated.
+//! An interval of effects, and the options of its estimation.
 
 use serde::{Deserialize, Serialize};
 
-/// An interval with both its ends.
+/// A closed interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end, at least `low`.
+    /// The upper end, at least `low`.
     pub high: f64,
 }
 
-/// How to estimate.
+/// Options of an estimation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// How sure the intervals are, between 0 and 1.
+    /// The confidence level of the intervals, between 0 and 1.
     pub confidence: f64,
-    /// How often the bootstrap resamples; 0 for no bootstrap.
+    /// The number of bootstrap replicates; 0 for no bootstrap.
     pub replicates: u32,
-    /// Where the bootstrap's randomness comes from.
+    /// The seed of the bootstrap.
     pub seed: u64,
 }
 
@@ -45,13 +45,13 @@ impl Interval {
         Self::new(center - half_width, center + half_width)
     }
 
-    /// Whether `value` lies in it or on one of its ends.
+    /// Whether `value` is in it, ends included.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Half of its width.
+    /// Half the width.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         self.high / 2.0 - self.low / 2.0
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_that_are_no_numbers_or_crossed_make_no_interval() {
+    fn invalid_or_reversed_ends_make_no_interval() {
         assert_eq!(Interval::new(f64::NAN, 1.0), None);
         assert_eq!(Interval::new(0.0, f64::INFINITY), None);
         assert_eq!(Interval::new(1.0, 0.0), None);

@@ -1,12 +1,12 @@
 //! Statistics of paired measurements that were taken in sessions.
 //!
 //! - nothing-is-deleted: no measurement is deleted; estimators are robust instead.
-//! - sessions-are-the-sample: sessions, not pairs, are the sample: twins of one session share
-//!   whatever is particular to them.
-//! - total-functions: every function is total: what cannot be estimated is `None`, and no interval
-//!   has an end that is not a number.
+//! - sessions-are-the-sample: sessions, not pairs, are the sample: pairs of one session share what
+//!   is particular to that session.
+//! - total-functions: every function is total: what cannot be estimated is `None`, and no end of an
+//!   interval is NaN.
 //!
-//! Effects are differences of logarithms, `ln(arm / control)`: turning them into ratios is left to the caller.
+//! Effects are differences of logarithms, `ln(arm / control)`; the caller converts them to ratios.
 #![forbid(unsafe_code)]
 
 mod bootstrap;

@@ -1,6 +1,7 @@
 //! Mean and variance.
 
-/// The mean; none without values, or if it is not finite. Of values that are all the same it is just that value.
+/// The mean; none without values, or if it is not finite. The mean of equal values is exactly that
+/// value.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let (first, rest) = values.split_first()?;
     let mean = if rest.iter().all(|value| value == first) {
@@ -22,7 +23,8 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     variance.is_finite().then_some(variance)
 }
 
-/// The square, rounded once: of `powi` Rust says only that its result may differ between platforms and from run to run.
+/// The square, rounded once: the result of `powi` may differ between platforms and from run to run
+/// (Rust's documentation).
 pub fn square(value: f64) -> f64 {
     value * value
 }
@@ -37,7 +39,7 @@ pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(low + (high - low) * (position - index as f64))
 }
 
-/// The whole part of a number, held between 0 and `most`; 0 if it is no number.
+/// The integer part of a number, clamped to 0 to `most`; 0 for NaN.
 pub fn whole(value: f64, most: usize) -> usize {
     #[expect(
         clippy::cast_possible_truncation,
@@ -48,7 +50,7 @@ pub fn whole(value: f64, most: usize) -> usize {
     whole.min(most)
 }
 
-/// `count` as a number of the summary's size.
+/// `count` as a `u32`, saturated.
 pub fn count(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

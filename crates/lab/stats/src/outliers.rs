@@ -1,4 +1,4 @@
-//! Values far off the others: counted and shown, never deleted.
+//! Outliers: counted and shown, never deleted.
 
 use crate::moments::quantile;
 
@@ -10,9 +10,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(&sorted, 0.5)
 }
 
-/// Which values are farther from the median than so many median absolute deviations (unscaled), in order. One that is
-/// not finite always is. Where more than half are the same, every other one is. None if `deviations` is negative or no
-/// number.
+/// Whether each value, in order, is farther from the median than `deviations` median absolute
+/// deviations (unscaled). A value that is not finite always is. If more than half of the values are
+/// equal, every other value is. None if `deviations` is negative or NaN.
 #[must_use]
 pub fn outliers(values: &[f64], deviations: f64) -> Vec<usize> {
     if deviations.is_nan() || deviations < 0.0 {
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_an_outlier() {
+    fn a_value_that_is_not_finite_is_an_outlier() {
         assert_eq!(outliers(&[1.0, f64::NAN, 1.0, f64::INFINITY], 5.0), [1, 3]);
         assert_eq!(outliers(&[f64::NAN], 5.0), [0]);
     }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_outlier() {
+    fn an_empty_sample_has_no_outlier() {
         assert_eq!(outliers(&[], 5.0), [] as [usize; 0]);
         assert_eq!(outliers(&[1.0, 5.0], f64::NAN), [] as [usize; 0]);
         assert_eq!(outliers(&[1.0, 5.0], -1.0), [] as [usize; 0]);

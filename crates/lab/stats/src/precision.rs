@@ -1,14 +1,16 @@
-//! When a study may stop.
+//! The stopping rule of a study.
 
 use crate::signed_rank::tail_of;
 use crate::{Estimate, SESSIONS_MIN, t_quantile};
 
-/// Whether the interval reaches at most `half_width` (of the logarithm) to each side, and sessions are enough for a
-/// verdict. It looks at the spread only, never at where the effect lies, and so leaves the effect unbiased.
+/// Whether the interval reaches at most `half_width` (of the logarithm) to each side, and there are
+/// enough sessions for a verdict. It depends on the spread only, never on the effect, and so leaves
+/// the effect unbiased.
 ///
-/// Sessions that agree by luck must not stop a study: their estimates are taken to spread at least as much as the noise
-/// of their pairs says. Where sessions differ more than that, luck remains: intervals of 95 % then cover a
-/// little over 93 % at worst, where about a quarter of studies of 5 to 8 sessions stop early.
+/// Sessions that agree by chance must not stop a study: their estimates are assumed to spread at
+/// least as much as the noise of their pairs implies. Where sessions differ more than that, chance
+/// remains: intervals of 95 % then cover a little over 93 % at worst, where about a quarter of
+/// studies of 5 to 8 sessions stop early.
 #[must_use]
 pub fn is_precise(estimate: &Estimate, half_width: f64, confidence: f64) -> bool {
     if estimate.sessions < SESSIONS_MIN || estimate.t.is_none() {
@@ -55,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn four_sessions_and_nonsense_are_never_precise() {
+    fn four_sessions_and_invalid_arguments_are_never_precise() {
         assert!(!is_precise(&spread(4, 0.0, 0.0), 1.0, 0.95));
         assert!(!is_precise(&spread(8, f64::NAN, f64::NAN), 1.0, 0.95));
         assert!(!is_precise(&spread(8, 0.1, 0.1), f64::NAN, 0.95));

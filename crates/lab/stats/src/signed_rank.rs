@@ -10,8 +10,9 @@ use crate::walsh_averages::WalshAverages;
 /// two values, with the largest k that keeps `confidence`. k is exact for up to 25 values, and from the normal
 /// approximation with its correction for continuity above.
 ///
-/// None if a value or `confidence` makes no sense, or if there are too few values for it (95 % needs 6). Equal values
-/// give an interval without width. Values must be independent: pairs of one session are so only within it.
+/// None if a value or `confidence` is invalid, or if there are too few values (95 % needs 6). Equal
+/// values give an interval of zero width. Values must be independent: pairs are so only within one
+/// session.
 #[must_use]
 pub fn signed_rank_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let tail = tail_of(confidence)?;
@@ -28,14 +29,14 @@ pub fn signed_rank_interval(values: &[f64], confidence: f64) -> Option<Interval>
     Interval::new(averages.nth(first)?, averages.nth(last)?)
 }
 
-/// The share of each of two tails; none if that is no confidence between 0 and 1.
+/// The probability of each of two tails; none if `confidence` is not between 0 and 1.
 pub fn tail_of(confidence: f64) -> Option<f64> {
     (confidence > 0.0 && confidence < 1.0).then_some((1.0 - confidence) / 2.0)
 }
 
-/// The largest k for which the statistic is below k with at most `tail`.
+/// The largest k for which the probability that the statistic is below k is at most `tail`.
 fn exact_reach(count: usize, tail: f64) -> usize {
-    // Of the subsets of the ranks 1 to count, how many have each sum: at most 2^25 in all.
+    // The number of subsets of the ranks 1 to count that have each sum: at most 2^25 in all.
     let mut subsets = vec![0_u32; count * (count + 1) / 2 + 1];
     subsets[0] = 1;
     for rank in 1..=count {
@@ -62,10 +63,10 @@ fn normal_reach(count: usize, tail: f64, most: usize) -> Option<usize> {
     reach.is_finite().then(|| whole(reach, most))
 }
 
-/// More are rarely in one session, and the approximation is good to a rank from here on.
+/// A session rarely has more, and from here on the approximation is accurate to one rank.
 const EXACT_MAX: usize = 25;
 
-/// A tail such as (1 - 0.5) / 2 is to allow just its share, whatever was lost in working it out.
+/// Tolerance for the rounding of a tail such as (1 - 0.5) / 2.
 const ROUNDING: f64 = 1e-12;
 
 #[cfg(test)]
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_approximation_is_good_to_a_rank() {
+    fn the_approximation_is_accurate_to_one_rank() {
         for count in [15, 20, 25] {
             let approximate = normal_reach(count, 0.025, usize::MAX).unwrap();
             assert!(approximate.abs_diff(exact_reach(count, 0.025)) <= 1, "{count}");
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_has_no_interval() {
+    fn invalid_arguments_have_no_interval() {
         assert_eq!(signed_rank_interval(&[], 0.95), None);
         assert_eq!(signed_rank_interval(&[f64::NAN; 30], 0.95), None);
         for confidence in [0.0, 1.0, -1.0, 95.0, f64::NAN] {

@@ -1,25 +1,27 @@
-//! Where a warm-up ends.
+//! Detection of the end of a warm-up.
 
 use serde::{Deserialize, Serialize};
 
 use crate::median;
 use crate::moments::{mean, square};
 
-/// Where a warm-up ends.
+/// The end of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyState {
-    /// From this block on, counted from 0.
+    /// The first block of the steady state; an index.
     From(usize),
-    /// Less than the second half is steady: all blocks are to be analysed, and this is to be said.
+    /// Less than the second half is steady: all blocks have to be analysed, and a report has to
+    /// state this.
     Never,
-    /// Fewer than 6 blocks, or a value that is no time above 0: nothing can be said.
+    /// Fewer than 6 blocks, or a value that is not a time above 0.
     Unknown,
 }
 
-/// Finds from which block on times have one level. On the logarithm of times, held to 5 median absolute deviations of
-/// their median so that a single spike is no level, the best cut into two levels is taken if it explains enough, then
-/// the rest is cut again. What is left must be at least half of all.
+/// Finds the block from which times have one level. Logarithms of times are clamped to 5 median
+/// absolute deviations about their median, so that a single spike is not a level. The best cut into
+/// two levels is taken if it explains enough, then the rest is cut again. The remainder must be at
+/// least half of all.
 #[must_use]
 pub fn steady_from(values: &[f64]) -> SteadyState {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -50,15 +52,15 @@ fn without_spikes(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The cut that leaves the least squares, if they are fewer enough (a Bayesian information criterion: two levels and
-/// a place).
+/// The cut with the least sum of squares, if the decrease is large enough (a Bayesian information
+/// criterion: two levels and a position).
 fn best_cut(values: &[f64]) -> Option<usize> {
     let whole = squares(values);
     let (cut, parts) = (1..values.len())
         .map(|cut| (cut, squares(&values[..cut]) + squares(&values[cut..])))
         .min_by(|a, b| a.1.total_cmp(&b.1))?;
     let n = values.len() as f64;
-    // Rounding alone leaves some squares of values that are the same.
+    // Rounding alone leaves some squares of equal values.
     let least = values.iter().map(|value| square(*value)).sum::<f64>() * ROUNDING;
     let gain = (n - PARAMETERS) * (whole.max(least) / parts.max(least)).ln();
     (gain > PENALTY * n.ln()).then_some(cut)
@@ -75,13 +77,14 @@ const BLOCKS_MIN: usize = 6;
 /// In median absolute deviations.
 const SPIKE: f64 = 5.0;
 
-/// Two levels and a place: so many values fit by themselves, however noisy.
+/// Two levels and a position: so many values fit by themselves, however noisy.
 const PARAMETERS: f64 = 3.0;
 
-/// In logarithms of the count: for each of what a cut adds (a level, and its place twice, for it was searched for).
+/// In logarithms of the count: one for each parameter that a cut adds (a level, and its position
+/// twice, because it was searched for).
 const PENALTY: f64 = 3.0;
 
-/// Of the sum of squares, what may be left of nothing.
+/// The share of the sum of squares that rounding leaves of zero.
 const ROUNDING: f64 = 1e-28;
 
 #[cfg(test)]

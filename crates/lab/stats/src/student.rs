@@ -1,4 +1,4 @@
-//! Student's t distribution: of the mean of few values.
+//! Student's t distribution.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -6,9 +6,9 @@ use crate::Interval;
 use crate::moments::{mean, variance};
 use crate::signed_rank::tail_of;
 
-/// The value below which a t variable of so many degrees of freedom lies with `probability`. None if one of the two
-/// makes no sense, for less than one degree or more than a million, and within 1e-12 of certainty: the search for it
-/// need not end there.
+/// The quantile at `probability` of a t variable with so many degrees of freedom. None if an
+/// argument is invalid, for less than one degree or more than a million, and within 1e-12 of
+/// certainty, where the search may not terminate.
 #[must_use]
 pub fn t_quantile(probability: f64, freedom: f64) -> Option<f64> {
     let is_certain = !(CERTAINTY..=1.0 - CERTAINTY).contains(&probability);
@@ -19,8 +19,8 @@ pub fn t_quantile(probability: f64, freedom: f64) -> Option<f64> {
     quantile.is_finite().then_some(quantile)
 }
 
-/// The interval of the mean of independent values. None with fewer than two, or if one is not finite. Equal values
-/// give an interval without width.
+/// The interval of the mean of independent values. None with fewer than two, or if one is not
+/// finite. Equal values give an interval of zero width.
 #[must_use]
 pub fn t_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let center = mean(values)?;
@@ -29,8 +29,8 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     Interval::around(center, quantile * error)
 }
 
-/// How likely a t variable is at least as far from 0 as `statistic`, to either side. None if one of the two makes no
-/// sense; 0 for an infinite statistic.
+/// The two-sided probability that a t variable is at least as far from 0 as `statistic`. None if an
+/// argument is invalid; 0 for an infinite statistic.
 #[must_use]
 pub fn t_p_value(statistic: f64, freedom: f64) -> Option<f64> {
     if statistic.is_nan() || !(1.0..=FREEDOM_MAX).contains(&freedom) {
@@ -43,10 +43,10 @@ pub fn t_p_value(statistic: f64, freedom: f64) -> Option<f64> {
     tail.is_finite().then(|| (2.0 * tail).clamp(0.0, 1.0))
 }
 
-/// No one asks for a confidence beyond it.
+/// No practical confidence level is closer to certainty.
 const CERTAINTY: f64 = 1e-12;
 
-/// From here on t is normal, to all digits that count.
+/// From here on t equals the normal distribution in all digits that count.
 const FREEDOM_MAX: f64 = 1e6;
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_nonsense_are_none() {
+    fn quantiles_of_invalid_arguments_are_none() {
         for (probability, freedom) in [(0.0, 5.0), (1.0, 5.0), (f64::NAN, 5.0), (0.5, 0.0), (0.5, -1.0)] {
             assert_eq!(t_quantile(probability, freedom), None);
         }

@@ -1,34 +1,36 @@
-//! What follows from an effect and a limit.
+//! The verdict on an effect and a limit.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, Interval};
 
-/// With fewer sessions there is no verdict: t with 3 degrees of freedom leans on normality that no one has seen.
+/// With fewer sessions there is no verdict: t with 3 degrees of freedom depends on normality that
+/// has not been verified.
 pub const SESSIONS_MIN: u32 = 5;
 
-/// What follows from an effect and a limit.
+/// The verdict on an effect and a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Verdict {
     /// The whole interval is below the limit.
     Within {
-        /// The effect can't be told from a second copy of its control.
+        /// The effect cannot be distinguished from a second copy of its control.
         inside_floor: bool,
     },
     /// The whole interval is above the limit.
     Above,
-    /// The limit is in the interval, there is no interval, or sessions are fewer than [`SESSIONS_MIN`].
+    /// The limit is in the interval, there is no interval, or there are fewer sessions than
+    /// [`SESSIONS_MIN`].
     NotResolved,
 }
 
-/// What follows from an effect, its floor and the limit, which is `ln(1 + limit)`.
+/// Compares an effect with its floor and with the limit, which is `ln(1 + limit)`.
 ///
-/// `floor` is the interval of a second copy of the control, compared with the control. Which copy is the second is
-/// arbitrary, so its sign says nothing: copies may differ by as much as the end of the floor that is farther from 0,
-/// up or down. The effect is inside the floor unless its whole interval is beyond that, on one side. Without a floor
-/// copies are taken to be the same: the effect is inside if its interval has 0. A floor whose ends are no numbers
-/// holds every effect.
+/// `floor` is the interval of a second copy of the control, compared with the control. Which copy
+/// is the second is arbitrary, so its sign has no meaning: copies may differ by as much as the end
+/// of the floor that is farther from 0, up or down. The effect is inside the floor unless its whole
+/// interval is beyond that, on one side. Without a floor, copies are assumed to be equal: the
+/// effect is inside if its interval contains 0. A floor with a NaN end contains every effect.
 #[must_use]
 pub fn verdict(effect: &Estimate, floor: Option<Interval>, limit: f64) -> Verdict {
     let Some(interval) = effect.t.filter(|_| effect.sessions >= SESSIONS_MIN) else {
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn no_interval_and_no_limit_resolve_nothing() {
+    fn without_interval_or_limit_nothing_is_resolved() {
         assert_eq!(verdict(&effect(f64::NAN, 0.0, 8), None, 0.03), Verdict::NotResolved);
         assert_eq!(verdict(&effect(0.01, 0.02, 8), None, f64::NAN), Verdict::NotResolved);
     }
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_that_is_no_number_holds_all() {
+    fn a_floor_that_is_not_a_number_contains_every_effect() {
         let floor = Some(Interval {
             low: f64::NAN,
             high: 0.0,

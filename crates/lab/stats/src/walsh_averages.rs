@@ -1,17 +1,17 @@
-//! The means of all pairs of values, each value with itself too.
+//! Walsh averages: the means of all pairs of values, including each value with itself.
 
 use std::cmp::Ordering;
 
-/// All means of two values, in ascending order, without keeping them.
+/// All Walsh averages in ascending order, without storing them.
 pub struct WalshAverages {
     /// Halves of the values, ascending: their sums are the means, and cannot overflow.
     halves: Vec<f64>,
-    /// Room for the means of few values.
+    /// A buffer for the means of few values.
     means: Vec<f64>,
 }
 
 impl WalshAverages {
-    /// Of no value.
+    /// Without values.
     pub fn new() -> Self {
         Self {
             halves: Vec::new(),
@@ -19,7 +19,7 @@ impl WalshAverages {
         }
     }
 
-    /// Those of `values` instead. Whether all are finite: if not, there are none.
+    /// Replaces the values by `values`. Returns whether all are finite; otherwise there are none.
     pub fn refill(&mut self, values: impl Iterator<Item = f64>) -> bool {
         self.means.clear();
         self.halves.clear();
@@ -38,12 +38,12 @@ impl WalshAverages {
         true
     }
 
-    /// How many there are.
+    /// The number of means.
     pub fn count(&self) -> usize {
         self.halves.len() * (self.halves.len() + 1) / 2
     }
 
-    /// The one with `index` others before it; none if there are too few.
+    /// The mean at `index`; none if there are too few.
     pub fn nth(&mut self, index: usize) -> Option<f64> {
         if index >= self.count() {
             return None;
@@ -64,13 +64,13 @@ impl WalshAverages {
         let low = if self.means.is_empty() {
             self.search(count / 2 - 1)
         } else {
-            // Selecting left all that are smaller before it.
+            // The selection left all smaller means before it.
             self.means.iter().take(count / 2).copied().max_by(f64::total_cmp)?
         };
         Some(low / 2.0 + high / 2.0)
     }
 
-    /// Halves the range of numbers until one is left: 64 counts, however many values there are.
+    /// Bisects the range of floating-point numbers: 64 counts, however many values there are.
     fn search(&self, index: usize) -> f64 {
         let (mut low, mut high) = (rank_of(-f64::MAX), rank_of(f64::MAX));
         while low < high {
@@ -84,7 +84,8 @@ impl WalshAverages {
         number_of(low)
     }
 
-    /// How many are at most `limit`. Sums rise with both parts, rounding or not, so one walk finds all.
+    /// The number of means of at most `limit`. Sums increase with both terms, rounded or not, so
+    /// one pass finds all.
     fn count_up_to(&self, limit: f64) -> usize {
         let mut end = self.halves.len();
         let mut count = 0;
@@ -101,7 +102,7 @@ impl WalshAverages {
     }
 }
 
-/// The place of a number among all, as [`f64::total_cmp`] has them.
+/// The rank of a number in the order of [`f64::total_cmp`].
 fn rank_of(number: f64) -> u64 {
     let bits = number.to_bits();
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
@@ -113,7 +114,7 @@ fn number_of(rank: u64) -> f64 {
 
 const SIGN: u64 = 1 << 63;
 
-/// Up to so many values the means are kept and selected from: faster than 64 counts.
+/// Up to this many values, the means are stored and selected from, which is faster than 64 counts.
 const FEW: usize = 150;
 
 #[cfg(test)]
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_leave_none() {
+    fn values_that_are_not_finite_leave_no_averages() {
         let mut averages = WalshAverages::new();
         assert!(!averages.refill([1.0, f64::NAN].into_iter()));
         assert_eq!((averages.count(), averages.median()), (0, None));

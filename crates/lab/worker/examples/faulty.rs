@@ -1,4 +1,5 @@
-//! A worker with a fault, named by its argument, for the tests of the contract: it spoils what SQLite answers.
+//! A worker with a fault, named by its argument, for the tests of the contract: it corrupts
+//! SQLite's results.
 
 use std::io::{self, BufReader, Write};
 use std::process::ExitCode;

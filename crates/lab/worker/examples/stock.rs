@@ -1,4 +1,4 @@
-//! The smallest worker: SQLite as it is.
+//! The smallest worker: stock SQLite.
 //!
 //! `echo '{"do":"hello","protocol":4}' | cargo run -p selenite-worker --example stock`
 

@@ -1,6 +1,7 @@
-//! What work answered, folded into a number as it comes: cheap, so that it does not drown what is measured.
+//! A running digest of the results of work: cheap, so that it does not dominate the measured work.
 //!
-//! It tells answers that differ by accident apart, not by design; [`crate::digest`] is the strict one.
+//! It distinguishes results that differ by accident, not by design; [`crate::digest`] is the strict
+//! one.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -15,7 +16,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Of nothing yet.
+    /// The digest of nothing.
     #[must_use]
     pub fn new() -> Self {
         Self { state: START, count: 0 }
@@ -24,7 +25,7 @@ impl Answer {
     /// Adds a row.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn row(&mut self, row: &Row<'_>, columns: usize) -> Result<(), WorkerError> {
         for column in 0..columns {
             match row.get_ref(column)? {
@@ -53,7 +54,7 @@ impl Answer {
         }
     }
 
-    /// As it stands: rows, and 16 hexadecimal digits.
+    /// The current state: rows, and 16 hexadecimal digits.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{} rows {:016x}", self.count, self.state)
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_differ_in_value_type_or_order_are_told_apart() {
+    fn digests_differ_by_value_type_and_order() {
         let texts = [
             of("SELECT 1 WHERE 0"),
             of("SELECT 1"),

@@ -1,11 +1,12 @@
-//! Whether a worker keeps to the protocol: every request, every work, every cipher, compared with
-//! SQLite in this process.
+//! The conformance check of a worker: every request, every kind of work, every cipher, compared
+//! with SQLite in this process.
 //!
-//! - compared-with-reference: a worker is compared with what this crate itself does with the same
-//!   requests, answer for answer.
-//! - encryption-is-checked: that it encrypts is seen on its file, not taken from its words.
-//! - no-key-without-encryption: a cipher that a worker itself does not call an encryption has no
-//!   key that could be changed.
+//! - compared-with-reference: a worker's answers are compared with this crate's own answers to the
+//!   same requests.
+//! - encryption-is-checked: whether the file is encrypted is checked on its bytes, not taken from
+//!   the worker's answer.
+//! - no-key-without-encryption: for a cipher that a worker itself does not report as encryption, no
+//!   change of key is checked.
 
 mod client;
 
@@ -27,19 +28,19 @@ use crate::stock::{Stock, spec};
 
 use client::{Broken, ContractClient};
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about, for example `AES_256: backup`.
+    /// What was checked, for example `AES_256: backup`.
     pub name: String,
-    /// Whether it was as it has to be.
+    /// Whether the check passed.
     pub passed: bool,
-    /// What was found; empty if there is nothing to say.
+    /// The reason of a failure, or a detail; empty if there is none.
     pub detail: String,
 }
 
-/// Puts a worker through everything. `start` makes the command that starts it; `folder` is for files, some MiB, which
-/// are gone afterwards.
+/// Runs all checks of a worker. `start` makes the command that starts it; `folder` is for files,
+/// some MiB, which are deleted afterwards.
 pub fn check(start: &dyn Fn() -> Command, folder: &Path) -> Vec<Finding> {
     let mut contract = Contract {
         start,
@@ -100,7 +101,7 @@ impl Contract<'_> {
         Ok(())
     }
 
-    /// What can't be done is an error, and the worker goes on.
+    /// A request that cannot be carried out is answered with an error, and the worker continues.
     fn errors(&mut self, worker: &mut ContractClient) -> Result<(), Broken> {
         let missing = self.spec(PLAIN, "missing");
         let cases = [
@@ -131,7 +132,7 @@ impl Contract<'_> {
         Ok(())
     }
 
-    /// Loads, opens, works: beside SQLite in this process.
+    /// Loads, opens and works, and compares the answers with SQLite's in this process.
     fn dataset(
         &mut self,
         worker: &mut ContractClient,
@@ -187,7 +188,7 @@ impl Contract<'_> {
         Ok(())
     }
 
-    /// A control reaches work that is under way: this one would take an hour.
+    /// A control reaches work in progress: without it, this work would take an hour.
     fn control(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), Broken> {
         let database = self.spec(cipher, "cards-worker");
         let opened: Result<Opened, String> = parsed(worker.ask(&Request::Open { database })?);
@@ -315,7 +316,8 @@ fn same_work(given: &Sample, expected: &Sample) -> Result<(), String> {
     Ok(())
 }
 
-/// The file holds the marker exactly if the engine says that it is not encrypted, and an arm in clear is.
+/// Checks that the file contains the marker exactly if the engine reports that it is not encrypted,
+/// and that an unencrypted arm is reported so.
 fn proved(opened: &Opened, database: &DatabaseSpec, marker: &str) -> Result<(), String> {
     let bytes = fs::read(&database.path).map_err(|error| error.to_string())?;
     let holds = bytes.windows(marker.len()).any(|window| window == marker.as_bytes());

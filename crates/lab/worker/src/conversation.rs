@@ -1,10 +1,10 @@
-//! The loop over standard input and output: a request a line, an answer a line.
+//! The loop over standard input and output: one request per line, one answer per line.
 //!
-//! - answers-only: nothing but answers goes to the output.
-//! - every-line-is-answered: whatever a line holds, it is answered, and the conversation goes on: a
-//!   request that can't be done is an error in the answer, and so is a panic, after which the
-//!   database is closed.
-//! - controls-arrive: lines are read while work is under way, so that a `control` reaches it.
+//! - answers-only: only answers are written to the output.
+//! - every-line-is-answered: every line is answered, and the conversation continues: a request that
+//!   cannot be carried out is an error in the answer, and so is a panic, after which the database
+//!   is closed.
+//! - controls-arrive: lines are read while work is in progress, so that a `control` reaches it.
 
 mod line;
 pub(crate) mod session;
@@ -22,7 +22,7 @@ use line::Line;
 use session::Session;
 pub use session::{Answered, check_protocol};
 
-/// Talks on standard input and output until the other side ends it.
+/// Serves requests on standard input and output until `quit` or the end of the input.
 pub fn serve(engine: &dyn Engine) -> ExitCode {
     serve_with(Session::new(engine))
 }
@@ -39,28 +39,28 @@ pub fn serve_with(handler: impl RequestHandler) -> ExitCode {
     }
 }
 
-/// Who carries requests out.
+/// Carries out requests.
 pub trait RequestHandler {
-    /// Does what is asked.
+    /// Carries out a request.
     ///
     /// # Errors
-    /// Why it can't be done; the conversation goes on.
+    /// Why it cannot be carried out; the conversation continues.
     fn answer(&mut self, request: &crate::protocol::Request, controls: &Controls) -> Result<Answered, WorkerError>;
 
-    /// Closes what is open.
+    /// Closes the open database.
     ///
     /// # Errors
-    /// Why it could not be closed in peace.
+    /// Why it could not be closed cleanly.
     fn close(&mut self) -> Result<(), WorkerError>;
 
-    /// Lets go of what is open, in whatever state it is.
+    /// Releases the open database, whatever its state.
     fn abandon(&mut self);
 }
 
 /// Reads requests until `quit` or the end of the input, and answers them.
 ///
 /// # Errors
-/// What writing an answer says.
+/// Errors of writing an answer.
 pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, output: &mut dyn Write) -> io::Result<()> {
     converse_with(Session::new(engine), input, output)
 }
@@ -68,7 +68,7 @@ pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, outpu
 /// The same, with any request handler.
 ///
 /// # Errors
-/// What writing an answer says.
+/// Errors of writing an answer.
 pub fn converse_with(
     mut session: impl RequestHandler,
     input: impl BufRead + Send + 'static,
@@ -95,9 +95,9 @@ pub fn converse_with(
     session.close().map_err(io::Error::other)
 }
 
-/// Sends on what it reads; a `control` goes to the `run` that was read last.
+/// Sends each request that it reads; a `control` goes to the `run` that was read last.
 fn read(mut input: impl BufRead, sender: &mpsc::Sender<Line>) {
-    // Kept to the end of the input, which is what a run takes the loss of its sender for.
+    // Kept until the end of the input: a run interprets the loss of its sender as that end.
     let mut to_runs = Vec::new();
     loop {
         let text = match line::next(&mut input) {
@@ -108,7 +108,7 @@ fn read(mut input: impl BufRead, sender: &mpsc::Sender<Line>) {
             None => continue,
             Some(Err(error)) => sender.send(Line::Bad(error)),
             Some(Ok(crate::protocol::Request::Control(control))) => {
-                // No one may be listening any more: the run is over.
+                // The run may be over, and its receiver dropped.
                 if let Some(to_run) = to_runs.last() {
                     let _ = mpsc::Sender::send(to_run, control);
                 }

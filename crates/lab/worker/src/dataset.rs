@@ -1,7 +1,7 @@
-//! What databases are filled with: the same rows from the same seed, for every engine.
+//! The contents of the databases: the same rows from the same seed, for every engine.
 //!
 //! - rows-by-seed: rows depend on the dataset and the seed alone: not on the clock, the page size,
-//!   or the size of the file, which engines that reserve bytes in each page make larger.
+//!   or the size of the file, which is larger for engines that reserve bytes in each page.
 
 pub(crate) mod cards;
 mod scan;
@@ -17,13 +17,14 @@ use crate::{Engine, WorkerError, digest, layout};
 
 pub use text::{date, string};
 
-/// Makes the database, fills it, and leaves it closed without a write-ahead log.
+/// Makes the database, fills it, and closes it without a write-ahead log.
 ///
 /// # Errors
-/// What the engine and SQLite say; [`WorkerError::Refused`] where there is a file already.
+/// Errors of the engine and of SQLite; [`WorkerError::Refused`] if the file exists.
 pub fn load(engine: &dyn Engine, database: &DatabaseSpec, dataset: &Dataset, seed: u64) -> Result<Loaded, WorkerError> {
     let connection = engine.create(database)?;
-    // No one measures this: pages of indexes are written once, not each time they leave a small cache.
+    // Loading is not measured: pages of indexes are written once, not each time they leave a small
+    // cache.
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     fill(&connection, dataset, seed)?;
     layout::checkpoint(&connection)?;
@@ -36,10 +37,10 @@ pub fn load(engine: &dyn Engine, database: &DatabaseSpec, dataset: &Dataset, see
     })
 }
 
-/// Fills a database that has nothing in it.
+/// Fills an empty database.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn fill(connection: &Connection, dataset: &Dataset, seed: u64) -> Result<(), WorkerError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     match dataset {
@@ -50,7 +51,7 @@ pub fn fill(connection: &Connection, dataset: &Dataset, seed: u64) -> Result<(),
     }
 }
 
-/// The text that is in the rows of a dataset.
+/// A text that is in every row of a dataset.
 #[must_use]
 pub fn marker(dataset: &Dataset) -> &'static str {
     match dataset {
@@ -65,10 +66,11 @@ fn no_database() -> WorkerError {
     WorkerError::Refused("a database has no data of kind wire: that is a server's".to_owned())
 }
 
-/// SQLSHACK in UTF-16, little endian: so it is in a login, and in a row of nvarchar.
+/// SQLSHACK in UTF-16, little endian, as in a login and in a row of nvarchar.
 const WIRE_MARKER: &str = "S\0Q\0L\0S\0H\0A\0C\0K\0";
 
-/// Calls `insert` for every row from 1, in transactions of so many rows that their commits cost next to nothing.
+/// Calls `insert` for every row from 1, in transactions so large that the cost of their commits is
+/// negligible.
 fn in_transactions(
     connection: &Connection,
     rows: u64,
@@ -90,7 +92,7 @@ fn in_transactions(
 /// About 4 MiB of rows: few commits, and a write-ahead log that stays small.
 const TRANSACTION_ROWS: u64 = 40_000;
 
-/// Of the connection that loads.
+/// The page cache of the connection that loads.
 const CACHE_KIB: i64 = 128 * 1024;
 
 #[cfg(test)]
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_there_is_not_overwritten() {
+    fn an_existing_file_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         std::fs::write(&path, "mine").unwrap();

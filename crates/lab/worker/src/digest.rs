@@ -1,4 +1,4 @@
-//! A digest of all rows of all tables, which two databases share only if they hold the same.
+//! A digest of all rows of all tables: equal for two databases only if their rows are equal.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::protocol::Digest;
 /// Reads every row of every table: tables by name, rows by rowid, values with their types.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn of(connection: &Connection) -> Result<Digest, WorkerError> {
     let mut hash = Sha256::new();
     let mut total = 0;

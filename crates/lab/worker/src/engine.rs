@@ -1,4 +1,5 @@
-//! What one SQLite library brings to a worker; everything else is the same for all of them.
+//! The operations that differ between SQLite libraries; everything else of a worker is the same for
+//! all.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,52 +13,53 @@ use crate::protocol::{CipherTime, DatabaseSpec, Hello, PLAIN, PROTOCOL};
 
 /// An engine: a SQLite library with or without encryption.
 ///
-/// Connections are handed out keyed, with the layout in force ([`crate::layout`]).
+/// Returned connections have their key and the layout of the database ([`crate::layout`]).
 pub trait Engine: Sync {
-    /// Who it is.
+    /// The engine's name, library and ciphers.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     fn hello(&self) -> Result<Hello, WorkerError>;
 
-    /// Opens a database that exists, and reads its first page, so that a wrong key is an error here.
+    /// Opens an existing database, and reads its first page, so that a wrong key is an error here.
     ///
     /// # Errors
-    /// What the engine and SQLite say.
+    /// Errors of the engine and of SQLite.
     fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError>;
 
-    /// Opens a database that exists as a program would: with its key, and without a layout, a check, or a first read.
+    /// Opens an existing database as an application would: with its key, and without a layout, a
+    /// check, or a first read.
     ///
     /// # Errors
-    /// What the engine and SQLite say.
+    /// Errors of the engine and of SQLite.
     fn connect(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         self.open(database)
     }
 
-    /// Makes a new database with the page size asked for.
+    /// Makes a new database with the requested page size.
     ///
     /// # Errors
-    /// What the engine and SQLite say; where there is a file already.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] if the file exists.
     fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError>;
 
-    /// What the engine says of the encryption of an open database.
+    /// The engine's report of the encryption of an open database.
     ///
     /// # Errors
-    /// What the engine and SQLite say.
+    /// Errors of the engine and of SQLite.
     fn status(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Status, WorkerError>;
 
-    /// Writes a copy of a database, which is closed, as a new file of another cipher.
+    /// Writes a copy of a closed database as a new file with another cipher.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] if the engine cannot do it.
     fn convert(&self, source: &DatabaseSpec, target: &DatabaseSpec) -> Result<(), WorkerError> {
         vacuum_into(self, source, target)
     }
 
-    /// Gives a database, which is closed and has a key, the one in another file, and re-encrypts every page of it.
+    /// Changes the key of a closed database to the one in `key_file`, and re-encrypts every page.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] if the engine cannot do it.
     fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let _ = key_file;
         Err(WorkerError::Refused(format!(
@@ -66,39 +68,39 @@ pub trait Engine: Sync {
         )))
     }
 
-    /// Backs a database, which is closed, up into a folder, as what may be kept elsewhere. An incremental backup
-    /// rests on the newest that is there.
+    /// Backs up a closed database into a folder, in a form suitable for storage elsewhere. An
+    /// incremental backup is based on the newest one in the folder.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] if the engine cannot do it.
     fn back_up(&self, database: &DatabaseSpec, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
         let _ = (folder, incremental);
         Err(no_backups(database))
     }
 
-    /// Makes a database of the newest backup in a folder. Answers its cipher, which may be another than the one that
-    /// was backed up.
+    /// Restores a database from the newest backup in a folder. Returns its cipher, which may differ
+    /// from that of the database that was backed up.
     ///
     /// # Errors
-    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    /// Errors of the engine and of SQLite; [`WorkerError::Refused`] if the engine cannot do it.
     fn restore(&self, database: &DatabaseSpec, folder: &Path) -> Result<String, WorkerError> {
         let _ = folder;
         Err(no_backups(database))
     }
 
-    /// Reads all pages of a database, which is closed, and authenticates them if the engine can. Answers how many bytes
-    /// it read.
+    /// Reads all pages of a closed database, and authenticates them if the engine can. Returns the
+    /// number of bytes read.
     ///
     /// # Errors
-    /// What can't be read, or is not authentic.
+    /// A page that cannot be read, or is not authentic.
     fn verify_physical(&self, database: &DatabaseSpec) -> Result<u64, WorkerError> {
         read_through(database)
     }
 
-    /// How long the cipher itself takes for 4096 bytes, if the engine can tell.
+    /// The time of the cipher itself for 4096 bytes, if the engine can measure it.
     ///
     /// # Errors
-    /// [`WorkerError::Refused`] for a cipher it has not.
+    /// [`WorkerError::Refused`] for a cipher that the engine does not have.
     fn cipher_time(&self, cipher: &str) -> Result<Option<CipherTime>, WorkerError> {
         let _ = cipher;
         Ok(None)
@@ -121,10 +123,10 @@ pub trait Engine: Sync {
     }
 }
 
-/// What an engine says of a database's encryption.
+/// An engine's report of a database's encryption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Names and values, for people.
+    /// Names and values, for display.
     pub values: BTreeMap<String, String>,
     /// Whether it is encrypted.
     pub encrypted: bool,
@@ -139,10 +141,10 @@ pub struct PageCounts {
     pub written: u64,
 }
 
-/// Fills in what every engine says alike.
+/// The [`Hello`] of an engine: fills in the fields that are the same for all engines.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn hello(engine: &str, library: String, ciphers: Vec<String>) -> Result<Hello, WorkerError> {
     let connection = Connection::open_in_memory()?;
     let (sqlite_version, sqlite_source_id) =
@@ -160,10 +162,10 @@ pub fn hello(engine: &str, library: String, ciphers: Vec<String>) -> Result<Hell
     })
 }
 
-/// A copy by `VACUUM INTO`, of an unencrypted database to one in clear.
+/// Copies an unencrypted database to another one by `VACUUM INTO`.
 ///
 /// # Errors
-/// [`WorkerError::Refused`] if either is encrypted; what SQLite says.
+/// [`WorkerError::Refused`] if either is encrypted; errors of SQLite.
 pub fn vacuum_into<E: Engine + ?Sized>(
     engine: &E,
     source: &DatabaseSpec,
@@ -182,10 +184,10 @@ pub fn vacuum_into<E: Engine + ?Sized>(
     Ok(())
 }
 
-/// Refuses to make a database where there is a file.
+/// Refuses to make a database where a file exists.
 ///
 /// # Errors
-/// [`WorkerError::Refused`].
+/// [`WorkerError::Refused`] if the file exists.
 pub fn check_absent(database: &DatabaseSpec) -> Result<(), WorkerError> {
     if database.path.exists() {
         return Err(WorkerError::Refused(format!(
@@ -204,10 +206,10 @@ fn no_text(database: &DatabaseSpec) -> WorkerError {
     WorkerError::Refused(format!("{} is not valid UTF-8", database.path.display()))
 }
 
-/// Reads the file of a database from its first byte to its last. Answers how many there are.
+/// Reads the file of a database from start to end. Returns the number of bytes.
 ///
 /// # Errors
-/// What can't be read.
+/// Errors of reading the file.
 pub fn read_through(database: &DatabaseSpec) -> Result<u64, WorkerError> {
     let mut file = File::open(&database.path).map_err(WorkerError::io("open", &database.path))?;
     let mut piece = vec![0; READ_SIZE];
@@ -221,5 +223,5 @@ pub fn read_through(database: &DatabaseSpec) -> Result<u64, WorkerError> {
     }
 }
 
-/// 1 MiB at a time.
+/// 1 MiB per read.
 const READ_SIZE: usize = 1 << 20;

@@ -1,30 +1,30 @@
-//! What can go wrong in a worker.
+//! Errors of a worker.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a request could not be done. It is the text of an `error` answer.
+/// Why a request could not be carried out. It is the text of an `error` answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WorkerError {
-    /// The line is no request.
+    /// The line is not a request.
     NoRequest(String),
-    /// Requests came in a wrong order, or ask for what there is not.
+    /// The request came in a wrong order, or asks for something unavailable.
     Refused(String),
-    /// SQLite said no.
+    /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// The system said no.
+    /// An error of the operating system.
     Io {
-        /// What was done, for example `read`.
+        /// The operation, for example `read`.
         action: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The engine said no, in its own words.
+    /// An error of the engine, in its own words.
     Engine(String),
-    /// The database answered what it must not.
+    /// A result of the database is wrong.
     Wrong(String),
 }
 
@@ -35,7 +35,7 @@ impl WorkerError {
         move |source| Self::Io { action, path, source }
     }
 
-    /// Whether someone else had the database locked.
+    /// Whether another connection had the database locked.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         let Self::Sqlite(error) = self else { return false };

@@ -8,19 +8,20 @@ use rusqlite::Connection;
 use crate::WorkerError;
 use crate::protocol::DatabaseSpec;
 
-/// Sets the page size of a database that is not there yet; the first thing after the key.
+/// Sets the page size of a database that does not exist yet; must be the first statement after the
+/// key.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn set_page_size(connection: &Connection, database: &DatabaseSpec) -> Result<(), WorkerError> {
     connection.pragma_update(None, "page_size", database.page_size)?;
     Ok(())
 }
 
-/// Sets everything that holds for one connection, and the journal mode, and sees that SQLite took it.
+/// Sets all options of a connection, and the journal mode, and checks that SQLite accepted them.
 ///
 /// # Errors
-/// [`WorkerError::Refused`] for a word that SQLite does not know or take; what SQLite says.
+/// [`WorkerError::Refused`] for a value that SQLite does not know or accept; errors of SQLite.
 pub fn apply(connection: &Connection, database: &DatabaseSpec) -> Result<(), WorkerError> {
     connection.busy_timeout(BUSY_WAIT)?;
     let cache = i64::from(database.cache_kib);
@@ -34,15 +35,15 @@ pub fn apply(connection: &Connection, database: &DatabaseSpec) -> Result<(), Wor
     }
     let synchronous = word(&database.synchronous, &SYNCHRONOUS)?;
     connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"))?;
-    // Everything below depends on a file that can be read.
+    // Everything below requires a readable file.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(())
 }
 
-/// The layout as it is in force.
+/// The effective layout.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn in_force(connection: &Connection) -> Result<BTreeMap<String, String>, WorkerError> {
     let mut layout = BTreeMap::new();
     for name in ["page_size", "cache_size", "journal_mode", "synchronous"] {
@@ -59,16 +60,16 @@ pub fn in_force(connection: &Connection) -> Result<BTreeMap<String, String>, Wor
 /// PRAGMA page_count.
 ///
 /// # Errors
-/// What SQLite says.
+/// Errors of SQLite.
 pub fn page_count(connection: &Connection) -> Result<u64, WorkerError> {
     let count: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }
 
-/// Moves the write-ahead log into the database and cuts it to nothing; does nothing in other journal modes.
+/// Checkpoints the write-ahead log and truncates it; does nothing in other journal modes.
 ///
 /// # Errors
-/// [`WorkerError::Wrong`] if others kept the log in use for too long; what SQLite says.
+/// [`WorkerError::Wrong`] if other connections kept the log in use for too long; errors of SQLite.
 pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
     let until = Instant::now() + CHECKPOINT_WAIT;
     loop {
@@ -81,7 +82,8 @@ pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
                 "others kept the log in use: no checkpoint".to_owned(),
             ));
         }
-        // SQLite itself does not wait for a checkpoint of someone else (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        // SQLite itself does not wait for a checkpoint of another connection
+        // (sqlite.org/c3ref/wal_checkpoint_v2.html).
         std::thread::sleep(CHECKPOINT_PAUSE);
     }
 }
@@ -104,19 +106,20 @@ fn word<'a>(given: &str, known: &[&'a str]) -> Result<&'a str, WorkerError> {
         .ok_or_else(|| WorkerError::Refused(format!("{given} is none of {}", known.join(", "))))
 }
 
-/// How long SQLite itself waits for others: no transaction of the workloads takes nearly as long.
+/// How long SQLite itself waits for a lock: no transaction of the workloads takes nearly as long.
 pub const BUSY_WAIT: Duration = Duration::from_secs(10);
 
-/// Processes that share a database end one after the other, and the one that makes the checkpoint waits for the last.
-/// The lab loses patience earlier (`block_timeout`).
+/// Processes that share a database end one after the other, and the one that makes the checkpoint
+/// waits for the last. The lab's time limit is shorter (`block_timeout`).
 const CHECKPOINT_WAIT: Duration = Duration::from_secs(600);
 
-/// Short beside a checkpoint, and long beside a failed attempt, whose CPU time counts.
+/// Short compared with a checkpoint, and long compared with a failed attempt, whose CPU time
+/// counts.
 const CHECKPOINT_PAUSE: Duration = Duration::from_millis(5);
 
 const JOURNAL_MODES: [&str; 6] = ["delete", "truncate", "persist", "memory", "wal", "off"];
 
-/// In the order of SQLite's numbers.
+/// The index is SQLite's number.
 const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
 
 #[cfg(test)]
@@ -126,7 +129,7 @@ mod tests {
     use crate::stock::{Stock, spec};
 
     #[test]
-    fn what_was_asked_for_is_in_force() {
+    fn the_requested_layout_is_effective() {
         let folder = tempfile::tempdir().unwrap();
         let mut database = spec(&folder.path().join("a.db"));
         database.page_size = 8192;
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_sqlite_does_not_know_is_refused() {
+    fn a_value_that_sqlite_does_not_know_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (journal_mode, synchronous) in [("wal; DROP TABLE t", "normal"), ("wal", "sometimes")] {
             let mut database = spec(&folder.path().join("a.db"));

@@ -1,11 +1,11 @@
-//! A worker: a process that has one SQLite library in it, works on one database, and measures itself.
+//! A worker: a process with one SQLite library that works on one database and measures itself.
 //!
-//! One process can hold one SQLite, so every engine that is compared has an executable of its own around this crate. It
-//! is driven by one JSON object per line on standard input, and answers each with one line on standard output; see
-//! [`protocol`].
+//! A process can contain only one SQLite, so every compared engine has an executable of its own,
+//! built on this crate. It is driven by one JSON object per line on standard input, and answers
+//! each with one line on standard output; see [`protocol`].
 //!
-//! - two-readings: what is measured lies between two readings of the same counters in the process
-//!   that did it; nothing is read from the engine's own claims.
+//! - two-readings: a measurement is the difference of two readings of the same counters in the
+//!   process that did the work; nothing is taken from the engine's own reports.
 //! - same-seed-same-work: the same seed makes the same rows and the same operations, whatever the
 //!   engine.
 #![forbid(unsafe_code)]

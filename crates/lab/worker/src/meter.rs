@@ -1,11 +1,11 @@
-//! The counters of this process, before and after.
+//! The counters of this process, before and after work.
 //!
-//! - same-sources: both readings come from the same sources; reading them is outside of what is
-//!   measured, as far as it can be: the clocks are read last before the work and first after it.
-//! - own-reads-subtracted: /proc/self/io counts the reading of itself. What a reading adds is
-//!   measured with each block, and taken off.
-//! - peak-is-reset: the peak of memory is set back before the work, or not told: one of before is
-//!   not the work's.
+//! - same-sources: both readings come from the same sources. Reading them is outside of the
+//!   measurement as far as possible: the clocks are read last before the work and first after it.
+//! - own-reads-subtracted: /proc/self/io counts the reading of itself. The cost of one reading is
+//!   measured with each block, and subtracted.
+//! - peak-is-reset: the peak of memory is reset before the work, or not reported: an earlier peak
+//!   does not belong to the work.
 
 mod instructions;
 mod peak;
@@ -25,10 +25,10 @@ use crate::protocol::Sample;
 use instructions::Instructions;
 use peak::Peak;
 
-/// A reading from before the work.
+/// A reading before the work.
 pub struct Meter {
     io: Io,
-    /// What reading /proc/self/io adds to it.
+    /// The cost of one reading of /proc/self/io in its own counters.
     own: Io,
     usage: Usage,
     pages: Option<PageCounts>,
@@ -42,7 +42,7 @@ impl Meter {
     /// Reads all counters.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the operating system.
     pub fn start(pages: Option<PageCounts>) -> Result<Self, WorkerError> {
         let peak = Peak::set_back();
         let first = Io::read()?;
@@ -59,10 +59,10 @@ impl Meter {
         })
     }
 
-    /// The differences since then. What the work itself knows is left empty.
+    /// The differences since the start. Fields that only the work knows are empty.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the operating system.
     pub fn stop(self) -> Result<Reading, WorkerError> {
         let ended_ns = now_ns(ClockId::Monotonic);
         let cpu_ns = now_ns(ClockId::ProcessCPUTime);
@@ -81,7 +81,7 @@ impl Meter {
                 usage.system_time().num_nanoseconds(),
                 self.usage.system_time().num_nanoseconds(),
             ),
-            // Its reading is one that /proc/self/io would count.
+            // Reading it would be counted by /proc/self/io.
             instructions: instructions.and_then(Instructions::count),
             switches_voluntary: delta(
                 usage.voluntary_context_switches(),
@@ -109,14 +109,14 @@ impl Meter {
     }
 }
 
-/// Differences, to which the work adds what it knows.
+/// Differences of counters, to which the work adds its own figures.
 pub struct Reading {
     sample: Sample,
     pages: Option<PageCounts>,
 }
 
 impl Reading {
-    /// The sample, with the pages that the engine counted, if it counts them.
+    /// The sample, with the engine's page counts, if it has them.
     #[must_use]
     pub fn sample(self, pages: Option<PageCounts>) -> Sample {
         let (before, after) = (self.pages.unwrap_or_default(), pages.unwrap_or_default());
@@ -135,7 +135,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// It begins.
+    /// Starts the part.
     #[must_use]
     pub fn start() -> Self {
         Self {
@@ -144,7 +144,7 @@ impl Part {
         }
     }
 
-    /// It is over: elapsed and CPU nanoseconds.
+    /// Ends the part. Returns elapsed and CPU nanoseconds.
     #[must_use]
     pub fn stop(self) -> (u64, u64) {
         let elapsed = now_ns(ClockId::Monotonic).saturating_sub(self.began_ns);
@@ -152,23 +152,24 @@ impl Part {
     }
 }
 
-/// CPU time of the processes that were started and waited for, in user mode and in the kernel: nanoseconds.
+/// CPU time, in nanoseconds, of child processes that have been waited for, in user mode and in the
+/// kernel.
 ///
 /// # Errors
-/// What the system says.
+/// Errors of the operating system.
 pub fn of_children() -> Result<(u64, u64), WorkerError> {
     let usage = usage_of(UsageWho::RUSAGE_CHILDREN)?;
     let count = |time: nix::sys::time::TimeVal| u64::try_from(time.num_nanoseconds()).unwrap_or(0);
     Ok((count(usage.user_time()), count(usage.system_time())))
 }
 
-/// CLOCK_MONOTONIC.
+/// The time of CLOCK_MONOTONIC, in nanoseconds.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     now_ns(ClockId::Monotonic)
 }
 
-/// Sleeps until CLOCK_MONOTONIC has come so far, so that several processes begin together.
+/// Sleeps until CLOCK_MONOTONIC reaches `start_at_ns`, so that several processes begin together.
 ///
 /// # Errors
 /// [`WorkerError::Refused`] if that is more than [`START_WAIT_MAX`] away.
@@ -185,12 +186,12 @@ pub fn wait_until(start_at_ns: u64) -> Result<(), WorkerError> {
         tv_sec: i64::try_from(start_at_ns / 1_000_000_000).unwrap_or(i64::MAX),
         tv_nsec: i64::try_from(start_at_ns % 1_000_000_000).unwrap_or(0),
     };
-    // A signal wakes it early.
+    // A signal interrupts the sleep.
     while monotonic_ns() < start_at_ns && clock_nanosleep_absolute(ClockId::Monotonic, &until).is_err() {}
     Ok(())
 }
 
-/// Ten minutes: longer is a mistake in the clock.
+/// Ten minutes: a longer wait is an error in the clock.
 pub const START_WAIT_MAX: Duration = Duration::from_secs(600);
 
 fn now_ns(clock: ClockId) -> u64 {
@@ -213,7 +214,7 @@ fn delta(after: i64, before: i64) -> u64 {
     u64::try_from(after.saturating_sub(before)).unwrap_or(0)
 }
 
-/// What /proc/self/io says.
+/// The counters of /proc/self/io.
 #[derive(Clone, Copy, Debug, Default)]
 struct Io {
     read_chars: u64,
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_proc_self_io_are_told_apart() {
+    fn the_lines_of_proc_self_io_are_parsed_by_name() {
         let text = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n";
         let io = Io::parse(text);
         let values = [

@@ -1,18 +1,18 @@
-//! What is said to a worker and what it answers: JSON, a line each.
+//! Requests to a worker and its answers: JSON, one object per line.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The version of what is in this file. A worker of another one is refused.
+/// The version of this protocol. A worker with another version is refused.
 pub const PROTOCOL: u32 = 4;
 
-/// A line to a worker.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// Who are you? The first line of every conversation. Answer: [`Hello`].
+    /// The first line of every conversation. Answer: [`Hello`].
     Hello {
         /// [`PROTOCOL`].
         protocol: u32,
@@ -21,12 +21,12 @@ pub enum Request {
     Load {
         /// The database.
         database: DatabaseSpec,
-        /// What to put in.
+        /// The contents.
         dataset: Dataset,
-        /// Where the rows come from.
+        /// The seed of the rows.
         seed: u64,
     },
-    /// Opens a database, instead of the one that is open. Answer: [`Opened`].
+    /// Opens a database, after closing the one that is open. Answer: [`Opened`].
     Open {
         /// The database.
         database: DatabaseSpec,
@@ -37,38 +37,38 @@ pub enum Request {
     Digest,
     /// Does a block of work on the open database. Answer: [`Sample`].
     Run {
-        /// What to do.
+        /// The work.
         work: Workload,
-        /// Where random choices come from.
+        /// The seed of random choices.
         seed: u64,
-        /// How many processes work on the database together, and which of them this one is, from 0.
+        /// The number of processes that work on the database together, and the index of this one.
         process: Share,
-        /// When to start, by CLOCK_MONOTONIC in nanoseconds; at once if it has passed.
+        /// The start, by CLOCK_MONOTONIC in nanoseconds; at once if it has passed.
         #[serde(default)]
         start_at_ns: u64,
     },
-    /// How long the cipher itself takes. Answer: [`CipherTime`].
+    /// Measures the time of the cipher itself. Answer: [`CipherTime`].
     Cipher {
         /// A name from [`Hello::ciphers`].
         cipher: String,
     },
-    /// While a `run` of [`Workload::Hummer`] is under way: other parameters, or an early end. No answer.
+    /// Changes parameters of a [`Workload::Hummer`] in progress, or ends it early. No answer.
     Control(Control),
-    /// The end of the conversation; so is the end of standard input. No answer.
+    /// Ends the conversation, as does the end of standard input. No answer.
     Quit,
 }
 
-/// A line from a worker, for every request that has an answer.
+/// An answer to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Response<T> {
-    /// It was done.
+    /// The result.
     Ok(T),
-    /// It could not be done, and why. The worker goes on.
+    /// The reason of a failure. The worker continues.
     Error(String),
 }
 
-/// Which database, and how it is opened: the same for every arm but for the cipher.
+/// A database and the options of opening it: the same for every arm except the cipher.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseSpec {
@@ -76,9 +76,9 @@ pub struct DatabaseSpec {
     pub path: PathBuf,
     /// A name from [`Hello::ciphers`], or [`PLAIN`].
     pub cipher: String,
-    /// A file with 32 bytes, the key. Not used with [`PLAIN`].
+    /// A file with the 32 bytes of the key. Not used with [`PLAIN`].
     pub key_file: PathBuf,
-    /// What else this engine is told, in its own words.
+    /// Further options of this engine.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
     /// Page size in bytes.
@@ -94,20 +94,21 @@ pub struct DatabaseSpec {
 /// The cipher of an unencrypted database.
 pub const PLAIN: &str = "plain";
 
-/// What a database holds. Sizes count rows; what a row is, the dataset says.
+/// The contents of a database. Sizes count rows, whose columns the dataset defines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Dataset {
-    /// `SomeData(Id INTEGER, SomeText TEXT)` without an index (scans), until the file has so many bytes.
+    /// `SomeData(Id INTEGER, SomeText TEXT)` without an index (scans), filled until the file has so
+    /// many bytes.
     Scan {
-        /// Bytes of an unencrypted database.
+        /// Size of an unencrypted database, in bytes.
         bytes: u64,
     },
     /// `testtable(code, date, name)` (statements).
     Statements {
-        /// Rows there before anything is measured.
+        /// Rows before any measurement.
         rows: u64,
-        /// Indexes besides the key, as many as [`INDEXES_MAX`].
+        /// Indexes besides the key, at most [`INDEXES_MAX`].
         #[serde(default)]
         indexes: u32,
     },
@@ -116,12 +117,12 @@ pub enum Dataset {
         /// Rows in each table.
         rows: u64,
     },
-    /// No database: a server's answers, as someone sees them who reads along between it and its client (context
-    /// switches).
+    /// No database: a server's answers, as an observer of the connection to its client sees them
+    /// (context switches).
     Wire,
 }
 
-/// What `Statements` can have: one by date, one by name and date.
+/// The indexes of `Statements`: one by date, one by name and date.
 pub const INDEXES_MAX: u32 = 2;
 
 /// A block of work.
@@ -130,69 +131,73 @@ pub const INDEXES_MAX: u32 = 2;
 pub enum Workload {
     /// `SELECT * FROM SomeData WHERE SomeText LIKE '%Wibble%'`.
     Like {
-        /// How often before the clock starts, so that pages are in SQLite's cache.
+        /// Executions before the clock starts, which load the pages into SQLite's cache.
         #[serde(default)]
         rehearsals: u32,
     },
     /// `SELECT * FROM SomeData WHERE Id = 100000000`.
     Equal {
-        /// As of `Like`.
+        /// As for `Like`.
         #[serde(default)]
         rehearsals: u32,
     },
-    /// Single-row inserts, a transaction each, then a checkpoint.
+    /// Single-row inserts, one transaction each, then a checkpoint.
     Insert {
-        /// How many.
+        /// The number of rows.
         rows: u64,
     },
     /// Updates every row in one statement, then a checkpoint.
     UpdateAll,
     /// Reads every row of testtable.
     SelectAll,
-    /// SQLite's online backup into a new file of the same kind, deleted afterwards.
+    /// SQLite's online backup into a new file with the same cipher, deleted afterwards.
     Backup,
     /// The hummer loop, then a checkpoint by process 0.
     Hummer {
-        /// How it goes.
+        /// The parameters of the loop.
         hummer: Hummer,
     },
-    /// Writes a copy of another kind, then deletes it: `VACUUM INTO` where the engine has no other way.
+    /// Writes a copy with another cipher, then deletes it: `VACUUM INTO` where the engine has no
+    /// conversion of its own.
     Convert {
         /// The cipher of the copy, or [`PLAIN`].
         to: String,
     },
-    /// Gives a copy, made before the clock starts, a new key and re-encrypts every page of it; in
-    /// clear, copies the file's bytes and syncs them. It is gone afterwards.
+    /// Changes the key of a copy, made before the clock starts, and re-encrypts every page of it.
+    /// Unencrypted: copies the file's bytes and syncs them. The copy is deleted afterwards.
     Rekey,
-    /// Makes a backup that may be kept elsewhere of a copy, made before the clock starts:
-    /// compressed and sealed, in files. In clear: SQLite's online backup, `zstd -T2 -3`, `age`. It
-    /// is gone afterwards.
+    /// Backs up a copy, made before the clock starts, in a form suitable for storage elsewhere:
+    /// compressed and encrypted, in files. Unencrypted: SQLite's online backup, `zstd -T2 -3`,
+    /// `age`. The backup is deleted afterwards.
     Archive {
-        /// Of what has changed since a full one that was made before the clock starts, one page in
-        /// a hundred; in clear of all.
+        /// Backs up what has changed since a full backup that was made before the clock starts: one
+        /// page in a hundred. Unencrypted: everything.
         incremental: bool,
     },
-    /// `PRAGMA integrity_check`, which has to answer ok.
+    /// `PRAGMA integrity_check`; the result must be ok.
     IntegrityCheck,
-    /// `PRAGMA quick_check`, which has to answer ok.
+    /// `PRAGMA quick_check`; the result must be ok.
     QuickCheck,
-    /// Reads all pages without SQL's structure: authenticates them where the engine can, else reads the file.
+    /// Reads all pages without SQL's structure: authenticates them if the engine can, otherwise
+    /// reads the file.
     PhysicalVerify,
-    /// So many connections of one process, a thread each, of which every one reads the whole of SomeData.
+    /// So many connections of one process, with a thread each, that each read the whole of
+    /// SomeData.
     Readers {
-        /// How many, besides the one that the database is open in.
+        /// The number of connections, besides the session's own one.
         connections: u32,
     },
-    /// Opens the database, asks one question, and closes it, again and again.
+    /// Opens the database, runs one query and closes it, repeatedly.
     Open {
-        /// How often.
+        /// The number of repetitions.
         times: u64,
     },
-    /// The loop of the context switches article on a server, which tells its client of every statement of it.
+    /// The loop of the context switches article on a server that reports every statement in it to
+    /// its client.
     Messages {
-        /// How often the loop turns.
+        /// The iterations of the loop.
         turns: u64,
-        /// Bytes of a packet that the server sends.
+        /// The size of the server's packets, in bytes.
         packet_size: u16,
     },
 }
@@ -201,17 +206,17 @@ pub enum Workload {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hummer {
-    /// Of ten loops: reads of a Card, updates of a Vendor, inserts of a Purchase.
+    /// Of ten loops, the reads of a Card, updates of a Vendor, and inserts of a Purchase.
     pub mix: [u8; 3],
     /// Loops of each process.
     pub loops: u64,
     /// A pause follows every so many loops; 0 for none.
     pub pause_every: u64,
-    /// How long the pause is.
+    /// The duration of a pause, in milliseconds.
     pub pause_ms: u64,
 }
 
-/// Other parameters for work that is under way.
+/// Changed parameters for work in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Control {
@@ -223,61 +228,62 @@ pub struct Control {
     pub mix: Option<[u8; 3]>,
 }
 
-/// Which of several processes.
+/// The position of a process among several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// From 0.
+    /// An index.
     pub index: u32,
-    /// How many.
+    /// The number of processes.
     pub count: u32,
 }
 
-/// Who a worker is.
+/// A worker's engine and its properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`PROTOCOL`].
     pub protocol: u32,
     /// For example `sqlcipher`.
     pub engine: String,
-    /// What encrypts, with its version.
+    /// The library that encrypts, with its version.
     pub library: String,
     /// `sqlite_version()`.
     pub sqlite_version: String,
     /// `sqlite_source_id()`.
     pub sqlite_source_id: String,
-    /// What it can seal databases in, beside [`PLAIN`].
+    /// The ciphers that it supports, besides [`PLAIN`].
     pub ciphers: Vec<String>,
-    /// What to put into the environment of a worker so that it uses no AES instructions; empty if it can't be had.
+    /// The environment variables with which a worker uses no AES instructions; empty if this is
+    /// impossible.
     #[serde(default)]
     pub without_aes: BTreeMap<String, String>,
 }
 
-/// What was loaded.
+/// The result of `load`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// As of [`Digest`].
+    /// As for [`Digest`].
     pub digest: String,
     /// Rows of all tables.
     pub rows: u64,
-    /// A text that is in the rows, and so in the file of an unencrypted database.
+    /// A text in the rows, and so in the file of an unencrypted database.
     pub marker: String,
 }
 
-/// What was opened.
+/// The result of `open`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
-    /// What the engine itself says of the encryption: names and values, for people.
+    /// The engine's own report of the encryption: names and values, for display.
     pub status: BTreeMap<String, String>,
-    /// Whether the engine says that it is encrypted.
+    /// Whether the engine reports the database as encrypted.
     pub encrypted: bool,
     /// PRAGMA page_count.
     pub pages: u64,
-    /// PRAGMA page_size, cache_size, journal_mode, synchronous, as they are in force.
+    /// PRAGMA page_size, cache_size, journal_mode, synchronous: the effective values.
     pub layout: BTreeMap<String, String>,
 }
 
-/// Nothing to say.
+/// An empty result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {}
 
@@ -290,55 +296,55 @@ pub struct Digest {
     pub rows: u64,
 }
 
-/// How long a cipher takes for a page, without SQLite; medians.
+/// The time of a cipher for one page, without SQLite; medians.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CipherTime {
     /// Nanoseconds to seal 4096 bytes.
     pub seal_ns: f64,
-    /// Nanoseconds to open them.
+    /// Nanoseconds to decrypt them.
     pub open_ns: f64,
 }
 
-/// What a block of work cost this process: differences of counters, never totals.
+/// The cost of a block of work for this process: differences of counters, never totals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When it began, by CLOCK_MONOTONIC.
+    /// The start, by CLOCK_MONOTONIC, in nanoseconds.
     pub began_ns: u64,
-    /// Elapsed time, a checkpoint at the end included.
+    /// Elapsed time, including a checkpoint at the end.
     pub elapsed_ns: u64,
-    /// CPU time of the process, threads that have ended included (CLOCK_PROCESS_CPUTIME_ID).
+    /// CPU time of the process, including threads that have ended (CLOCK_PROCESS_CPUTIME_ID).
     pub cpu_ns: u64,
-    /// Of it, in user mode (getrusage).
+    /// The part of it in user mode (getrusage).
     pub user_ns: u64,
-    /// Of it, in the kernel (getrusage).
+    /// The part of it in the kernel (getrusage).
     pub system_ns: u64,
-    /// Instructions in user mode, where the machine counts them.
+    /// Instructions in user mode, where the machine can count them.
     #[serde(default)]
     pub instructions: Option<u64>,
     /// Context switches because the process waited.
     pub switches_voluntary: u64,
-    /// Context switches because its time was up.
+    /// Context switches because the time slice ended.
     pub switches_involuntary: u64,
-    /// The most memory that was resident during the block (`VmHWM`), where it can be set back before it.
+    /// The peak of resident memory during the block (`VmHWM`), where it can be reset before it.
     #[serde(default)]
     pub peak_bytes: Option<u64>,
-    /// Page faults without a read.
+    /// Page faults without I/O.
     pub faults_minor: u64,
-    /// Page faults with one.
+    /// Page faults with I/O.
     pub faults_major: u64,
     /// Calls that read (`syscr` in /proc/self/io).
     pub read_calls: u64,
     /// Calls that write (`syscw`).
     pub write_calls: u64,
-    /// Bytes asked of the system (`rchar`).
+    /// Bytes requested by reads (`rchar`).
     pub read_chars: u64,
-    /// Bytes given to the system (`wchar`).
+    /// Bytes passed to writes (`wchar`).
     pub write_chars: u64,
     /// Bytes read from storage (`read_bytes`).
     pub read_bytes: u64,
-    /// Bytes bound for storage (`write_bytes`).
+    /// Bytes to be written to storage (`write_bytes`).
     pub write_bytes: u64,
-    /// Pages that SQLite asked its VFS for (SQLITE_DBSTATUS_CACHE_MISS).
+    /// Pages that SQLite requested from its VFS (SQLITE_DBSTATUS_CACHE_MISS).
     #[serde(default)]
     pub pages_read: u64,
     /// Pages that SQLite wrote (SQLITE_DBSTATUS_CACHE_WRITE).
@@ -352,23 +358,24 @@ pub struct Sample {
     pub checkpoint_cpu_ns: u64,
     /// Statements or loops that succeeded.
     pub operations: u64,
-    /// Statements that failed and were tried again.
+    /// Statements that failed and were retried.
     #[serde(default)]
     pub retries: u64,
-    /// A digest of what the work answered; the same for every arm.
+    /// A digest of the results of the work; the same for every arm.
     pub answer: String,
     /// PRAGMA page_count afterwards.
     pub pages: u64,
-    /// Bytes of the database's file afterwards.
+    /// Size of the database's file afterwards, in bytes.
     #[serde(default)]
     pub database_bytes: u64,
-    /// Bytes of its write-ahead log: before the checkpoint at the end, or afterwards where there is none.
+    /// Size of the write-ahead log in bytes: before the checkpoint at the end, or afterwards if
+    /// there is none.
     #[serde(default)]
     pub wal_bytes: u64,
-    /// Bytes of the files that a backup was made into.
+    /// Size of the backup's files, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive_bytes: Option<u64>,
-    /// Whether parameters were changed while it ran.
+    /// Whether parameters were changed during the block.
     #[serde(default)]
     pub altered: bool,
     /// The counts of the database's files before and after, if the engine counts them: a CSV text of each process.

@@ -1,4 +1,4 @@
-//! SQLite as it is, without encryption: the simplest engine, and what other workers are compared with.
+//! Stock SQLite without encryption: the simplest engine, and the reference for other workers.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ impl Engine for Stock {
     }
 }
 
-/// How an unencrypted database is opened, with a layout for tests and trials.
+/// How an unencrypted database is opened, with a layout for tests.
 #[must_use]
 pub fn spec(path: &Path) -> DatabaseSpec {
     DatabaseSpec {
@@ -67,5 +67,5 @@ fn check_plain(database: &DatabaseSpec) -> Result<(), WorkerError> {
     )))
 }
 
-/// Not made if it is missing; one thread at a time.
+/// Does not create a missing file; used by one thread at a time.
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);

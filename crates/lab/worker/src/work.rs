@@ -1,9 +1,9 @@
-//! Blocks of work, measured.
+//! Measured blocks of work.
 //!
-//! - preparation-excluded: what prepares a block and what tidies up after it is outside of what is
-//!   measured; a checkpoint that belongs to what was written is inside.
-//! - answers-are-digests: answers are digests of what was read, so that arms that answer
-//!   differently are found out.
+//! - preparation-excluded: preparation and cleanup of a block are outside of the measurement; a
+//!   checkpoint of the written pages is inside.
+//! - answers-are-digests: answers are digests of the rows that were read, so that arms whose
+//!   results differ are detected.
 
 mod archive;
 mod connections;
@@ -22,22 +22,22 @@ use crate::meter::{self, Meter, Part};
 use crate::protocol::{Control, DatabaseSpec, Sample, Share, Workload};
 use crate::{Engine, WorkerError, layout};
 
-/// Where controls for work under way arrive; it is closed at the end of the input.
+/// The channel of controls for work in progress; it is closed at the end of the input.
 pub type Controls = Receiver<Control>;
 
-/// How a block is run.
+/// The options of a block.
 pub struct Block<'a> {
-    /// Where random choices come from.
+    /// The seed of random choices.
     pub seed: u64,
-    /// Which of several processes this one is.
+    /// The position of this process among several.
     pub process: Share,
-    /// When to start.
+    /// The start, by CLOCK_MONOTONIC, in nanoseconds.
     pub start_at_ns: u64,
-    /// Other parameters on the way.
+    /// Controls that arrive during the block.
     pub controls: &'a Controls,
 }
 
-/// What work itself knows of what it did.
+/// The figures that only the work itself knows.
 #[derive(Default)]
 struct Outcome {
     operations: u64,
@@ -53,11 +53,12 @@ struct Outcome {
 struct Checkpoint {
     elapsed_ns: u64,
     cpu_ns: u64,
-    /// Of the log that it took in.
+    /// Size of the log that it checkpointed, in bytes.
     wal_bytes: u64,
 }
 
-/// Whether the database has to be closed for this work: it is not SQLite that reads the file, or opens it itself.
+/// Whether the database has to be closed for this work, because a component other than SQLite reads
+/// the file, or because the work opens it itself.
 #[must_use]
 pub fn wants_closed(work: &Workload) -> bool {
     match work {
@@ -83,7 +84,7 @@ pub fn wants_closed(work: &Workload) -> bool {
 /// Does a block of work on an open database.
 ///
 /// # Errors
-/// What the engine and SQLite say; [`WorkerError::Wrong`] where a check finds fault.
+/// Errors of the engine and of SQLite; [`WorkerError::Wrong`] if a check fails.
 pub fn run(
     engine: &dyn Engine,
     database: &DatabaseSpec,
@@ -121,10 +122,10 @@ pub fn run(
     }
 }
 
-/// Does a block of work on a database that is closed.
+/// Does a block of work on a closed database.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub fn run_closed(
     engine: &dyn Engine,
     database: &DatabaseSpec,
@@ -206,7 +207,7 @@ fn measured(
 }
 
 fn checkpoint(connection: &Connection) -> Result<Checkpoint, WorkerError> {
-    // A log keeps its size until it is cut.
+    // A log keeps its size until it is truncated.
     let wal_bytes = connection.path().map_or(0, |path| size(&log_of(Path::new(path))));
     let part = Part::start();
     layout::checkpoint(connection)?;
@@ -222,14 +223,14 @@ fn log_of(database: &Path) -> PathBuf {
     beside(database, "-wal")
 }
 
-/// The file whose name has this ending besides.
+/// A path beside `path`, whose name has `ending` appended.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// Bytes of a file; none where there is no file.
+/// Size of a file in bytes; 0 if there is no file.
 fn size(path: &Path) -> u64 {
     path.metadata().map_or(0, |facts| facts.len())
 }

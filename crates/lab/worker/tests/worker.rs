@@ -64,7 +64,7 @@ fn every_fault_is_found() {
 }
 
 #[test]
-fn what_is_no_worker_is_found() {
+fn a_program_that_is_not_a_worker_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     for program in ["/bin/true", "/no/such/program"] {
         let findings = check(&|| Command::new(program), folder.path());
@@ -72,7 +72,7 @@ fn what_is_no_worker_is_found() {
     }
 }
 
-/// The example in docs/WORKERS.md is what a worker says, but for times and counters.
+/// The example in docs/WORKERS.md is a worker's real output, except for times and counters.
 #[test]
 fn the_documented_conversation_is_real() {
     let text = include_str!("../../../../docs/WORKERS.md");
@@ -96,7 +96,7 @@ fn the_documented_conversation_is_real() {
     }
 }
 
-/// An answer without what differs from run to run, or from one SQLite to the next.
+/// An answer without the fields that differ from run to run, or between versions of SQLite.
 fn steady(line: &str) -> serde_json::Value {
     let mut answer: serde_json::Value = serde_json::from_str(line).unwrap();
     let Some(fields) = answer.get_mut("ok").and_then(serde_json::Value::as_object_mut) else {

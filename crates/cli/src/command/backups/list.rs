@@ -119,7 +119,7 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
     }
     match known.and_then(|known| known.followed_until) {
         Some(until) => state.push_str(&format!(", followed until {}", utc(until / 1000))),
-        // Of when, its log tells, to who has a key: the files' times are those of a copy.
+        // The time is in the encrypted log, and the files' times may be those of a copy.
         None if entry.log_count > 0 => state.push_str(", followed"),
         None => {}
     }
@@ -188,24 +188,24 @@ fn begun(name: &str) -> String {
     format!("{}T{}Z", date.join("-"), time.join(":"))
 }
 
-/// The half of an id in a name of which the time is not known.
+/// The id in a name whose time is unknown.
 fn short(name: &str) -> &str {
     name.rsplit('-').next().unwrap_or(name)
 }
 
-/// The object's own name.
+/// The last component of an object's name.
 fn last(object: &str) -> &str {
     object.rsplit('/').next().unwrap_or(object)
 }
 
-/// As much as a column takes: the rest is said below.
+/// The part of a message that fits into a column; the full text is printed below the table.
 fn clause(what: &str) -> &str {
     what.split(':').next().unwrap_or(what)
 }
 
 const COLUMN_COUNT: usize = 7;
 const HEADS: [&str; COLUMN_COUNT] = ["BACKUP", "MADE", "KIND", "PAGES", "SIZE", "PARTS", "STATE"];
-/// Which of them are numbers, and stand to the right.
+/// Whether a column contains numbers, which are right-aligned.
 const NUMBERS: [bool; COLUMN_COUNT] = [false, false, false, true, true, true, false];
 
 #[cfg(test)]

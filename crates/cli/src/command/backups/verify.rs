@@ -91,7 +91,7 @@ fn words(outcome: &Outcome) -> String {
     }
 }
 
-/// What is bad goes to standard error, one to a line.
+/// Reports bad backups on standard error, one per line.
 fn complain(found: Verification, was_named: bool, place: &str) -> Result<(), Complaint> {
     for one in &found.archives {
         match &one.outcome {

@@ -10,7 +10,7 @@ use crate::lines::Lines;
 use crate::output::print;
 use crate::printable;
 
-/// Accepts one database after the other; the first error ends it.
+/// Accepts the databases in order, up to the first error.
 pub fn run(arguments: &KeysAccept, access: &Access) -> Result<(), Complaint> {
     for path in &arguments.database {
         print(&text(&accept(&Disk, path, access)?))?;

@@ -26,7 +26,7 @@ pub fn export(arguments: &KeysExport, access: &Access) -> Result<(), Complaint> 
     Ok(())
 }
 
-/// An exported key proves nothing about who made it, nor about the database: to import it is to accept both.
+/// An exported key proves neither its origin nor that of the database: importing it means accepting both.
 pub fn import(arguments: &KeysImport, access: &Access) -> Result<(), Complaint> {
     let imported = key_export::import(
         &Disk,

@@ -49,5 +49,5 @@ fn lines(checks: &[Check]) -> Lines {
     lines
 }
 
-/// What a study of 1 GiB takes with the arms of a preset.
+/// The space for a study of 1 GiB with the arms of a preset.
 const ROOM: u64 = 8 << 30;

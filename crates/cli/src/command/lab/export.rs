@@ -18,7 +18,7 @@ pub fn run(arguments: &LabExport) -> Result<(), Complaint> {
     Ok(print(&lines.text())?)
 }
 
-/// Writes all tables of a store, and says where.
+/// Writes all tables of a store, and prints their paths.
 pub fn write(store: &Path, folder: &Path) -> Result<Vec<std::path::PathBuf>, Complaint> {
     export(&material(store)?, folder).map_err(|error| match error {
         ExportError::Exists(_) => usage(error.to_string(), "choose another folder"),

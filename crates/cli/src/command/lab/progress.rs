@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::arguments::lab::ProgressStyle;
 
-/// Someone who shows it in that style.
+/// The observer for a style of progress.
 pub fn observer(style: ProgressStyle) -> Box<dyn Observer> {
     let is_terminal = std::io::stderr().is_terminal();
     match style {
@@ -20,7 +20,7 @@ pub fn observer(style: ProgressStyle) -> Box<dyn Observer> {
     }
 }
 
-/// A bar for the session under way.
+/// A progress bar for the current session.
 struct Bar(ProgressBar);
 
 impl Bar {
@@ -68,7 +68,7 @@ impl Drop for Bar {
     }
 }
 
-/// A line for whatever is worth one; for a block only if its cell is another.
+/// A line for each message that differs from the last one.
 struct PlainLines {
     cell: String,
 }
@@ -76,7 +76,7 @@ struct PlainLines {
 impl Observer for PlainLines {
     fn progress(&mut self, progress: &Progress<'_>) {
         if let Progress::Block { done, total, .. } = progress {
-            // Four lines for each session.
+            // Four lines for the blocks of each session.
             let quarter = (total / 4).max(1);
             if !done.is_multiple_of(quarter) {
                 return;
@@ -90,7 +90,7 @@ impl Observer for PlainLines {
     }
 }
 
-/// For programs.
+/// A JSON object per line.
 struct JsonLines;
 
 impl Observer for JsonLines {
@@ -121,7 +121,7 @@ impl Observer for JsonLines {
                 "sessions": sessions, "widest": widest, "target": target, "sessions_needed": needed,
             } }),
         };
-        // Where standard error can't be written no one watches.
+        // If standard error cannot be written, it has no reader.
         let _ = writeln!(std::io::stderr(), "{value}");
     }
 }
@@ -160,7 +160,7 @@ fn words(progress: &Progress<'_>) -> String {
     }
 }
 
-/// With two sessions an interval can reach over many powers of ten, which says no more than that it is wide.
+/// With two sessions an interval can extend over many powers of ten, which means only that it is wide.
 fn half_width(ratio: f64) -> String {
     match ratio < 1.0 {
         true => format!("+-{:.1} points", ratio * 100.0),
@@ -176,7 +176,7 @@ fn left_words(left: Option<Duration>) -> String {
     }
 }
 
-/// What follows the blocks of a session.
+/// The step after the blocks of a session.
 const CHECKING: &str = "checking the copies";
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ fn show(summaries: &[Summary], ascii: bool) -> Result<(), Complaint> {
     Ok(print(&texts.join("\n"))?)
 }
 
-/// Columns of the terminal, or as many as a page of text has.
+/// The width of the terminal in columns, or that of a page of text.
 fn width() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     size.map_or(PAGE, |size| usize::from(size.ws_col)).clamp(60, 120)

@@ -87,7 +87,7 @@ fn store_is_there(store: &str) -> bool {
 }
 
 fn dry_run(config: &Config, store: &Path) -> Result<(), Complaint> {
-    // One of the same name was run here before: its noise is this machine's.
+    // An earlier study of the same name measured the noise of this machine.
     let earlier = match store.is_file() {
         true => Some(Store::read(store)?),
         false => None,
@@ -134,7 +134,7 @@ fn lines(config: &Config, forecast: &StudyForecast) -> Lines {
     lines
 }
 
-/// Seconds, or minutes from two on.
+/// Seconds, or minutes from two minutes on.
 fn rough(duration: Duration) -> String {
     match duration.as_secs() {
         seconds @ 0..120 => format!("{} s", seconds.max(1)),

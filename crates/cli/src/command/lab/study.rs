@@ -1,4 +1,4 @@
-//! A study as a command names it: a preset or a file, with what else was asked for.
+//! The study that a command names: a preset or a file, with the options that change it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -13,10 +13,10 @@ use super::usage;
 use crate::arguments::lab::LabRun;
 use crate::complaint::Complaint;
 
-/// Which arms.
+/// The arms of a study.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Arms {
-    /// Those of the configuration.
+    /// The arms of the configuration.
     AsConfigured,
     /// Stock SQLite, twice.
     PlainOnly,
@@ -29,7 +29,7 @@ pub fn config(arguments: &LabRun, arms: Arms) -> Result<Config, Complaint> {
     if !is_changed && arms == Arms::AsConfigured {
         return Ok(Config::parse(&text)?);
     }
-    // An error in the file itself is told by its own lines.
+    // An error in the file itself is reported with its line numbers.
     Config::parse(&text)?;
     let mut edit = Edit::new(&text)?;
     edit.keep_arms(&arguments.arm)?;
@@ -40,7 +40,7 @@ pub fn config(arguments: &LabRun, arms: Arms) -> Result<Config, Complaint> {
     Ok(edit.with(&arguments.set)?)
 }
 
-/// Where its store is made.
+/// The path of its store.
 pub fn store(arguments: &LabRun, config: &Config) -> PathBuf {
     arguments
         .store
@@ -48,7 +48,7 @@ pub fn store(arguments: &LabRun, config: &Config) -> PathBuf {
         .unwrap_or_else(|| PathBuf::from(format!("{}.lab.db", config.study.name)))
 }
 
-/// The command that was given, for those who want a study like it.
+/// The command line, which a report shows for the reproduction of a study.
 pub fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quoted(&word));
     std::iter::once("selenite".to_owned())
@@ -96,7 +96,7 @@ pub fn text(study: &str) -> Result<String, Complaint> {
     })
 }
 
-/// Whether a file is one of SQLite's: a study's results where its configuration is wanted.
+/// Whether a file is a SQLite database: a study's store in place of its configuration.
 fn is_sqlite(path: &Path) -> bool {
     let mut head = [0; 16];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));

@@ -1,10 +1,10 @@
 //! A listing in Prometheus' text exposition format, version 0.0.4
 //! (prometheus.io/docs/instrumenting/exposition_formats).
 //!
-//! - samples-together: all samples of a metric stand together, behind its HELP and TYPE, and none
-//!   of them twice: a path is one listing's.
-//! - unknown-has-no-sample: what is not known has no sample, rather than a number that means
-//!   something else.
+//! - samples-together: all samples of a metric are together, after its HELP and TYPE, and none is
+//!   repeated: a path occurs once in a listing.
+//! - unknown-has-no-sample: an unknown value has no sample, rather than a number with another
+//!   meaning.
 
 use selenite::folder::{Entry, Kind, Listing};
 use selenite::{Age, Sealed};
@@ -12,7 +12,7 @@ use selenite::{Age, Sealed};
 use super::listing_json::kind_word;
 use crate::printable;
 
-/// The listing.
+/// The text of a listing.
 pub fn text(listing: &Listing) -> String {
     let mut out = Exposition::default();
     out.info(listing);
@@ -62,7 +62,7 @@ pub fn text(listing: &Listing) -> String {
 struct Exposition(String);
 
 impl Exposition {
-    /// The texts that there are of a database, on a sample of 1.
+    /// The text properties of a database, as labels of a sample with value 1.
     fn info(&mut self, listing: &Listing) {
         let name = "selenite_database_info";
         self.metric(name, "What a database claims; authentic is yes if a key proved it.");
@@ -121,7 +121,7 @@ fn of_sealed(entry: &Entry, value: fn(&Sealed) -> u64) -> Option<String> {
     entry.sealed.as_ref().map(|sealed| value(sealed).to_string())
 }
 
-/// A metric's name, its help, and its value of a database, if that is known.
+/// A metric's name, its help, and its value for a database, if known.
 type Number = (&'static str, &'static str, fn(&Entry) -> Option<String>);
 
 const NUMBERS: [Number; 14] = [

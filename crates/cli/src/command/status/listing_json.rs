@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::superblocks_json;
 
-/// The listing.
+/// The JSON object of a listing.
 pub fn object(listing: &Listing, limits: Limits) -> Value {
     let unreadable: Vec<Value> = listing
         .unreadable
@@ -61,7 +61,7 @@ fn superblock(entry: &Entry, sealed: &Sealed) -> Value {
     })
 }
 
-/// Of a verify that is in the future there is no age.
+/// A verification with a time in the future has no age.
 pub fn last_verify(entry: &Entry) -> Value {
     entry.last_verify.as_ref().map_or(Value::Null, |(note, age)| {
         json!({
@@ -74,7 +74,7 @@ pub fn last_verify(entry: &Entry) -> Value {
     })
 }
 
-/// The warnings, each with the word that never changes.
+/// The warnings, each with its stable code.
 pub fn warnings(entry: &Entry) -> Value {
     let warnings = entry.warnings.iter().map(|warning| {
         let file = warning.file().map(|file| file.to_string_lossy().into_owned());
@@ -87,7 +87,7 @@ fn seconds(age: Option<Age>) -> Option<u64> {
     age.and_then(Age::seconds)
 }
 
-/// The kind in a word that never changes.
+/// The stable name of the kind.
 pub fn kind_word(kind: Kind) -> &'static str {
     match kind {
         Kind::Sealed => "selenite",

@@ -6,12 +6,12 @@ use selenite::{Age, DAY_SECONDS, Sealed, VerifyKind};
 use crate::lines::{count, counted};
 use crate::printable;
 
-/// Where the table is shown.
+/// The properties of the output device.
 #[derive(Clone, Copy, Default)]
 pub struct DisplayOptions {
-    /// How many characters a line has; nothing elsewhere than on a terminal.
+    /// The characters of a line; none if the output is not a terminal.
     pub width: Option<usize>,
-    /// Whether colours are shown and wanted.
+    /// Whether colours are supported and wanted.
     pub colored: bool,
 }
 
@@ -57,7 +57,7 @@ fn table(databases: &[Entry], place: DisplayOptions) -> String {
     text
 }
 
-/// A line, with the last cell, that of the warnings, in color.
+/// A line, with its last cell, the warnings, in color.
 fn line(cells: &[String; COLUMN_COUNT], widths: &[usize], [begin, end]: [&str; 2]) -> String {
     let mut text = String::new();
     let (warnings, others) = cells.split_last().expect("there are several columns");
@@ -107,7 +107,7 @@ fn encrypted(entry: &Entry) -> &'static str {
     }
 }
 
-/// What is being done to all pages, and how far it is.
+/// The state of re-encryption, and its progress.
 pub fn state(sealed: &Sealed) -> String {
     let percent = sealed.percent().map(|percent| format!(", {percent} %"));
     format!("{}{}", sealed.state_word(), percent.unwrap_or_default())
@@ -127,7 +127,7 @@ fn verified(entry: &Entry) -> String {
     }
 }
 
-/// What is said of a verify that an older key's pages passed.
+/// A note if the database was re-encrypted after the verification.
 pub fn before_reencryption(entry: &Entry) -> &'static str {
     match entry.is_reencrypted_since_verify() {
         true => ", before the last re-encryption",
@@ -146,7 +146,7 @@ pub fn age_words(age: Age) -> String {
     }
 }
 
-/// A warning in a line, with the reason where that is not in it.
+/// A warning in a line, with its reason if the warning does not contain it.
 pub fn warning_words(entry: &Entry, warning: &Warning) -> String {
     let words = warning.to_string();
     let is_explained = matches!(warning, Warning::Damaged | Warning::Refused);
@@ -191,7 +191,7 @@ const HEADS: [&str; COLUMN_COUNT] = [
 ];
 const SAYS_YES: &str = "says yes";
 const GAP: &str = "  ";
-/// Less of a path says nothing: the line is broken by the terminal then.
+/// A shorter path has no value to a reader; the terminal wraps the line instead.
 const PATH_WIDTH_MIN: usize = 24;
 const YELLOW: &str = "\x1b[33m";
 const PLAIN: &str = "\x1b[0m";

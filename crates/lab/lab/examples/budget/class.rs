@@ -1,11 +1,11 @@
-//! What a sample counts as, by the function that it was in.
+//! The class of a sample, determined by the function in which it was taken.
 //!
-//! - symbols-decide: the executable's own table of symbols decides: a static function of C is of
-//!   the source file under which it stands, a function of Rust of its crate; one of `core` or
-//!   `alloc` that was made for a crate is that crate's.
-//! - kernel-by-system-call: in the kernel the system call decides, but for the copying itself. What
-//!   is sampled in the function of the C library that makes a call is the call's: the way in and
-//!   out of the kernel is taken there.
+//! - symbols-decide: the executable's own symbol table decides: a static function of C belongs to
+//!   the source file under which it is listed, a function of Rust to its crate; a function of
+//!   `core` or `alloc` that was instantiated for a crate belongs to that crate.
+//! - kernel-by-system-call: in the kernel the system call decides, except for the copying itself. A
+//!   sample in the C library's function that makes a call belongs to the call, because the entry
+//!   into and exit from the kernel are attributed to it.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -14,44 +14,44 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-/// Where time goes.
+/// A class of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Between the system's page cache and the process.
+    /// Copying between the system's page cache and the process.
     KernelCopy,
-    /// Reading, but for the copying.
+    /// Reading, except for the copying.
     KernelRead,
-    /// Writing, but for the copying.
+    /// Writing, except for the copying.
     KernelWrite,
-    /// Locks of files.
+    /// File locks.
     KernelLock,
     /// Syncs, sizes, names.
     KernelFile,
-    /// The generator of random numbers.
+    /// The random number generator.
     KernelRandom,
-    /// Page faults, mapping.
+    /// Page faults and mapping.
     KernelMemory,
-    /// Interrupts, the scheduler, whatever else.
+    /// Interrupts, the scheduler, everything else.
     KernelOther,
     /// AES-GCM, AEGIS, SHA-256.
     Cipher,
-    /// `memcpy` and its like, anyone who calls them.
+    /// `memcpy` and similar functions, whatever the caller.
     Copy,
-    /// Selenite itself.
+    /// Selenite's own code.
     Own,
     /// SQLite.
     Sqlite,
-    /// The C library, Rust's, the vDSO.
+    /// The C library, Rust's standard library, the vDSO.
     Library,
-    /// Anyone who asks SQLite: rusqlite and the budget.
+    /// Callers of SQLite: rusqlite and the budget.
     Caller,
-    /// No rule knows it.
+    /// Matched by no rule.
     Unknown,
 }
 
 impl Class {
-    /// In the order in which they are shown.
+    /// In the order of display.
     pub const ALL: [Self; 15] = [
         Self::KernelCopy,
         Self::KernelRead,
@@ -70,7 +70,7 @@ impl Class {
         Self::Unknown,
     ];
 
-    /// For people.
+    /// The display name.
     pub fn label(self) -> &'static str {
         match self {
             Self::KernelCopy => "kernel: copying the bytes",
@@ -92,26 +92,26 @@ impl Class {
     }
 }
 
-/// One function on the stack of a sample.
+/// A function on the stack of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The address.
     pub address: u64,
-    /// As in the table of symbols.
+    /// The name in the symbol table.
     pub symbol: String,
-    /// The executable, `[vdso]`, a library's path.
+    /// The executable, `[vdso]`, or a library's path.
     pub object: String,
 }
 
 /// The classes of the functions of one executable.
 pub struct Classes {
     executable: String,
-    /// Of every static function, the source file or unit.
+    /// The source file or compilation unit of each static function.
     units: HashMap<String, String>,
 }
 
 impl Classes {
-    /// Reads the executable's table of symbols, by `readelf`.
+    /// Reads the executable's symbol table, by `readelf`.
     pub fn of(executable: &Path) -> Result<Self, Box<dyn Error>> {
         let told = Command::new("readelf").args(["-sW", "--"]).arg(executable).output()?;
         if !told.status.success() {
@@ -171,7 +171,7 @@ impl Classes {
         if CIPHER_CRATES.contains(&crate_name) || CIPHER_PREFIXES.iter().any(|prefix| symbol.starts_with(prefix)) {
             return Class::Cipher;
         }
-        // All C but SQLite is a cipher's.
+        // All C code other than SQLite belongs to a cipher.
         if [".c", ".S", ".s"].iter().any(|ending| unit.ends_with(ending)) && !unit.starts_with("crt") {
             return Class::Cipher;
         }
@@ -213,7 +213,7 @@ fn kernel(frames: &[Frame]) -> Class {
             return class;
         }
     }
-    // Before the kernel has looked which call it is, the caller in the C library tells.
+    // Before the kernel has determined the call, the caller in the C library decides.
     outside
         .first()
         .and_then(|frame| call_class(bare(&frame.symbol)))
@@ -228,7 +228,7 @@ fn library(symbol: &str) -> Class {
     call_class(name).unwrap_or(Class::Library)
 }
 
-/// A function's name without what the C library puts before it.
+/// A function's name without the prefixes of the C library.
 fn bare(symbol: &str) -> &str {
     let name = symbol.split('@').next().unwrap_or(symbol);
     let name = name.strip_prefix("__GI_").unwrap_or(name);
@@ -238,13 +238,13 @@ fn bare(symbol: &str) -> &str {
         .unwrap_or(name.trim_start_matches('_'))
 }
 
-/// The class of a system call, as the kernel or the C library names it.
+/// The class of a system call, by its name in the kernel or the C library.
 fn call_class(name: &str) -> Option<Class> {
     let found = CALLS.iter().find(|(_, calls)| calls.contains(&name));
     found.map(|(class, _)| *class)
 }
 
-/// The first crate that a function of Rust names: `selenite_vfs` of
+/// The first crate in the name of a Rust function: `selenite_vfs` of
 /// `_ZN80_$LT$selenite_vfs..main_file..MainFile$u20$as..`.
 fn crate_of(symbol: &str) -> Option<&str> {
     if let Some(rest) = symbol.strip_prefix("_ZN") {
@@ -273,7 +273,7 @@ fn crate_of(symbol: &str) -> Option<&str> {
     name.get(..size)
 }
 
-/// A name as people write it, without a hash.
+/// A demangled name without its hash.
 pub fn readable(symbol: &str) -> String {
     let Some(mut rest) = symbol.strip_prefix("_ZN") else {
         return symbol.to_owned();

@@ -1,4 +1,4 @@
-//! The physical limits: the same bytes by nothing but the system call, the cipher or the copy.
+//! The physical limits: the same bytes through only the system call, the cipher or the copy.
 
 use std::error::Error;
 use std::fs::File;
@@ -19,7 +19,7 @@ use selenite_worker::protocol::PLAIN;
 use crate::record::Limit;
 use crate::work::{ARMS, PAGE_SIZE, large_file};
 
-/// Measures all of them once.
+/// Measures every limit once.
 pub fn measure(folder: &Path) -> Result<Vec<Limit>, Box<dyn Error>> {
     let mut limits = Vec::new();
     for arm in ARMS {
@@ -66,7 +66,8 @@ fn reading(arm: &str, folder: &Path, limits: &mut Vec<Limit>) -> Result<(), Box<
     Ok(())
 }
 
-/// Over and over into the same file of a thousand frames, as into a log that checkpoints empty.
+/// Writes repeatedly to the same file of a thousand frames, as to a log that is restarted after
+/// each checkpoint.
 fn writing(folder: &Path, limits: &mut Vec<Limit>) -> Result<(), Box<dyn Error>> {
     let path = folder.join("writes");
     let file = File::create(&path)?;
@@ -79,7 +80,7 @@ fn writing(folder: &Path, limits: &mut Vec<Limit>) -> Result<(), Box<dyn Error>>
         };
         let step = u64::try_from(bytes.len())?;
         let mut write = |at: u64| file.write_all_at(bytes, at % 1000 * step);
-        // The file has all its pages then.
+        // Afterwards all pages of the file are allocated.
         (0..1000).try_for_each(&mut write)?;
         let mut at = 0;
         let ns = each(READS / 4, || {
@@ -114,7 +115,7 @@ fn memory(limits: &mut Vec<Limit>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// CPU nanoseconds of one call: the median of some blocks.
+/// CPU nanoseconds per call: the median of some blocks.
 fn each(count: usize, mut job: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     let mut blocks = Vec::new();
     for _ in 0..BLOCKS {
@@ -134,10 +135,10 @@ const PAGE: usize = PAGE_SIZE as usize;
 /// A header of 24 bytes and a page.
 const FRAME: usize = 24 + PAGE;
 
-/// The largest window that is read ahead.
+/// The largest read-ahead window.
 const LONG: usize = 256 * 1024;
 
-/// Of 4 KiB: some milliseconds.
+/// Reads of 4 KiB: they take some milliseconds.
 const READS: usize = 4096;
 
 const BLOCKS: usize = 9;

@@ -1,12 +1,14 @@
-//! The budget: where each nanosecond of a page read and of a commit goes.
+//! The budget: the CPU time of a page read and of a commit, by class of code.
 //!
-//! `scripts/budget.sh` builds it and runs `budget measure`: an operation is done by a child of this
-//! program, once alone for its CPU time and once under `perf record` for its shares, by turns for
-//! stock SQLite and three suites. `budget page` makes docs/studies/budget.md of what was found.
+//! `scripts/budget.sh` builds it and runs `budget measure`: a child of this program runs an
+//! operation, once alone for its CPU time and once under `perf record` for its shares, alternating
+//! between stock SQLite and three suites. `budget page` makes docs/studies/budget.md from the
+//! record.
 //!
 //! - time-without-perf: nanoseconds come from a run without perf; only shares come from samples.
-//! - samples-between-readings: a sample counts if it lies between two readings of the clock around
-//!   the operation, and every one that does has a class: what no rule knows is shown as such.
+//! - samples-between-readings: a sample counts if it is between two readings of the clock around
+//!   the operation, and every counted sample has a class: one that no rule matches is shown as
+//!   unknown.
 #![forbid(unsafe_code)]
 
 mod class;

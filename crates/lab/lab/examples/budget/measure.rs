@@ -1,4 +1,4 @@
-//! Every operation on every arm, alone and under perf, by turns.
+//! Measures every operation on every arm, alone and under perf, in interleaved turns.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,7 +13,7 @@ use crate::profile::{self, Counts, printed};
 use crate::record::{Cell, Limit, LimitSeries, Record, RunningBlock, Symbol};
 use crate::work::{self, ARMS, Operation, Phase, key_file};
 
-/// Makes the databases in `folder`, which has to be empty, and measures `turns` times.
+/// Makes the databases in `folder`, which must be empty, and measures `turns` times.
 pub fn measure(folder: &Path, turns: usize) -> Result<Record, Box<dyn Error>> {
     let executable = std::env::current_exe()?;
     let testbed = Testbed {
@@ -71,11 +71,11 @@ struct Testbed<'a> {
     folder: &'a Path,
 }
 
-/// The counts of each phase and arm, of all turns.
+/// The counts of each phase and arm, over all turns.
 type Gathered = BTreeMap<(String, String), Counts>;
 
 impl Testbed<'_> {
-    /// `time-without-perf`: alone, then under perf, each in a process of its own.
+    /// Enforces `time-without-perf`: alone, then under perf, each in a process of its own.
     fn visit(
         &self,
         operation: Operation,
@@ -142,7 +142,8 @@ fn add(limit: Limit, limits: &mut Vec<LimitSeries>) {
     }
 }
 
-/// Functions with a thousandth of the samples or more, of the kernel and SQLite a hundredth; largest first.
+/// Functions with at least a thousandth of the samples, or a hundredth in the kernel and SQLite; in
+/// descending order.
 fn largest(counts: Counts, sample_count: u64) -> Vec<Symbol> {
     let is_large = |class: Class, samples: u64| match class {
         Class::Cipher | Class::Copy | Class::Own | Class::Library | Class::Unknown => samples * 1000 >= sample_count,

@@ -1,4 +1,4 @@
-//! A record as people read it: docs/studies/budget.md.
+//! The report of a record: docs/studies/budget.md.
 
 use crate::class::Class;
 use crate::record::{Cell, Record, median};
@@ -82,13 +82,14 @@ fn table(record: &Record, phase: &str, title: &str, limits: &[(&str, &[&str])]) 
     out
 }
 
-/// The parts of some classes together: of all turns, and of each.
+/// The sum of some classes' parts: over all turns, and in each turn.
 fn together(cell: &Cell, classes: &[Class]) -> (f64, Vec<f64>) {
     let turns = (0..cell.turns.len()).map(|turn| classes.iter().map(|class| cell.parts(*class)[turn]).sum());
     (classes.iter().map(|class| cell.part(*class)).sum(), turns.collect())
 }
 
-/// By what an arm differs from stock SQLite, where that is 2 % of stock SQLite's or more; largest first.
+/// The classes in which an arm differs from stock SQLite by at least 2 % of stock SQLite's time; in
+/// descending order.
 fn difference(arm: &str, cell: &Cell, stock: &Cell) -> String {
     let all = cell.total() - stock.total();
     let mut parts: Vec<(f64, &str)> = Class::ALL
@@ -106,7 +107,7 @@ fn difference(arm: &str, cell: &Cell, stock: &Cell) -> String {
     )
 }
 
-/// How much dearer everything was under perf than alone: the least and the most of the tables' columns, in per cent.
+/// The overhead of perf: the minimum and the maximum over the tables' columns, in per cent.
 fn watching(record: &Record) -> (f64, f64) {
     let dearer = record.cells.iter().map(|cell| {
         let ratios = cell.turns.iter().map(|turn| turn.watched_ns / turn.ns).collect();
@@ -117,7 +118,7 @@ fn watching(record: &Record) -> (f64, f64) {
     })
 }
 
-/// The limits of those names together, turn by turn; a suite without a cipher has none for it.
+/// The sum of the limits of those names, turn by turn; a suite without a cipher has no limit for it.
 fn sum(record: &Record, names: &[&str], arm: &str) -> Option<(f64, Vec<f64>)> {
     let series: Vec<&[f64]> = names.iter().filter_map(|name| record.limit(name, arm)).collect();
     let turns = series.first()?.len();
@@ -151,7 +152,7 @@ fn figure(ns: f64) -> String {
     }
 }
 
-/// Functions that no rule knows, and those of the libraries, if they are over 2 %.
+/// Functions that no rule matches, and those of libraries, if they exceed 2 %.
 fn strangers(arm: &str, cell: &Cell) -> String {
     let all = cell.sample_count();
     let names: Vec<String> = cell
@@ -175,7 +176,7 @@ fn strangers(arm: &str, cell: &Cell) -> String {
     )
 }
 
-/// The functions of the record with their nanoseconds, for anyone who looks for something to cut.
+/// The functions of the record with their nanoseconds, as candidates for optimisation.
 pub fn symbols(record: &Record) -> String {
     let mut out = String::new();
     for cell in &record.cells {
@@ -205,7 +206,7 @@ and the loop that measures. The *cipher* of NONE is the SHA-256 that it takes of
 - The way into the kernel and out of it counts as the call's. Where the kernel holds interrupts off, a sample comes a little late: what is inside \
 of one call is not told apart to the nanosecond.\n";
 
-/// Each phase, its title, and its limits: a label, and what is added up for it.
+/// Each phase, its title, and its limits: a label, and the names that are added up for it.
 type Shown = (
     &'static str,
     &'static str,

@@ -1,4 +1,4 @@
-//! A child under `perf record`, and its samples.
+//! Runs a child under `perf record`, and reads its samples.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,18 +8,18 @@ use std::process::{Command, Stdio};
 use crate::class::{Class, Classes, Frame, readable};
 use crate::work::Phase;
 
-/// How many samples of a phase were in which class and function.
+/// The number of samples of a phase, by class and function.
 pub type Counts = BTreeMap<(Class, String), u64>;
 
-/// One sample.
+/// A sample.
 #[derive(Debug, PartialEq, Eq)]
 struct Sample {
-    /// By CLOCK_MONOTONIC.
+    /// The time of CLOCK_MONOTONIC.
     time_ns: u64,
     frames: Vec<Frame>,
 }
 
-/// Runs a command to its end under perf; what it printed.
+/// Runs a command to its end under perf. Returns its output.
 pub fn record(command: &[&str], data: &Path) -> Result<String, Box<dyn Error>> {
     let mut perf = Command::new("perf");
     perf.args([
@@ -67,7 +67,7 @@ pub fn counts(data: &Path, phases: &[Phase], classes: &Classes) -> Result<Vec<Co
     Ok(counts)
 }
 
-/// Standard output of a command that did not fail.
+/// The standard output of a successful command.
 pub fn printed(command: &mut Command) -> Result<String, Box<dyn Error>> {
     let output = command
         .output()
@@ -79,7 +79,7 @@ pub fn printed(command: &mut Command) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// A sample is a line with its time, then a line for each frame, then an empty one.
+/// Parses samples: a line with the time, then a line for each frame, then an empty line.
 fn samples(text: &str) -> Result<Vec<Sample>, Box<dyn Error>> {
     let mut samples: Vec<Sample> = Vec::new();
     for line in text.lines() {
@@ -112,7 +112,7 @@ fn frame(line: &str) -> Option<Frame> {
     })
 }
 
-/// In hertz: no divisor of anything that could tick along.
+/// In hertz; a prime, so that it does not coincide with periodic activity.
 const FREQUENCY: &str = "4999";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What was measured: docs/studies/budget.json.
+//! The record of a measurement: docs/studies/budget.json.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
 
-/// All of it.
+/// A record.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// When it began, by the machine's clock.
+    /// The start, by the machine's clock.
     pub began: String,
     /// The commit, and whether the tree differed from it.
     pub commit: String,
     /// Facts about the machine.
     pub machine: Vec<(String, String)>,
-    /// What makes the figures less sure.
+    /// Properties of the machine that make the figures less precise.
     pub warnings: Vec<String>,
     /// `perf --version`.
     pub perf: String,
-    /// How often every operation was done on every arm, alone and under perf.
+    /// How often every operation was run on every arm, alone and under perf.
     pub turns: usize,
-    /// Operations and arms, in the order in which they are shown.
+    /// Operations and arms, in the order of display.
     pub cells: Vec<Cell>,
     /// The physical limits.
     pub limits: Vec<LimitSeries>,
@@ -30,56 +30,56 @@ pub struct Record {
 /// One kind of operation on one arm.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// As of `work::Phase`.
+    /// As for `work::Phase`.
     pub phase: String,
     /// The suite, or `plain`.
     pub arm: String,
-    /// One after the other.
+    /// The turns in order.
     pub turns: Vec<RunningBlock>,
-    /// The functions that took most, of all turns.
+    /// The functions with the most samples, over all turns.
     pub symbols: Vec<Symbol>,
 }
 
-/// One turn.
+/// A turn.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunningBlock {
-    /// CPU time of one operation, without perf.
+    /// CPU time per operation without perf, in nanoseconds.
     pub ns: f64,
-    /// CPU time of one operation under perf: what watching costs.
+    /// CPU time per operation under perf, in nanoseconds; the difference is the overhead of perf.
     pub watched_ns: f64,
-    /// How many samples of each class.
+    /// The number of samples by class.
     pub samples: BTreeMap<Class, u64>,
 }
 
 /// A function.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Symbol {
-    /// What it counts as.
+    /// The class.
     pub class: Class,
     /// Its name.
     pub name: String,
-    /// How many samples were in it, of all turns.
+    /// The number of samples over all turns.
     pub samples: u64,
 }
 
-/// A physical limit, once.
+/// One measurement of a physical limit.
 pub struct Limit {
-    /// Which.
+    /// The name.
     pub name: &'static str,
-    /// Whose file or cipher; `plain` where that makes no difference.
+    /// The arm of its file or cipher; `plain` if it does not depend on the arm.
     pub arm: String,
-    /// CPU time.
+    /// CPU time, in nanoseconds.
     pub ns: f64,
 }
 
-/// A physical limit, in every turn.
+/// A physical limit in every turn.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitSeries {
-    /// Which.
+    /// The name.
     pub name: String,
-    /// As of [`Limit`].
+    /// As for [`Limit`].
     pub arm: String,
-    /// One after the other.
+    /// The turns in order.
     pub ns: Vec<f64>,
 }
 
@@ -94,12 +94,12 @@ impl Limit {
 }
 
 impl Record {
-    /// A cell.
+    /// The cell of a phase and an arm.
     pub fn cell(&self, phase: &str, arm: &str) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.phase == phase && cell.arm == arm)
     }
 
-    /// What a limit came to in the turns; of no arm in particular if it does not depend on one.
+    /// The limit in each turn; without regard to the arm if it does not depend on one.
     pub fn limit(&self, name: &str, arm: &str) -> Option<&[f64]> {
         let of = |arm: &str| {
             let found = self.limits.iter().find(|limit| limit.name == name && limit.arm == arm);
@@ -111,22 +111,22 @@ impl Record {
 }
 
 impl Cell {
-    /// All samples of all turns.
+    /// The number of samples of all turns.
     pub fn sample_count(&self) -> u64 {
         self.turns.iter().map(RunningBlock::sample_count).sum()
     }
 
-    /// The median of the turns' CPU time.
+    /// The median of the turns' CPU time, in nanoseconds.
     pub fn total(&self) -> f64 {
         median(self.turns.iter().map(|turn| turn.ns).collect())
     }
 
-    /// A class's part of [`Self::total`], by the mean of its shares.
+    /// The part of [`Self::total`] that belongs to a class, by the mean of its shares.
     pub fn part(&self, class: Class) -> f64 {
         self.parts(class).iter().sum::<f64>() / self.turns.len().max(1) as f64
     }
 
-    /// The same by each turn's share: how far the shares differ, whatever the machine's speed in that turn was.
+    /// The parts by each turn's share, which show the variation of shares independently of the machine's speed.
     pub fn parts(&self, class: Class) -> Vec<f64> {
         let total = self.total();
         let part = |turn: &RunningBlock| total * turn.of(class) as f64 / turn.sample_count().max(1) as f64;
@@ -144,13 +144,13 @@ impl RunningBlock {
     }
 }
 
-/// The middle one; of an even number the upper of the two.
+/// The median; of an even number of values, the upper of the two in the middle.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Limits that there are of an arm's own only.
+/// Limits that depend on the arm.
 const PER_ARM: [&str; 2] = ["open", "seal"];
 
 #[cfg(test)]

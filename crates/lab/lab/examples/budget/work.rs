@@ -1,4 +1,4 @@
-//! The operations, each many times over: what a child of the budget does.
+//! The operations that a child of the budget repeats.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use selenite_worker::protocol::{DatabaseSpec, Dataset, PLAIN};
 use selenite_worker::{dataset, layout};
 use serde::{Deserialize, Serialize};
 
-/// Stock SQLite, then our VFS with a suite each.
+/// Stock SQLite, then Selenite's VFS with each suite.
 pub const ARMS: [&str; 4] = [PLAIN, "NONE", "AES_256", "AEGIS_256X4"];
 
-/// What a child does for its whole life.
+/// The operation of a child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Reads every page, one after the other, through SQLite's much smaller page cache.
+    /// Reads every page in order, through SQLite's much smaller page cache.
     Scan,
-    /// Looks up rows at random, in one read transaction.
+    /// Looks up random rows in one read transaction.
     Point,
-    /// Inserts single rows, a transaction each, with a checkpoint after every thousand.
+    /// Inserts single rows, one transaction each, with a checkpoint after every thousand.
     Commit,
     /// SQLite's online backup into a new file.
     Backup,
@@ -35,12 +35,12 @@ pub enum Operation {
     Indexed,
     /// `PRAGMA integrity_check`, with the page pool.
     Check,
-    /// Sixteen connections that each read every page, by turns of the scheduler, with a page pool for all of them.
+    /// Sixteen connections that each read every page, interleaved by the scheduler, with a shared page pool.
     Readers,
 }
 
 impl Operation {
-    /// All of them, in the order in which they are shown.
+    /// All operations, in the order of display.
     pub const ALL: [Self; 7] = [
         Self::Scan,
         Self::Point,
@@ -51,7 +51,7 @@ impl Operation {
         Self::Readers,
     ];
 
-    /// What it is called in the record and on the command line.
+    /// The name in the record and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scan => "scan",
@@ -74,16 +74,16 @@ impl FromStr for Operation {
     }
 }
 
-/// One kind of operation of a child, and when it was under way.
+/// One kind of operation of a child, and its time intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// `scan`, `point`, `commit`, `checkpoint` or `backup`.
     pub name: String,
-    /// How many pages were read, commits made, pages backed up; of `checkpoint`, the commits before it.
+    /// The number of pages read, commits made or pages backed up; for `checkpoint`, the preceding commits.
     pub count: u64,
-    /// CPU time of the process meanwhile.
+    /// CPU time of the process in these intervals.
     pub cpu_ns: u64,
-    /// From and to, by CLOCK_MONOTONIC.
+    /// The start and end of each interval, by CLOCK_MONOTONIC.
     pub windows: Vec<[u64; 2]>,
 }
 
@@ -121,12 +121,12 @@ pub fn large_file(arm: &str, folder: &Path) -> PathBuf {
     spec(arm, folder, LARGE).path
 }
 
-/// Where the key of all arms lies.
+/// The key file of all arms.
 pub fn key_file(folder: &Path) -> PathBuf {
     folder.join("key")
 }
 
-/// Does one operation for [`LASTING`], after a rehearsal.
+/// Runs one operation for [`LASTING`], after a rehearsal.
 pub fn run(operation: Operation, arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
     match operation {
         Operation::Scan => scan(&spec(arm, folder, LARGE)),
@@ -156,7 +156,7 @@ fn scan(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
 fn point(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let connection = Native.open(database)?;
     let rows: i64 = connection.query_row("SELECT max(rowid) FROM SomeData", [], |row| row.get(0))?;
-    // Every page is in the system's cache then.
+    // Afterwards every page is in the system's cache.
     connection.query_row("SELECT count(*) FROM SomeData", [], |_| Ok(()))?;
     let mut statement = connection.prepare("SELECT SomeText FROM SomeData WHERE rowid = ?1")?;
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
@@ -174,7 +174,7 @@ fn point(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     while Instant::now() < until {
         let before = read_bytes()?;
         phase.time(|| look_up(BATCH))?;
-        // What reading the counter adds is a few bytes in four million.
+        // Reading the counter itself adds a few bytes in four million.
         phase.count += (read_bytes()? - before) / u64::from(PAGE_SIZE);
     }
     Ok(vec![phase])
@@ -195,7 +195,7 @@ fn commit(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
         }
         Ok(())
     };
-    // The kind of checkpoint that SQLite makes by itself.
+    // The mode of SQLite's automatic checkpoints.
     let checkpoint = || -> Result<(), Box<dyn Error>> {
         Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
     };
@@ -214,7 +214,7 @@ fn commit(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
     Ok(vec![commits, checkpoints])
 }
 
-/// Into a rollback journal's file, as the lab does: in a write-ahead log every page would be written twice.
+/// The copy uses a rollback journal, as in the lab: in a write-ahead log every page would be written twice.
 fn backup(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let connection = Native.open(database)?;
     let mut target = database.clone();
@@ -243,7 +243,7 @@ fn backup(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     Ok(vec![phase])
 }
 
-/// Random codes and names: most commits change leaves of both indexes that the cache has not.
+/// Random codes and names: most commits change leaves of both indexes that are not in the cache.
 fn indexed(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
     let database = DatabaseSpec {
         cache_kib: 256,
@@ -286,7 +286,7 @@ fn check(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let until = Instant::now() + LASTING;
     let mut is_rehearsal = true;
     while is_rehearsal || Instant::now() < until {
-        // A connection, and a pool, that have read nothing yet.
+        // A connection and a pool without cached pages.
         let connection = Native.open(database)?;
         let pages = layout::page_count(&connection)?;
         let check = || -> Result<(), Box<dyn Error>> {
@@ -326,7 +326,7 @@ fn readers(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     Ok(vec![phase])
 }
 
-/// The pool that an operation is about; stock SQLite has none.
+/// Adds a page pool to the database; stock SQLite has none.
 fn with_pool(mut database: DatabaseSpec, size: &str) -> DatabaseSpec {
     if database.cipher != PLAIN {
         database.settings.insert("pool_size".to_owned(), size.to_owned());
@@ -356,7 +356,7 @@ fn remove(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What this process has asked the system to read.
+/// The number of bytes that this process has read by system calls.
 fn read_bytes() -> Result<u64, Box<dyn Error>> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let count = io.lines().find_map(|line| line.strip_prefix("rchar: "));
@@ -366,10 +366,11 @@ fn read_bytes() -> Result<u64, Box<dyn Error>> {
 /// Of every arm.
 pub const PAGE_SIZE: u32 = 4096;
 
-/// Some thousand samples in all turns, and four operations on four arms in five turns within two minutes.
+/// Long enough for some thousand samples over all turns, and short enough for four operations on
+/// four arms in five turns within two minutes.
 const LASTING: Duration = Duration::from_millis(400);
 
-/// SQLite's own measure of frames before it makes a checkpoint.
+/// The default of `wal_autocheckpoint`, in frames.
 const BATCH: u32 = 1000;
 
 const READ_ALL: &str = "SELECT count(*) FROM SomeData WHERE Id = -1";
@@ -384,7 +385,7 @@ const LARGE_SIZE: u64 = 64 << 20;
 
 const SMALL: &str = "small";
 
-/// A backup of it takes no second, and the disk little to do.
+/// A backup takes less than a second, with little work for the disk.
 const SMALL_SIZE: u64 = 16 << 20;
 
 const SEED: u64 = 7;

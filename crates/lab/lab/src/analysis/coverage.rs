@@ -1,4 +1,4 @@
-//! What cells are about, and what a study says nothing about.
+//! The subjects of cells, and the limits of a study.
 
 use selenite_worker::protocol::{Dataset, Workload};
 
@@ -7,7 +7,7 @@ use crate::config::CacheState;
 use crate::config::cell::writes;
 use crate::summary::{CellSummary, Effect, MESSAGES, Metric};
 
-/// The name of work, as in a configuration.
+/// The name of a kind of work, as in a configuration.
 pub fn work(work: &Workload) -> &'static str {
     match work {
         Workload::Like { .. } => "like",
@@ -29,10 +29,10 @@ pub fn work(work: &Workload) -> &'static str {
     }
 }
 
-/// What an operation of it is.
+/// The unit of its operations.
 pub fn unit(work: &Workload) -> &'static str {
     match work {
-        // One is a transaction, too.
+        // Each row is a transaction.
         Workload::Insert { .. } => "row",
         Workload::Readers { .. } => "reader",
         Workload::Open { .. } => "opening",
@@ -68,7 +68,7 @@ pub fn mix(work: &Workload) -> Option<[u8; 3]> {
     }
 }
 
-/// What the figures do not cover.
+/// The limits of the figures, one sentence each.
 pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
     if material
         .cells
@@ -132,7 +132,7 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
     limits
 }
 
-/// Of what a server sends.
+/// The limits of a study of a server's traffic.
 fn of_transit() -> Vec<String> {
     [
         "A network: server and client are on one machine, and share its processors.",

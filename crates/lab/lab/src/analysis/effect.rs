@@ -1,4 +1,4 @@
-//! What arms differ by from their controls.
+//! Effects: the differences between arms and their controls.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::session_interval::{CONFIDENCE, SessionInterval, sessions_more};
 use crate::summary::as_f64;
 use crate::summary::{AgainstNone, ArmFacts, ArmRole, CellSummary, Effect, Metric, Verdict};
 
-/// What all effects of a study have in common.
+/// The parameters that all effects of a study share.
 pub struct Terms {
     limit: f64,
     seed: u64,
@@ -23,7 +23,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Those of this study.
+    /// The parameters of this study.
     pub fn of(material: &Material) -> Self {
         let lengths = material
             .finished()
@@ -94,7 +94,8 @@ fn estimated(pairs: &[Pair<'_>], metric: Metric, terms: &Terms) -> Option<Estima
     )
 }
 
-/// What is estimated against suite NONE is what is estimated against the control, of other pairs of the same blocks.
+/// The effect relative to suite NONE, estimated like that relative to the control, from other pairs
+/// of the same blocks.
 fn against_none(of: &ArmPairs<'_>, metric: Metric, terms: &Terms) -> Option<AgainstNone> {
     let (control, pairs) = of.none.as_ref()?;
     let sessions = by_session(pairs, |pair| pair.log(metric))?;
@@ -119,9 +120,9 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
     let logs: Vec<f64> = pairs.iter().filter_map(|pair| pair.log(metric)).collect();
     let differences: Vec<f64> = pairs.iter().filter_map(|pair| pair.difference(metric)).collect();
     let timed = matches!(metric, Metric::Cpu | Metric::Elapsed);
-    // Of the control: what reads ahead, or keeps pages, moves other numbers for the same work.
+    // The control's pages: an arm that reads ahead or caches moves other numbers of pages for the same work.
     let pages = |pair: &Pair<'_>| match pair.control.phases {
-        // What is that of a loop already is not divided by pages.
+        // A figure that is per loop already is not divided by pages.
         Some(_) => 0,
         None => pages(&pair.control.sample, terms.page_size),
     };
@@ -174,7 +175,7 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
     }
 }
 
-/// Corrects for there being several gating cells: one that is above has to be so after Holm as well.
+/// Corrects verdicts for several gating cells: one that is above has to be so after Holm's correction too.
 pub fn correct(cells: &mut [CellSummary], arms: &[ArmFacts]) {
     for arm in arms.iter().filter(|arm| arm.role == ArmRole::Encrypted) {
         for metric in METRICS {
@@ -195,7 +196,7 @@ pub fn correct(cells: &mut [CellSummary], arms: &[ArmFacts]) {
     }
 }
 
-/// The values of each session, in order; none if one can't be had, for leaving it out would be choosing.
+/// The values of each session, in order; none if one is unavailable, because omitting it would be a selection.
 fn by_session<'a, 'b: 'a>(
     pairs: &'a [Pair<'b>],
     value: impl Fn(&Pair<'b>) -> Option<f64>,
@@ -225,7 +226,7 @@ fn ratios(interval: Interval) -> (f64, f64) {
 }
 
 impl Metric {
-    /// Whether verdicts are asked of it, so that its interval is worth a cross-check.
+    /// Whether verdicts use the metric, so that its interval is worth a cross-check.
     fn is_judged(self) -> bool {
         matches!(
             self,
@@ -234,7 +235,7 @@ impl Metric {
     }
 }
 
-/// In order of trust; CPU time before elapsed time, which has others' time in it.
+/// In order of reliability: CPU time before elapsed time, which includes the time of other processes.
 pub const METRICS: [Metric; 19] = [
     Metric::Instructions,
     Metric::Cpu,
@@ -260,5 +261,5 @@ pub const METRICS: [Metric; 19] = [
 /// In median absolute deviations.
 const DEVIATIONS: f64 = 5.0;
 
-/// Noise of the whole block, divided by fewer pages, would pass for the cost of a page.
+/// With fewer pages, the noise of the whole block would appear as the cost of a page.
 const PAGES_MIN: u64 = 100;

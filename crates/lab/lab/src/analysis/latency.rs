@@ -1,4 +1,4 @@
-//! Latencies of all blocks together.
+//! Latencies, merged over all blocks.
 
 use std::collections::BTreeMap;
 

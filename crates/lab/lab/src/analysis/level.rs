@@ -1,4 +1,4 @@
-//! What arms took, without comparing them.
+//! The levels of arms, without a comparison.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::store::{BlockRow, CellRow};
 use crate::summary::Level;
 use crate::summary::as_f64;
 
-/// The level of every arm that has a block which counts.
+/// The level of every arm that has a counted block.
 pub fn levels(material: &Material, cell: &CellRow) -> BTreeMap<String, Level> {
     let mut levels = BTreeMap::new();
     for arm in &material.arms {

@@ -11,11 +11,11 @@ use crate::store::{BlockRow, CellRow};
 use crate::summary::as_f64;
 use crate::summary::{Metric, PairPoint, WarmUp};
 
-/// The pairs of a cell that count.
+/// The counted pairs of a cell.
 pub struct Pairs<'a> {
     /// By arm, in the order of the configuration.
     pub arms: Vec<ArmPairs<'a>>,
-    /// What was left out.
+    /// The excluded pairs.
     pub warm_up: WarmUp,
 }
 
@@ -25,14 +25,14 @@ pub struct ArmPairs<'a> {
     pub arm: &'a str,
     /// Its control.
     pub control: &'a str,
-    /// With it, in order.
+    /// The pairs with the control, in order.
     pub pairs: Vec<Pair<'a>>,
-    /// Those with the arm of suite NONE, if there is one.
+    /// The pairs with the arm of suite NONE, if there is one.
     pub none: Option<(&'a str, Vec<Pair<'a>>)>,
 }
 
-/// Pages that a block moved: as SQLite counted them; where that can't be had, as many as the bytes that it asked of the
-/// system and gave to it.
+/// The pages that a block read and wrote: as counted by SQLite; if that is unavailable, the bytes
+/// of its reads and writes divided by the page size.
 pub fn pages(sample: &Sample, page_size: u32) -> u64 {
     match sample.pages_read.saturating_add(sample.pages_written) {
         0 => sample.read_chars.saturating_add(sample.write_chars) / u64::from(page_size.max(1)),
@@ -40,23 +40,23 @@ pub fn pages(sample: &Sample, page_size: u32) -> u64 {
     }
 }
 
-/// Two blocks.
+/// A pair of blocks.
 #[derive(Clone, Copy)]
 pub struct Pair<'a> {
     /// The session.
     pub session: u32,
-    /// Within session and cell.
+    /// The number of the pair within session and cell.
     pub pair: u32,
-    /// When the later one began, s.
+    /// The start of the later block, in seconds.
     pub at_s: f64,
     /// The arm's block.
     pub arm: &'a BlockRow,
-    /// Its control's.
+    /// The control's block.
     pub control: &'a BlockRow,
 }
 
 impl<'a> Pairs<'a> {
-    /// Those of this cell.
+    /// The pairs of this cell.
     pub fn of(material: &'a Material, cell: &CellRow) -> Self {
         let blocks: BTreeMap<(u32, u32, i64), &BlockRow> = material
             .blocks
@@ -95,10 +95,10 @@ impl<'a> Pairs<'a> {
             let Some(mut pairs) = with(control) else { continue };
             let none = arm.facts.none.as_deref();
             let mut none = none.and_then(|none| Some((none, with(none)?)));
-            // One that warms up by itself did so before it was looked at.
+            // Work that has its own warm-up phase was warm before the measurement.
             if cell.cell.cache != CacheState::Cold && cell.cell.online.is_none() {
                 warm_up.pairs += drop_warm_up(&mut pairs, &mut unsteady);
-                // Its warm-ups were counted with its own control.
+                // The warm-ups of the arm of suite NONE are counted in the pairs with its own control.
                 if let Some((_, pairs)) = &mut none {
                     drop_warm_up(pairs, &mut unsteady);
                 }
@@ -114,7 +114,7 @@ impl<'a> Pairs<'a> {
         Self { arms, warm_up }
     }
 
-    /// All of them, for the run chart.
+    /// All pairs, for the run chart.
     pub fn points(&self) -> Vec<PairPoint> {
         let mut points = Vec::new();
         for of in &self.arms {
@@ -147,8 +147,8 @@ impl Pair<'_> {
     }
 }
 
-/// A metric of a block, in its unit; none if the machine did not count it. Where a block lasts for a time, what it counted
-/// is that of a loop.
+/// A metric of a block, in its unit; none if the machine did not count it. For work that lasts for
+/// a time, counters are per loop.
 pub fn value(block: &BlockRow, metric: Metric) -> Option<f64> {
     let sample = &block.sample;
     let count = match metric {
@@ -176,7 +176,7 @@ pub fn value(block: &BlockRow, metric: Metric) -> Option<f64> {
     }
 }
 
-/// Whether more of it comes with more work.
+/// Whether the metric is a counter that increases with the amount of work.
 fn is_counted(metric: Metric) -> bool {
     match metric {
         Metric::Instructions
@@ -201,7 +201,7 @@ fn is_counted(metric: Metric) -> bool {
     }
 }
 
-/// Drops the pairs before both copies ran steadily, session by session: the longer of both warm-ups. Says how many.
+/// Drops the pairs of the longer of both warm-ups, session by session. Returns how many.
 fn drop_warm_up(pairs: &mut Vec<Pair<'_>>, unsteady: &mut BTreeSet<u32>) -> u32 {
     let sessions: BTreeSet<u32> = pairs.iter().map(|pair| pair.session).collect();
     let mut first = BTreeMap::new();

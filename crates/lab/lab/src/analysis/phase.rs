@@ -1,4 +1,4 @@
-//! Before, during and after: what each arm did, and what changed within its blocks.
+//! Phases before, during and after a re-encryption: the levels of each arm, and the changes within its blocks.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::store::CellRow;
 use crate::summary::as_f64;
 use crate::summary::{PhaseChange, PhaseLevels, SealingLevel};
 
-/// Of every arm that has a block which counts; empty for work without phases.
+/// The phases of every arm that has a counted block; empty for work without phases.
 pub fn phases(material: &Material, cell: &CellRow) -> BTreeMap<String, PhaseLevels> {
     let mut levels = BTreeMap::new();
     for arm in &material.arms {
@@ -68,7 +68,7 @@ fn sealing(sessions: &[Vec<&Phases>]) -> Option<SealingLevel> {
     })
 }
 
-/// The median of sessions' medians; 0 where nothing is known.
+/// The median of sessions' medians; 0 without data.
 fn middle(sessions: &[Vec<&Phases>], of: &dyn Fn(&Phases) -> Option<f64>) -> f64 {
     let medians = sessions.iter().map(|session| {
         let values: Vec<f64> = session.iter().filter_map(|phases| of(phases)).collect();
@@ -78,7 +78,8 @@ fn middle(sessions: &[Vec<&Phases>], of: &dyn Fn(&Phases) -> Option<f64>) -> f64
     median(&medians).unwrap_or(0.0)
 }
 
-/// How a phase differs from the one before it began, block by block; none if a block does not say.
+/// The logarithm of a phase's value divided by that of `before`, block by block; none if a block
+/// lacks one of the two.
 fn logs(
     sessions: &[Vec<&Phases>],
     of: &dyn Fn(&Phase) -> Option<f64>,

@@ -1,11 +1,11 @@
-//! What an arm costs over several cells, and whether one figure may stand for all of them.
+//! The cost of an arm over several cells, and the heterogeneity of the cells.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::session_interval::SessionInterval;
 use crate::summary::{CellSummary, Effect, Metric, Overall, Pooled, Verdict};
 
-/// What `arm` costs over these cells; none if it has no effect in any.
+/// The cost of `arm` over these cells; none if it has no effect in any.
 pub fn overall<'a>(
     cells: impl Iterator<Item = &'a CellSummary>,
     arm: &str,
@@ -32,7 +32,7 @@ pub fn overall<'a>(
     })
 }
 
-/// Above if one is, within if all are, else not resolved.
+/// Above if one is above, within if all are within, otherwise not resolved.
 fn verdict(effects: &[&Effect]) -> Verdict {
     let mut inside = true;
     let mut open = false;
@@ -43,7 +43,7 @@ fn verdict(effects: &[&Effect]) -> Verdict {
             Verdict::Within { inside_floor } => inside &= inside_floor,
             Verdict::NotResolved { minutes_more } => {
                 open = true;
-                // Sessions measure all cells: the slowest one says how long it takes.
+                // Sessions measure all cells, so the slowest cell determines the time.
                 minutes = minutes.zip(minutes_more).map(|(a, b)| a.max(b));
             }
         }
@@ -55,8 +55,8 @@ fn verdict(effects: &[&Effect]) -> Verdict {
     }
 }
 
-/// The mean of several effects. Cells of one session share its copies; that they do makes `p_same` too large at times,
-/// never too small, and does not touch the interval, which is across sessions.
+/// The mean of several effects. Cells of one session share its copies; this makes `p_same` too
+/// large at times, never too small, and does not affect the interval, which is across sessions.
 pub fn pooled(effects: &[&Effect], interval: SessionInterval) -> Option<Pooled> {
     let logs: Vec<f64> = effects.iter().map(|effect| effect.ratio.ln_1p()).collect();
     let count = f64::from(u32::try_from(logs.len()).ok()?);
@@ -91,7 +91,7 @@ pub fn pooled(effects: &[&Effect], interval: SessionInterval) -> Option<Pooled> 
     })
 }
 
-/// The standard error of the mean; none of fewer than two values.
+/// The standard error of the mean; none with fewer than two values.
 fn error(values: &[f64]) -> Option<f64> {
     let count = f64::from(u32::try_from(values.len()).ok().filter(|count| *count > 1)?);
     let mean = values.iter().sum::<f64>() / count;
@@ -99,7 +99,7 @@ fn error(values: &[f64]) -> Option<f64> {
     Some((squares / (count - 1.0) / count).sqrt().max(1e-9))
 }
 
-/// The mean of all cells for each session that has all of them.
+/// The mean over the cells of each session that has all of them.
 fn session_means(effects: &[&Effect]) -> Vec<f64> {
     let Some(first) = effects.first() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! How an interval across sessions is made.
+//! The method of intervals across sessions.
 
 use selenite_stats::{
     Estimate, Interval, Options, SESSIONS_MIN, confidence_sequence, estimate, sequence_p_value, session_estimates,
@@ -7,21 +7,22 @@ use selenite_stats::{
 
 use crate::summary::StudyFacts;
 
-/// The kind of interval: all of a study have the same.
+/// The method: all intervals of a study have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionInterval {
-    /// Student's t: the number of sessions does not depend on the effects.
+    /// Student's t, if the number of sessions did not depend on the effects.
     T,
-    /// A confidence sequence, which holds after every session at once: the study was extended, by someone who could
-    /// see its effects.
+    /// A confidence sequence, which holds after every session at once, if the study was extended by
+    /// a user who could see its effects.
     Sequence {
-        /// Sessions of the configuration: where the sequence is narrowest. It is fixed before the first session.
+        /// The sessions of the configuration, at which the sequence is narrowest. The number is
+        /// fixed before the first session.
         planned: u32,
     },
 }
 
 impl SessionInterval {
-    /// That of a study with so many extensions.
+    /// The method of a study with so many extensions.
     pub fn new(extensions: usize, planned: u32) -> Self {
         match extensions {
             0 => Self::T,
@@ -29,7 +30,7 @@ impl SessionInterval {
         }
     }
 
-    /// That of a study that was summarised.
+    /// The method of a summarised study.
     pub fn of(study: &StudyFacts) -> Self {
         Self::new(study.extensions.len(), study.planned_sessions)
     }
@@ -42,7 +43,7 @@ impl SessionInterval {
         }
     }
 
-    /// The estimate, with this interval.
+    /// The estimate with an interval by this method.
     pub fn estimate(self, sessions: &[Vec<f64>], options: &Options) -> Option<Estimate> {
         let found = estimate(sessions, options)?;
         let t = match self {
@@ -52,7 +53,7 @@ impl SessionInterval {
         Some(Estimate { t, ..found })
     }
 
-    /// How likely sessions so far from `effect` are if it is the true one; `found` is their estimate.
+    /// The probability of sessions so far from `effect` if it is the true one; `found` is their estimate.
     pub fn p_value(self, sessions: &[Vec<f64>], found: &Estimate, effect: f64) -> Option<f64> {
         match self {
             Self::T => found.p_value(effect),
@@ -61,7 +62,7 @@ impl SessionInterval {
     }
 }
 
-/// How many sessions more an extension needs until an interval is clear of `limit`.
+/// The number of further sessions that an extension needs until an interval excludes `limit`.
 pub fn sessions_more(limit: f64, found: &Estimate, pairs: u32, planned: u32) -> Option<u32> {
     let needed = sessions_to_clear_by_sequence(limit, found, pairs, (CONFIDENCE, POWER), planned)?;
     Some(needed.max(SESSIONS_MIN).max(found.sessions + 1) - found.sessions)
@@ -70,5 +71,5 @@ pub fn sessions_more(limit: f64, found: &Estimate, pairs: u32, planned: u32) -> 
 /// Of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// The chance that a forecast leaves for the limit to be cleared.
+/// The probability, assumed by forecasts, that the interval will exclude the limit.
 const POWER: f64 = 0.8;

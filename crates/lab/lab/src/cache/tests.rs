@@ -2,14 +2,14 @@ use std::fs;
 
 use super::*;
 
-/// Beside the executable under test: temporary folders may be in memory.
+/// Beside the executable under test, because temporary folders may be in memory.
 fn folder() -> tempfile::TempDir {
     let executable = std::env::current_exe().unwrap();
     tempfile::tempdir_in(executable.parent().unwrap()).unwrap()
 }
 
 #[test]
-fn a_file_is_read_into_the_cache_and_put_out_of_it() {
+fn a_file_is_prefetched_and_evicted() {
     let folder = folder();
     let path = folder.path().join("twin.db");
     fs::write(&path, vec![7; 8 << 20]).unwrap();
@@ -49,7 +49,7 @@ fn a_missing_file_is_an_error() {
 }
 
 #[test]
-fn what_fincore_says_is_added_up() {
+fn lines_of_fincore_are_summed() {
     let sum = |resident, size| Some(Residence { resident, size });
     assert_eq!(parse("4096 8192\n0 100\n"), sum(4096, 8292));
     assert_eq!(parse("0 0\n"), sum(0, 0));

@@ -96,7 +96,7 @@ fn by_operation(blocks: &[BlockSample]) -> BTreeMap<(Operation, u32), BTreeMap<&
     found
 }
 
-/// The value of an arm in a session; none for one that was never measured in a round with its control.
+/// The value of an arm in a session; none without a round with its control.
 fn of_session(arm: &str, rounds: &Rounds, plain: Option<&Rounds>) -> Option<f64> {
     let values: Vec<f64> = match plain {
         Some(plain) if arm != PLAIN => rounds

@@ -1,13 +1,15 @@
 //! The database of one arm and page size, and the operations on it.
 //!
 //! - misses-by-construction: SQLite's counters of a connection (SQLITE_DBSTATUS_CACHE_MISS and
-//!   SQLITE_DBSTATUS_CACHE_WRITE) can't be read without unsafe code, which this crate forbids. Each row has a page of
-//!   its own, and each block begins with a new connection, whose cache is empty: a page that is visited once is read
-//!   once. `PRAGMA page_count` says how many pages there are besides the rows'.
+//!   SQLITE_DBSTATUS_CACHE_WRITE) cannot be read without unsafe code, which this crate forbids.
+//!   Each row has a page of its own, and each block begins with a new connection, whose cache is
+//!   empty: a page that is visited once is read once. `PRAGMA page_count` determines the number of
+//!   the other pages.
 //! - no-page-pool: `pool_size=0`. Selenite's page pool answers reads without decryption. A coefficient is the cost of a
 //!   page that is read from the file; how many are is for the observation to say.
-//! - sqlite-included: a cost in clear has what SQLite does for the operation, such as the UPDATE of a row on the page.
-//!   That is the same in all arms, and not in their differences.
+//! - sqlite-included: an unencrypted cost includes SQLite's own work for the operation, such as the
+//!   UPDATE of a row on the page. That work is the same in all arms, and cancels in their
+//!   differences.
 //! - one-log: pages written, commits and the checkpoint are measured one after the other in one write-ahead log.
 
 use std::collections::BTreeMap;
@@ -47,7 +49,7 @@ impl ArmDatabase {
     /// Makes a database of `bytes` bytes; `suite` is none for one in clear.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn create(
         path: &Path,
         key_file: &Path,
@@ -100,7 +102,7 @@ impl ArmDatabase {
     /// Reads all pages of the table in their order.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn read_sequential(&self) -> Result<f64, WorkerError> {
         let connection = Native.open(&self.spec)?;
         let mut statement = connection.prepare("SELECT sum(stamp) FROM t")?;
@@ -118,7 +120,7 @@ impl ArmDatabase {
     /// Reads rows by their key, each once, in random order.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn read_random(&self, random: &mut ChaCha20Rng) -> Result<f64, WorkerError> {
         let count = self.rows.min(READS);
         let ids = self.draw(count, random);
@@ -135,11 +137,11 @@ impl ArmDatabase {
         ns
     }
 
-    /// Changes pages that are in SQLite's cache in one transaction, then in a transaction each, and copies the log to
-    /// the database.
+    /// Changes pages that are in SQLite's cache in one transaction, then in one transaction each,
+    /// and checkpoints the log.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn write(&self, random: &mut ChaCha20Rng) -> Result<LogTimes, WorkerError> {
         // In the cache, with the inner pages.
         let count = self.rows / WRITTEN_SHARE;
@@ -179,7 +181,7 @@ impl ArmDatabase {
     /// Opens the database, reads a row and closes it, again and again.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn open(&self) -> Result<f64, WorkerError> {
         let part = Part::start();
         for _ in 0..OPENS {
@@ -193,7 +195,7 @@ impl ArmDatabase {
     /// Copies all pages to a new database of the same arm, by SQLite's online backup.
     ///
     /// # Errors
-    /// What SQLite and the engine say.
+    /// Errors of the engine and of SQLite.
     pub fn back_up(&self) -> Result<f64, WorkerError> {
         let target = DatabaseSpec {
             path: self.spec.path.with_extension("backup"),
@@ -218,7 +220,7 @@ impl ArmDatabase {
         ns
     }
 
-    /// So many keys of rows.
+    /// Random keys of `count` rows.
     fn draw(&self, count: u32, random: &mut ChaCha20Rng) -> Vec<u32> {
         let mut ids: Vec<u32> = (1..=self.rows).collect();
         ids.shuffle(random);
@@ -240,7 +242,7 @@ fn close(connection: Connection) -> Result<(), WorkerError> {
 
 /// SQLite's own default: 2 MB.
 const CACHE_KIB: u32 = 2000;
-/// A quarter of the rows is changed: half of the cache, of the largest database.
+/// A quarter of the rows is changed: in the largest database, half of the cache.
 const WRITTEN_SHARE: u32 = 4;
 /// Reads of a block, if there are as many rows.
 const READS: u32 = 512;

@@ -1,7 +1,7 @@
-//! The cipher alone, on pieces as engines append them to a log that is no log of pages.
+//! The cipher alone, on records as engines append them to a log that does not consist of pages.
 //!
-//! Those engines (PostgreSQL, MariaDB, SQL Server) are not here to be measured: their own cost of a record is in both
-//! systems, and the cipher is the difference.
+//! Those engines (PostgreSQL, MariaDB, SQL Server) are not measured: their own cost of a record is
+//! the same with and without encryption, and the cipher is the difference.
 
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ impl RecordSealing {
     /// CPU nanoseconds of a piece of `bytes` bytes.
     ///
     /// # Errors
-    /// None that can be provoked.
+    /// None is known.
     pub fn measure(&mut self, bytes: u32) -> Result<f64, WorkerError> {
         let plain = vec![0x5a; bytes as usize];
         let mut sealed = plain.clone();

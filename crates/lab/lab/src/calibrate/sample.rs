@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct SessionSpec {
     /// A folder that does not exist. The session makes it, and removes it at its end.
     pub folder: PathBuf,
-    /// Of the order of blocks.
+    /// The seed of the order of blocks.
     pub seed: u64,
     /// How long it may take. Two rounds are run however long they take.
     pub milliseconds: u64,
@@ -64,5 +64,5 @@ pub struct SessionSamples {
     pub conversions: Vec<ConversionSample>,
 }
 
-/// The second copy of the database in clear. What it costs more or less than the first is the floor.
+/// The second copy of the unencrypted database. Its difference from the first is the floor.
 pub const PLAIN2: &str = "plain2";

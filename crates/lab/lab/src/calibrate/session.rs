@@ -4,9 +4,9 @@
 //!   particular to an instance (memory, the place of a file) differs between sessions.
 //! - random-then-reversed: operations come in random order, and in each operation all arms; the next round has the
 //!   reverse order. Drift within two rounds cancels.
-//! - same-work: a block does the same work in all arms. Triple DES alone has fewer rounds and smaller databases: with
-//!   those of others it would take eight of ten seconds. What a block costs once is shared by fewer pages then, which
-//!   is 2 % of what a page costs.
+//! - same-work: a block does the same work in all arms. Only Triple DES has fewer rounds and
+//!   smaller databases: with those of others it would take eight of ten seconds. The fixed cost of
+//!   a block is then divided by fewer pages, which adds 2 % to the cost of a page.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -35,21 +35,21 @@ pub const SESSION_ARGUMENT: &str = "plan-session";
 /// Measures what `spec` asks for, and prints it on standard output.
 ///
 /// # Errors
-/// What SQLite, the engine and the system say. The folder is removed in any case.
+/// Errors of SQLite, the engine and the system. The folder is removed in any case.
 pub fn serve(spec: &str) -> Result<(), WorkerError> {
     let spec: SessionSpec = serde_json::from_str(spec).map_err(|error| WorkerError::NoRequest(error.to_string()))?;
     let mut out = std::io::stdout();
     run(&spec, &mut |line| {
         let text = serde_json::to_string(line).map_err(|error| WorkerError::Engine(error.to_string()))?;
-        // No one listens any more: the calibration was interrupted.
+        // The reader has closed the pipe: the calibration was interrupted.
         writeln!(out, "{text}").map_err(WorkerError::io("write to", "standard output"))
     })
 }
 
-/// Measures, and hands every line to `print`.
+/// Carries out the measurements, and passes every line to `print`.
 ///
 /// # Errors
-/// As of [`serve`]; what `print` says.
+/// As for [`serve`], and those of `print`.
 pub fn run(
     spec: &SessionSpec,
     print: &mut dyn FnMut(&SessionLine) -> Result<(), WorkerError>,
@@ -86,12 +86,12 @@ struct SessionFolder(PathBuf);
 
 impl Drop for SessionFolder {
     fn drop(&mut self) {
-        // What can't be removed is the parent's to remove.
+        // The parent removes what cannot be removed here.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// What is measured under one clock, or under several one after the other.
+/// One measurement, or several that are made one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
     ReadSequential,
@@ -113,7 +113,7 @@ struct Block {
     arm: String,
 }
 
-/// What a session measures with.
+/// The resources of a session.
 struct Session {
     random: ChaCha20Rng,
     suites: Vec<Suite>,
@@ -236,7 +236,7 @@ impl Session {
         for (operation, ns) in self.times(block)? {
             let bytes = match operation.has_size() {
                 true => block.bytes,
-                // A commit without its page, whatever that page's size.
+                // The cost of a commit excludes its page, and so does not depend on the page size.
                 false if operation == Operation::Commit && block.bytes != PAGE_SIZES[0] => continue,
                 false => 0,
             };
@@ -286,12 +286,12 @@ impl Session {
     }
 }
 
-/// By how much less a suite does in a block.
+/// The factor by which a suite does less work in a block.
 fn slowness(suite: Suite) -> u32 {
     if suite.is_deprecated() { 4 } else { 1 }
 }
 
-/// A random key, as the engine wants it.
+/// Writes a random key in the engine's format.
 fn make_key(path: &Path) -> Result<(), WorkerError> {
     let mut key = [0; 32];
     let random = std::fs::File::open(RANDOM).and_then(|mut file| file.read_exact(&mut key));
@@ -326,8 +326,8 @@ const MIB: f64 = 1_048_576.0;
 /// One in random order and one in the reverse order.
 const ROUNDS_MIN: u32 = 2;
 
-/// A suite that takes a hundred times as long as others is measured in every fourth round: its own cost is as many
-/// times larger than the noise.
+/// A suite that takes a hundred times as long as others is measured in every fourth round: its own
+/// cost exceeds the noise by the same factor.
 const SLOW_ROUNDS: u32 = 4;
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ fn cell(measured: &Measured) -> String {
     }
 }
 
-/// The largest difference between two copies in clear that their interval has.
+/// The largest difference between two unencrypted copies within their interval.
 fn limit(floor: &Measured) -> f64 {
     match floor.interval(CONFIDENCE) {
         Some(interval) => interval.low.abs().max(interval.high.abs()),
@@ -164,7 +164,8 @@ fn limit(floor: &Measured) -> f64 {
     }
 }
 
-/// Whether a difference is one: zero is not in its interval, and two copies in clear differ by less.
+/// Whether a difference is resolved: zero is not in its interval, and it exceeds the difference of
+/// two unencrypted copies.
 fn is_resolved(measured: &Measured, floor: f64) -> bool {
     let has_zero = measured
         .interval(CONFIDENCE)

@@ -34,7 +34,7 @@ impl TlsEndpoint {
     /// All versions, with one certificate.
     ///
     /// # Errors
-    /// [`WorkerError::Engine`] for what the libraries say.
+    /// [`WorkerError::Engine`] for errors of the libraries.
     pub fn all() -> Result<Vec<(&'static str, Self)>, WorkerError> {
         let key = KeyPair::generate_for(&PKCS_RSA_SHA256).map_err(engine_error)?;
         let mut params = CertificateParams::new([HOST.to_owned()]).map_err(engine_error)?;
@@ -61,7 +61,7 @@ impl TlsEndpoint {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.clone()], key.clone_key())
             .map_err(engine_error)?;
-        // As the server has them.
+        // The same setting as in the server.
         server.session_storage = Arc::new(NoServerSessionStorage {});
         server.send_tls13_tickets = 0;
         let mut roots = RootCertStore::empty();
@@ -80,7 +80,7 @@ impl TlsEndpoint {
     /// CPU nanoseconds of the server's side of a handshake.
     ///
     /// # Errors
-    /// What rustls says.
+    /// Errors of rustls.
     pub fn handshake(&self) -> Result<f64, WorkerError> {
         let mut sum = 0.0;
         for _ in 0..HANDSHAKES {
@@ -93,7 +93,7 @@ impl TlsEndpoint {
     /// received.
     ///
     /// # Errors
-    /// What rustls says.
+    /// Errors of rustls.
     pub fn packet(&self, bytes: u32) -> Result<f64, WorkerError> {
         let (mut server, mut client, _) = self.connect()?;
         let packet = vec![0x5a; bytes as usize];
@@ -106,7 +106,7 @@ impl TlsEndpoint {
             }
         }
         let mut buffer = packet.clone();
-        // All of a direction under one clock: reading the clock takes as long as a small packet.
+        // One clock reading for all packets of a direction, because it takes as long as a small packet.
         let part = Part::start();
         let received = receive(&mut server, &wire, &mut buffer)?;
         let receive_ns = mean_ns(part, count)?;
@@ -166,7 +166,7 @@ impl TlsEndpoint {
 /// CPU nanoseconds of a packet in clear: a copy to a buffer.
 ///
 /// # Errors
-/// None that can be provoked.
+/// None is known.
 pub fn copy(bytes: u32) -> Result<f64, WorkerError> {
     let packet = vec![0x5a; bytes as usize];
     let mut buffer = packet.clone();
@@ -177,8 +177,8 @@ pub fn copy(bytes: u32) -> Result<f64, WorkerError> {
     mean_ns(part, COPIES)
 }
 
-/// Takes packets off the wire, and answers how many bytes they had. Plaintext is read as it comes, since rustls keeps
-/// only 16 KiB of it.
+/// Receives packets from the wire, and returns their size in bytes. Plaintext is read as it
+/// arrives, because rustls buffers only 16 KiB of it.
 fn receive(server: &mut ServerConnection, wire: &[u8], buffer: &mut [u8]) -> Result<usize, WorkerError> {
     let (mut rest, mut received) = (wire, 0);
     while !rest.is_empty() {

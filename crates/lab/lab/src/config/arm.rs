@@ -9,37 +9,37 @@ use serde::Deserialize;
 use super::error::ConfigError;
 use super::quantity::Size;
 
-/// An encrypted arm, as it is configured.
+/// The configuration of an encrypted arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmConfig {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Which engine: one of [`ENGINES`], or any name with a `worker`.
+    /// The name of the engine: one of [`ENGINES`], or any name with a `worker`.
     pub engine: String,
-    /// What it seals databases in, by the engine's own name.
+    /// The cipher, by the engine's own name.
     pub cipher: String,
-    /// What else the engine is told.
+    /// Further options of the engine.
     pub settings: BTreeMap<String, String>,
     /// Whether it may use AES instructions.
     pub aes_instructions: bool,
-    /// Bytes of Selenite's page pool, of each process; none if the arm does not say.
+    /// Size of Selenite's page pool in each process, in bytes; none if the arm does not set it.
     pub pool: Option<u64>,
     /// The program of another engine.
     pub worker: Option<PathBuf>,
 }
 
-/// The engines that the lab knows where to find.
+/// The engines whose workers the lab can find.
 pub const ENGINES: [&str; 5] = ["selenite", "sqlite", "sqlcipher", "sqlite3mc", TRANSIT];
-/// The engine that is a server, and whose ciphers are what of a connection is encrypted.
+/// The engine that is a server. Its ciphers are modes of encryption of a connection.
 pub const TRANSIT: &str = "tds";
-/// The plain arm: stock SQLite in clear.
+/// The name of the plain arm: unencrypted stock SQLite.
 pub const PLAIN_ARM: &str = "plain";
-/// Its second copy.
+/// The name of its second copy.
 pub const FLOOR_ARM: &str = "plain2";
-/// What the name of an engine's own plain arm ends with.
+/// The suffix of the name of an engine's own plain arm.
 pub const OWN_PLAIN: &str = "-plain";
 
-/// The parameter of Selenite's URI.
+/// The parameter of Selenite's URI for the page pool.
 const POOL_SIZE: &str = "pool_size";
 
 #[derive(Clone, Debug, Deserialize)]

@@ -1,4 +1,4 @@
-//! A cell: one kind of work, in one state of the caches.
+//! A cell: one kind of work in one cache state.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,33 +10,35 @@ use super::error::ConfigError;
 use super::online::{self, Online};
 use super::quantity::Time;
 
-/// A cell, ready to be run. In the store it is JSON.
+/// A resolved cell. In the store it is JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name for people.
+    /// The display name.
     pub label: String,
-    /// Which dataset.
+    /// The name of the dataset.
     pub data: String,
-    /// What is done. A [`Workload::Convert`] to [`TO_ARM`] is one from clear to the cipher of each arm.
+    /// The work. A [`Workload::Convert`] to [`TO_ARM`] converts an unencrypted database to the
+    /// cipher of each arm.
     pub work: Workload,
-    /// Where the pages are when the clock starts.
+    /// The location of the pages when the clock starts.
     pub cache: CacheState,
-    /// How many processes do it together.
+    /// The number of processes that work concurrently.
     pub processes: u32,
-    /// Whether arms without a page pool get as much more of SQLite's cache as the others have in theirs.
+    /// Whether arms without a page pool get as much additional SQLite page cache as the others have
+    /// in their pools.
     #[serde(default)]
     pub same_memory: bool,
     /// Whether it counts for the verdict of an arm.
     pub gating: bool,
-    /// Where pages are re-encrypted while it is done: then its work is a [`Workload::Hummer`] that ends when it is
-    /// told to.
+    /// How pages are re-encrypted during the work; the work is then a [`Workload::Hummer`] that
+    /// ends on a control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online: Option<Online>,
 }
 
-/// Where pages are before a block.
+/// The location of pages before a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
@@ -48,7 +50,7 @@ pub enum CacheState {
     Page,
 }
 
-/// Instead of a cipher in `convert`: that of each arm.
+/// The value of `convert` that means the cipher of each arm.
 pub const TO_ARM: &str = "arm";
 
 /// Whether work changes the rows or the file.
@@ -73,7 +75,7 @@ pub fn writes(work: &Workload) -> bool {
     }
 }
 
-/// How many connections of one process a kind of work has open at once.
+/// The number of connections that a kind of work has open concurrently in one process.
 #[must_use]
 pub fn connections(work: &Workload) -> u32 {
     match work {
@@ -303,7 +305,7 @@ impl WorkTable {
         })
     }
 
-    /// How pages are re-encrypted meanwhile, if they are.
+    /// How pages are re-encrypted during the work, if they are.
     fn online(&self, cache: CacheState) -> Result<Option<Online>, String> {
         if self.kind != Kind::Online {
             return Ok(None);
@@ -314,7 +316,7 @@ impl WorkTable {
         Online::resolve(self.phase, self.administrator.clone(), self.options.clone()).map(Some)
     }
 
-    /// A key that this kind of work has no use for is a mistake, never ignored.
+    /// A key that this kind of work does not use is an error, never ignored.
     fn refuse_strangers(&self) -> Result<(), String> {
         let scans = matches!(self.kind, Kind::Like | Kind::Equal);
         let online = self.kind == Kind::Online;
@@ -343,9 +345,9 @@ impl WorkTable {
     }
 }
 
-/// Of ten loops: reads, updates, inserts.
+/// Parses a mix: reads, updates and inserts in ten loops.
 ///
-/// Errors: what is wrong with it.
+/// Errors: the reason.
 pub fn parse_mix(text: &str) -> Result<[u8; 3], String> {
     let parts: Vec<u8> = text
         .split('/')
@@ -399,14 +401,14 @@ fn label(work: &Workload, cache: CacheState, processes: u32, same_memory: bool) 
     format!("{what}, {cache}{memory}")
 }
 
-/// More processes than that measure the scheduler.
+/// With more processes, the measurement would be that of the scheduler.
 const PROCESSES_MAX: u32 = 256;
 /// SQL Server's own default.
 const PACKET_SIZE: u16 = 4096;
 /// MS-TDS 2.2.6.4.
 const PACKET_SIZE_MIN: u16 = 512;
 const PACKET_SIZE_MAX: u16 = 32767;
-/// An int counts them.
+/// The server's loop counter is an int.
 const TURNS_MAX: u64 = 1_000_000_000;
-/// More rows than that take longer than a block should.
+/// With more rows, a block takes too long.
 const ROWS_MAX: u64 = 10_000_000;

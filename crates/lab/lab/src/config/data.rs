@@ -1,4 +1,4 @@
-//! What databases hold: `[data]`, and `[data.NAME]` where cells need different ones.
+//! The contents of databases: `[data]`, and `[data.NAME]` where cells need different ones.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use super::error::ConfigError;
 use super::quantity::Size;
 
-/// The name of the dataset of `[data]` itself.
+/// The name of the dataset in `[data]` itself.
 pub const MAIN: &str = "main";
 
 /// One table.
@@ -23,7 +23,7 @@ pub(super) struct DataTable {
     indexes: Option<u32>,
 }
 
-/// All tables, by name; [`MAIN`] first of all.
+/// All tables, by name; [`MAIN`] first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DataTables(pub(super) BTreeMap<String, DataTable>);
 
@@ -64,7 +64,7 @@ impl DataTable {
     }
 }
 
-/// The kind of a dataset, as it is configured.
+/// The kind of a dataset, as in a configuration.
 #[must_use]
 pub fn kind(dataset: &Dataset) -> &'static str {
     match dataset {
@@ -75,7 +75,7 @@ pub fn kind(dataset: &Dataset) -> &'static str {
     }
 }
 
-/// The kind of dataset that some work needs; none if any will do.
+/// The kind of dataset that some work requires; none if any is suitable.
 #[must_use]
 pub fn needs(work: &Workload) -> Option<&'static str> {
     match work {
@@ -146,7 +146,8 @@ impl<'de> Visitor<'de> for Tables {
     }
 }
 
-/// A table of that name, or else a key that is not known.
+/// Deserialises the value of a key of `[data]`: a table makes the key a name; any other value is
+/// that of an unknown key.
 struct Named<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Named<'_> {
@@ -177,14 +178,14 @@ impl<'de> Visitor<'de> for Named<'_> {
     }
 }
 
-/// In the words of serde, which the reader of errors knows.
+/// In serde's words, which the formatting of errors expects.
 fn unknown(key: &str) -> String {
     format!("unknown field `{key}`, expected one of `kind`, `size`, `rows`, `indexes`")
 }
 
 /// With a smaller scan only the start of the query is measured.
 const SCAN_MIN: u64 = 1 << 20;
-/// Larger than that, sessions copy for hours.
+/// With a larger one, sessions copy for hours.
 const SCAN_MAX: u64 = 64 << 30;
-/// As of `SCAN_MAX`.
+/// As for `SCAN_MAX`.
 const ROWS_MAX: u64 = 100_000_000;

@@ -1,20 +1,20 @@
-//! What is wrong with a configuration, and where.
+//! Errors of a configuration, with their position.
 
 use std::fmt;
 
 /// Why a configuration is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The line, from 1, where it is known.
+    /// The line, counted from 1, if known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The error.
     pub what: String,
-    /// What to do.
+    /// Advice on what to do.
     pub next: Option<String>,
 }
 
 impl ConfigError {
-    /// An error that belongs to no line.
+    /// An error without a line.
     pub(crate) fn new(what: impl Into<String>) -> ConfigError {
         ConfigError {
             line: None,
@@ -23,20 +23,20 @@ impl ConfigError {
         }
     }
 
-    /// The same, at a byte of the text.
+    /// Sets the line, from a byte offset of the text.
     pub(crate) fn at(mut self, text: &str, offset: usize) -> ConfigError {
         self.line
             .get_or_insert_with(|| text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1);
         self
     }
 
-    /// The same, with what to do.
+    /// Sets the advice.
     pub(crate) fn next(mut self, next: impl Into<String>) -> ConfigError {
         self.next = Some(next.into());
         self
     }
 
-    /// A name that is none of those there are, with the nearest of them.
+    /// An unknown name, with the most similar of the known ones.
     pub(crate) fn unknown(kind: &str, name: &str, names: &[&str]) -> ConfigError {
         let all = names.join(", ");
         let next = match nearest(name, names) {
@@ -46,7 +46,7 @@ impl ConfigError {
         ConfigError::new(format!("unknown {kind} `{name}`")).next(next)
     }
 
-    /// What the TOML reader said.
+    /// An error of the TOML parser.
     pub(crate) fn of_toml(error: &toml::de::Error, text: &str) -> ConfigError {
         let told = error.message();
         let mut names = told.split('`').skip(1).step_by(2);
@@ -66,7 +66,7 @@ impl ConfigError {
     }
 }
 
-/// The name that is most like `name`, if any is much like it.
+/// The name most similar to `name`, if one is similar enough.
 pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let likeness = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
     names
@@ -105,5 +105,5 @@ impl LowercaseFirst for str {
     }
 }
 
-/// As alike as `colt` and `cold`.
+/// The similarity of `colt` and `cold`.
 const LIKE: f64 = 0.7;

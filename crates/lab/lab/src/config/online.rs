@@ -1,4 +1,4 @@
-//! Work that goes on while an administrator has every page re-encrypted.
+//! Work during an administrator's re-encryption of every page.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::quantity::Time;
 
-/// How that goes.
+/// The parameters of the re-encryption.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Online {
-    /// How long work goes on before and after, and between where no process seals.
+    /// The duration of the phases before and after, and of the phase `during` in arms without a
+    /// re-encryption, in milliseconds.
     pub phase_ms: u64,
-    /// The administrator's program; none for the one that runs the study.
+    /// The administrator's program; none for the program that runs the study.
     pub administrator: Option<PathBuf>,
-    /// What that is told besides the database and `--new-key`.
+    /// Its arguments besides the database and `--new-key`.
     pub options: Vec<String>,
 }
 
@@ -35,17 +36,17 @@ impl Online {
         })
     }
 
-    /// How long a phase is.
+    /// The duration of a phase.
     #[must_use]
     pub fn phase(&self) -> Duration {
         Duration::from_millis(self.phase_ms)
     }
 }
 
-/// Loops of each process that no process waits for: the lab ends a phase.
+/// More loops than any process runs: the lab ends a phase.
 pub const LOOPS: u64 = 1 << 50;
 
-/// Less is nothing but its beginning and its end.
+/// A shorter phase would consist of its start and its end.
 const PHASE_MIN: Duration = Duration::from_millis(100);
-/// More is a slip of the pen.
+/// A larger value is a mistake.
 const PHASE_MAX: Duration = Duration::from_secs(3600);

@@ -1,4 +1,4 @@
-//! Sizes, times and shares as people write them.
+//! Sizes, times and percentages in a configuration.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,12 +13,12 @@ pub struct Size(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub Duration);
 
-/// A share of one, from `"3%"`: 0.03.
+/// A share between 0 and 1, from `"3%"`: 0.03.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Percent(pub f64);
 
 impl Size {
-    /// Reads it; none if it is no size.
+    /// Parses it; none if it is not a size.
     #[must_use]
     pub fn parse(text: &str) -> Option<Size> {
         let (number, unit) = split(text)?;
@@ -36,7 +36,7 @@ impl Size {
 }
 
 impl Time {
-    /// Reads it; none if it is no time.
+    /// Parses it; none if it is not a time.
     #[must_use]
     pub fn parse(text: &str) -> Option<Time> {
         let (number, unit) = split(text)?;
@@ -56,7 +56,7 @@ impl Time {
 }
 
 impl Percent {
-    /// Reads it; none if it is no share.
+    /// Parses it; none if it is not a percentage.
     #[must_use]
     pub fn parse(text: &str) -> Option<Percent> {
         let number: f64 = text.strip_suffix('%')?.trim_end().parse().ok()?;
@@ -118,7 +118,7 @@ impl<T> Visitor<'_> for Text<T> {
     }
 }
 
-/// An effect of more than this is a slip of the pen.
+/// A larger effect is a mistake.
 const PERCENT_MAX: f64 = 10_000.0;
 
 #[cfg(test)]
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_are_above_nothing() {
+    fn percentages_are_above_zero() {
         assert_eq!(Percent::parse("3%"), Some(Percent(0.03)));
         assert_eq!(Percent::parse("0.5 %"), Some(Percent(0.005)));
         for bad in ["3", "0%", "-1%", "NaN%", "inf%", "%"] {

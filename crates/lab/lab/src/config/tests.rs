@@ -93,7 +93,7 @@ fn an_unknown_key_has_its_line_and_the_nearest_name() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_values_are_refused() {
     for (from, to, part) in [
         ("name = \"s\"", "name = \"s\"\npairs = 3", "even"),
         ("name = \"s\"", "name = \"s\"\npairs = 0", "even"),
@@ -257,7 +257,7 @@ fn a_backup_is_read_and_needs_an_engine_that_makes_one() {
 }
 
 #[test]
-fn a_change_of_key_is_read_and_needs_a_key() {
+fn a_rekey_cell_is_parsed_and_needs_a_key() {
     let rekey = "[[cells]]\nname = \"k\"\nwork = { kind = \"rekey\" }\ncache = \"os\"\n";
     let text = format!("{TEXT}{rekey}");
     let cell = Config::parse(&text).unwrap().cells.pop().unwrap();
@@ -285,7 +285,7 @@ fn too_few_sessions_are_noted() {
 }
 
 #[test]
-fn work_while_pages_are_sealed_anew_is_read_and_stands_alone() {
+fn work_during_a_reencryption_is_parsed_and_excludes_other_work() {
     const ONLINE: &str = "[study]\nname = \"s\"\n[data]\nkind = \"cards\"\nrows = 100\n[[cells]]\nname = \"o\"\nprocesses = 4\n\
         work = { kind = \"online\", phase = \"5s\", options = [\"--max-rate\", \"1MB/s\"] }\n\
         mixes = [\"4/3/3\"]\ncache = \"os\"\n";

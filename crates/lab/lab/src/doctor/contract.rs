@@ -1,4 +1,4 @@
-//! Whether a worker that someone wrote keeps to the protocol.
+//! The conformance check of a worker from another source.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,8 +8,8 @@ use selenite_worker::contract::check;
 use super::Check;
 use crate::drive::WorkerCommand;
 
-/// Puts a worker through the contract, with files of some MiB in `folder`, gone afterwards. A worker that can't be
-/// started has one failed check.
+/// Checks a worker against the contract, with files of some MiB in `folder`, deleted afterwards. A
+/// worker that cannot be started has one failed check.
 #[must_use]
 pub fn contract(command: &WorkerCommand, folder: &Path) -> Vec<Check> {
     let start = || {

@@ -7,7 +7,8 @@ use selenite_worker::protocol::Hello;
 use super::Check;
 use crate::engines::{Engines, OWN_ENGINES, hello};
 
-/// Greets the worker of every engine that is there. A study without one of the program's own can't be run.
+/// Checks that the worker of every available engine answers. A study cannot run without the
+/// program's own engines.
 #[must_use]
 pub fn engines(engines: &Engines) -> Vec<Check> {
     engines.names().iter().map(|engine| check(engines, engine)).collect()
@@ -20,7 +21,7 @@ fn check(engines: &Engines, engine: &str) -> Check {
         Err(error) => return Check::warn(&name, error.to_string(), error.advice()),
     };
     match hello(&command, GREETING) {
-        // One worker serves both of the program's own.
+        // One worker serves both of the program's own engines.
         Ok(hello) if hello.engine != engine && !OWN_ENGINES.contains(&engine) => Check::warn(
             &name,
             format!("{} says that it is {:?}", command.program.display(), hello.engine),
@@ -48,5 +49,5 @@ fn describe(hello: &Hello) -> String {
     )
 }
 
-/// A worker answers in milliseconds; 10 s is for a machine that is busy.
+/// A worker answers in milliseconds; 10 s allow for a busy machine.
 const GREETING: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use super::{Check, existing};
 use crate::cache::{CacheError, PageCache};
 use crate::host::{CpuTimes, LOAD_MAX, Processor, Source, governors, load, perf_counters};
 
-/// Looks at the machine, and at `folder`, where `bytes` will be needed.
+/// Checks the machine, and `folder`, in which `bytes` will be needed.
 #[must_use]
 pub fn machine(source: &Source, folder: &Path, bytes: u64) -> Vec<Check> {
     vec![
@@ -121,7 +121,7 @@ fn clock(source: &Source) -> Check {
 
 fn fincore(cache: &PageCache) -> Check {
     let name = "fincore";
-    // Any file will do, and this program is there.
+    // Any existing file is suitable.
     let program = std::env::current_exe().unwrap_or_default();
     match cache.residence(&program) {
         Ok(_) => Check::ok(name, "proves what is in the page cache"),
@@ -155,7 +155,7 @@ fn disk(folder: &Path, bytes: u64) -> Check {
     Check::ok(name, finding)
 }
 
-/// 1 %: more of it moves elapsed times by as much as what is looked for.
+/// 1 %: more steal changes elapsed times by as much as the effects to be measured.
 const STEAL_ONE_IN: u64 = 100;
-/// Those that are read by a call into the kernel, or over a slow bus.
+/// Clock sources that are read by a system call, or over a slow bus.
 const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];

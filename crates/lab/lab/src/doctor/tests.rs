@@ -8,7 +8,7 @@ fn state(checks: &[Check], name: &str) -> State {
 }
 
 #[test]
-fn a_machine_that_tells_nothing_fails_in_nothing_but_its_tools() {
+fn a_machine_without_facts_fails_only_for_missing_tools() {
     let folder = tempfile::tempdir().unwrap();
     let checks = machine(&Source::at(folder.path()), folder.path(), 1);
     for check in &checks {
@@ -20,7 +20,7 @@ fn a_machine_that_tells_nothing_fails_in_nothing_but_its_tools() {
 }
 
 #[test]
-fn a_machine_whose_time_is_given_to_others_is_told() {
+fn steal_time_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("proc")).unwrap();
     let of = |stat: &str| {
@@ -56,7 +56,7 @@ fn an_own_engine_that_does_not_start_is_a_failure_and_another_a_warning() {
 }
 
 #[test]
-fn a_worker_that_is_none_fails_the_contract() {
+fn a_program_that_is_not_a_worker_fails_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     for program in ["/bin/false", "/nowhere/worker"] {
         let checks = contract(&WorkerCommand::new(program), folder.path());

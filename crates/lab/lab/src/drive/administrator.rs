@@ -1,4 +1,4 @@
-//! A program that an administrator would start while others are at work on a database.
+//! A program of an administrator that runs while others work on a database.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,29 +12,30 @@ use rustix::process::{Signal, kill_process_group};
 use super::failure::{DriveError, Failure};
 use super::worker::{WorkerCommand, has_ended, not_started, pid_of};
 
-/// Its process, killed with all that it started when this is dropped.
+/// Its process, killed with its descendants on drop.
 #[derive(Debug)]
 pub struct Administrator {
     program: PathBuf,
     child: Child,
     began: Instant,
-    /// Where it writes to: a pipe that no one empties would stop it.
+    /// The file of its output, because a pipe that is not read would block it.
     output_file: File,
-    /// Once it was waited for.
+    /// Whether it has been waited for.
     is_over: bool,
 }
 
-/// How a program ended that did what it was told.
+/// The end of a successful program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// How long it ran.
+    /// Its duration.
     pub took: Duration,
-    /// The end of what it wrote.
+    /// The end of its output.
     pub said: String,
 }
 
 impl Administrator {
-    /// Starts it, in a process group of its own. What it writes goes to a file that is made for it, and is removed.
+    /// Starts it in a process group of its own. Its output goes to a file that is created for it
+    /// and removed afterwards.
     ///
     /// # Errors
     /// [`DriveError::NotStarted`].
@@ -67,10 +68,10 @@ impl Administrator {
         })
     }
 
-    /// How it ended; none while it is at work.
+    /// Its end; none while it is running.
     ///
     /// # Errors
-    /// [`DriveError::Died`] if it ended in any other way than with success.
+    /// [`DriveError::Died`] if it ended without success.
     pub fn look(&mut self) -> Result<Option<Ended>, DriveError> {
         if !has_ended(&self.child) {
             return Ok(None);
@@ -92,7 +93,7 @@ impl Administrator {
         }
     }
 
-    /// Kills the group while its first process can't have been replaced by a stranger.
+    /// Kills the group before its first process is reaped, so that its id cannot have been reused.
     fn end(&mut self) {
         if self.is_over {
             return;
@@ -104,12 +105,12 @@ impl Administrator {
         self.is_over = true;
     }
 
-    /// The last [`WORDS_MAX`] bytes of what it wrote.
+    /// The last [`WORDS_MAX`] bytes of its output.
     fn said(&mut self) -> String {
         let mut bytes = Vec::new();
         let size = self.output_file.metadata().map_or(0, |facts| facts.len());
         let from = SeekFrom::Start(size.saturating_sub(WORDS_MAX));
-        // What it said is for people; without it nothing is missing.
+        // The output is for display only, so an error is ignored.
         let _ = self
             .output_file
             .seek(from)

@@ -1,11 +1,11 @@
-//! What can go wrong with a worker.
+//! Failures of a worker.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a worker did not answer as it should have.
+/// Why a worker's answer is missing or invalid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DriveError {
@@ -13,71 +13,71 @@ pub enum DriveError {
     NotStarted {
         /// The executable.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
-        /// What to do.
+        /// Advice on what to do.
         advice: String,
     },
-    /// The worker: it ended instead of answering.
+    /// The worker: it ended without an answer.
     Died {
-        /// Which, and at what.
+        /// The worker and the request.
         at: Failure,
-        /// How it ended: `exit status: 1`.
+        /// Its exit status: `exit status: 1`.
         status: String,
     },
-    /// The worker: it was killed because it did not answer in time.
+    /// The worker: it was killed because it exceeded a time limit.
     Hung {
-        /// Which, and at what.
+        /// The worker and the request.
         at: Failure,
-        /// How long it was given.
+        /// The time limit.
         given: Duration,
     },
-    /// The worker: it was killed because it answered what is no answer.
+    /// The worker: it was killed because its output was not a valid answer.
     Invalid {
-        /// Which, and at what.
+        /// The worker and the request.
         at: Failure,
-        /// What is wrong with it.
+        /// What is wrong with the output.
         what: String,
-        /// The beginning of what it said.
+        /// The beginning of the output.
         line: String,
     },
-    /// The worker can't do it. It goes on.
+    /// The worker cannot carry out the request. It remains usable.
     Refused {
-        /// Which, and at what.
+        /// The worker and the request.
         at: Failure,
-        /// Its words.
+        /// Its message.
         text: String,
     },
-    /// The worker: it is of another version.
+    /// The worker: it has another version of the protocol.
     WrongProtocol {
         /// The executable.
         program: PathBuf,
         /// Its version.
         theirs: u32,
-        /// Ours.
+        /// This program's version.
         ours: u32,
     },
 }
 
-/// Which worker failed at what, and what it had said.
+/// A worker, its request and its diagnostics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The executable.
     pub program: PathBuf,
-    /// What it was asked: `run`.
+    /// The request: `run`.
     pub request: &'static str,
     /// The last lines of its standard error.
     pub stderr: Vec<String>,
 }
 
 impl DriveError {
-    /// Whether the worker can be asked again.
+    /// Whether the worker can receive further requests.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused { .. })
     }
 
-    /// What to do next.
+    /// Advice on what to do next.
     #[must_use]
     pub fn advice(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! A process that prints lines until it ends, and is asked nothing.
+//! A process without requests that prints lines until it ends.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -9,29 +9,29 @@ use super::failure::{DriveError, Failure};
 use super::output_reader::{OutputLine, OutputReader};
 use super::worker::{WorkerCommand, has_ended, kill, not_started};
 
-/// The process, killed with all that it started when this is dropped.
+/// The process, killed with its descendants on drop.
 pub struct LinePrinter {
     program: PathBuf,
     child: Child,
-    /// None once the process was killed.
+    /// None after the process was killed.
     output: Option<OutputReader>,
-    /// What it does, for errors.
+    /// Its task, for error messages.
     task: &'static str,
 }
 
-/// What a process printed.
+/// The output of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrintedLine {
-    /// A line, without its end.
+    /// A line, without its terminator.
     Line(String),
-    /// Nothing yet.
+    /// No line within the time limit.
     Timeout,
     /// It ended with success.
     End,
 }
 
 impl LinePrinter {
-    /// Starts the process, in a process group of its own: Ctrl-C in the terminal reaches this process alone.
+    /// Starts the process in a process group of its own: Ctrl-C in the terminal reaches only the parent.
     ///
     /// # Errors
     /// [`DriveError::NotStarted`].
@@ -60,7 +60,8 @@ impl LinePrinter {
     /// Waits for the next line, at most `limit`.
     ///
     /// # Errors
-    /// [`DriveError::Died`] if it ended without success; [`DriveError::Invalid`] for output that is no line of text.
+    /// [`DriveError::Died`] if it ended without success; [`DriveError::Invalid`] for output that is
+    /// not a line of text.
     pub fn next(&mut self, limit: Duration) -> Result<PrintedLine, DriveError> {
         let line = self
             .output
@@ -74,7 +75,7 @@ impl LinePrinter {
         }
     }
 
-    /// Kills it because what it printed is no line of the protocol.
+    /// Kills it because a line does not conform to the protocol.
     #[must_use]
     pub fn invalid(&mut self, what: &str, line: String) -> DriveError {
         let at = self.kill();
@@ -85,15 +86,15 @@ impl LinePrinter {
         }
     }
 
-    /// Kills it because it took longer than it was given.
+    /// Kills it because it exceeded a time limit.
     #[must_use]
     pub fn hung(&mut self, given: Duration) -> DriveError {
         DriveError::Hung { at: self.kill(), given }
     }
 
-    /// It closed its output: how it ended.
+    /// Its exit status, after it closed its output.
     fn end(&mut self) -> Result<PrintedLine, DriveError> {
-        // Unreaped until its group was killed: its id is ours until then.
+        // It is not reaped before its group is killed: until then its id cannot be reused.
         let deadline = Instant::now() + END_LIMIT;
         while !has_ended(&self.child) && Instant::now() < deadline {
             std::thread::sleep(TICK);
@@ -128,7 +129,7 @@ impl Drop for LinePrinter {
     }
 }
 
-/// Between looks at a process that is about to end.
+/// The polling interval for the end of a process.
 const TICK: Duration = Duration::from_millis(2);
 /// A process that closed its standard output removes its files before it ends.
 const END_LIMIT: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! What a process says on its standard output and standard error, read by a thread each.
+//! Reads the standard output and standard error of a process, with a thread each.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -11,13 +11,13 @@ use std::time::Duration;
 /// One line of output.
 #[derive(Debug, PartialEq, Eq)]
 pub enum OutputLine {
-    /// A line, without its end.
+    /// A line, without its terminator.
     Line(String),
-    /// More than [`LINE_BYTES_MAX`] without an end, or no UTF-8; the beginning of it.
+    /// The beginning of a line that is longer than [`LINE_BYTES_MAX`] or not UTF-8.
     Invalid(String),
-    /// Nothing yet.
+    /// No line within the time limit.
     Timeout,
-    /// Nothing any more.
+    /// The end of the output.
     End,
 }
 
@@ -28,16 +28,16 @@ pub struct OutputReader {
     stderr: Stderr,
 }
 
-/// A process's standard error: its last lines.
+/// The last lines of a process's standard error.
 pub struct Stderr {
     last: Arc<Mutex<VecDeque<String>>>,
-    /// Never says anything: it ends with the thread.
+    /// Nothing is sent on it: it is closed when the thread ends.
     ended: Receiver<()>,
     reader: JoinHandle<()>,
 }
 
 impl OutputReader {
-    /// Reads from now on.
+    /// Starts the threads.
     pub fn new(stdout: ChildStdout, stderr: ChildStderr) -> Self {
         let (sender, lines) = sync_channel(LINES_AHEAD);
         let reader = std::thread::spawn(move || read_lines(stdout, &sender));
@@ -57,7 +57,7 @@ impl OutputReader {
         }
     }
 
-    /// The next line, if there is one.
+    /// The next line, if one is available.
     pub fn pending(&self) -> OutputLine {
         match self.lines.try_recv() {
             Ok(word) => word,
@@ -71,8 +71,8 @@ impl OutputReader {
         self.stderr.last()
     }
 
-    /// Waits for both threads, of a process that was killed. One that is kept from its end by a stranger who holds the
-    /// pipe is left behind after [`CLOSE_TIMEOUT`].
+    /// Waits for both threads of a killed process. A thread that cannot end because another process
+    /// holds the pipe open is abandoned after [`CLOSE_TIMEOUT`].
     pub fn close(self) -> Vec<String> {
         while !matches!(self.next(CLOSE_TIMEOUT), OutputLine::End | OutputLine::Timeout) {}
         drop(self.lines);
@@ -161,13 +161,13 @@ pub fn beginning(text: &str) -> String {
 
 /// 16 MiB: a sample with ten histograms is less than 1 MiB.
 const LINE_BYTES_MAX: u64 = 16 << 20;
-/// A worker answers one line at a time; who floods us waits.
+/// A worker answers one line at a time; one that sends more is blocked.
 const LINES_AHEAD: usize = 4;
-/// As much of a line as someone wants to read.
+/// The part of a line that is shown in error messages.
 const SHOWN_CHARS: usize = 120;
-/// A panic's message and what led to it.
+/// A panic's message and its backtrace.
 const ERROR_LINES: usize = 20;
-/// 1 KiB: more than a line that a person wrote.
+/// 1 KiB: longer than any line of a diagnostic message.
 const ERROR_BYTES_MAX: u64 = 1 << 10;
-/// The pipes of a killed process are closed at once; 2 s is for a machine that swaps.
+/// The pipes of a killed process are closed at once; 2 s allow for a machine that swaps.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);

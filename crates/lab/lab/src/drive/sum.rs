@@ -1,4 +1,4 @@
-//! What the processes of one arm cost together.
+//! The total cost of an arm's processes.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -10,8 +10,9 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use selenite_worker::protocol::Sample;
 use sha2::{Digest as _, Sha256};
 
-/// Adds the samples of processes that worked together: counters are added, elapsed is from the first start to the last
-/// end, pages and bytes of files are the most that one saw. Peaks of memory are added: no less than all had together. Latencies are left out: see [`histograms`].
+/// Adds the samples of processes that worked together: counters are added, elapsed time is from the
+/// first start to the last end, pages and bytes of files are the maximum of the processes. Peaks of
+/// memory are added: an upper bound of the common peak. Latencies are omitted: see [`histograms`].
 pub fn sum(samples: &[Sample]) -> Sample {
     let began_ns = samples.iter().map(|sample| sample.began_ns).min().unwrap_or(0);
     let ended = |sample: &Sample| sample.began_ns.saturating_add(sample.elapsed_ns);
@@ -61,11 +62,11 @@ pub fn sum(samples: &[Sample]) -> Sample {
     }
 }
 
-/// Merges the latencies of processes by operation, into V2-deflate histograms. Nothing is lost: counts of equal buckets
-/// are added.
+/// Merges the latencies of processes by operation, into V2-deflate histograms. The merge is
+/// lossless: counts of equal buckets are added.
 ///
 /// # Errors
-/// What is wrong with which histogram.
+/// The operation whose histogram is invalid, and the reason.
 pub fn histograms(samples: &[Sample]) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut merged: BTreeMap<&str, Histogram<u64>> = BTreeMap::new();
     for (operation, text) in samples.iter().flat_map(|sample| &sample.latencies) {
@@ -87,10 +88,10 @@ pub fn histograms(samples: &[Sample]) -> Result<BTreeMap<String, Vec<u8>>, Strin
     encoded.collect()
 }
 
-/// How many operations are in a histogram.
+/// The number of operations in a histogram.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why the histogram is invalid.
 pub fn count(v2: &[u8]) -> Result<u64, String> {
     of_v2(v2).map(|histogram| histogram.len())
 }
@@ -98,7 +99,7 @@ pub fn count(v2: &[u8]) -> Result<u64, String> {
 /// A quantile of all operations together, in nanoseconds; none if there are none.
 ///
 /// # Errors
-/// What is wrong with a histogram.
+/// The reason why a histogram is invalid.
 pub fn quantile<'a>(all: impl IntoIterator<Item = &'a Vec<u8>>, quantile: f64) -> Result<Option<u64>, String> {
     let mut merged: Option<Histogram<u64>> = None;
     for v2 in all {
@@ -112,7 +113,7 @@ pub fn quantile<'a>(all: impl IntoIterator<Item = &'a Vec<u8>>, quantile: f64) -
     Ok(merged.map(|merged| merged.value_at_quantile(quantile)))
 }
 
-/// One process's answer as it is; of several, a digest of all in order.
+/// The answer of a single process; for several, a digest of all answers in order.
 fn answer(samples: &[Sample]) -> String {
     if let [only] = samples {
         return only.answer.clone();

@@ -10,9 +10,9 @@ use selenite_worker::protocol::{Control, DatabaseSpec, Digest, Done, PLAIN, PROT
 
 use super::*;
 
-/// Long enough for a machine that is busy.
+/// Long enough for a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Short enough to wait for its end.
+/// Short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);
 const HELLO: &str =
     r#"{"ok":{"protocol":4,"engine":"fake","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":[]}}"#;
@@ -27,7 +27,7 @@ fn fake(body: &str) -> WorkerCommand {
     }
 }
 
-/// A worker that says who it is, and does `cases` of sh for what else it is asked.
+/// A worker in sh that answers `hello`, and runs `cases` of sh for other requests.
 fn polite(cases: &str) -> WorkerCommand {
     let rest = r#"*quit*) exit 0;; *) echo '{"ok":{}}';;"#;
     fake(&format!(
@@ -39,12 +39,12 @@ fn hello_error(command: &WorkerCommand, limit: Duration) -> DriveError {
     Worker::start(command).unwrap().hello(limit).unwrap_err()
 }
 
-/// Whether a process is there, be it as a zombie.
+/// Whether a process exists, possibly as a zombie.
 fn is_there(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Waits for the end of a process that was killed, and that only its new parent can wait for.
+/// Waits for the end of a killed process, which only its new parent can reap.
 fn wait_until_gone(pid: u32) {
     let deadline = Instant::now() + LIMIT;
     let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -132,7 +132,7 @@ fn a_worker_that_hangs_is_killed_with_all_that_it_started() {
     let command = fake(r#"sleep 1000 & echo $! >&2; wait"#);
     let mut worker = Worker::start(&command).unwrap();
     let mut pid = worker.pid();
-    // Its child's id is there once the first look fails to see an answer.
+    // The id of its child is known once the first poll has found no answer.
     let mut limit = SHORT;
     let child = loop {
         let error = worker.hello(limit).unwrap_err();
@@ -163,7 +163,7 @@ fn a_dropped_worker_is_gone() {
 }
 
 #[test]
-fn rubbish_is_no_answer() {
+fn an_invalid_line_is_not_an_answer() {
     for rubbish in [
         "echo hi",
         r#"echo '{"ok":{}}'"#,
@@ -186,16 +186,16 @@ fn a_line_without_end_is_no_answer() {
 }
 
 #[test]
-fn a_worker_that_speaks_unasked_is_not_believed() {
+fn output_without_a_request_is_invalid() {
     let mut worker = Worker::start(&fake(r#"echo "$HELLO"; echo "$HELLO""#)).unwrap();
     worker.hello(LIMIT).unwrap();
-    // Whether the second line is there before the next request or after it, it is no digest.
+    // Whether the second line arrives before the next request or after it, it is not a digest.
     let error = worker.ask::<Digest>(&Request::Digest, LIMIT).unwrap_err();
     assert!(matches!(error, DriveError::Invalid { .. }), "{error}");
 }
 
 #[test]
-fn another_version_is_told() {
+fn another_protocol_version_is_reported() {
     let error = hello_error(&fake(r#"echo '{"ok":{"protocol":99}}'"#), LIMIT);
     assert!(
         matches!(
@@ -211,7 +211,7 @@ fn another_version_is_told() {
 }
 
 #[test]
-fn a_refusal_is_no_end() {
+fn a_worker_continues_after_a_refusal() {
     let refusing = polite(r#"*open*) echo '{"error":"no such cipher"}';;"#);
     let mut group = WorkerGroup::start(&refusing, 1, LIMIT).unwrap();
     let error = group.open(&spec(), LIMIT).unwrap_err();
@@ -224,7 +224,7 @@ fn a_refusal_is_no_end() {
 }
 
 #[test]
-fn a_crew_shares_the_work_and_adds_it_up() {
+fn a_group_shares_the_work_and_sums_the_samples() {
     let text = |sample: &Sample| serde_json::to_string(&serde_json::json!({ "ok": sample })).unwrap();
     let mut first = sample(100, 50, "a");
     first.latencies = [("read".to_owned(), histogram(&[1000, 2000]))].into();
@@ -277,7 +277,7 @@ fn controls_are_passed_on_while_work_is_under_way() {
 }
 
 #[test]
-fn one_that_hangs_ends_the_whole_crew() {
+fn a_worker_that_hangs_ends_the_whole_group() {
     let mut group = WorkerGroup::start(&polite(r#"*'"do":"run"'*) sleep 1000;;"#), 3, LIMIT).unwrap();
     let pids = group.pids();
     let error = group.run(&Workload::SelectAll, 1, SHORT, &mut || None).unwrap_err();
@@ -286,7 +286,7 @@ fn one_that_hangs_ends_the_whole_crew() {
 }
 
 #[test]
-fn latencies_that_can_not_be_read_are_rubbish() {
+fn invalid_histograms_are_an_invalid_answer() {
     let mut broken = sample(1, 2, "x");
     broken.latencies = [("read".to_owned(), "AAAA".to_owned())].into();
     let mut command = polite(r#"*'"do":"run"'*) echo "$ANSWER";;"#);

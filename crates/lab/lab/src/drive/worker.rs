@@ -1,4 +1,4 @@
-//! One worker process.
+//! A worker process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,27 +15,27 @@ use serde::de::DeserializeOwned;
 use super::failure::{DriveError, Failure};
 use super::output_reader::{OutputLine, OutputReader, beginning};
 
-/// How a worker is started.
+/// The command that starts a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The executable.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// What is added to this process's environment.
+    /// Variables that are added to this process's environment.
     pub environment: BTreeMap<String, String>,
 }
 
-/// A worker process, killed with all that it started when this is dropped.
+/// A worker process, killed with its descendants on drop.
 pub struct Worker {
     command: WorkerCommand,
     child: Child,
     stdin: Option<ChildStdin>,
-    /// None once the process was killed.
+    /// None after the process was killed.
     output: Option<OutputReader>,
-    /// What was asked and not yet answered, or last asked.
+    /// The current or last request.
     request: &'static str,
-    /// How it ended and its last words, once it has.
+    /// Its exit status and last lines of standard error, once it has ended.
     end: Option<(String, Vec<String>)>,
 }
 
@@ -80,19 +80,19 @@ impl Worker {
         })
     }
 
-    /// Its process id.
+    /// The process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks who it is, and checks that it speaks our version of the protocol.
+    /// Requests [`Hello`], and checks the version of the protocol.
     ///
     /// # Errors
-    /// As of [`Worker::ask`], and [`DriveError::WrongProtocol`].
+    /// As for [`Worker::ask`], and [`DriveError::WrongProtocol`].
     pub fn hello(&mut self, limit: Duration) -> Result<Hello, DriveError> {
         let value: serde_json::Value = self.ask(&Request::Hello { protocol: PROTOCOL }, limit)?;
-        // Another version's hello may have other members, so its number is read first.
+        // The hello of another version may have other fields, so its version is read first.
         let theirs = value.get("protocol").and_then(serde_json::Value::as_u64);
         if let Some(theirs) = theirs.and_then(|number| u32::try_from(number).ok())
             && theirs != PROTOCOL
@@ -108,11 +108,11 @@ impl Worker {
         serde_json::from_value(value).map_err(|error| self.rubbish(&error.to_string(), &line))
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
     /// # Errors
-    /// [`DriveError::Refused`]; after all others it can't be asked again: [`DriveError::Died`], [`DriveError::Hung`] and
-    /// [`DriveError::Invalid`].
+    /// [`DriveError::Refused`]; after all others the worker accepts no further requests:
+    /// [`DriveError::Died`], [`DriveError::Hung`] and [`DriveError::Invalid`].
     pub fn ask<T: DeserializeOwned>(&mut self, request: &Request, limit: Duration) -> Result<T, DriveError> {
         self.tell(request)?;
         let deadline = Instant::now() + limit;
@@ -127,10 +127,10 @@ impl Worker {
         }
     }
 
-    /// Says a line, and waits for nothing.
+    /// Sends a request, and does not wait for an answer.
     ///
     /// # Errors
-    /// [`DriveError::Died`]; [`DriveError::Invalid`] if it spoke without being asked.
+    /// [`DriveError::Died`]; [`DriveError::Invalid`] for output without a request.
     pub(super) fn tell(&mut self, request: &Request) -> Result<(), DriveError> {
         if !matches!(request, Request::Control(_)) {
             self.request = name(request);
@@ -145,10 +145,10 @@ impl Worker {
         }
     }
 
-    /// Waits for an answer, at most `limit`; none if there is none yet.
+    /// Waits for an answer, at most `limit`; none if there is none by then.
     ///
     /// # Errors
-    /// As of [`Worker::ask`], but for [`DriveError::Hung`].
+    /// As for [`Worker::ask`], without [`DriveError::Hung`].
     pub(super) fn answer<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<T>, DriveError> {
         let word = self
             .output
@@ -169,7 +169,7 @@ impl Worker {
         }
     }
 
-    /// Kills it because it took longer than it was given.
+    /// Kills it because it exceeded a time limit.
     pub(super) fn hung(&mut self, given: Duration) -> DriveError {
         self.kill();
         DriveError::Hung {
@@ -178,7 +178,7 @@ impl Worker {
         }
     }
 
-    /// Ends it in peace: says so, and waits; kills it after `limit`.
+    /// Sends `quit` and waits; kills it after `limit`.
     pub fn quit(mut self, limit: Duration) {
         if self.tell(&Request::Quit).is_ok() {
             self.stdin = None;
@@ -186,7 +186,7 @@ impl Worker {
         }
     }
 
-    /// Kills it, and all that it started. Idempotent.
+    /// Kills it and its descendants. Idempotent.
     pub fn kill(&mut self) {
         self.stdin = None;
         if self.end.is_some() {
@@ -216,7 +216,7 @@ impl Worker {
         }
     }
 
-    /// Kills it because what it said is no answer.
+    /// Kills it because its output is not a valid answer.
     pub(super) fn rubbish(&mut self, what: &str, line: &str) -> DriveError {
         self.kill();
         DriveError::Invalid {
@@ -235,7 +235,8 @@ impl Worker {
         }
     }
 
-    /// Waits until the process has ended, leaving it unreaped: its id is ours until its group was killed.
+    /// Waits until the process has ended without reaping it: its id cannot be reused before its
+    /// group was killed.
     fn wait_for_end(&self, limit: Duration) {
         let deadline = Instant::now() + limit;
         while !has_ended(&self.child) && Instant::now() < deadline {
@@ -286,7 +287,7 @@ pub(super) fn has_ended(child: &Child) -> bool {
     !matches!(status, Some(Ok(None)))
 }
 
-/// Kills the group while its first process can't have been replaced by a stranger: it is waited for only afterwards.
+/// Kills the group before its first process is reaped, so that its id cannot have been reused.
 pub(super) fn kill(child: &mut Child) -> String {
     if let Some(pid) = pid_of(child) {
         let _ = kill_process_group(pid, Signal::KILL);
@@ -312,7 +313,7 @@ fn name(request: &Request) -> &'static str {
     }
 }
 
-/// Between looks at a process that is about to end.
+/// The polling interval for the end of a process.
 const TICK: Duration = Duration::from_millis(2);
-/// A process that closed its standard output is given this long to end with a status of its own.
+/// A process that closed its standard output has this much time to exit with its own status.
 const DEATH: Duration = Duration::from_millis(500);

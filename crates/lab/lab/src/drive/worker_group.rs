@@ -1,4 +1,4 @@
-//! The processes of one arm's instance.
+//! The worker processes of one arm's copy.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,22 +20,22 @@ pub struct WorkerGroup {
     hello: Hello,
 }
 
-/// What a block cost all processes of a group together.
+/// The cost of a block for all processes of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupSample {
-    /// Of all processes, without latencies.
+    /// The sum over all processes, without latencies.
     pub sample: Sample,
     /// Latencies by operation: V2-deflate HdrHistograms of nanoseconds.
     pub histograms: BTreeMap<String, Vec<u8>>,
-    /// How much later than the others the last process began, in nanoseconds.
+    /// The delay between the first start and the last one, in nanoseconds.
     pub stagger_ns: u64,
 }
 
 impl WorkerGroup {
-    /// Starts so many processes (at least one), and greets them.
+    /// Starts `count` processes (at least one), and requests [`Hello`] of each.
     ///
     /// # Errors
-    /// As of [`Worker::start`] and [`Worker::hello`].
+    /// As for [`Worker::start`] and [`Worker::hello`].
     pub fn start(command: &WorkerCommand, count: u32, limit: Duration) -> Result<Self, DriveError> {
         let mut first = Worker::start(command)?;
         let hello = first.hello(limit)?;
@@ -48,7 +48,7 @@ impl WorkerGroup {
         Ok(Self { workers, hello })
     }
 
-    /// Who they are.
+    /// The [`Hello`] of the group's engine.
     #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello
@@ -60,10 +60,10 @@ impl WorkerGroup {
         self.workers.iter().map(Worker::pid).collect()
     }
 
-    /// Has the first make a new database.
+    /// Makes a new database, with the first process.
     ///
     /// # Errors
-    /// As of [`Worker::ask`].
+    /// As for [`Worker::ask`].
     pub fn load(
         &mut self,
         database: &DatabaseSpec,
@@ -79,10 +79,10 @@ impl WorkerGroup {
         self.workers[0].ask(&request, limit)
     }
 
-    /// Opens the database in all of them, one after the other. Answers what the first said.
+    /// Opens the database in all processes, one after the other. Returns the answer of the first.
     ///
     /// # Errors
-    /// As of [`Worker::ask`].
+    /// As for [`Worker::ask`].
     pub fn open(&mut self, database: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError> {
         let request = Request::Open {
             database: database.clone(),
@@ -94,10 +94,10 @@ impl WorkerGroup {
         Ok(opened)
     }
 
-    /// Closes the database in all of them; the first is the last, and checkpoints.
+    /// Closes the database in all processes; the first one closes last, and makes the checkpoint.
     ///
     /// # Errors
-    /// As of [`Worker::ask`].
+    /// As for [`Worker::ask`].
     pub fn close(&mut self, limit: Duration) -> Result<(), DriveError> {
         for worker in self.workers.iter_mut().rev() {
             worker.ask::<Done>(&Request::Close, limit)?;
@@ -105,19 +105,20 @@ impl WorkerGroup {
         Ok(())
     }
 
-    /// A digest of all rows, by the first.
+    /// A digest of all rows, by the first process.
     ///
     /// # Errors
-    /// As of [`Worker::ask`].
+    /// As for [`Worker::ask`].
     pub fn digest(&mut self, limit: Duration) -> Result<Digest, DriveError> {
         self.workers[0].ask(&Request::Digest, limit)
     }
 
-    /// Does a block of work: every process its share, all at the same time. `control` is asked about every 200 ms, and
-    /// what it says is passed on to all.
+    /// Runs a block of work: every process its share, concurrently. `control` is polled about every
+    /// 200 ms, and its controls are sent to all processes.
     ///
     /// # Errors
-    /// As of [`Worker::ask`]. After all but [`DriveError::Refused`] every process of the group was killed.
+    /// As for [`Worker::ask`]. After all but [`DriveError::Refused`] every process of the group has
+    /// been killed.
     pub fn run(
         &mut self,
         work: &Workload,
@@ -128,10 +129,10 @@ impl WorkerGroup {
         self.run_asked(work, seed, limit, POLL, control)
     }
 
-    /// The same, where `control` is asked as often as `poll` says.
+    /// As [`WorkerGroup::run`], where `control` is polled at the interval `poll`.
     ///
     /// # Errors
-    /// As of [`WorkerGroup::run`].
+    /// As for [`WorkerGroup::run`].
     pub fn run_asked(
         &mut self,
         work: &Workload,
@@ -157,14 +158,14 @@ impl WorkerGroup {
         })
     }
 
-    /// Ends all of them in peace, or kills them after `limit` each.
+    /// Sends `quit` to all processes, and kills each after `limit`.
     pub fn quit(self, limit: Duration) {
         for worker in self.workers {
             worker.quit(limit);
         }
     }
 
-    /// Kills all of them. Idempotent.
+    /// Kills all processes. Idempotent.
     pub fn kill(&mut self) {
         for worker in &mut self.workers {
             worker.kill();
@@ -195,10 +196,10 @@ impl WorkerGroup {
     }
 }
 
-/// A block of work under way.
+/// A block of work in progress.
 struct RunningBlock<'a> {
     workers: &'a mut [Worker],
-    /// Of every worker; a refusal is one, too.
+    /// The answers of all workers, including refusals.
     answers: Vec<Option<Result<Sample, DriveError>>>,
 }
 
@@ -222,7 +223,7 @@ impl<'a> RunningBlock<'a> {
         self.answers.iter().position(Option::is_none)
     }
 
-    /// Takes the answers that there are; waits for one of the first that is busy, at most `limit`.
+    /// Takes the available answers; waits at most `limit` for the first busy worker.
     fn listen(&mut self, limit: Duration) -> Result<(), DriveError> {
         let mut limit = limit;
         let busy = self.workers.iter_mut().zip(&mut self.answers);
@@ -252,7 +253,7 @@ fn monotonic_ns() -> u64 {
     u64::try_from(nanoseconds).unwrap_or(0)
 }
 
-/// How often the caller is asked for controls.
+/// The interval at which the caller is polled for controls.
 const POLL: Duration = Duration::from_millis(200);
-/// Every process has read its request by then.
+/// Sufficient for every process to have read its request.
 const LEAD_NS: u64 = 50_000_000;

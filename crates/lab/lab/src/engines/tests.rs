@@ -5,7 +5,7 @@ use super::*;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A worker in sh whose cipher takes `$NS` nanoseconds, which `environment` may change.
+/// A worker in sh that reports `$NS` nanoseconds for its cipher; `environment` may change the variable.
 fn fake(folder: &Path, engine: &str, masking: &str) -> PathBuf {
     let hello = format!(
         r#"{{"ok":{{"protocol":4,"engine":"{engine}","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":["aes"],"without_aes":{{{masking}}}}}}}"#
@@ -20,7 +20,7 @@ fn fake(folder: &Path, engine: &str, masking: &str) -> PathBuf {
     path
 }
 
-/// Through sh: a script that was just written can be busy for execve.
+/// Through sh, because execve of a script that was just written can fail as busy.
 fn through_sh(path: &Path) -> WorkerCommand {
     WorkerCommand {
         args: vec![path.display().to_string()],
@@ -106,7 +106,7 @@ fn a_mask_is_proved_by_time() {
 }
 
 #[test]
-fn a_time_of_nothing_proves_no_mask() {
+fn a_time_of_zero_proves_no_mask() {
     let time = |ns| CipherTime {
         seal_ns: ns,
         open_ns: ns,

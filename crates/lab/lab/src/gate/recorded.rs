@@ -1,11 +1,12 @@
-//! Whether anything costs more than it did when it was recorded.
+//! Comparison with a recorded study: whether the cost has increased.
 
 use super::{Answer, Finding, Outcome, Question, chosen, relevant, together};
 use crate::disqualification::{SESSIONS_MIN, disqualifications};
 use crate::summary::{Effect, Summary};
 
-/// Compares with a study that was recorded before. What is chosen is worse if its interval lies above the whole of the
-/// recorded one: more than both are unsure by. The limit of the question is not looked at.
+/// Compares with a recorded study. A chosen cell is worse if its interval is above the whole
+/// recorded one, so that the difference exceeds the uncertainty of both. The limit of the question
+/// is not used.
 #[must_use]
 pub fn judge_recorded(summary: &Summary, recorded: &Summary, question: &Question) -> Answer {
     let (arms, cells, mut reasons) = chosen(summary, question);

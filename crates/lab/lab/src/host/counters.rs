@@ -1,18 +1,18 @@
-//! Counters of the kernel, as text.
+//! Parsers of the kernel's counters.
 
-/// CPU time since the start of the machine, in ticks, of all processors.
+/// CPU time of all processors since boot, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// At work for processes and the kernel, interrupts included.
+    /// Used by processes and the kernel, including interrupts.
     pub busy: u64,
-    /// With nothing to do.
+    /// Idle.
     pub idle: u64,
-    /// Given to others by the hypervisor.
+    /// Given to other guests by the hypervisor.
     pub steal: u64,
 }
 
 impl CpuTimes {
-    /// Reads the first line of /proc/stat (proc_stat(5)). Time of guests is in user time already.
+    /// Parses the first line of /proc/stat (proc_stat(5)). User time already includes that of guests.
     pub fn parse(text: &str) -> Option<Self> {
         let mut fields = text.lines().next()?.split_whitespace();
         if fields.next()? != "cpu" {
@@ -28,7 +28,7 @@ impl CpuTimes {
         })
     }
 
-    /// What passed since an earlier reading; a counter that went back counts as nothing.
+    /// The difference from an earlier reading; a counter that decreased counts as 0.
     pub fn since(self, earlier: Self) -> Self {
         Self {
             busy: self.busy.saturating_sub(earlier.busy),
@@ -37,15 +37,15 @@ impl CpuTimes {
         }
     }
 
-    /// All of it.
+    /// The sum of all states.
     pub fn total(self) -> u64 {
         self.busy + self.idle + self.steal
     }
 }
 
-/// CPU ticks of a process and those of its children that were waited for, of /proc/PID/stat (proc_pid_stat(5)).
+/// CPU ticks of a process and of its reaped children, from /proc/PID/stat (proc_pid_stat(5)).
 pub fn process_ticks(text: &str) -> Option<u64> {
-    // The name is in parentheses and may hold any others.
+    // The name is in parentheses and may contain any characters.
     let fields = text.get(text.rfind(')')? + 1..)?;
     let times: Vec<u64> = fields
         .split_whitespace()
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_has_no_cpu_times() {
+    fn an_invalid_text_has_no_cpu_times() {
         for text in [
             "",
             "cpu",

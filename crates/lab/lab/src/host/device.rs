@@ -1,24 +1,25 @@
-//! /proc/self/mountinfo: what a folder lies on.
+//! /proc/self/mountinfo: the file system of a folder.
 
 use std::path::{Path, PathBuf};
 
-/// A file system that is mounted.
+/// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Where.
+    /// The mount point.
     pub point: PathBuf,
-    /// Its kind: `ext4`.
+    /// The type: `ext4`.
     pub kind: String,
-    /// What it is on: `/dev/vda`.
+    /// The device: `/dev/vda`.
     pub device: String,
-    /// How: `rw,relatime`, then the file system's own.
+    /// The mount options: `rw,relatime`, then those of the file system.
     pub options: String,
     /// MAJOR:MINOR.
     pub number: String,
 }
 
 impl Mount {
-    /// The one that a folder, an absolute path, lies on: the last of those with the longest point above it.
+    /// The mount of a folder, given as an absolute path: the last of those with the longest mount
+    /// point above it.
     pub fn of(folder: &Path, mountinfo: &str) -> Option<Self> {
         let above = mountinfo
             .lines()
@@ -27,7 +28,8 @@ impl Mount {
         above.max_by_key(|mount| mount.point.components().count())
     }
 
-    /// Whether its files are in memory, or put together of others: neither can be evicted as a disk's.
+    /// Whether its files are in memory or in other file systems, so that they cannot be evicted
+    /// like those of a disk.
     pub fn has_no_disk(&self) -> bool {
         [
             "tmpfs", "ramfs", "overlay", "fuse", "nfs", "nfs4", "9p", "virtiofs", "cifs",
@@ -35,7 +37,7 @@ impl Mount {
         .contains(&self.kind.as_str())
     }
 
-    /// Reads a line (proc_pid_mountinfo(5)).
+    /// Parses a line (proc_pid_mountinfo(5)).
     fn parse(line: &str) -> Option<Self> {
         let (front, back) = line.split_once(" - ")?;
         let front: Vec<&str> = front.split(' ').collect();
@@ -51,7 +53,7 @@ impl Mount {
     }
 }
 
-/// White space and backslashes are octal in that file.
+/// White space and backslashes are escaped as octal numbers in that file.
 fn unescape(text: &str) -> String {
     let octal = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     octal
@@ -88,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_no_mount() {
+    fn an_invalid_line_is_not_a_mount() {
         for text in ["", "x", "a - b", "1 2 3 4 / rw - ", "1 2 3 4 / - ext4"] {
             assert_eq!(Mount::of(Path::new("/"), text), None, "{text:?}");
         }

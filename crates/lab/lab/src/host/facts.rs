@@ -1,4 +1,4 @@
-//! What the machine is, for the report.
+//! The properties of the machine, for the report.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::processor::Processor;
 use super::source::Source;
 use crate::summary::HostFacts;
 
-/// Describes the machine, and `folder` on it, in which copies will lie.
+/// Describes the machine, and `folder`, which will contain the copies.
 #[must_use]
 pub fn facts(source: &Source, folder: &Path) -> HostFacts {
     let mut facts = HostFacts::default();
@@ -129,9 +129,9 @@ fn storage(source: &Source, folder: &Path, facts: &mut HostFacts) {
     facts.add("device", device(source, &mount));
 }
 
-/// The model of what a file system is on, and whether it turns.
+/// The model of a file system's device, and whether it is rotational.
 fn device(source: &Source, mount: &Mount) -> Option<String> {
-    // Of a partition, the disk's files lie in the folder above.
+    // For a partition, the disk's files are in the parent folder.
     let read = |name: &str| {
         let paths = ["", "../"].map(|up| format!("sys/dev/block/{}/{up}{name}", mount.number));
         paths.iter().find_map(|path| source.read(path))
@@ -149,7 +149,7 @@ fn device(source: &Source, mount: &Mount) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The governors in use, without repetition; empty if the machine does not tell.
+/// The governors in use, without duplicates; empty if the machine does not report them.
 pub(crate) fn governors(source: &Source) -> Vec<String> {
     let policies = source.names("sys/devices/system/cpu/cpufreq").into_iter();
     let paths = policies.map(|policy| format!("sys/devices/system/cpu/cpufreq/{policy}/scaling_governor"));
@@ -159,7 +159,7 @@ pub(crate) fn governors(source: &Source) -> Vec<String> {
     governors
 }
 
-/// Whether instructions can be counted, as far as files tell, or why not.
+/// Whether instructions can be counted, as far as files show, or why not.
 pub(crate) fn perf_counters(source: &Source) -> Result<(), String> {
     let Some(paranoid) = source.read("proc/sys/kernel/perf_event_paranoid") else {
         return Err("the kernel has no perf events".to_owned());
@@ -180,7 +180,7 @@ pub(crate) fn perf_counters(source: &Source) -> Result<(), String> {
     }
 }
 
-/// Whether a hypervisor is below.
+/// Whether the machine runs under a hypervisor.
 pub(crate) fn has_virtual_processors(source: &Source) -> bool {
     let text = source.read("proc/cpuinfo").unwrap_or_default();
     source.has("sys/hypervisor/type") || Processor::parse(&text).flags.contains("hypervisor")
@@ -228,9 +228,10 @@ impl HostFacts {
     }
 }
 
-/// Half a processor's worth of other work is seen in elapsed time.
+/// Other work of half a processor is visible in elapsed time.
 pub(crate) const LOAD_MAX: f64 = 0.5;
-/// Above 2 a process may not count even its own instructions in user mode (perf_event_open(2), and Debian's 3).
+/// Above 2 a process must not count even its own instructions in user mode (perf_event_open(2), and
+/// Debian's 3).
 const PARANOID_MAX: i32 = 2;
 
 #[cfg(test)]

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the processor is.
+/// The properties of the processor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Processor {
-    /// Its name; of an ARM, its numbers.
+    /// Its name; for an ARM processor, its numbers.
     pub model: Option<String>,
-    /// What it can do, in the kernel's words.
+    /// The flags of its features, as named by the kernel.
     pub flags: BTreeSet<String>,
     /// Logical processors.
     pub threads: u32,
     /// Physical cores; 0 if unknown.
     pub cores: u32,
-    /// Mean of the frequencies at this moment, MHz.
+    /// Mean of the current frequencies, in MHz.
     pub mhz: Option<f64>,
 }
 
 impl Processor {
-    /// Reads the text of /proc/cpuinfo, of x86-64 or ARM.
+    /// Parses /proc/cpuinfo of x86-64 or ARM.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut processor = Self::default();
@@ -59,7 +59,7 @@ impl Processor {
         self.flags.contains("aes")
     }
 
-    /// Those of its abilities that ciphers use, in the kernel's words.
+    /// The flags of the features that ciphers use, as named by the kernel.
     #[must_use]
     pub fn cipher_flags(&self) -> Vec<&'static str> {
         let has = |flag: &&&str| self.flags.contains(**flag);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_is_no_processor() {
+    fn an_invalid_text_is_not_a_processor() {
         for text in ["", "\n\n", "processor", ":::\n:", "flags: aes"] {
             assert_eq!(Processor::parse(text), Processor::default(), "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! What the machine was doing over the time of a block.
+//! The state of the machine during a block.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use crate::summary::HostSample;
 #[derive(Clone, Debug)]
 pub struct HostSampler {
     source: Source,
-    /// Our processes.
+    /// The processes of the study.
     pids: Vec<u32>,
     first: Reading,
 }
 
-/// What the machine was doing between two readings.
+/// The state of the machine between two readings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostWindow {
-    /// Shares of its time.
+    /// Shares of the machine's time.
     pub sample: HostSample,
-    /// How long the machine slept.
+    /// The time that the machine was suspended.
     pub slept: Duration,
-    /// Pages that were swapped in, by anyone; none if the machine does not tell.
+    /// Pages that were swapped in, by any process; none if the machine does not report it.
     pub swapped_in: Option<u64>,
 }
 
@@ -34,7 +34,7 @@ struct Reading {
     monotonic: Duration,
     boottime: Duration,
     cpu: Option<CpuTimes>,
-    /// CPU ticks of our processes and of this one; none if any of them is gone.
+    /// CPU ticks of the study's processes and of this one; none if one of them has ended.
     ours: Option<u64>,
     cpu_pressure_us: Option<u64>,
     io_pressure_us: Option<u64>,
@@ -43,7 +43,8 @@ struct Reading {
 }
 
 impl HostSampler {
-    /// Takes the first reading. `pids` are our workers: their CPU time is not that of others, nor is this process's.
+    /// Takes the first reading. `pids` are the workers: their CPU time and that of this process do
+    /// not count as that of others.
     #[must_use]
     pub fn begin(source: &Source, pids: &[u32]) -> Self {
         Self {
@@ -53,7 +54,7 @@ impl HostSampler {
         }
     }
 
-    /// Takes the second reading, while our workers are still there. `at_s` is for the sample.
+    /// Takes the second reading, while the workers still exist. `at_s` is the time of the sample.
     #[must_use]
     pub fn end(&self, at_s: f64) -> HostWindow {
         window(&self.first, &Reading::take(&self.source, &self.pids), at_s)
@@ -61,7 +62,7 @@ impl HostSampler {
 }
 
 impl HostWindow {
-    /// Why a block over this time does not count; none if it does. Looks at no result.
+    /// Why a block in this interval does not count; none if it does. Independent of the block's results.
     #[must_use]
     pub fn void(&self) -> Option<&'static str> {
         if self.slept > SLEEP_MAX {
@@ -83,7 +84,7 @@ impl Reading {
             io_pressure_us: read("proc/pressure/io").and_then(|text| pressure_total(&text)),
             swapped_in: read("proc/vmstat").and_then(|text| named_number(&text, "pswpin")),
             mhz: frequency(source),
-            // Last, and next to each other: what lies between them would be sleep.
+            // Last, and next to each other: time between the two readings would count as suspension.
             boottime: clock(ClockId::Boottime),
             monotonic: clock(ClockId::Monotonic),
         }
@@ -125,7 +126,7 @@ fn window(first: &Reading, last: &Reading, at_s: f64) -> HostWindow {
     }
 }
 
-/// Mean frequency, MHz: what the driver says, else /proc/cpuinfo.
+/// Mean frequency in MHz: from the driver, otherwise from /proc/cpuinfo.
 fn frequency(source: &Source) -> Option<f64> {
     let cpus = source.names("sys/devices/system/cpu").into_iter();
     let cpus = cpus.filter(|name| {
@@ -150,7 +151,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The two clocks are read one after the other: between them this process may have to wait, but not for so long.
+/// The two clocks are read one after the other; this process may be preempted in between, but not for so long.
 const SLEEP_MAX: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_left_out() {
+    fn unavailable_facts_are_omitted() {
         let window = window(&reading(1), &reading(1), 0.0);
         assert_eq!(window, HostWindow::default());
         assert_eq!(window.void(), None);

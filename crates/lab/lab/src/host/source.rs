@@ -1,9 +1,9 @@
-//! Where facts of the machine are read.
+//! The source of facts about the machine.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// A root with `proc` and `sys`: the machine's, or one made up.
+/// A root with `proc` and `sys`: the machine's, or one for tests.
 #[derive(Clone, Debug)]
 pub struct Source {
     root: PathBuf,
@@ -22,7 +22,7 @@ impl Source {
         Self { root: root.into() }
     }
 
-    /// A file's text without the white space at its ends; none if it is not there or empty.
+    /// A file's text, trimmed; none if the file does not exist or is empty.
     #[must_use]
     pub fn read(&self, path: &str) -> Option<String> {
         let text = fs::read_to_string(self.root.join(path)).ok()?;
@@ -30,13 +30,13 @@ impl Source {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Whether a file or folder is there.
+    /// Whether a file or folder exists.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
 
-    /// The names in a folder, sorted; none of one that is not there.
+    /// The names in a folder, sorted; empty if the folder does not exist.
     #[must_use]
     pub fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root.join(path)).into_iter().flatten().flatten();

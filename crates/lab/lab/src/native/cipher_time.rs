@@ -1,4 +1,4 @@
-//! How long a suite takes for a page, without SQLite and without files.
+//! The time of a suite for a page, without SQLite and without files.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use selenite_cipher::{
 use selenite_worker::WorkerError;
 use selenite_worker::protocol::CipherTime;
 
-/// Seals and opens a page by turns; the medians over the turns.
+/// Seals and opens a page alternately. Returns the medians.
 ///
 /// # Errors
-/// None that can be provoked.
+/// None is known.
 pub fn measure(suite: Suite) -> Result<CipherTime, WorkerError> {
     if std::env::var_os("OPENSSL_ia32cap").is_some() {
         selenite_cipher::prefer_aws_lc();

@@ -84,7 +84,7 @@ fn a_database_in_clear_is_sqlites_own() {
     let database = testbed.load(PLAIN);
     let bytes = std::fs::read(&database.path).unwrap();
     assert_eq!(&bytes[..16], b"SQLite format 3\0");
-    // Bytes reserved in each page.
+    // The header's number of reserved bytes per page.
     assert_eq!(bytes[20], 0);
     let connection = Native.open(&database).unwrap();
     assert!(!Native.status(&connection, &database).unwrap().encrypted);
@@ -147,7 +147,7 @@ fn a_key_of_either_kind_is_changed_and_where_there_is_none_it_is_refused() {
     assert!(run(&clear, Workload::Rekey).unwrap_err().contains("no key to change"));
 }
 
-/// In clear by programs that `scripts/need.sh tests` installs.
+/// The unencrypted backup uses programs that `scripts/need.sh tests` installs.
 #[test]
 fn a_backup_is_made_restored_and_gone_and_what_has_changed_is_a_small_one() {
     let testbed = Testbed::new();
@@ -238,7 +238,7 @@ fn several_connections_and_every_kind_of_key_answer_as_in_clear() {
             assert_eq!(answers[0], answers[1], "{cipher} {work:?}");
         }
     }
-    // The raw key does not open what was made for the other.
+    // The raw key does not open a database made for the age key.
     assert!(Native.open(&testbed.database("AES_192")).is_err());
     let mut other = testbed.database("AES_256");
     other.settings.insert("key".to_owned(), "passphrase".to_owned());

@@ -1,38 +1,39 @@
-//! How random blocks of a file are.
+//! The entropy of blocks of a file.
 
 use std::collections::HashSet;
 use std::fmt;
 
-/// Size of a block: the least that a page of a large file has, and enough bytes to tell.
+/// Size of a block: at most a page of a large file, and enough bytes for a significant estimate.
 pub const BLOCK_BYTES: usize = 4096;
-/// Bits per byte that a random block has at least. Of 4096 random bytes, Shannon's entropy is 7.955 in the mean with a
-/// deviation of 0.004, so 7.9 is missed by none in 10^30; pages of rows in clear have 3 to 6.
+/// The minimum of bits per byte of a random block. Of 4096 random bytes, Shannon's entropy is 7.955
+/// on average with a deviation of 0.004, so that at most one in 10^30 is below 7.9; pages of
+/// unencrypted rows have 3 to 6.
 pub const RANDOM_BITS_MIN: f64 = 7.9;
 
-/// What was seen of some blocks.
+/// Statistics of some blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Entropy {
-    /// How many.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Of them, with less than [`RANDOM_BITS_MIN`].
+    /// Blocks with less than [`RANDOM_BITS_MIN`].
     pub clear: u32,
-    /// Where the first of those is.
+    /// The offset of the first of those.
     pub first_clear: Option<u64>,
-    /// Bits per byte of the one with the least.
+    /// The lowest bits per byte of a block.
     pub least: f64,
-    /// Bits per byte, added up.
+    /// The sum of the blocks' bits per byte.
     sum: f64,
-    /// Aligned 16 bytes of all random blocks.
+    /// Aligned units of 16 bytes in all random blocks.
     pub cells: u32,
-    /// Of them, those that were there before.
+    /// Units that occurred before.
     pub repeats: u32,
-    /// Where the first of those is.
+    /// The offset of the first of those.
     pub first_repeat: Option<u64>,
     seen: HashSet<[u8; CELL_BYTES]>,
 }
 
 impl Entropy {
-    /// Looks at the block at an offset.
+    /// Adds the block at an offset.
     pub(super) fn take(&mut self, offset: u64, block: &[u8; BLOCK_BYTES]) {
         let bits = shannon(block);
         self.least = if self.blocks == 0 { bits } else { self.least.min(bits) };
@@ -53,19 +54,19 @@ impl Entropy {
         }
     }
 
-    /// Gives up the memory that it took to find repetitions.
+    /// Frees the memory for the detection of repetitions.
     pub(super) fn finish(&mut self) {
         self.seen = HashSet::new();
     }
 
-    /// Whether more repeats than what is the same in every page by design, such as a session in its trailer (FORMAT
-    /// 5.1): of pages of 512 bytes, one in 32.
+    /// Whether more units repeat than the fields that are the same in every page by design, such as
+    /// a session in its trailer (FORMAT 5.1): in pages of 512 bytes, one unit in 32.
     #[must_use]
     pub fn is_repetitive(&self) -> bool {
         self.repeats > self.cells / REPEAT_ONE_IN
     }
 
-    /// Bits per byte, the mean of all blocks.
+    /// The mean bits per byte of all blocks.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.blocks == 0 {
@@ -75,7 +76,7 @@ impl Entropy {
         }
     }
 
-    /// Whether all blocks look random, but for so few as no page of rows would be.
+    /// Whether all blocks look random, except for fewer than a database of unencrypted rows would have.
     #[must_use]
     pub fn is_random(&self) -> bool {
         self.blocks > 0 && self.clear <= self.blocks / CLEAR_ONE_IN
@@ -105,11 +106,11 @@ fn shannon(block: &[u8; BLOCK_BYTES]) -> f64 {
     -terms.map(|share| share * share.log2()).sum::<f64>()
 }
 
-/// The block of AES: equal ones of a cipher without a chain come out equal.
+/// The block size of AES: with a cipher without chaining, equal blocks have equal ciphertexts.
 const CELL_BYTES: usize = 16;
-/// Rows in clear under a cipher without a chain repeat more than 5 % in every page that is not full.
+/// In a cipher without chaining, more than 5 % of the units repeat in every page of rows that is not full.
 const REPEAT_ONE_IN: u32 = 20;
-/// SQLite's lock-byte page is never written (sqlite.org/fileformat2.html), and a header may be in clear.
+/// SQLite's lock-byte page is never written (sqlite.org/fileformat2.html), and a header may be unencrypted.
 const CLEAR_ONE_IN: u32 = 100;
 
 #[cfg(test)]

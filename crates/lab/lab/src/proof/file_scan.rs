@@ -1,4 +1,4 @@
-//! What a file shows to someone without a key.
+//! Evidence in a file that is visible without a key.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,25 +11,25 @@ use memchr::memmem::Finder;
 use super::entropy::{BLOCK_BYTES, Entropy};
 use super::{MARKER_BYTES_MIN, ProofError};
 
-/// What was seen in a database file, its WAL and its journal.
+/// The scan of a database file, its WAL and its journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileScan {
     /// The database.
     pub path: PathBuf,
-    /// What was searched for.
+    /// The text that was searched for.
     pub marker: String,
-    /// In which file, and at which byte, it is first.
+    /// The file and the offset of its first occurrence.
     pub marker_at: Option<(PathBuf, u64)>,
-    /// Bytes that were searched.
+    /// The number of searched bytes.
     pub bytes: u64,
-    /// Whether it begins as SQLite's unencrypted files do.
+    /// Whether the file begins with SQLite's header string.
     pub has_header: bool,
-    /// How random the database is.
+    /// The entropy of the database.
     pub entropy: Entropy,
 }
 
 impl FileScan {
-    /// Looks at a database that no process is writing.
+    /// Scans a database that no process is writing.
     ///
     /// # Errors
     /// [`ProofError::ShortMarker`], [`ProofError::Io`].
@@ -61,7 +61,7 @@ impl FileScan {
         })
     }
 
-    /// In words.
+    /// The result of the search as text.
     pub(super) fn place_of_marker(&self) -> String {
         match &self.marker_at {
             Some((path, offset)) if *path == self.path => format!("at byte {offset}"),
@@ -71,7 +71,7 @@ impl FileScan {
     }
 }
 
-/// The database and those of its companions that are there.
+/// The database and its existing companion files.
 fn files(database: &Path) -> Vec<PathBuf> {
     let companions = ["-wal", "-journal"].map(|suffix| {
         let mut path = OsString::from(database);
@@ -82,11 +82,11 @@ fn files(database: &Path) -> Vec<PathBuf> {
     std::iter::once(database.to_owned()).chain(there).collect()
 }
 
-/// Where the needle is first, and how many bytes were searched until then.
+/// The offset of the first occurrence, and the number of bytes searched until then.
 fn search(finder: &Finder<'_>, mut file: impl Read) -> std::io::Result<(Option<u64>, u64)> {
     let overlap = finder.needle().len() - 1;
     let mut buffer = vec![0; BUFFER_BYTES.max(overlap * 2)];
-    // Bytes of the buffer that are the end of what was searched before.
+    // The part of the buffer that is the end of the previous one.
     let mut kept = 0;
     let mut searched: u64 = 0;
     loop {
@@ -107,7 +107,7 @@ fn search(finder: &Finder<'_>, mut file: impl Read) -> std::io::Result<(Option<u
     }
 }
 
-/// Looks at blocks that are spread evenly behind the [`CLEAR_BYTES`].
+/// Reads blocks that are evenly distributed after the [`CLEAR_BYTES`].
 fn sample(file: &File) -> std::io::Result<Entropy> {
     let size = file.metadata()?.len();
     let begin = if size > CLEAR_BYTES { CLEAR_BYTES } else { 0 };
@@ -125,18 +125,19 @@ fn sample(file: &File) -> std::io::Result<Entropy> {
 }
 
 const HEADER: &[u8; 16] = b"SQLite format 3\0";
-/// 1 MiB: larger reads are no faster.
+/// 1 MiB: larger reads are not faster.
 const BUFFER_BYTES: usize = 1 << 20;
-/// An encrypted database may begin with this much in clear: Selenite's prefix, with its superblocks (FORMAT 2.1).
+/// The unencrypted start of an encrypted database has at most this size: Selenite's prefix, with
+/// its superblocks (FORMAT 2.1).
 pub(super) const CLEAR_BYTES: u64 = 64 << 10;
-/// 8 MiB in all: enough to see one block in a thousand, and read in no time.
+/// 8 MiB in total: enough to find one block in a thousand, in negligible time.
 const BLOCKS_MAX: u64 = 2048;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Gives a byte at a time, so that every needle is cut.
+    /// Returns one byte per read, so that every occurrence is split.
     struct Drip<'a>(&'a [u8]);
 
     impl Read for Drip<'_> {
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needle_is_found_wherever_reads_cut_it() {
+    fn a_marker_is_found_wherever_reads_split_it() {
         let finder = Finder::new("Wibble");
         assert_eq!(search(&finder, Drip(b"..WiWibble..")).unwrap(), (Some(4), 10));
         assert_eq!(search(&finder, Drip(b"..WiWibbl")).unwrap(), (None, 9));
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_needle_across_buffers_is_found() {
+    fn a_marker_across_buffers_is_found() {
         let finder = Finder::new("Wibble");
         for shift in 0..8 {
             let mut bytes = vec![b'.'; BUFFER_BYTES * 2];

@@ -1,4 +1,4 @@
-//! Whether every page of a file was re-encrypted, by what it looks like beside what it was.
+//! The check that every page of a file was re-encrypted, by comparison with its previous contents.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,9 +7,9 @@ use std::path::Path;
 use super::ProofError;
 use super::file_scan::CLEAR_BYTES;
 
-/// Compares a database that no process uses with a copy of it from before: no page may be as it
-/// was. A page that is sealed again has another nonce, and so no byte in common but by chance.
-/// Answers how many pages were compared.
+/// Compares a database that no process uses with an earlier copy of it: no page may be unchanged. A
+/// page that is sealed again has another nonce, and so no byte in common except by chance. Returns
+/// the number of compared pages.
 ///
 /// # Errors
 /// [`ProofError::NotAnew`], [`ProofError::Io`].
@@ -17,7 +17,7 @@ pub fn prove_pages_reencrypted(before: &Path, after: &Path, page_size: u32) -> R
     let (mut old, mut new) = (Pages::open(before, page_size)?, Pages::open(after, page_size)?);
     let (mut compared, mut same, mut first) = (0, 0, 0);
     while old.next()? && new.next()? {
-        // SQLite never writes the page of its locks; sealed pages are not zero.
+        // SQLite never writes its lock page; sealed pages are not zero.
         if old.page.iter().all(|byte| *byte == 0) {
             continue;
         }
@@ -39,7 +39,7 @@ pub fn prove_pages_reencrypted(before: &Path, after: &Path, page_size: u32) -> R
     }
 }
 
-/// The pages of a file, behind its superblocks.
+/// The pages of a file, after its superblocks.
 struct Pages<'a> {
     path: &'a Path,
     file: io::BufReader<File>,
@@ -61,7 +61,7 @@ impl<'a> Pages<'a> {
         })
     }
 
-    /// Reads the next; false at the end.
+    /// Reads the next page; false at the end.
     fn next(&mut self) -> Result<bool, ProofError> {
         match self.file.read_exact(&mut self.page) {
             Ok(()) => {
@@ -74,7 +74,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// 1 MiB: larger reads are no faster.
+/// 1 MiB: larger reads are not faster.
 const BUFFER_BYTES: usize = 1 << 20;
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_as_it_was_is_found() {
+    fn an_unchanged_page_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let before = sealed(folder.path(), "before", &[1, 2, 0, 4]);
         let again = sealed(folder.path(), "again", &[11, 12, 0, 14, 15]);

@@ -65,7 +65,7 @@ fn a_random_file_is_encrypted() {
 }
 
 #[test]
-fn a_prefix_in_clear_is_no_objection() {
+fn an_unencrypted_prefix_is_allowed() {
     let mut bytes = random_bytes(18);
     bytes[..64 << 10].fill(0);
     DatabaseCopies::new(&bytes).prove(Claim::Encrypted, true).unwrap();

@@ -1,8 +1,8 @@
-//! What a control does where that is not the arm's own work without a cipher.
+//! The work of a control, where it is not the arm's own work without a cipher.
 
 use crate::summary::{CellSummary, Summary};
 
-/// In a sentence; none for work that is the same for both.
+/// A sentence about it; none if the work of arm and control is the same.
 pub fn of(cell: &CellSummary) -> Option<&'static str> {
     match cell.work.as_str() {
         "convert" => Some("Beside it: an unencrypted copy of an unencrypted database, by SQLite's own VACUUM INTO."),
@@ -21,7 +21,7 @@ pub fn of(cell: &CellSummary) -> Option<&'static str> {
     }
 }
 
-/// Of all cells of a study, each sentence once, with the cells that it is about.
+/// The sentences for all cells of a study without duplicates, each with its cells.
 pub fn all(summary: &Summary) -> Vec<String> {
     let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     for cell in &summary.cells {

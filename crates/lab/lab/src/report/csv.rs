@@ -1,4 +1,4 @@
-//! Tables for other programs, as RFC 4180 has them but for the line ends, which are newlines.
+//! Tables for other programs, in the format of RFC 4180 except for the line ends, which are newlines.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ fn effect_fields(cell: &str, gating: bool, effect: &Effect) -> Vec<String> {
     fields
 }
 
-/// One row for each pair of blocks that counts.
+/// One row for each counted pair of blocks.
 pub fn pairs(summary: &Summary) -> String {
     let mut rows = Rows::new("cell,arm,session,pair,at_s,cpu_ratio,elapsed_ratio");
     for cell in &summary.cells {
@@ -73,7 +73,7 @@ pub fn pairs(summary: &Summary) -> String {
     rows.text
 }
 
-/// One row for each arm, cell and metric: what a block took, medians.
+/// One row for each arm, cell and metric: the medians of blocks.
 pub fn levels(summary: &Summary) -> String {
     let mut rows = Rows::new("cell,arm,metric,median,blocks,pages,operations");
     for cell in &summary.cells {
@@ -89,7 +89,7 @@ pub fn levels(summary: &Summary) -> String {
     rows.text
 }
 
-/// One row for each arm of each cell where pages were re-encrypted meanwhile.
+/// One row for each arm of each cell with a re-encryption.
 pub fn phases(summary: &Summary) -> String {
     let head = "cell,arm,loops_per_s_before,loops_per_s_during,loops_per_s_after,p99_ns_before,p99_ns_during,p99_ns_after,\
         throughput_during,throughput_during_low,throughput_during_high,throughput_after,throughput_after_low,\
@@ -139,7 +139,7 @@ pub fn latencies(summary: &Summary) -> String {
     rows.text
 }
 
-/// One row for each sample of the machine; a field that was not known is empty.
+/// One row for each sample of the machine; unknown fields are empty.
 pub fn host(summary: &Summary) -> String {
     let mut rows = Rows::new("at_s,steal,others,cpu_pressure,io_pressure,mhz");
     for sample in &summary.evidence.samples {
@@ -156,7 +156,7 @@ pub fn host(summary: &Summary) -> String {
     rows.text
 }
 
-/// One row for each block that ran, also those that do not count; counters are differences over the block.
+/// One row for each block that ran, including void ones; counters are differences over the block.
 pub fn blocks(material: &Material) -> String {
     let head = ["block", "session", "cell", "pair", "arm", "began_s", "void"];
     let mut rows = Rows::new(&[&head[..], &COUNTERS[..]].concat().join(","));
@@ -194,7 +194,7 @@ pub fn blocks(material: &Material) -> String {
     rows.text
 }
 
-/// Of the protocol's `Sample`, by its names.
+/// Fields of the protocol's `Sample`.
 const COUNTERS: [&str; 28] = [
     "elapsed_ns",
     "cpu_ns",
@@ -226,14 +226,14 @@ const COUNTERS: [&str; 28] = [
     "began_ns",
 ];
 
-/// Lines of a table.
+/// The lines of a table.
 pub(crate) struct Rows {
     /// All lines so far.
     pub text: String,
 }
 
 impl Rows {
-    /// A table with this first line.
+    /// A table with this header line.
     pub fn new(head: &str) -> Self {
         Self {
             text: format!("{head}\n"),
@@ -248,7 +248,7 @@ impl Rows {
     }
 }
 
-/// The name of something whose names serde knows.
+/// The serde name of a value of an enum without fields.
 pub(crate) fn name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
@@ -264,7 +264,8 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Quoted if it has to be. A field that a spreadsheet would take for a formula is quoted with an apostrophe in front.
+/// Quotes a field if necessary. A field that a spreadsheet would interpret as a formula is prefixed
+/// with an apostrophe.
 fn quote(field: &str) -> String {
     let formula =
         field.starts_with(['=', '@', '\t']) || (field.starts_with(['+', '-']) && field.parse::<f64>().is_err());

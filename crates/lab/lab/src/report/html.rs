@@ -1,8 +1,8 @@
-//! A page that needs nothing but itself: no script, no font, no picture from elsewhere.
+//! A self-contained page: without scripts, fonts or pictures from elsewhere.
 //!
-//! - input-is-escaped: what comes from a study is escaped wherever it is put in.
-//! - charts-have-text: every chart has a name, a sentence and a table; no fact is told by colour
-//!   alone.
+//! - input-is-escaped: text from a study is escaped wherever it is inserted.
+//! - charts-have-text: every chart has a name, a sentence and a table; no information is expressed
+//!   by colour alone.
 
 use selenite::utc;
 

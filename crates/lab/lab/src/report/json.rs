@@ -1,16 +1,16 @@
-//! A summary as JSON, with the version of its model in front.
+//! A summary as JSON, preceded by the version of its model.
 
 use std::fmt;
 
 use crate::summary::{SUMMARY_SCHEMA, Summary};
 
-/// Why a text is no summary.
+/// Why a text is not a summary.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// It is not JSON, or not that of a summary.
+    /// It is not JSON, or not the JSON of a summary.
     Malformed(serde_json::Error),
-    /// It is of another version of the model.
+    /// It has another version of the model.
     OtherSchema(u64),
 }
 
@@ -39,23 +39,23 @@ impl std::error::Error for JsonError {
 
 /// The summary as JSON, indented, with a newline at its end.
 ///
-/// Errors: `Malformed` if a figure is not finite, which JSON can't say.
+/// Errors: `Malformed` if a figure is not finite, which JSON cannot represent.
 pub fn render(summary: &Summary) -> Result<String, JsonError> {
     let mut text = serde_json::to_string_pretty(summary).map_err(JsonError::Malformed)?;
     text.push('\n');
     Ok(text)
 }
 
-/// The same in one line.
+/// The summary as JSON in one line.
 ///
-/// Errors: as [`render`].
+/// Errors: as for [`render`].
 pub fn compact(summary: &Summary) -> Result<String, JsonError> {
     serde_json::to_string(summary).map_err(JsonError::Malformed)
 }
 
-/// The summary that a text holds.
+/// Parses a summary.
 ///
-/// Errors: `OtherSchema` before anything else is looked at; `Malformed`.
+/// Errors: `OtherSchema` before any other check; `Malformed`.
 pub fn parse(text: &str) -> Result<Summary, JsonError> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(JsonError::Malformed)?;
     match value.get("schema").and_then(serde_json::Value::as_u64) {

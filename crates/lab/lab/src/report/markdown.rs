@@ -1,4 +1,4 @@
-//! Summaries for a document.
+//! Reports as Markdown, for documents.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::{control, number, resources, sentence, transit};
 use crate::disqualification::disqualifications;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
-/// One or several studies, one after the other, under headings of the second level.
+/// One or several studies under headings of the second level.
 pub fn render(summaries: &[&Summary]) -> String {
     let parts: Vec<String> = summaries.iter().map(|summary| study(summary)).collect();
     parts.join("\n")
@@ -188,7 +188,8 @@ fn page_costs(summary: &Summary) -> String {
     format!("{head}\n\n{}\n", table(&["arm", "cell", each, "95 %"], &rows))
 }
 
-/// Where a block has several: a row is a transaction, and so a commit. A turn of a server's loop costs next to nothing.
+/// Costs per operation, where a block has several: a row is a transaction, and so a commit. Not for
+/// a server's loop, whose iterations cost next to nothing.
 fn operation_costs(summary: &Summary) -> String {
     if transit::is_transit(summary) {
         return String::new();
@@ -223,7 +224,7 @@ fn operation_costs(summary: &Summary) -> String {
     )
 }
 
-/// Of what a server sends: its percentages, beside those that were published.
+/// For a server's traffic: its percentages, compared with the published ones.
 fn beside_source(summary: &Summary) -> String {
     let rows = transit::rows(summary);
     if rows.is_empty() {
@@ -256,7 +257,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Text that Markdown takes for text.
+/// Escapes text for Markdown.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let letters: Vec<char> = text.chars().collect();
@@ -279,7 +280,7 @@ fn code(text: &str) -> String {
     format!("`{}`", text.replace('`', "'").replace(['\n', '\r'], " "))
 }
 
-/// What a table of a cell has, where it was measured.
+/// The columns of a cell's table, where they were measured.
 const SHOWN: [Metric; 7] = [
     Metric::Slowdown,
     Metric::Aftermath,
@@ -295,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stay_names() {
+    fn names_are_escaped_in_markdown() {
         assert_eq!(plain("AES_256 | <b> *x* _y"), "AES_256 \\| &lt;b> \\*x\\* \\_y");
         assert_eq!(code("a`b\nc"), "`a'b c`");
     }

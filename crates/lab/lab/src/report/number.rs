@@ -1,11 +1,11 @@
-//! How numbers are written: in ASCII, with as many digits as can be read at a glance.
+//! Formats of numbers: in ASCII, with as many digits as a reader needs.
 
 /// A ratio minus one as a signed percentage: `+12.3 %`.
 pub fn percent(ratio: f64) -> String {
     format!("{} %", signed(ratio * 100.0))
 }
 
-/// A share of one as a percentage without a sign: `3 %`, `0.5 %`.
+/// A share between 0 and 1 as a percentage without a sign: `3 %`, `0.5 %`.
 pub fn share(ratio: f64) -> String {
     let text = format!("{:.1}", ratio * 100.0);
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
@@ -25,7 +25,7 @@ pub fn estimate(ratio: f64, ends: Option<(f64, f64)>) -> String {
     }
 }
 
-/// Nanoseconds in a fitting unit: `1.40 us`.
+/// Nanoseconds in a suitable unit: `1.40 us`.
 pub fn duration(ns: f64) -> String {
     let size = ns.abs();
     let (value, unit) = match size {
@@ -43,7 +43,7 @@ pub fn microseconds(ns: f64) -> String {
     fixed(value, if value.abs() < 10.0 { 2 } else { 1 })
 }
 
-/// Bytes in a fitting unit, of 1024: `29.4 MiB`.
+/// Bytes in a suitable binary unit: `29.4 MiB`.
 pub fn bytes(count: f64) -> String {
     let mut value = count;
     let mut unit = "B";
@@ -74,7 +74,7 @@ pub fn count(value: f64) -> String {
     if value <= -0.5 { format!("-{text}") } else { text }
 }
 
-/// Seconds as people say them: `45 s`, `18 min`, `2 h 5 min`.
+/// Seconds in words: `45 s`, `18 min`, `2 h 5 min`.
 pub fn time(seconds: f64) -> String {
     let minutes = (seconds / 60.0).round();
     match seconds {
@@ -84,7 +84,7 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// Minutes that are still needed, rounded up so that no process waits twice.
+/// Minutes that are still needed, rounded up so that the figure is sufficient.
 pub fn minutes(minutes: f64) -> String {
     time(minutes.ceil().max(1.0) * 60.0)
 }
@@ -98,7 +98,7 @@ fn signed(value: f64) -> String {
     }
 }
 
-/// Without a minus in front of nothing.
+/// Omits the sign of zero.
 fn fixed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {

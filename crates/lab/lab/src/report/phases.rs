@@ -1,9 +1,9 @@
-//! Work before, while and after pages are re-encrypted: what all reports say of it.
+//! Work before, during and after a re-encryption: texts of all reports.
 
 use super::number;
 use crate::summary::{CellSummary, PhaseChange, PhaseLevels, Summary};
 
-/// The heads of a table's columns.
+/// The column headers of the table of phases.
 pub const HEAD: [&str; 10] = [
     "cell",
     "arm",
@@ -17,16 +17,16 @@ pub const HEAD: [&str; 10] = [
     "95 %",
 ];
 
-/// Those of the table of who sealed.
+/// The column headers of the table of re-encryptions.
 pub const SEALING_HEAD: [&str; 5] = ["cell", "arm", "took", "pages a second", "bytes a second"];
 
-/// How the figures came to be.
+/// The method of the figures.
 pub const ABOUT: &str = "Throughput is loops a second of all processes, without the checkpoint that ends a phase; the percentile is \
     that of all operations. Medians of sessions' medians; changes are of pairs within a block. During is from the start of \
     the administrator's program to its end; the unencrypted twins do the same for a time, without it. Pages a second are those \
     of the file, by whomever they were re-encrypted.";
 
-/// Two lines for each cell and arm: throughput, and the 99th percentile.
+/// Two rows for each cell and arm: throughput, and the 99th percentile.
 pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for (cell, arm, levels) in all(summary) {
@@ -47,7 +47,7 @@ pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
     rows
 }
 
-/// A line for each cell and arm where someone sealed.
+/// A row for each cell and arm with a re-encryption.
 pub fn sealing_rows(summary: &Summary) -> Vec<Vec<String>> {
     let of = |(cell, arm, levels): (&CellSummary, &str, &PhaseLevels)| {
         let sealing = levels.sealing.as_ref()?;

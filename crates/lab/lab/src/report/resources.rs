@@ -1,16 +1,16 @@
-//! What blocks wrote, and what they took in files and in memory: figures of each arm, without comparing them.
+//! Bytes written by blocks, and their file sizes and memory: figures of each arm, without a comparison.
 
 use super::sentence;
 use crate::summary::{CellSummary, Metric, Summary};
 
-/// The heads of a table's columns.
+/// The column headers.
 pub fn head(summary: &Summary) -> Vec<String> {
     let metrics = metrics(summary);
     let metrics = metrics.iter().map(|metric| sentence::metric(*metric).to_owned());
     ["cell", "arm"].into_iter().map(str::to_owned).chain(metrics).collect()
 }
 
-/// A line for each cell and arm; no line without measurements.
+/// A row for each cell and arm; none without measurements.
 pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
     let metrics = metrics(summary);
     let of_cell = |cell: &CellSummary| -> Vec<Vec<String>> {
@@ -22,7 +22,7 @@ pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
 
 fn row(cell: &CellSummary, arm: &str, metrics: &[Metric]) -> Option<Vec<String>> {
     let level = cell.levels.get(arm)?;
-    // Studies from before these were measured have the others alone.
+    // Studies of older versions have only the other metrics.
     level.metrics.get(&Metric::DatabaseBytes)?;
     let value = |metric: &Metric| {
         let value = level.metrics.get(metric);
@@ -32,7 +32,7 @@ fn row(cell: &CellSummary, arm: &str, metrics: &[Metric]) -> Option<Vec<String>>
     Some(names.into_iter().chain(metrics.iter().map(value)).collect())
 }
 
-/// Few studies make backups.
+/// The metrics; that of backups only in studies that have it.
 fn metrics(summary: &Summary) -> Vec<Metric> {
     let mut levels = summary.cells.iter().flat_map(|cell| cell.levels.values());
     let has_archives = levels.any(|level| level.metrics.contains_key(&Metric::ArchiveBytes));

@@ -1,7 +1,8 @@
-//! Where a ratio stands on an axis.
+//! The position of a ratio on an axis.
 //!
-//! Effects of one study may be 0.3 % and 600 %. The axis is then linear around nothing and logarithmic far from it
-//! (the inverse hyperbolic sine), so that the limit and the dearest cell are both seen.
+//! Effects of one study may be 0.3 % and 600 %. The axis is then linear near 0 and logarithmic far
+//! from it (the inverse hyperbolic sine), so that both the limit and the most expensive cell are
+//! visible.
 
 /// An axis from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,12 +13,12 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// An axis of ratios that holds 0, the limit and all values that are finite.
+    /// An axis of ratios that includes 0, the limit and all finite values.
     pub fn ratios(values: impl Iterator<Item = f64>, limit: f64) -> Self {
         let bend = limit.max(0.005);
         let (low, high) = span(values.chain([0.0, limit * 1.5, -limit * 0.5]));
         let bend = (high.max(-low) > 8.0 * bend).then_some(bend);
-        // A limit of nothing and no effect at all still need an axis.
+        // A limit of 0 and no effect at all still need an axis.
         let (low, high) = if high - low < 1e-6 {
             (low - 0.01, high + 0.01)
         } else {
@@ -31,7 +32,7 @@ impl Scale {
         }
     }
 
-    /// A linear axis that holds all values that are finite.
+    /// A linear axis that includes all finite values.
     pub fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = span(values);
         let margin = (high - low).abs().max(1e-9) * 0.05;
@@ -42,7 +43,7 @@ impl Scale {
         }
     }
 
-    /// From 0 to 1; values outside stand at the ends.
+    /// The position from 0 to 1; values outside are at the ends.
     pub fn at(&self, value: f64) -> f64 {
         let (low, high) = (self.bent(self.low), self.bent(self.high));
         ((self.bent(value) - low) / (high - low)).clamp(0.0, 1.0)
@@ -53,7 +54,7 @@ impl Scale {
         self.bend.is_some()
     }
 
-    /// Round values for labels, at least `apart` (of 1) from each other, in order.
+    /// Round values for labels, in order, at least `apart` (a share of the axis) from each other.
     pub fn ticks(&self, apart: f64, first: &[f64]) -> Vec<f64> {
         let steps = self.steps();
         let mut ticks: Vec<f64> = Vec::new();
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_an_axis_too() {
+    fn an_axis_without_effects_and_limit_is_valid() {
         assert!(Scale::linear(std::iter::empty()).at(0.5).is_finite());
         assert!(Scale::linear([2.0].into_iter()).at(2.0).is_finite());
         assert!(Scale::ratios([f64::NAN].into_iter(), 0.0).at(0.0).is_finite());

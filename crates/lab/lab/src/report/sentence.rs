@@ -1,4 +1,4 @@
-//! What a study found, in sentences. All reports say the same ones.
+//! The results of a study in sentences, which all reports share.
 
 use crate::disqualification::{Disqualification, SESSIONS_MIN};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Overall, StudyState, Summary, Verdict};
@@ -45,7 +45,7 @@ pub fn value(metric: Metric, value: f64) -> String {
         Metric::Instructions | Metric::ReadCalls | Metric::WriteCalls | Metric::Switches | Metric::Faults => {
             number::count(value)
         }
-        // It is a ratio already.
+        // The value is a ratio already.
         Metric::Slowdown | Metric::Aftermath | Metric::TailSlowdown => number::percent(value - 1.0),
     }
 }
@@ -60,7 +60,7 @@ pub fn state(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What an arm costs and what follows: one sentence.
+/// The cost of an arm and its verdict: one sentence.
 pub fn overall(summary: &Summary, overall: &Overall) -> String {
     let name = metric(overall.metric);
     let cost = cost(summary, overall, name);
@@ -79,7 +79,7 @@ pub fn overall(summary: &Summary, overall: &Overall) -> String {
     }
 }
 
-/// What an arm costs, without saying what follows.
+/// The cost of an arm, without the verdict.
 pub fn figures(summary: &Summary, overall: &Overall) -> String {
     cost(summary, overall, metric(overall.metric))
 }
@@ -138,7 +138,7 @@ fn not_resolved(summary: &Summary, limit: &str, minutes_more: Option<f64>) -> St
     format!("not yet clear whether this exceeds the {limit} limit{more}")
 }
 
-/// How many sessions last so many minutes, as those before did.
+/// The number of sessions in so many minutes, at the duration of the previous ones.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "at most 10,000 sessions are forecast; the cast saturates"
@@ -148,7 +148,7 @@ fn sessions_of(summary: &Summary, minutes: f64) -> Option<i64> {
     Some((minutes * 60.0 / each).round() as i64)
 }
 
-/// That a study was extended after its end, and what follows for its intervals; none if it was not.
+/// A sentence about the study's extension and its effect on intervals; none if it was not extended.
 pub fn extended(summary: &Summary) -> Option<String> {
     let extensions = &summary.study.extensions;
     let first = extensions.first()?;
@@ -179,7 +179,7 @@ pub fn extended(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// The metric of an arm over its gating cells, as a sentence that judges nothing.
+/// The metric of an arm over its gating cells, as a sentence without a verdict.
 pub fn range(summary: &Summary, arm: &str, which: Metric) -> Option<String> {
     let gating = summary.cells.iter().filter(|cell| cell.gating);
     let effects: Vec<&Effect> = gating
@@ -202,7 +202,7 @@ pub fn range(summary: &Summary, arm: &str, which: Metric) -> Option<String> {
     }
 }
 
-/// CPU that an arm costs for each page, over the gating cells where its interval is off zero: the range of estimates.
+/// CPU cost of an arm per page, over the gating cells whose interval excludes 0: the range of estimates.
 pub fn per_page(summary: &Summary, arm: &str) -> Option<(f64, f64)> {
     if summary.study.sessions < SESSIONS_MIN {
         return None;
@@ -218,7 +218,7 @@ pub fn per_page(summary: &Summary, arm: &str) -> Option<(f64, f64)> {
     })
 }
 
-/// What an arm differs by from suite NONE, if the study has it.
+/// The difference between an arm and suite NONE, if the study has it.
 pub fn against_none(effect: &Effect) -> String {
     let none = effect.against_none.as_ref();
     none.map_or_else(String::new, |none| number::estimate(none.ratio, none.interval))
@@ -237,8 +237,8 @@ pub fn effect_in<'a>(cell: &'a CellSummary, arm: &str, metric: Metric) -> Option
         .find(|effect| effect.arm == arm && effect.metric == metric)
 }
 
-/// Names of the arms that are shown, in order: those that are encrypted; in a study without any the second
-/// unencrypted copy.
+/// Names of the arms that are shown, in order: the encrypted ones; in a study without any, the
+/// second unencrypted copy.
 pub fn shown(summary: &Summary) -> Vec<&str> {
     let of = |role| {
         let arms = summary.arms.iter().filter(move |arm| arm.role == role);
@@ -256,7 +256,7 @@ pub fn encrypted(summary: &Summary) -> Vec<&str> {
     arms.map(|arm| arm.name.as_str()).collect()
 }
 
-/// A cell's name for people.
+/// The display name of a cell.
 pub fn cell_label<'a>(summary: &'a Summary, name: &'a str) -> &'a str {
     summary
         .cells
@@ -271,7 +271,7 @@ pub fn no_verdict(disqualifications: &[Disqualification]) -> String {
     format!("This study bears no verdict: {}.", reasons.join("; "))
 }
 
-/// A remark as a sentence of its own.
+/// A remark as a complete sentence.
 pub fn statement(remark: &str) -> String {
     let mut letters = remark.trim().chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -280,7 +280,7 @@ pub fn statement(remark: &str) -> String {
     format!("{first}{rest}{end}")
 }
 
-/// Why it ended.
+/// The reason of a study's end.
 pub fn ending(state: StudyState) -> &'static str {
     match state {
         StudyState::Unfinished => "it has not ended",
@@ -291,13 +291,13 @@ pub fn ending(state: StudyState) -> &'static str {
     }
 }
 
-/// How cells count for a verdict.
+/// The role of cells in a verdict.
 pub const HOLM: &str = "An arm is within the limit if it is within in every gating cell, which needs no correction. \
     It is above if one gating cell is: there the chance of a false alarm grows with the cells, so that a gating cell is \
     called above only if it still is after Holm's correction over the gating cells of that arm. Other cells are \
     exploratory: their intervals are not corrected.";
 
-/// Which gating cells are open although their interval is clear of the limit, if there are any.
+/// The gating cells that are not resolved although their interval excludes the limit, if there are any.
 pub fn corrected(summary: &Summary) -> Option<String> {
     let limit = summary.study.limit;
     let mut found = Vec::new();
@@ -316,7 +316,7 @@ pub fn corrected(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// How the figures came to be.
+/// The method of the figures.
 pub fn method(summary: &Summary) -> String {
     let interval = match summary.study.extensions.is_empty() {
         true => "95 % t interval",

@@ -1,9 +1,9 @@
-//! Marks and lines of charts. Positions across are percentages, so that a chart fits any width and its text keeps its
-//! size; positions down are pixels.
+//! Marks and lines of charts. Horizontal positions are percentages, so that a chart fits any width
+//! and its text keeps its size; vertical positions are pixels.
 
 use std::fmt::Write;
 
-/// Text for HTML and SVG, with nothing in it that could be markup.
+/// Escapes text for HTML and SVG.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -20,7 +20,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Escaped text with real minus signs, and units that stay with their numbers.
+/// Escaped text with typographic minus signs, and without line breaks between numbers and units.
 pub fn typeset(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -43,27 +43,27 @@ pub fn typeset(text: &str) -> String {
     escape(&out)
 }
 
-/// `x` of 1 as a percentage.
+/// `x`, a share of the width, as a percentage.
 pub fn across(x: f64) -> String {
     format!("{:.2}%", x.clamp(-1.0, 2.0) * 100.0)
 }
 
-/// The shape of an arm; shapes tell arms apart where colours don't.
+/// The shape of an arm's marks, which distinguishes arms without colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape(usize);
 
 impl Shape {
-    /// Of the arm at this place among the encrypted ones.
+    /// The shape of the encrypted arm at `index`.
     pub fn of(index: usize) -> Self {
         Self(index % OUTLINES.len())
     }
 
-    /// Of a second unencrypted copy.
+    /// The shape of a second unencrypted copy.
     pub fn floor() -> Self {
         Self(usize::MAX)
     }
 
-    /// The class that has its colour.
+    /// The CSS class of its colour.
     pub fn class(self) -> String {
         if self == Self::floor() {
             "arm floor".to_owned()
@@ -72,7 +72,7 @@ impl Shape {
         }
     }
 
-    /// The mark at a place of a chart, of a page that has [`OUTLINES`](outlines).
+    /// A mark at a position of a chart, in a page that contains [`OUTLINES`](outlines).
     pub fn mark(self, x: f64, y: f64, size: Size) -> String {
         let name = match size {
             Size::Usual => 'm',
@@ -83,14 +83,14 @@ impl Shape {
         format!(r##"<use class="{class}" href="#{name}{index}" x="{x}" y="{y:.1}"/>"##)
     }
 
-    /// The mark alone, for a legend or a label; it says nothing to those who don't see it.
+    /// The mark alone, for a legend or a label; hidden from screen readers.
     pub fn key(self) -> String {
         let mark = self.mark(0.5, 7.0, Size::Usual);
         format!(r#"<svg class="key" width="14" height="14" aria-hidden="true" focusable="false">{mark}</svg>"#)
     }
 }
 
-/// How large a mark is.
+/// The size of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// An estimate.
@@ -99,7 +99,7 @@ pub enum Size {
     Small,
 }
 
-/// All outlines, once for a page.
+/// The definitions of all outlines, once per page.
 pub fn outlines() -> String {
     let mut body = String::new();
     for (index, outline) in OUTLINES.iter().enumerate() {
@@ -113,7 +113,7 @@ pub fn outlines() -> String {
     )
 }
 
-/// A straight line; `class` says what it stands for.
+/// A straight line; `class` is its meaning.
 pub fn line(from: (f64, f64), to: (f64, f64), class: &str) -> String {
     let (x1, x2) = (across(from.0), across(to.0));
     format!(
@@ -122,7 +122,7 @@ pub fn line(from: (f64, f64), to: (f64, f64), class: &str) -> String {
     )
 }
 
-/// A band from one place across to another, over the whole height.
+/// A band between two horizontal positions, over the whole height.
 pub fn band(from: f64, to: f64, height: f64, class: &str) -> String {
     let width = across((to - from).max(0.002));
     format!(
@@ -131,7 +131,7 @@ pub fn band(from: f64, to: f64, height: f64, class: &str) -> String {
     )
 }
 
-/// Text at a place; `anchor` is start, middle or end.
+/// Text at a position; `anchor` is start, middle or end.
 pub fn text(x: f64, y: f64, anchor: &str, class: &str, text: &str) -> String {
     format!(
         r#"<text class="{class}" x="{}" y="{y:.1}" text-anchor="{anchor}">{}</text>"#,
@@ -140,7 +140,7 @@ pub fn text(x: f64, y: f64, anchor: &str, class: &str, text: &str) -> String {
     )
 }
 
-/// A line through points: x of 1, y in pixels. Its width does not stretch with the chart.
+/// A line through points: x as a share of the width, y in pixels. Its stroke does not stretch with the chart.
 pub fn path(points: &[(f64, f64)], height: f64, class: &str) -> String {
     let mut data = String::new();
     for (index, (x, y)) in points.iter().enumerate() {
@@ -152,7 +152,7 @@ pub fn path(points: &[(f64, f64)], height: f64, class: &str) -> String {
     )
 }
 
-/// A chart: a picture with a name, and what it shows in a sentence.
+/// A chart: a picture with a name and a description.
 pub fn chart(id: &str, height: f64, title: &str, description: &str, body: &str) -> String {
     let (title, description) = (typeset(title), typeset(description));
     format!(
@@ -160,7 +160,7 @@ pub fn chart(id: &str, height: f64, title: &str, description: &str, body: &str) 
     )
 }
 
-/// Whether a bracket is open: an interval stays in one line.
+/// Whether a bracket is open: an interval is not broken across lines.
 fn is_inside(before: &[char]) -> bool {
     before.iter().rev().find(|letter| matches!(letter, '[' | ']')) == Some(&'[')
 }
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_markup_comes_through() {
+    fn markup_is_escaped() {
         assert_eq!(escape("<script>\"&'\u{1b}"), "&lt;script&gt;&quot;&amp;&#39;\u{fffd}");
         assert!(!chart("a", 10.0, "<b>", "</desc><script>", "").contains("<script>"));
         assert!(!text(0.0, 0.0, "start", "t", "<g>").contains("<g>"));

@@ -1,4 +1,4 @@
-//! A summary for a terminal: sentences, and the forest in letters.
+//! A summary for a terminal: sentences, and the forest plot in characters.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use super::{control, number, sentence, transit};
 use crate::disqualification::disqualifications;
 use crate::summary::{CellSummary, Effect, Metric, Summary, Verdict};
 
-/// How a terminal looks.
+/// The capabilities of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Columns; fewer than 60 are taken for 60.
+    /// Columns; at least 60.
     pub width: usize,
-    /// Whether it shows more than ASCII.
+    /// Whether it can display more than ASCII.
     pub unicode: bool,
-    /// Whether it shows colours; not if NO_COLOR is set, which is for the caller to look at.
+    /// Whether it can display colours. The caller checks NO_COLOR.
     pub color: bool,
 }
 
@@ -68,7 +68,7 @@ pub fn render(summary: &Summary, look: Look) -> String {
     out
 }
 
-/// What each arm costs: a verdict if there is one, elapsed time and CPU of a page.
+/// The cost of each arm: a verdict if there is one, elapsed time and CPU per page.
 fn overall(summary: &Summary, has_verdict: bool, look: Look) -> String {
     let mut out = String::new();
     for overall in &summary.overall {
@@ -101,7 +101,7 @@ fn overall(summary: &Summary, has_verdict: bool, look: Look) -> String {
     out
 }
 
-/// Before, during and after, a sentence for each arm and cell.
+/// Before, during and after a re-encryption: a sentence for each arm and cell.
 fn phases(summary: &Summary, look: Look) -> String {
     let mut out = String::new();
     for cell in summary.cells.iter().filter(|cell| !cell.phases.is_empty()) {
@@ -173,7 +173,7 @@ fn forest(summary: &Summary, metric: Metric, judged: bool, look: Look) -> String
     out
 }
 
-/// What the letters of a forest stand for.
+/// The legend of the forest plot.
 fn key(limit: f64, look: Look) -> String {
     let marks = if look.unicode {
         ["\u{2591}", "\u{250a}"]
@@ -284,7 +284,7 @@ fn push(out: &mut String, text: &str, indent: &str, look: Look) {
     out.push('\n');
 }
 
-/// Lines no longer than `width`, all indented; what a study calls itself can't send codes to the terminal.
+/// Indented lines of at most `width` columns; text from a study cannot send escape sequences to the terminal.
 fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -307,7 +307,7 @@ fn wrapped(text: &str, indent: &str, width: usize) -> String {
         .join("\n")
 }
 
-/// Without codes for a terminal.
+/// Removes escape sequences and other control characters.
 fn clean(text: &str) -> String {
     let letters = text.chars();
     letters
@@ -315,5 +315,5 @@ fn clean(text: &str) -> String {
         .collect()
 }
 
-/// Room for a sign, a ratio and its interval.
+/// The width of a sign, a ratio and its interval.
 const FIGURES: usize = 25;

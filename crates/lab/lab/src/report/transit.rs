@@ -1,21 +1,21 @@
-//! What a server sends, beside what was published of SQL Server: percentages of what the same took in clear.
+//! A server's traffic, compared with published figures of SQL Server: percentages of the unencrypted figures.
 
 use super::sentence;
 use crate::summary::{CellSummary, MESSAGES, Metric, Summary};
 
-/// Whether the study is of what a server sends, so that pages are packets.
+/// Whether the study measures a server's traffic, so that pages are packets.
 #[must_use]
 pub fn is_transit(summary: &Summary) -> bool {
     summary.cells.iter().any(|cell| cell.work == MESSAGES)
 }
 
-/// What a page is called.
+/// The name of a page.
 #[must_use]
 pub fn page(summary: &Summary) -> &'static str {
     if is_transit(summary) { "packet" } else { "page" }
 }
 
-/// The heads of the table's columns.
+/// The column headers.
 pub const HEAD: [&str; 6] = [
     "server",
     "cell",
@@ -25,12 +25,12 @@ pub const HEAD: [&str; 6] = [
     "switches for each packet",
 ];
 
-/// Whose figures stand beside ours, and how they were made.
+/// The source of the published figures, and their method.
 pub const SOURCE: &str = "The figures of SQL Server are those of \"Excessive Context Switching due to TDS Encryption\" \
     (2018): one run of 100 million turns each, with 1,117 and 500 switches in clear. Its packets were not counted; \
     636,008 of 4096 bytes are what two DONEs of each turn fill. Percentages are (encrypted - clear) / clear.";
 
-/// A line for each arm of each cell, behind the published ones; none if the study is of something else.
+/// A row for each arm of each cell, after the published ones; none for other studies.
 #[must_use]
 pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
     if !is_transit(summary) {
@@ -62,7 +62,7 @@ fn row(cell: &CellSummary, arm: &str) -> Option<Vec<String>> {
     ])
 }
 
-/// What the source has of one server: encrypted and in clear.
+/// The published figures of one server: encrypted and unencrypted.
 struct Published {
     server: &'static str,
     elapsed_ms: (f64, f64),
@@ -106,7 +106,7 @@ const PUBLISHED: [Published; 2] = [
     },
 ];
 
-/// 200,000,001 DONEs of 13 bytes in packets of 4096, which carry 4088.
+/// 200,000,001 DONEs of 13 bytes in packets of 4096 bytes, which contain 4088 bytes of data.
 const PACKETS: f64 = 636_008.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What has to hold after a session: copies still have the same rows, and those that are to be encrypted are.
+//! Checks after a session: the copies of all arms still have the same rows, and encrypted ones are encrypted.
 
 use selenite_worker::dataset::marker;
 use selenite_worker::protocol::{Loaded, PLAIN};
@@ -13,12 +13,12 @@ use crate::config::cell::writes;
 use crate::proof::ProofError;
 
 impl<B: Testbed> Runner<'_, B> {
-    /// After a session, copies that were written still have to hold the same rows.
+    /// After a session, checks that the copies that were written have the same rows.
     pub(super) fn compare_twins(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
         for data in stage.written.clone() {
             let together = |cell: &Cell| cell.data == data && cell.processes > 1 && writes(&cell.work);
-            // Which of several processes comes first is chance: then only the number of rows can be compared.
+            // The order of several processes is random, so only the number of rows can be compared.
             let exact = !self.config.cells.iter().any(together);
             let mut first = None;
             for arm in 0..self.arms.len() {
@@ -42,7 +42,7 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(())
     }
 
-    /// The masters were proved; this looks at what was measured.
+    /// Proves the encryption of the copies that were measured, as that of the masters was proved before.
     pub(super) fn prove_twins(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
         for (data, dataset) in self.config.data.clone() {
@@ -67,7 +67,7 @@ impl<B: Testbed> Runner<'_, B> {
                     .map_err(|source| worker(&of, "open", source))?;
                 group.close(patience).map_err(|source| worker(&of, "close", source))?;
                 match self.around.testbed.prove(&of, &path, &plain, &loaded, &opened) {
-                    // Rows that were written may have lost the marker in both.
+                    // Updates may have removed the marker from both.
                     Err(ProofError::Void { .. }) if stage.written.contains(&data) => {}
                     Err(source) => return Err(RunError::Proof { arm: of.name, source }),
                     Ok(_) => {}

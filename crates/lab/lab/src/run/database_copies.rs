@@ -1,4 +1,4 @@
-//! The databases of a study, in a folder beside its store: masters, their copies of a session, the key.
+//! The databases of a study, in a folder beside its store: masters, the copies of a session, the key.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -17,7 +17,7 @@ pub(super) struct DatabaseCopies {
 }
 
 impl DatabaseCopies {
-    /// That of the store at `path`.
+    /// The folder of the store at `path`.
     pub(super) fn of(path: &Path) -> DatabaseCopies {
         let mut name = path.as_os_str().to_owned();
         name.push(".twins");
@@ -38,7 +38,7 @@ impl DatabaseCopies {
         self.session(session).join(arm).join(format!("{data}.db"))
     }
 
-    /// Makes the folder and the key, if they are not there; whether the key was.
+    /// Creates the folder and the key, if missing. Returns whether the key existed.
     pub(super) fn prepare(&self) -> Result<bool, RunError> {
         fs::create_dir_all(&self.root).map_err(RunError::io("make", &self.root))?;
         let path = self.key_file();
@@ -60,7 +60,7 @@ impl DatabaseCopies {
         Ok(false)
     }
 
-    /// Makes room for a database: its folder is there, and no file of its name.
+    /// Prepares the path of a database: creates its folder, and removes an existing file.
     pub(super) fn clear(&self, database: &Path) -> Result<(), RunError> {
         if let Some(folder) = database.parent() {
             fs::create_dir_all(folder).map_err(RunError::io("make", folder))?;
@@ -73,7 +73,7 @@ impl DatabaseCopies {
         Ok(())
     }
 
-    /// Copies a master to where a copy should be, and syncs it.
+    /// Copies a master to the path of a copy, and syncs it.
     pub(super) fn copy(&self, master: &Path, copy: &Path) -> Result<(), RunError> {
         self.clear(copy)?;
         fs::copy(master, copy).map_err(RunError::io("copy", master))?;
@@ -87,7 +87,7 @@ impl DatabaseCopies {
         remove(&self.session(session), |path| fs::remove_dir_all(path))
     }
 
-    /// Removes the copies of all sessions, as one that was killed left them.
+    /// Removes the copies of all sessions, which a killed run may have left.
     pub(super) fn drop_sessions(&self) -> Result<(), RunError> {
         let Ok(entries) = fs::read_dir(&self.root) else {
             return Ok(());
@@ -100,7 +100,7 @@ impl DatabaseCopies {
         Ok(())
     }
 
-    /// Removes everything.
+    /// Removes the folder.
     pub(super) fn drop_all(&self) -> Result<(), RunError> {
         remove(&self.root, |path| fs::remove_dir_all(path))
     }
@@ -110,7 +110,7 @@ impl DatabaseCopies {
     }
 }
 
-/// How many bytes a database of a dataset has, about.
+/// The approximate size of a database with a dataset, in bytes.
 pub(super) fn bytes_of(dataset: &Dataset) -> u64 {
     match dataset {
         Dataset::Scan { bytes } => *bytes,
@@ -123,12 +123,12 @@ pub(super) fn bytes_of(dataset: &Dataset) -> u64 {
     .max(SMALLEST)
 }
 
-/// Bytes of all masters of one arm, about.
+/// The approximate total size of one arm's masters, in bytes.
 pub(super) fn master_bytes<'a>(datasets: impl IntoIterator<Item = &'a Dataset>) -> u64 {
     datasets.into_iter().map(bytes_of).sum()
 }
 
-/// Bytes on disk: masters, copies, and a copy of the largest with its WAL.
+/// The required space on disk, in bytes: masters, copies, and a copy of the largest with its WAL.
 pub(super) fn bytes_needed(config: &Config, arms: usize) -> u64 {
     let all = master_bytes(config.data.values());
     let largest = config.data.values().map(bytes_of).max().unwrap_or(0);
@@ -153,9 +153,9 @@ const STATEMENTS_ROW: u64 = 64;
 const STATEMENTS_ENTRY: u64 = 48;
 /// Bytes of a row in each of three tables, with its entries in their indexes.
 const CARDS_ROW: u64 = 512;
-/// What is written down of a wire, and the server's own database.
+/// The recorded traffic, and the server's own database.
 const WIRE: u64 = 2 << 20;
-/// A database of next to nothing.
+/// The size of an almost empty database.
 const SMALLEST: u64 = 64 << 10;
-/// The store itself, and what no one thought of.
+/// The store itself, and a reserve.
 const SPARE: u64 = 64 << 20;

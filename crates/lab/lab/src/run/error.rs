@@ -1,4 +1,4 @@
-//! Why a study can't be run, or not on.
+//! Why a study cannot be run or continued.
 
 use std::fmt;
 use std::io;
@@ -12,121 +12,121 @@ use crate::proof::ProofError;
 use crate::store::StoreError;
 use crate::summary::StudyState;
 
-/// Why a study ended without an outcome. What was stored before stays.
+/// Why a study ended without an outcome. Data in the store is kept.
 #[derive(Debug)]
 pub enum RunError {
     /// The caller: the configuration.
     Config(ConfigError),
-    /// The store.
+    /// The store: an error.
     Store(StoreError),
-    /// The machine: an engine that can't be had as asked.
+    /// The machine: an engine that is not available as requested.
     Engine {
         /// The arm.
         arm: String,
-        /// Why.
+        /// The reason.
         source: Box<EnginesError>,
     },
-    /// A worker, where it is needed.
+    /// A worker that is required: an error.
     Worker {
         /// The arm.
         arm: String,
-        /// At what: `load`.
+        /// The request: `load`.
         at: String,
-        /// Why.
+        /// The reason.
         source: Box<DriveError>,
     },
-    /// The machine: its page cache.
+    /// The machine: an error of its page cache.
     Cache(CacheError),
-    /// The arm: what it claims is not so.
+    /// The arm: its claim was refuted.
     Proof {
         /// The arm.
         arm: String,
-        /// Why.
+        /// The reason.
         source: ProofError,
     },
-    /// The arm: during the study it said that its database is not encrypted.
+    /// The arm: during the study its engine reported that the database is not encrypted.
     NotEncrypted {
         /// The arm.
         arm: String,
-        /// When.
+        /// The time of the report.
         at: String,
     },
-    /// The arm: it is not laid out as the others.
+    /// The arm: its layout differs from that of the others.
     LayoutDiffers {
         /// The arm.
         arm: String,
         /// The PRAGMA.
         key: String,
-        /// As configured.
+        /// The configured value.
         wanted: String,
-        /// As it is.
+        /// The actual value.
         found: String,
     },
-    /// The arms: their rows or answers are not the same, so nothing can be compared.
+    /// The arms: their rows or answers differ, so a comparison is impossible.
     RowsDiffer {
         /// The arm.
         arm: String,
-        /// The other.
+        /// The other arm.
         other: String,
-        /// Where it was seen.
+        /// Where it was detected.
         at: String,
     },
-    /// The arm: rows that were committed are not there, or others are.
+    /// The arm: committed rows are missing, or there are additional ones.
     RowsLost {
         /// The arm.
         arm: String,
-        /// Where it was seen.
+        /// Where it was detected.
         at: String,
-        /// How many rows there have to be.
+        /// The expected number of rows.
         expected: u64,
-        /// How many there are.
+        /// The actual number of rows.
         found: u64,
     },
-    /// The worker of an arm: latencies that can't be read.
+    /// The worker of an arm: invalid latencies.
     Histogram {
         /// The arm.
         arm: String,
-        /// What is wrong with them.
+        /// The reason.
         what: String,
     },
-    /// The machine: too little room.
+    /// The machine: too little free space.
     NoSpace {
-        /// Where.
+        /// The folder.
         path: PathBuf,
-        /// Bytes that are needed, about.
+        /// Required space, approximately, in bytes.
         needed: u64,
-        /// Bytes that are free.
+        /// Free space, in bytes.
         free: u64,
     },
-    /// The machine: blocks one after the other did not count.
+    /// The machine: too many consecutive void blocks.
     TooManyVoid {
-        /// How many.
+        /// The number of blocks.
         count: u32,
-        /// Why the last did not.
+        /// The reason of the last one.
         last: String,
     },
-    /// The caller: the configuration is not that of the store.
+    /// The caller: the configuration differs from that in the store.
     ConfigDiffers,
-    /// The caller: the study is over.
+    /// The caller: the study has ended.
     Over(StudyState),
-    /// The caller: the study is not over, so that it can't be extended.
+    /// The caller: the study has not ended, so it cannot be extended.
     NotOver,
-    /// The caller: the machine or a program is not the one that the study began with.
+    /// The caller: the machine or a program is not the same as at the start of the study.
     Differs {
         /// What differs: `machine (kernel)`.
         what: String,
-        /// As stored.
+        /// The stored value.
         then: String,
-        /// As it is.
+        /// The current value.
         now: String,
     },
-    /// The machine.
+    /// The machine: an I/O error.
     Io {
         /// The verb: `copy`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -137,7 +137,7 @@ impl RunError {
         move |source| RunError::Io { verb, path, source }
     }
 
-    /// What to do next; empty if the error says it.
+    /// Advice on what to do next; empty if the message contains it.
     #[must_use]
     pub fn advice(&self) -> String {
         match self {

@@ -1,8 +1,9 @@
-//! Whole sessions that are added to a study after its end.
+//! Extension of a study: whole sessions that are added after its end.
 //!
-//! - same-plan: they continue the schedule of the same seed, on the same machine with the same programs.
-//! - fixed-length: how many there are is said before the first of them, and neither precision nor the budget ends them
-//!   early. That a user saw the effects before is for the analysis to allow for.
+//! - same-plan: the sessions continue the schedule of the same seed, on the same machine with the
+//!   same programs.
+//! - fixed-length: their number is fixed before the first of them, and neither precision nor the
+//!   budget ends them early. The analysis allows for the fact that a user knew the effects before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,9 +18,9 @@ use crate::schedule::{self, Draw, Extent};
 use crate::store::{ExtensionRow, PlanRow, SessionRow};
 use crate::summary::{ArmFacts, Extension, HostFacts, StudyState};
 
-/// Adds whole sessions to a study that is over, and runs them.
+/// Adds whole sessions to a study that has ended, and runs them.
 ///
-/// Errors: all of [`RunError`]; `NotOver` if it is not over yet, `Differs` if the machine or a program is another.
+/// Errors: all of [`RunError`]; `NotOver` if it has not ended, `Differs` if the machine or a program differs.
 pub fn extend<B: Testbed>(path: &Path, sessions: u32, around: RunContext<'_, B>) -> Result<Outcome, RunError> {
     let mut runner = open(path, None, around)?;
     match runner.study.state {
@@ -35,7 +36,7 @@ pub fn extend<B: Testbed>(path: &Path, sessions: u32, around: RunContext<'_, B>)
 }
 
 impl<B: Testbed> Runner<'_, B> {
-    /// Refuses another machine and other programs than those that the study began with.
+    /// Refuses a machine or programs other than those at the start of the study.
     pub(super) fn check_same(&mut self) -> Result<(), RunError> {
         let study = &self.study;
         differ("version of selenite", &study.lab_version, env!("CARGO_PKG_VERSION"))?;
@@ -59,13 +60,13 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(())
     }
 
-    /// Writes the extension, with what has to be drawn for it.
+    /// Writes the extension, with the sessions that have to be drawn for it.
     fn plan_more(&mut self, sessions: u32) -> Result<(), RunError> {
         let (plan, begun) = (self.store.schedule()?, self.store.sessions()?);
         let counts = |session: &&SessionRow| session.ended_s.is_some() && session.void.is_none();
         let from = u32::try_from(begun.iter().filter(counts).count()).unwrap_or(u32::MAX);
         let last = plan.iter().map(|row| row.session).max().unwrap_or(0);
-        // Sessions that precision or the budget left out are the first to run.
+        // Sessions that were omitted because of precision or the budget run first.
         let left = self.full_sessions(&plan);
         let left = left
             .iter()
@@ -100,7 +101,7 @@ impl<B: Testbed> Runner<'_, B> {
         self.event(&format!("extended by {sessions} {noun}, after {from}"))
     }
 
-    /// How much there is to draw for so many sessions.
+    /// The extent of a schedule with so many sessions.
     pub(super) fn extent(&self, sessions: u32) -> Extent {
         Extent {
             sessions,
@@ -110,13 +111,13 @@ impl<B: Testbed> Runner<'_, B> {
         }
     }
 
-    /// Whether the sessions of the last extension are done; none if the study was not extended.
+    /// Whether the sessions of the last extension have ended; none if the study was not extended.
     pub(super) fn is_extension_done(&self, plan: &[PlanRow]) -> Result<Option<bool>, RunError> {
         let last = self.store.last_extension()?;
         Ok(last.map(|last| self.whole_sessions(plan) >= last.until))
     }
 
-    /// Sessions of the plan that are no remainder of one that was cut short.
+    /// Planned sessions, except those that consist of the remaining blocks of an interrupted one.
     fn full_sessions(&self, plan: &[PlanRow]) -> BTreeSet<u32> {
         let mut rows: BTreeMap<u32, usize> = BTreeMap::new();
         for row in plan {
@@ -128,7 +129,7 @@ impl<B: Testbed> Runner<'_, B> {
         full.map(|(session, _)| session).collect()
     }
 
-    /// How many of them ran to their last block.
+    /// The number of them whose blocks have all run.
     fn whole_sessions(&self, plan: &[PlanRow]) -> u32 {
         let mut whole = self.full_sessions(plan);
         for row in plan.iter().filter(|row| row.block.is_none()) {
@@ -169,7 +170,7 @@ fn differ_programs(then: &ArmFacts, now: &Hello, program: Option<&str>) -> Resul
         &then.sqlite_version,
         &now.sqlite_version,
     )?;
-    // Stores of older versions do not say.
+    // Stores of older versions do not contain it.
     match &then.program_sha256 {
         Some(then) => differ(
             &format!("program of `{name}` (SHA-256)"),
@@ -180,5 +181,5 @@ fn differ_programs(then: &ArmFacts, now: &Hello, program: Option<&str>) -> Resul
     }
 }
 
-/// Facts of a machine that change from one moment to the next.
+/// Facts of a machine that change continuously.
 const MOMENTARY: [&str; 2] = ["frequency", "load"];

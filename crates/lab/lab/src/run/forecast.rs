@@ -1,4 +1,4 @@
-//! What a study will take, and what it will be able to see, before it runs.
+//! A forecast of a study before it runs: its duration, and the effects that it can detect.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::config::{CacheState, Cell, Config};
 use crate::store::Store;
 use crate::summary::{ArmRole, Metric};
 
-/// What can be said of a study before it runs.
+/// A forecast of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyForecast {
     /// The arms, by name.
@@ -22,38 +22,38 @@ pub struct StudyForecast {
     pub cells: Vec<String>,
     /// Blocks of all sessions.
     pub blocks: u64,
-    /// How long all sessions take, about.
+    /// The approximate duration of all sessions.
     pub duration: Duration,
-    /// Whether that is more than the budget, so that fewer sessions will be run.
+    /// Whether it exceeds the budget, so that fewer sessions will be run.
     pub over_budget: bool,
-    /// Bytes that are needed on disk, about.
+    /// The approximate required space on disk, in bytes.
     pub disk_bytes: u64,
-    /// What arms are judged by.
+    /// The metric that decides about arms.
     pub judged: Metric,
-    /// The smallest effect on that which is seen in four of five studies like it, as a ratio.
+    /// The smallest effect on that metric that four of five such studies detect, as a ratio.
     pub smallest_effect: f64,
-    /// What that is worked out from.
+    /// The noise from which it is computed.
     pub noise: Noise,
-    /// Where the duration comes from, for people.
+    /// The source of the duration, for display.
     pub duration_from: String,
-    /// As of [`Config::notes`].
+    /// The notes of [`Config::notes`].
     pub notes: Vec<String>,
 }
 
-/// How much pairs and sessions differ, as standard deviations of ln(B/A) in what arms are judged by.
+/// The variation of pairs and of sessions, as standard deviations of ln(B/A) in the deciding metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Noise {
     /// Within a session.
     pub within_sd: f64,
     /// Between sessions.
     pub between_sd: f64,
-    /// Where that comes from, for people.
+    /// The source of these figures, for display.
     pub from: String,
 }
 
-/// Looks ahead, with what an earlier study on this machine saw if there is one.
+/// Makes a forecast, with the figures of an earlier study on this machine if there is one.
 ///
-/// Errors: the configuration; the earlier store.
+/// Errors: of the configuration, and of the earlier store.
 pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecast, RunError> {
     let arms = arm::arms(config)?;
     let study = &config.study;
@@ -73,7 +73,8 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
     let blocks_s: f64 = seconds.sum::<f64>() * rough(each);
     let bytes = rough(database_copies::master_bytes(config.data.values()));
     let copies_s = bytes / COPY_RATE * rough(count(arms.len()));
-    // Each copy of an encrypted arm is searched beside its control's, after each session; the masters once.
+    // Each copy of an encrypted arm is searched together with its control's, after each session;
+    // the masters once.
     let proved = arms.iter().filter(|arm| arm.control.is_some() && arm.cipher != PLAIN);
     let proofs_s = bytes * 2.0 / PROOF_RATE * rough(count(proved.count()));
     let sessions = f64::from(study.sessions);
@@ -102,7 +103,7 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
     })
 }
 
-/// That of the second unencrypted copy, in the noisiest cell of an earlier study.
+/// The noise of the second unencrypted copy in the noisiest cell of an earlier study.
 fn noise_of(store: &Store) -> Result<Option<Noise>, RunError> {
     let (arms, blocks) = (store.arms()?, store.blocks()?);
     let Some(floor) = arms.iter().find(|arm| arm.facts.role == ArmRole::Floor) else {
@@ -140,7 +141,7 @@ fn noise_of(store: &Store) -> Result<Option<Noise>, RunError> {
     Ok(worst)
 }
 
-/// Seconds of a block with all that belongs to it, by cell, as an earlier study took them.
+/// The duration of a block with its overhead in an earlier study, in seconds, by cell.
 fn took(store: &Store) -> Result<BTreeMap<String, f64>, RunError> {
     let cells: BTreeMap<i64, String> = store.cells()?.into_iter().map(|row| (row.id, row.cell.name)).collect();
     let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
@@ -180,7 +181,8 @@ fn assumed(judged: Metric) -> Noise {
     }
 }
 
-/// Seconds of a block with all that belongs to it, from what published studies took (`docs/studies`); a test compares.
+/// The estimated duration of a block with its overhead, in seconds, from the durations of published
+/// studies (`docs/studies`); a test compares.
 fn guess(config: &Config, cell: &Cell) -> f64 {
     let bytes = config.data.get(&cell.data).map_or(0, database_copies::bytes_of);
     let scan = rough(bytes) / SCAN_RATE;
@@ -202,9 +204,10 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
         (Workload::UpdateAll | Workload::SelectAll, _) => rough(rows) * ROW,
         (Workload::Backup | Workload::PhysicalVerify, _) => scan,
         (Workload::Convert { .. }, _) => scan * 4.0,
-        // The copy before it, the change itself; then its rows and the copy's, and every page beside what it was.
+        // The preparation of the copy and the change itself; then both digests, and the comparison
+        // of every page.
         (Workload::Rekey, _) => rough(bytes) / COPY_RATE * 2.0 + scan * 5.0,
-        // The copy, perhaps two backups, the restored database, its rows and the copy's.
+        // The copy, up to two backups, the restored database, and both digests.
         (Workload::Archive { .. }, _) => rough(bytes) / COPY_RATE * 3.0 + scan * 12.0,
         (Workload::IntegrityCheck | Workload::QuickCheck, _) => scan * 2.0 + rough(rows) * ROW,
         (Workload::Hummer { .. }, Some(how)) => {
@@ -230,38 +233,38 @@ fn count(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Near enough for a guess.
+/// Precise enough for an estimate.
 fn rough(value: u64) -> f64 {
     let (high, low) = (value >> 32, value & u64::from(u32::MAX));
     let part = |part: u64| f64::from(u32::try_from(part).unwrap_or(u32::MAX));
     part(high) * 4_294_967_296.0 + part(low)
 }
 
-/// How often a study would see an effect of the size that is told.
+/// The probability that a study detects an effect of the reported size.
 const POWER: f64 = 0.8;
-/// Bytes of a scan in a second, one core.
+/// Bytes scanned per second by one core.
 const SCAN_RATE: f64 = 700e6;
-/// Bytes of a copy in a second, with its sync.
+/// Bytes copied per second, including the sync.
 const COPY_RATE: f64 = 200e6;
-/// Bytes in a second that are searched for what is not encrypted.
+/// Bytes searched per second for unencrypted text.
 const PROOF_RATE: f64 = 400e6;
-/// Loading takes so many times as long as copying.
+/// The duration of loading, relative to that of copying.
 const LOAD_FACTOR: f64 = 5.0;
-/// Seconds of a transaction of one row, in a table with its key alone.
+/// Seconds per transaction of one row, in a table with only its key.
 const INSERT: f64 = 30e-6;
-/// Seconds that each index adds.
+/// Additional seconds per index.
 const INDEX_ENTRY: f64 = 50e-6;
-/// Seconds of a row among many of one statement.
+/// Seconds per row of a statement with many rows.
 const ROW: f64 = 0.6e-6;
-/// Seconds of a hummer's loop that writes.
+/// Seconds per hummer loop that writes.
 const WRITE: f64 = 95e-6;
-/// Seconds of one that reads.
+/// Seconds per hummer loop that reads.
 const READ: f64 = 8e-6;
-/// Seconds of an opening.
+/// Seconds to open a database.
 const OPENING: f64 = 500e-6;
-/// Seconds until a server listens, and has let a client in and out.
+/// Seconds for a server's start, and a client's login and logout.
 const SERVER_START: f64 = 0.5;
-/// Seconds of a turn of the loop, both DONEs sent and read.
+/// Seconds per iteration of the loop, with both DONEs sent and read.
 const TURN: f64 = 60e-9;
-/// Seconds of what belongs to every block: opening, closing, looking.
+/// Seconds of overhead per block: opening, closing, polling.
 const OVERHEAD: f64 = 0.05;

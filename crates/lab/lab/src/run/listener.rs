@@ -1,4 +1,4 @@
-//! What is asked of a study while one of its blocks runs.
+//! Requests to a study during one of its blocks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use selenite_worker::protocol::Control;
 
 use crate::store::{Store, StoreError};
 
-/// Listens to the store and to the signal.
+/// Polls the store and the signal.
 pub(super) struct Listener<'a> {
     store: &'a mut Store,
-    /// Whether a user asked for an end of the study.
+    /// Whether a user requested the end of the study.
     stopped: &'a mut bool,
     interrupt: &'a AtomicBool,
     looked: Option<Instant>,
@@ -32,7 +32,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// What workers have to be told now. The store is looked at every [`EVERY`] at most.
+    /// The control that workers have to receive now. The store is polled at most once every [`EVERY`].
     pub(super) fn hear(&mut self) -> Option<Control> {
         let is_soon = self.looked.is_some_and(|at| at.elapsed() < EVERY);
         let asks = match is_soon {
@@ -44,8 +44,8 @@ impl<'a> Listener<'a> {
         let interrupted = self.interrupt.load(Ordering::Relaxed) && !self.told;
         self.told |= interrupted;
         let mix = asks.iter().rev().find_map(|ask| ask.control.mix);
-        // Also where the worker was past its work already: no one is told that a block does not
-        // count, and then it does.
+        // Also if the worker had completed its work already: a user who was told that a block does
+        // not count must not find that it does.
         self.altered |= mix.is_some();
         (stop || interrupted || mix.is_some()).then_some(Control {
             stop: stop || interrupted,
@@ -60,7 +60,7 @@ impl<'a> Listener<'a> {
 
     /// Whether parameters were changed.
     ///
-    /// Errors: what the store said meanwhile.
+    /// Errors: those of the store during the block.
     pub(super) fn end(self) -> Result<bool, StoreError> {
         self.trouble.map_or(Ok(self.altered), Err)
     }
@@ -74,5 +74,5 @@ impl<'a> Listener<'a> {
     }
 }
 
-/// No one who asks minds to wait for so long.
+/// A delay that a user accepts.
 const EVERY: Duration = Duration::from_millis(150);

@@ -25,16 +25,16 @@ pub struct LocalTestbed {
     engines: Engines,
     cache: PageCache,
     source: Source,
-    /// Of the block that runs.
+    /// Of the current block.
     sampler: Option<HostSampler>,
-    /// How to start the worker of each arm that was found, by name.
+    /// The command of each arm's worker, by name of the arm.
     commands: BTreeMap<String, WorkerCommand>,
     /// SHA-256 of programs, by path.
     programs: BTreeMap<PathBuf, String>,
 }
 
 impl LocalTestbed {
-    /// With workers from where `engines` finds them.
+    /// With the workers that `engines` finds.
     #[must_use]
     pub fn new(engines: Engines) -> LocalTestbed {
         LocalTestbed {
@@ -159,5 +159,5 @@ impl Testbed for LocalTestbed {
     }
 }
 
-/// A worker says who it is in less.
+/// A worker answers `hello` in less time.
 const START: Duration = Duration::from_secs(30);

@@ -1,8 +1,8 @@
-//! What a study that runs tells those who watch it. No arm's figures are among it: who sees them stops when they please.
+//! The progress of a study. It contains no figures of arms: a user who sees effects might choose when to stop.
 
 use std::time::Duration;
 
-/// Something that is worth a line.
+/// A progress message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress<'a> {
     /// A master is being loaded.
@@ -12,62 +12,63 @@ pub enum Progress<'a> {
         /// The dataset.
         data: &'a str,
     },
-    /// A session begins; its copies are being copied.
+    /// A session begins, and its copies are made.
     Session {
-        /// From 1, among those that are begun.
+        /// The number of the session among those begun, counted from 1.
         session: u32,
-        /// At most so many.
+        /// The maximum number of sessions.
         sessions: u32,
     },
     /// A block is about to run.
     Block {
-        /// From 1, among those that are begun.
+        /// The number of the session among those begun, counted from 1.
         session: u32,
-        /// Of the session, before this one.
+        /// Blocks of the session before this one.
         done: usize,
-        /// Of the session.
+        /// Blocks of the session.
         total: usize,
         /// The cell.
         cell: &'a str,
-        /// Until the last session ends, if none is left out; none before a block ran.
+        /// The estimated time to the end of the last session, if none is omitted; none before the
+        /// first block has run.
         left: Option<Duration>,
     },
     /// All blocks of a session have run.
     Blocks {
-        /// From 1, among those that are begun.
+        /// The number of the session among those begun, counted from 1.
         session: u32,
-        /// How many there were.
+        /// The number of its blocks.
         total: usize,
     },
-    /// A block does not count.
+    /// A block is void.
     Void {
         /// The cell.
         cell: &'a str,
         /// The arm.
         arm: &'a str,
-        /// Why.
+        /// The reason.
         why: &'a str,
     },
     /// A session ended.
     Precision {
         /// Sessions so far.
         sessions: u32,
-        /// Of all gating effects the widest half-width, as a ratio; none before there are two sessions.
+        /// The widest half-width of all gating effects, as a ratio; none with fewer than two sessions.
         widest: Option<f64>,
-        /// What was asked for.
+        /// The requested half-width.
         target: f64,
-        /// How many sessions that takes, as far as can be seen by now; none if it can't.
+        /// The estimated number of sessions to reach it; none if it cannot be estimated.
         needed: Option<u32>,
     },
 }
 
-/// Watches a study.
+/// Observes a study.
 pub trait Observer {
-    /// Is told.
+    /// Receives a progress message.
     fn progress(&mut self, progress: &Progress<'_>);
 }
 
-/// Does not look.
+/// Ignores all progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet;
 

@@ -1,12 +1,12 @@
-//! A block of work that goes on before, while and after an administrator has every page re-encrypted.
+//! A block of work before, during and after an administrator's re-encryption of every page.
 //!
-//! - own-copy: it has a copy of its arm's master for itself, which is gone afterwards: every block
-//!   begins alike, and copies stay so.
-//! - phase-by-time: a phase lasts for a time, not for a number of loops, so that it covers all of
-//!   the sealing. So copies do not end with the same rows; each has to have as many as it had, and
-//!   those that were inserted.
-//! - re-encryption-is-checked: that every page was re-encrypted is seen in the file; who did it is
-//!   not believed.
+//! - own-copy: a block has its own copy of its arm's master, which is deleted afterwards: every
+//!   block starts in the same state, and the copies of the session do not change.
+//! - phase-by-time: a phase lasts for a time, not for a number of loops, so that `during` covers
+//!   the whole re-encryption. So copies do not end with the same rows; each must have as many as
+//!   before, plus those that were inserted.
+//! - re-encryption-is-checked: the re-encryption of every page is checked on the file; the report
+//!   of the administrator's program is not sufficient.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,33 +26,33 @@ use crate::config::{Cell, Online};
 use crate::drive::{DriveError, Ended, GroupSample, count, quantile};
 use crate::phase::{Phase, Phases, Sealing};
 
-/// What is run one after the other. The first is not looked at: caches and pools fill in it.
+/// The phases in order. The first is not measured: it fills caches and pools.
 pub(super) const PHASES: [&str; 4] = ["warm-up", "before", "during", "after"];
 
-/// How a phase went.
+/// The result of a phase.
 struct PhaseOutcome {
     group: GroupSample,
     phase: Phase,
-    /// Rows that were inserted.
+    /// The number of inserted rows.
     inserted: u64,
     sealed: Option<Ended>,
-    /// Why it does not count.
+    /// Why the block does not count.
     void: Option<String>,
 }
 
-/// What a phase needs to be run, besides who does it.
+/// The parameters of a phase, except its processes.
 struct Plan<'a> {
     arm: &'a Arm,
     cell: &'a Cell,
     how: &'a Online,
     name: &'static str,
     seed: u64,
-    /// The longest that sealing may take.
+    /// The time limit of the re-encryption.
     limit: Duration,
 }
 
 impl<B: Testbed> Runner<'_, B> {
-    /// Does it, on a copy that is there for it alone.
+    /// Runs the block on its own copy.
     pub(super) fn online(
         &mut self,
         stage: &mut SessionResources<B::WorkerGroup>,
@@ -62,7 +62,7 @@ impl<B: Testbed> Runner<'_, B> {
     ) -> Result<BlockOutcome, RunError> {
         let name = self.arms[arm].name.clone();
         let master = self.copies.master(&name, &cell.data);
-        // No name of a dataset has this sign.
+        // No name of a dataset contains this character.
         let path = self.copies.copy_path(stage.id, &name, &format!("{}@online", cell.data));
         self.copies.copy(&master, &path)?;
         let ran = self.phases(stage, (cell, how), (arm, seed), (&master, &path));
@@ -99,7 +99,7 @@ impl<B: Testbed> Runner<'_, B> {
                 cell,
                 how,
                 name,
-                // Each touches other rows; the same for all arms.
+                // Each phase uses other rows; they are the same for all arms.
                 seed: seed.wrapping_add(turn),
                 limit,
             };
@@ -136,14 +136,14 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(together(went, is_over, altered))
     }
 
-    /// Rows of an arm's master.
+    /// The number of rows in an arm's master.
     fn rows_of(&self, arm: usize, data: &str) -> Result<u64, RunError> {
         let arms = self.store.arms()?;
         let master = arms.get(arm).and_then(|row| row.masters.get(data));
         Ok(master.map_or(0, |master| master.rows))
     }
 
-    /// `re-encryption-is-checked`: and that it is encrypted still.
+    /// Enforces `re-encryption-is-checked`, and checks that the database is still encrypted.
     fn prove_reencrypted(
         &mut self,
         stage: &mut SessionResources<B::WorkerGroup>,
@@ -182,14 +182,14 @@ impl<B: Testbed> Runner<'_, B> {
 }
 
 impl Arm {
-    /// Whether an administrator can have its pages re-encrypted while others work: those of suite NONE have no key.
+    /// Whether its pages can be re-encrypted while others work: a database of suite NONE has no key.
     pub(super) fn is_sealed(&self) -> bool {
         self.engine == "selenite" && self.cipher != PLAIN && self.cipher != "NONE"
     }
 }
 
 impl Plan<'_> {
-    /// Runs it. The inner error is the group's.
+    /// Runs a phase. The inner error is the group's.
     fn run<C: Workers, S: Reencryption>(
         &self,
         group: &mut C,
@@ -230,7 +230,7 @@ impl Plan<'_> {
             is_told = is_over;
             is_over.then_some(Control { stop: true, mix: None })
         };
-        // A phase is ended by us: a worker that goes on for long after that hangs.
+        // The lab ends a phase: a worker that continues for long after that hangs.
         let limit = self.how.phase() + self.limit * 2;
         let ran = group.run_asked(&self.cell.work, self.seed, limit, POLL, &mut control);
         let waited = began.elapsed();
@@ -263,7 +263,7 @@ impl Plan<'_> {
     }
 }
 
-/// Starts who seals, or looks whether that has ended.
+/// Starts the administrator's program, or polls for its end.
 fn sealing<S: Reencryption>(
     sealer: &mut Option<S>,
     seal: &mut dyn FnMut() -> Result<S, DriveError>,
@@ -277,7 +277,7 @@ fn sealing<S: Reencryption>(
     }
 }
 
-/// What a block is made of: the sample of `during`, all phases, and latencies named by phase.
+/// Combines the phases into a block: the sample of `during`, all phases, and latencies named by phase.
 fn together(went: Vec<PhaseOutcome>, is_over: bool, altered: bool) -> BlockOutcome {
     let void = went.iter().find_map(|phase| phase.void.clone());
     let mut parts = went.into_iter().skip(1);
@@ -285,7 +285,7 @@ fn together(went: Vec<PhaseOutcome>, is_over: bool, altered: bool) -> BlockOutco
         let mut sample = GroupSample::default();
         sample.sample.altered = is_over;
         return BlockOutcome {
-            // Without a sample it is one of those that must not come one after the other.
+            // Without a sample it counts as one of the consecutive void blocks that are limited.
             sample: void.is_none().then_some(sample),
             void: void.or(Some("it was ended before it was done".to_owned())),
             ..BlockOutcome::default()
@@ -318,7 +318,7 @@ fn together(went: Vec<PhaseOutcome>, is_over: bool, altered: bool) -> BlockOutco
         histograms.extend(named);
     }
     sample.histograms = histograms;
-    // That we ended it ourselves is no change.
+    // The lab itself ended the work, which is not a change of parameters.
     sample.sample.altered = is_over || altered;
     BlockOutcome {
         void: void.or(altered.then(|| "its parameters were altered by hand".to_owned())),
@@ -328,7 +328,7 @@ fn together(went: Vec<PhaseOutcome>, is_over: bool, altered: bool) -> BlockOutco
     }
 }
 
-/// How often is looked whether a phase is over: little beside the shortest.
+/// The interval of polling for the end of a phase: short compared with the shortest phase.
 const POLL: Duration = Duration::from_millis(10);
-/// Until then several processes wait for each other.
+/// How long several processes wait for each other before they start.
 const LEAD: Duration = Duration::from_millis(60);

@@ -1,10 +1,10 @@
-//! What no worker can truly have counted.
+//! Checks for counters that cannot be true.
 
 use std::time::Duration;
 
 use selenite_worker::protocol::Sample;
 
-/// What is wrong with a sample of a block that took the lab so long; none if nothing is.
+/// Why a sample is impossible for a block that took the lab so long; none if it is plausible.
 pub(super) fn impossible(sample: &Sample, waited: Duration) -> Option<&'static str> {
     let waited = waited.saturating_add(SLACK);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -21,7 +21,7 @@ pub(super) fn impossible(sample: &Sample, waited: Duration) -> Option<&'static s
     None
 }
 
-/// Clocks are read at slightly different moments.
+/// The clocks of lab and worker are read at slightly different moments.
 const SLACK: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_is_taken_and_what_can_not_be_is_not() {
+    fn plausible_samples_are_accepted_and_impossible_ones_are_not() {
         let second = Duration::from_secs(1);
         assert_eq!(impossible(&sample(900_000_000, 900_000_000, 900_000_000), second), None);
         assert!(impossible(&sample(2_000_000_000, 0, 0), second).is_some());

@@ -1,4 +1,4 @@
-//! Whether a study is as sure as was asked. It looks at how wide intervals are, never at where they lie.
+//! Whether a study is as precise as requested. It depends on the widths of intervals, never on their position.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::config::Config;
 use crate::store::{BlockRow, Store};
 use crate::summary::Metric;
 
-/// What was seen.
+/// The precision of a study so far.
 pub(super) struct Precision {
-    /// Every gating effect is as sure as was asked.
+    /// Whether every gating effect has the requested precision.
     pub(super) precise: bool,
-    /// The widest half-width of them, as a ratio.
+    /// The largest half-width of the gating effects, as a ratio.
     pub(super) widest: Option<f64>,
-    /// How many sessions it takes for all of them to be that sure, as far as can be seen; none if it can't.
+    /// The estimated number of sessions until all of them have it; none if it cannot be estimated.
     pub(super) sessions: Option<u32>,
 }
 
-/// Pairs of an arm in a cell: ln(arm / control) of what it is judged by, by session.
+/// Pairs of an arm in a cell: ln(arm / control) in the deciding metric, by session.
 pub(super) fn sessions_of(blocks: &[BlockRow], cell: i64, arm: i64, control: i64) -> Vec<Vec<f64>> {
     let mut took: BTreeMap<(u32, u32, i64), f64> = BTreeMap::new();
     for block in blocks.iter().filter(|block| block.cell == cell && block.void.is_none()) {
@@ -41,7 +41,7 @@ pub(super) fn sessions_of(blocks: &[BlockRow], cell: i64, arm: i64, control: i64
     sessions.into_values().collect()
 }
 
-/// Looks at all cells that gate.
+/// Evaluates all gating cells.
 pub(super) fn look(store: &Store, config: &Config) -> Result<Precision, RunError> {
     let (arms, cells, blocks) = (store.arms()?, store.cells()?, store.blocks()?);
     let target = config.study.target_half_width.ln_1p();

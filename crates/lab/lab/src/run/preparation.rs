@@ -1,5 +1,5 @@
-//! What is done once: every arm's engine is looked for, its masters are loaded, compared and proved, the schedule is
-//! drawn.
+//! Preparation, once per study: finds every arm's engine, loads, compares and proves its masters,
+//! and draws the schedule.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::schedule;
 use crate::store::{ArmRow, MasterRow};
 use crate::summary::ArmFacts;
 
-/// What became known of an arm.
+/// Facts found about an arm.
 struct ArmPreparation {
     hello: Hello,
     proof: Vec<(String, String)>,
@@ -23,7 +23,7 @@ struct ArmPreparation {
 }
 
 impl<B: Testbed> Runner<'_, B> {
-    /// Makes what is not there; false if it was interrupted.
+    /// Makes what is missing; false if it was interrupted.
     pub(super) fn prepare(&mut self) -> Result<bool, RunError> {
         let stored = self.store.arms()?;
         let mut known = self.find()?;
@@ -58,7 +58,7 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(true)
     }
 
-    /// Whether masters of an earlier run can be used. Those of a dataset are all used or none.
+    /// Whether masters of an earlier run can be used. For a dataset, either all are used or none.
     fn is_there(&self, stored: &[ArmRow], data: &str) -> bool {
         let there = |(arm, row): (&Arm, &ArmRow)| {
             let file = std::fs::metadata(self.copies.master(&arm.name, data));
@@ -68,7 +68,8 @@ impl<B: Testbed> Runner<'_, B> {
         !stored.is_empty() && self.arms.iter().zip(stored).all(there)
     }
 
-    /// Whether they still hold the rows that they were loaded with. One that can't be opened or read does not.
+    /// Whether they still hold the rows that they were loaded with. A master that cannot be opened
+    /// or read does not.
     fn is_as_loaded(&mut self, stored: &[ArmRow], data: &str) -> Result<bool, RunError> {
         let limit = LOAD.max(self.patience());
         for (arm, row) in self.arms.clone().iter().zip(stored) {
@@ -99,7 +100,7 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(true)
     }
 
-    /// Starts a process of each arm, and lets it say who it is.
+    /// Starts a process of each arm, and requests its [`Hello`].
     fn find(&mut self) -> Result<Vec<ArmPreparation>, RunError> {
         let mut known = Vec::new();
         for arm in &self.arms {
@@ -224,7 +225,7 @@ impl<B: Testbed> Runner<'_, B> {
         let layout = &self.config.layout;
         let wanted = [
             ("page_size", layout.page_size.to_string()),
-            // Below zero: KiB, not pages.
+            // A negative value is in KiB, not in pages.
             ("cache_size", format!("-{}", layout.cache_kib)),
             ("journal_mode", layout.journal_mode.clone()),
             ("synchronous", layout.synchronous.clone()),
@@ -253,7 +254,7 @@ impl<B: Testbed> Runner<'_, B> {
         }
     }
 
-    /// What was loaded for a study that is resumed has to be what it was loaded with before.
+    /// For a resumed study, the loaded masters must equal the ones in the store.
     fn compare_stored(&self, stored: &[ArmRow], known: &[ArmPreparation]) -> Result<(), RunError> {
         for (index, (row, known)) in stored.iter().zip(known).enumerate() {
             for (data, master) in &known.masters {
@@ -311,5 +312,5 @@ pub(super) fn worker(arm: &Arm, at: &str, source: crate::drive::DriveError) -> R
     }
 }
 
-/// The largest dataset is loaded in less, on a slow disk.
+/// Even on a slow disk, the largest dataset is loaded in less time.
 const LOAD: std::time::Duration = std::time::Duration::from_secs(3600);

@@ -23,28 +23,28 @@ use crate::schedule;
 use crate::store::{InstanceRow, NewBlock, PlanRow};
 use crate::summary::HostSample;
 
-/// What a session has available.
+/// The resources of a session.
 pub(super) struct SessionResources<C> {
     pub(super) id: u32,
-    /// By arm and number of processes.
+    /// The processes by arm and number of processes.
     pub(super) groups: BTreeMap<(usize, u32), C>,
     /// The numbers of the copies in the store, by arm and dataset.
     instances: BTreeMap<(usize, String), i64>,
     /// Datasets that were written.
     pub(super) written: BTreeSet<String>,
-    /// What the first arm of the pair answered, and which one that is.
+    /// The answer of the first arm of the pair, with that pair and arm.
     answer: Option<((i64, u32), usize, String)>,
-    /// The pair of which the rest is void, as its copies are no longer alike, and why they are not.
+    /// The pair whose remaining blocks are void because its copies differ, and the reason.
     spoilt: Option<((i64, u32), String)>,
 }
 
-/// How a block went.
+/// The result of a block.
 #[derive(Default)]
 pub(super) struct BlockOutcome {
     pub(super) sample: Option<GroupSample>,
     pub(super) phases: Option<Phases>,
     pub(super) void: Option<String>,
-    /// The arm's processes have to be restarted.
+    /// Whether the arm's processes have to be restarted.
     pub(super) dead: bool,
 }
 
@@ -103,7 +103,7 @@ impl<B: Testbed> Runner<'_, B> {
             .map(|()| true)?)
     }
 
-    /// The groups that some rows need.
+    /// The groups of processes that the rows need.
     fn wanted(&self, rows: &[PlanRow]) -> BTreeSet<(usize, u32)> {
         let group = |row: &PlanRow| (index(row.arm), self.config.cells[index(row.cell)].processes);
         rows.iter().map(group).collect()
@@ -156,7 +156,7 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(())
     }
 
-    /// Runs a block; false if it was cut short by an end of the run, and so not written.
+    /// Runs a block; false if the end of the run interrupted it, so that it was not written.
     fn block(
         &mut self,
         stage: &mut SessionResources<B::WorkerGroup>,
@@ -195,13 +195,13 @@ impl<B: Testbed> Runner<'_, B> {
         }
         let (host, why) = self.around.testbed.end_sampling(began_s);
         ran.void = ran.void.or(why);
-        // What goes on for a time does not do the same number of times: such a block counts its rows itself.
+        // Work that lasts for a time has a varying number of loops; such a block counts its rows itself.
         let is_alike = ran.void.is_none() && cell.online.is_none();
         if let Some(sample) = ran.sample.as_ref().filter(|_| is_alike) {
             self.check_answer(stage, pair, arm, &cell, &sample.sample.answer)?;
         }
         self.keep(stage, row, &ran, &host, began_s)?;
-        // Those have a copy of their own.
+        // Online blocks have their own copy.
         let writes = writes(&cell.work) && cell.online.is_none();
         if writes {
             stage.written.insert(cell.data.clone());
@@ -210,7 +210,7 @@ impl<B: Testbed> Runner<'_, B> {
             self.renew(stage, arm)?;
         }
         if writes && (ran.dead || altered) {
-            // What was half done in one copy is not in the others: all of them begin again.
+            // The incomplete changes of one copy are missing in the others, so all copies are replaced.
             stage.spoilt = Some((
                 pair,
                 format!("{}, {}", self.arms[arm].name, ran.void.unwrap_or_default()),
@@ -220,7 +220,7 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(true)
     }
 
-    /// Writes a block, and counts those that are void.
+    /// Writes a block, and counts consecutive void ones.
     fn keep(
         &mut self,
         stage: &SessionResources<B::WorkerGroup>,
@@ -258,7 +258,7 @@ impl<B: Testbed> Runner<'_, B> {
             why,
         });
         self.event(&format!("{cell}, {arm}: does not count: {why}"))?;
-        // One that is void for the sake of another tells nothing new.
+        // A block that is void because of another one is not a further failure.
         let is_news = !why.starts_with(SPOILT) && (ran.sample.is_none() || why.starts_with(NOT_COLD));
         self.void_in_a_row += u32::from(is_news);
         match self.void_in_a_row {
@@ -270,7 +270,7 @@ impl<B: Testbed> Runner<'_, B> {
         }
     }
 
-    /// Brings the caches into their state, and does the work.
+    /// Sets the state of the caches, and does the work.
     fn work(
         &mut self,
         stage: &mut SessionResources<B::WorkerGroup>,
@@ -285,7 +285,7 @@ impl<B: Testbed> Runner<'_, B> {
         match cell.cache {
             CacheState::Cold => match self.around.testbed.evict(&path) {
                 Ok(()) => {}
-                // The work is done all the same, so that copies stay alike.
+                // The work is done all the same, so that the copies stay equal.
                 Err(error @ CacheError::NotEvicted { .. }) => void = Some(format!("{NOT_COLD}: {error}")),
                 Err(error) => return Err(RunError::Cache(error)),
             },
@@ -326,8 +326,8 @@ impl<B: Testbed> Runner<'_, B> {
         })
     }
 
-    /// SQLite's page cache of an arm in a cell: in one where all arms have the same memory, with
-    /// what one connection gets for the page pool that its arm has not.
+    /// SQLite's page cache of an arm in a cell, in KiB. In a cell with the same memory for all arms
+    /// it includes one connection's share of the page pool that this arm lacks.
     pub(super) fn cache_with_pool_kib(&self, arm: &Arm, cell: &Cell) -> u32 {
         let configured = self.cache_kib(cell);
         if !cell.same_memory {
@@ -339,13 +339,13 @@ impl<B: Testbed> Runner<'_, B> {
         configured.saturating_add(u32::try_from(each >> 10).unwrap_or(u32::MAX >> 1))
     }
 
-    /// Whose copy is opened, in which cipher, and what is done with it.
+    /// The arm whose copy is opened, the cipher of that copy, and the work.
     fn source(&self, arm: usize, cell: &Cell) -> (usize, String, Workload) {
         let of = &self.arms[arm];
         if cell.work != (Workload::Convert { to: TO_ARM.to_owned() }) {
             return (arm, of.cipher.clone(), cell.work.clone());
         }
-        // From clear: the copy of its control, which this does not change.
+        // From unencrypted: the copy of its control, which this work does not change.
         let source = match of.cipher == PLAIN {
             true => arm,
             false => of.control.unwrap_or(arm),
@@ -374,7 +374,7 @@ impl<B: Testbed> Runner<'_, B> {
         }
     }
 
-    /// New processes for an arm.
+    /// Starts new processes for an arm.
     fn renew(&mut self, stage: &mut SessionResources<B::WorkerGroup>, arm: usize) -> Result<(), RunError> {
         let wanted: BTreeSet<(usize, u32)> = stage.groups.keys().filter(|(of, _)| *of == arm).copied().collect();
         stage.groups.retain(|(of, _), _| *of != arm);
@@ -399,7 +399,7 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(())
     }
 
-    /// How long it takes to the end of the last session, as far as blocks so far tell.
+    /// The estimated time until the end of the last session, from the blocks so far.
     fn left(&self, of_session: usize) -> Result<Option<std::time::Duration>, RunError> {
         let (blocks, seconds) = self.ran;
         if blocks == 0 {
@@ -425,7 +425,7 @@ pub(super) fn no_worker() -> BlockOutcome {
     }
 }
 
-/// A worker that refuses will refuse again; one that ended or hung is restarted.
+/// A worker that refuses would refuse again, which is an error; one that ended or hung is restarted.
 pub(super) fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result<BlockOutcome, RunError> {
     match error.is_refusal() {
         true => Err(worker(arm, &format!("cell `{}`", cell.name), error)),
@@ -447,17 +447,17 @@ pub(super) fn check_encrypted(arm: &Arm, cipher: &str, opened: &Opened, cell: &C
     }
 }
 
-/// The index of what has a number in the store.
+/// The index for a number in the store.
 fn index(number: i64) -> usize {
     usize::try_from(number - 1).unwrap_or(0)
 }
 
-/// The number in the store of what has an index.
+/// The number in the store for an index.
 fn number(index: usize) -> i64 {
     i64::try_from(index).map_or(i64::MAX, |index| index + 1)
 }
 
 const NOT_COLD: &str = "its file was not cold";
 const SPOILT: &str = "its twins are no longer alike";
-/// So many blocks one after the other are no accident.
+/// So many consecutive void blocks are not accidental.
 const VOID_MAX: u32 = 5;

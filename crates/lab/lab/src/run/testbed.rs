@@ -1,4 +1,4 @@
-//! What a study needs of its surroundings: workers, the page cache, the clock, the machine's counters.
+//! The environment of a study: workers, the page cache, the clock, the machine's counters.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,22 +20,23 @@ pub trait Testbed {
     /// A program that re-encrypts a database.
     type Reencryption: Reencryption;
 
-    /// Whether the engine of an arm is there, and can be run as the arm says. What was found is for people.
+    /// Checks that the engine of an arm exists, and can run with the arm's settings. Returns facts for display.
     ///
-    /// Errors: why not.
+    /// Errors: the reason why not.
     fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError>;
 
-    /// SHA-256 of the program of an arm that was found, in hexadecimal digits; none if it can't be read.
+    /// SHA-256 of the program of an arm that was found, in hexadecimal digits; none if it cannot be read.
     fn program_sha256(&mut self, arm: &Arm) -> Option<String>;
 
-    /// Starts so many processes of an arm that was found.
+    /// Starts `count` processes of an arm that was found.
     ///
-    /// Errors: why not.
+    /// Errors: they could not be started.
     fn start(&mut self, arm: &Arm, count: u32) -> Result<Self::WorkerGroup, DriveError>;
 
-    /// Proves what an arm claims of a database file, beside that of its baseline database. What was seen is for people.
+    /// Proves an arm's claim about a database file, by comparison with its baseline database.
+    /// Returns the evidence for display.
     ///
-    /// Errors: it is not so.
+    /// Errors: the claim is refuted.
     fn prove(
         &mut self,
         arm: &Arm,
@@ -47,57 +48,57 @@ pub trait Testbed {
 
     /// Starts the program that re-encrypts a database while others work on it.
     ///
-    /// Errors: why not.
+    /// Errors: it could not be started.
     fn start_reencryption(&mut self, database: &DatabaseSpec, how: &Online) -> Result<Self::Reencryption, DriveError>;
 
-    /// Proves that no page of a database is as it was in a copy from before.
+    /// Proves that no page of a database is the same as in an earlier copy.
     ///
-    /// Errors: one is.
+    /// Errors: a page is the same.
     fn prove_reencrypted(&mut self, before: &Path, after: &Path, page_size: u32) -> Result<(), ProofError>;
 
-    /// Puts a database that is closed out of the system's page cache, and proves it.
+    /// Evicts a closed database from the system's page cache, and verifies it.
     ///
-    /// Errors: it stays there; or the machine.
+    /// Errors: it stays in the cache; an I/O error.
     fn evict(&mut self, database: &Path) -> Result<(), CacheError>;
 
-    /// Reads a database that is closed into the system's page cache.
+    /// Reads a closed database into the system's page cache.
     ///
-    /// Errors: the machine.
+    /// Errors: an I/O error.
     fn prefetch(&mut self, database: &Path) -> Result<(), CacheError>;
 
-    /// Bytes that are free for files beside `path`.
+    /// Free bytes of the file system of `path`.
     ///
-    /// Errors: what the system says.
+    /// Errors: those of the operating system.
     fn free_bytes(&self, path: &Path) -> std::io::Result<u64>;
 
     /// Seconds since 1970, UTC.
     fn now_s(&self) -> f64;
 
-    /// The machine, for people. Copies will lie in `folder`.
+    /// Facts about the machine for display. Copies will be in `folder`.
     fn host(&mut self, folder: &Path) -> HostFacts;
 
-    /// Begins to look at the machine, for the time of a block. `pids` are our workers.
+    /// Starts sampling the machine for the duration of a block. `pids` are the workers.
     fn begin_sampling(&mut self, pids: &[u32]);
 
-    /// What the machine did since the last [`Testbed::begin_sampling`], and why a block in that time does not count.
+    /// The sample since the last [`Testbed::begin_sampling`], and why a block in that time does not count.
     fn end_sampling(&mut self, at_s: f64) -> (HostSample, Option<String>);
 }
 
 /// Processes of an arm.
 pub trait Workers {
-    /// Who they are.
+    /// The [`Hello`] of their engine.
     fn hello(&self) -> &Hello;
     /// Their process ids.
     fn pids(&self) -> Vec<u32>;
     /// Makes a database.
     ///
-    /// Errors, as of all that follow: the worker refused, died, hung or talked rubbish.
+    /// Errors of this and all following functions: the worker refused, died, hung or gave an invalid answer.
     fn load(&mut self, at: &DatabaseSpec, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError>;
-    /// Opens a database in all of them.
+    /// Opens a database in all processes.
     ///
     /// Errors: as above.
     fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError>;
-    /// Closes it.
+    /// Closes the database.
     ///
     /// Errors: as above.
     fn close(&mut self, limit: Duration) -> Result<(), DriveError>;
@@ -105,7 +106,7 @@ pub trait Workers {
     ///
     /// Errors: as above.
     fn digest(&mut self, limit: Duration) -> Result<Digest, DriveError>;
-    /// Does a block of work; `control` is asked now and then.
+    /// Runs a block of work; `control` is polled at intervals.
     ///
     /// Errors: as above.
     fn run(
@@ -115,7 +116,7 @@ pub trait Workers {
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<GroupSample, DriveError>;
-    /// The same, where `control` is asked as often as `poll` says.
+    /// As [`Workers::run`], where `control` is polled at the interval `poll`.
     ///
     /// Errors: as above.
     fn run_asked(
@@ -126,13 +127,13 @@ pub trait Workers {
         poll: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<GroupSample, DriveError>;
-    /// Ends them.
+    /// Ends the processes.
     fn end(self);
 }
 
-/// A program that re-encrypts a database; killed when it is dropped.
+/// A program that re-encrypts a database; killed on drop.
 pub trait Reencryption {
-    /// How it ended; none while it is at work.
+    /// Its end; none while it is running.
     ///
     /// Errors: it failed.
     fn look(&mut self) -> Result<Option<Ended>, DriveError>;
@@ -195,5 +196,5 @@ impl Workers for WorkerGroup {
     }
 }
 
-/// A worker that has nothing open ends at once.
+/// A worker without an open database ends at once.
 const END: Duration = Duration::from_secs(5);

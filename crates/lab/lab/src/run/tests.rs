@@ -92,7 +92,7 @@ impl StudyFolder {
         self.blocks().into_iter().filter_map(|block| block.void).collect()
     }
 
-    /// Pairs of which all arms count, by cell.
+    /// The number of pairs in which all arms count, by cell.
     fn whole_pairs(&self, arms: usize) -> BTreeMap<i64, usize> {
         let mut pairs: BTreeMap<(i64, u32, u32), usize> = BTreeMap::new();
         for block in self.blocks().iter().filter(|block| block.void.is_none()) {
@@ -113,7 +113,7 @@ impl StudyFolder {
     }
 }
 
-/// A flag for each call, as tests run side by side.
+/// A context with its own flag for each call, because tests run concurrently.
 fn around<'a>(testbed: &'a mut Sim, observer: &'a mut dyn Observer) -> RunContext<'a, Sim> {
     let interrupt: &'static AtomicBool = Box::leak(Box::default());
     testbed.0.borrow_mut().interrupt = Some(interrupt);
@@ -130,7 +130,7 @@ fn complete() -> Outcome {
     Outcome::Over(StudyState::Complete)
 }
 
-/// What is at a path, or nothing.
+/// Whether something exists at a path.
 fn is_there(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok()
 }

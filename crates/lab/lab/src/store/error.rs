@@ -1,4 +1,4 @@
-//! What can be wrong with a store.
+//! Errors of a store.
 
 use std::fmt;
 use std::io;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-/// Why a store could not be made, opened, read or written.
+/// Why a store could not be created, opened, read or written.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The caller: there is a file of that name already.
+    /// The caller: the file exists already.
     Exists(PathBuf),
-    /// The caller: there is no such file.
+    /// The caller: the file does not exist.
     Missing(PathBuf),
-    /// The file: it holds something else.
+    /// The file: it is not a store.
     NotAStore(PathBuf),
     /// The file: a store of another version.
     Version {
@@ -22,27 +22,27 @@ pub enum StoreError {
         /// Its version.
         found: i64,
     },
-    /// The file: what is in it makes no sense.
+    /// The file: its contents are invalid.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What makes no sense.
+        /// The invalid part.
         what: String,
     },
-    /// The caller: a study runs on it already.
+    /// The caller: a study is running on it.
     Running(PathBuf),
-    /// The machine: SQLite's words.
+    /// The machine: an error of SQLite.
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What was said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// The machine.
+    /// The machine: an I/O error.
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -74,7 +74,7 @@ impl StoreError {
         }
     }
 
-    /// What to do next; empty if nothing helps that is not obvious.
+    /// Advice on what to do next; empty if there is no advice beyond the obvious.
     #[must_use]
     pub fn next(&self) -> &'static str {
         match self {
@@ -121,5 +121,5 @@ impl std::error::Error for StoreError {
     }
 }
 
-/// The version of a store that this program reads and writes.
+/// The version of the store format that this program reads and writes.
 pub(super) const VERSION: i64 = 1;

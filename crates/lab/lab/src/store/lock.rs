@@ -1,6 +1,6 @@
-//! One run at a time on a store: a lock on a file beside it, which goes with the process.
+//! One run at a time on a store: a lock on a file beside it, which the system releases when the process ends.
 //!
-//! It is not on the store itself: closing a second descriptor of that would drop SQLite's locks.
+//! The store itself is not locked: closing a second descriptor of it would release SQLite's locks.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +10,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::error::StoreError;
 
-/// Held until it is dropped.
+/// Held until drop.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
@@ -18,7 +18,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes it.
+    /// Takes the lock.
     ///
     /// Errors: `Running` if another process has it; `Io`.
     pub(super) fn take(store: &Path) -> Result<Lock, StoreError> {
@@ -33,7 +33,7 @@ impl Lock {
                 Err(rustix::io::Errno::WOULDBLOCK) => return Err(StoreError::Running(store.to_owned())),
                 Err(error) => return Err(StoreError::io(&path, error.into())),
             }
-            // The one that had it may have removed the file between our opening and our locking it.
+            // The previous holder may have removed the file after it was opened here, and before it was locked.
             let here = file.metadata().map_err(|error| StoreError::io(&path, error))?;
             if fs::metadata(&path).is_ok_and(|there| there.ino() == here.ino() && there.dev() == here.dev()) {
                 return Ok(Lock { file, path });
@@ -45,11 +45,11 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while it is held; anyone who waits for it sees that it is gone.
+        // Removed while the lock is held; a process that waits for it detects that the file is gone.
         let _ = fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Each is lost only to a run that ended at that moment.
+/// An attempt fails only if another run ended at that moment.
 const TRIES: u32 = 8;

@@ -1,4 +1,4 @@
-//! Reading a store.
+//! Queries of a store.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::summary::{Event, Extension};
 impl Store {
     /// The study.
     ///
-    /// Errors, as of all that follow: `Sqlite`, `Damaged`.
+    /// Errors of this and all following functions: `Sqlite`, `Damaged`.
     pub fn study(&self) -> Result<StudyRow, StoreError> {
         let sql = "SELECT name, config, config_sha256, seed, lab_version, commit_id, command, created_s, host, state
                    FROM study";
@@ -37,7 +37,7 @@ impl Store {
             .ok_or_else(|| StoreError::damaged(&self.path, "there is no study in it"))
     }
 
-    /// The arms, in the order of the configuration; none before their masters were made.
+    /// The arms, in the order of the configuration; empty before their masters were made.
     pub fn arms(&self) -> Result<Vec<ArmRow>, StoreError> {
         let sql = "SELECT id, facts FROM arm ORDER BY id";
         let mut arms = self.rows(sql, [], |row| {
@@ -63,7 +63,7 @@ impl Store {
         Ok(arms)
     }
 
-    /// The cells, in the order of the configuration; none before the masters were made.
+    /// The cells, in the order of the configuration; empty before the masters were made.
     pub fn cells(&self) -> Result<Vec<CellRow>, StoreError> {
         let sql = "SELECT id, params FROM cell ORDER BY id";
         self.rows(sql, [], |row| {
@@ -127,7 +127,7 @@ impl Store {
         )
     }
 
-    /// All blocks that ran, in order. One of a session that does not count is void for the session's reason.
+    /// All blocks that ran, in order. A block of a void session is void for the session's reason.
     pub fn blocks(&self) -> Result<Vec<BlockRow>, StoreError> {
         let sql = "SELECT b.id, p.seq, p.session, p.cell, p.pair, p.arm, b.began_s, b.sample, b.host,
                           coalesce(b.void, s.void), b.void IS NULL
@@ -151,7 +151,7 @@ impl Store {
         })
     }
 
-    /// The latencies of all blocks that count, in order.
+    /// The latencies of all counted blocks, in order.
     pub fn histograms(&self) -> Result<Vec<HistogramRow>, StoreError> {
         let sql = "SELECT p.cell, p.arm, h.operation, h.v2
                    FROM histogram h JOIN block b ON b.id = h.block JOIN plan p ON p.seq = b.plan
@@ -167,7 +167,7 @@ impl Store {
         })
     }
 
-    /// What happened, in order.
+    /// The events, in order.
     pub fn events(&self) -> Result<Vec<Event>, StoreError> {
         let sql = "SELECT at_s, text FROM event ORDER BY id";
         self.rows(sql, [], |row| {
@@ -178,7 +178,7 @@ impl Store {
         })
     }
 
-    /// How the study was extended, in order.
+    /// The extensions of the study, in order.
     pub fn extensions(&self) -> Result<Vec<Extension>, StoreError> {
         Ok(self.extension_rows()?.into_iter().map(|row| row.facts).collect())
     }

@@ -1,4 +1,4 @@
-//! The rows of a store, as values.
+//! Rows of a store.
 
 use std::collections::BTreeMap;
 
@@ -12,90 +12,90 @@ use crate::summary::{ArmFacts, Extension, HostFacts, HostSample, StudyState};
 /// The study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyRow {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The TOML text.
+    /// The configuration, as TOML text.
     pub config: String,
-    /// SHA-256 of it, in hexadecimal digits.
+    /// SHA-256 of the configuration, in hexadecimal digits.
     pub config_sha256: String,
-    /// Where all randomness comes from; never 0.
+    /// The seed of all random choices; never 0.
     pub seed: u64,
     /// The program's version.
     pub lab_version: String,
-    /// The commit it was built from; empty if unknown.
+    /// The commit that it was built from; empty if unknown.
     pub commit: String,
     /// The command that makes a study like it.
     pub command: String,
-    /// Seconds since 1970, UTC.
+    /// The start: seconds since 1970, UTC.
     pub created_s: u64,
     /// The machine.
     pub host: HostFacts,
-    /// Why it ended, or that it has not.
+    /// The reason of its end, or that it has not ended.
     pub state: StudyState,
 }
 
 /// An arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmRow {
-    /// Its number.
+    /// The number of the row.
     pub id: i64,
-    /// What is known of it.
+    /// Its facts.
     pub facts: ArmFacts,
-    /// What its copies are copies of, by dataset.
+    /// Its masters, by dataset.
     pub masters: BTreeMap<String, MasterRow>,
 }
 
-/// What an arm's copies are copies of.
+/// A master of an arm, of which its copies are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MasterRow {
-    /// Of the rows.
+    /// The digest of the rows.
     pub digest: String,
     /// Rows of all tables.
     pub rows: u64,
-    /// Bytes of the file.
+    /// Size of the file, in bytes.
     pub bytes: u64,
-    /// Pages of it.
+    /// Pages of the file.
     pub pages: u64,
 }
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellRow {
-    /// Its number.
+    /// The number of the row.
     pub id: i64,
-    /// As configured.
+    /// The configured cell.
     pub cell: Cell,
 }
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
-    /// From 1.
+    /// The number, counted from 1.
     pub id: u32,
-    /// Seconds since 1970, UTC.
+    /// The start: seconds since 1970, UTC.
     pub created_s: u64,
-    /// The same; none while it runs, or if it was killed and not resumed.
+    /// The end: seconds since 1970, UTC; none while it runs, or if it was killed and not resumed.
     pub ended_s: Option<u64>,
     /// Why it does not count.
     pub void: Option<String>,
 }
 
-/// A block that is to be run, or was.
+/// A block of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanRow {
-    /// In this order.
+    /// The position in the order of execution.
     pub seq: i64,
-    /// From 1.
+    /// The session, counted from 1.
     pub session: u32,
     /// A [`CellRow::id`].
     pub cell: i64,
-    /// From 0, of this cell and session.
+    /// The index of the pair in this cell and session.
     pub pair: u32,
     /// An [`ArmRow::id`].
     pub arm: i64,
-    /// Of the work.
+    /// The seed of the work.
     pub seed: u64,
-    /// Once it ran.
+    /// The number of the block's row, once it has run.
     pub block: Option<i64>,
 }
 
@@ -108,7 +108,7 @@ pub struct InstanceRow {
     pub arm: i64,
     /// The dataset.
     pub data: String,
-    /// In this order within the session.
+    /// The position in the order of creation within the session.
     pub made: u32,
     /// The processes that work on it.
     pub pids: Vec<u32>,
@@ -119,31 +119,31 @@ pub struct InstanceRow {
 /// A block that ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRow {
-    /// Its number.
+    /// The number of the row.
     pub id: i64,
-    /// Which one of the plan.
+    /// The [`PlanRow::seq`].
     pub seq: i64,
-    /// From 1.
+    /// The session, counted from 1.
     pub session: u32,
     /// A [`CellRow::id`].
     pub cell: i64,
-    /// From 0, of this cell and session.
+    /// The index of the pair in this cell and session.
     pub pair: u32,
     /// An [`ArmRow::id`].
     pub arm: i64,
-    /// Seconds since the study began.
+    /// Seconds since the start of the study.
     pub began_s: f64,
-    /// What it cost, all processes together, without latencies; nothing if void.
+    /// The cost of all processes together, without latencies; empty if void.
     pub sample: Sample,
-    /// Before, during and after, where pages were re-encrypted meanwhile; `sample` is that of during.
+    /// The phases of a block with a re-encryption; `sample` is that of `during`.
     pub phases: Option<Phases>,
-    /// What the machine was doing.
+    /// The state of the machine.
     pub host: HostSample,
     /// Why it does not count.
     pub void: Option<String>,
 }
 
-/// What a block cost, as it is stored.
+/// The cost of a block, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Cost {
     #[serde(flatten)]
@@ -152,28 +152,28 @@ pub(super) struct Cost {
     pub phases: Option<Phases>,
 }
 
-/// A block's outcome, to be written.
+/// The results of a block that is to be written.
 #[derive(Clone, Debug)]
 pub struct NewBlock<'a> {
     /// A [`PlanRow::seq`].
     pub seq: i64,
     /// The number of an [`InstanceRow`].
     pub instance: i64,
-    /// Seconds since the study began.
+    /// Seconds since the start of the study.
     pub began_s: f64,
-    /// What it cost; none if void.
+    /// The cost; none if void.
     pub sample: Option<&'a Sample>,
-    /// As of [`BlockRow::phases`].
+    /// As for [`BlockRow::phases`].
     pub phases: Option<&'a Phases>,
-    /// Its latencies by operation: V2-deflate HdrHistograms of nanoseconds.
+    /// Latencies by operation: V2-deflate HdrHistograms of nanoseconds.
     pub histograms: &'a BTreeMap<String, Vec<u8>>,
-    /// What the machine was doing.
+    /// The state of the machine.
     pub host: &'a HostSample,
     /// Why it does not count.
     pub void: Option<&'a str>,
 }
 
-/// Latencies of one operation in one block that counts.
+/// Latencies of one operation in one counted block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramRow {
     /// A [`CellRow::id`].
@@ -182,26 +182,26 @@ pub struct HistogramRow {
     pub arm: i64,
     /// The operation.
     pub operation: String,
-    /// HdrHistogram V2-deflate, nanoseconds.
+    /// The V2-deflate HdrHistogram, in nanoseconds.
     pub v2: Vec<u8>,
 }
 
-/// Sessions that are added to a study.
+/// An extension of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtensionRow {
-    /// What a report says of it.
+    /// The facts for reports.
     pub facts: Extension,
-    /// It is done when so many whole sessions of the plan are.
+    /// The extension ends when this number of whole sessions of the plan has ended.
     pub until: u32,
-    /// Sessions that were drawn from the seed until then, those of the configuration among them.
+    /// Sessions drawn from the seed until then, including those of the configuration.
     pub drawn: u32,
 }
 
-/// What a user asked of a study that runs.
+/// A user's request to a running study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// Its number.
+    /// The number of the row.
     pub id: i64,
-    /// What.
+    /// The control.
     pub control: Control,
 }

@@ -52,7 +52,7 @@ fn arm(name: &str) -> (ArmFacts, BTreeMap<String, MasterRow>) {
     (facts, BTreeMap::from([("main".to_owned(), master)]))
 }
 
-/// A store with two arms and the cells of the first preset, of which nothing ran.
+/// A store with two arms and the cells of the first preset, without blocks that have run.
 fn planned(path: &Path) -> Store {
     let mut store = Store::create(path, &study()).unwrap();
     let cells = Config::parse(preset::PRESETS[0].text).unwrap().cells;
@@ -195,7 +195,7 @@ fn a_store_is_never_overwritten_nor_run_twice() {
 }
 
 #[test]
-fn other_files_are_told_apart() {
+fn other_files_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.lab.db");
     assert!(matches!(Store::read(&path), Err(StoreError::Missing(_))));
@@ -230,7 +230,7 @@ fn other_files_are_told_apart() {
 }
 
 #[test]
-fn nonsense_in_a_row_is_damage() {
+fn an_invalid_row_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.lab.db");
     planned(&path).settle();

@@ -1,18 +1,18 @@
-//! What of a connection is encrypted, and by whom.
+//! The modes of encryption of a connection.
 
 use selenite_tds::Encryption;
 use selenite_worker::protocol::PLAIN;
 
-/// What of a connection is encrypted.
+/// The encrypted part of a connection, and the method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// Nothing.
     Off,
-    /// The login alone: what SQL Server's clients do that ask for nothing.
+    /// The login alone: the mode of SQL Server's clients that request no encryption.
     Optional,
-    /// All of it, by TLS 1.2 inside TDS.
+    /// Everything, by TLS 1.2 inside TDS.
     Require,
-    /// All of it, by TLS 1.3 around TDS 8.
+    /// Everything, by TLS 1.3 around TDS 8.
     Strict,
     /// As `Require`, but each packet is encrypted by another thread, as SQL Server 2014 did.
     Offload,
@@ -35,7 +35,7 @@ impl Mode {
         }
     }
 
-    /// The server's `--encryption`.
+    /// The value of the server's `--encryption`.
     #[must_use]
     pub fn of_server(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Mode {
         }
     }
 
-    /// The server's `--tls-offload`.
+    /// The value of the server's `--tls-offload`.
     #[must_use]
     pub fn offload(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Mode {
         }
     }
 
-    /// What the client asks for.
+    /// The mode that the client requests.
     #[must_use]
     pub fn asked(self) -> Encryption {
         match self {
@@ -66,7 +66,7 @@ impl Mode {
         }
     }
 
-    /// What it says of itself.
+    /// The description in the worker's status.
     #[must_use]
     pub fn says(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! A client that does next to nothing, so that the server never waits for it for long.
+//! A client with minimal work, so that the server never waits for it for long.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,37 +13,37 @@ use super::mode::Mode;
 use super::tally::Tally;
 use super::tls;
 
-/// A connection that has logged in.
+/// A connection after login.
 pub struct Peer {
     socket: TcpStream,
     tls: Option<ClientConnection>,
     packet_size: PacketSize,
-    /// As it came from the socket.
+    /// Bytes from the socket.
     raw: Vec<u8>,
-    /// In clear, and not taken yet: the first `filled` bytes.
+    /// Decrypted bytes that have not been consumed: the first `filled`.
     clear: Vec<u8>,
     filled: usize,
-    /// All that crossed the wire, while someone reads along.
+    /// All transmitted bytes, if they are recorded.
     seen: Option<Vec<u8>>,
-    /// Bytes that were sent and received.
+    /// The numbers of sent and received bytes.
     traffic: (u64, u64),
-    /// What TLS agreed on.
+    /// The negotiated version and cipher suite of TLS.
     agreed: Option<(String, String)>,
 }
 
-/// Who connects to whom.
+/// The options of a connection.
 pub struct ConnectOptions<'a> {
-    /// Where the server listens.
+    /// The server's address.
     pub address: SocketAddr,
-    /// What is encrypted.
+    /// The mode of encryption.
     pub mode: Mode,
     /// The server's certificate.
     pub certificate: &'a Path,
-    /// sa's.
+    /// The password of sa.
     pub password: &'a str,
-    /// The size of packets to ask for.
+    /// The requested packet size.
     pub packet_size: u16,
-    /// Whether to keep what crosses the wire.
+    /// Whether to record the transmitted bytes.
     pub is_watched: bool,
 }
 
@@ -51,7 +51,7 @@ impl Peer {
     /// Connects and logs in.
     ///
     /// # Errors
-    /// The network's; a server that agrees on something else.
+    /// Errors of the network; a server that negotiates another mode.
     pub fn connect(options: &ConnectOptions<'_>) -> io::Result<Self> {
         let socket = TcpStream::connect(options.address)?;
         socket.set_nodelay(true)?;
@@ -80,7 +80,7 @@ impl Peer {
             Mode::Off => Encryption::NotSupported,
             Mode::Optional => Encryption::Off,
             Mode::Require | Mode::Offload => Encryption::On,
-            // Whatever stands there: TLS is around it.
+            // Any answer is accepted, because TLS is around it.
             Mode::Strict => answered,
         };
         if answered != wanted {
@@ -128,7 +128,7 @@ impl Peer {
                 tls.write_tls(&mut flight)?;
             }
             if !flight.is_empty() {
-                // With strict the last flight goes as it is, too.
+                // In strict mode, and after the handshake has ended, a flight is not wrapped.
                 let bytes = if wraps && tls.is_handshaking() {
                     wrap(&flight)?
                 } else {
@@ -155,25 +155,25 @@ impl Peer {
         Ok(())
     }
 
-    /// What TLS agreed on: its version, and the suite of ciphers; none without.
+    /// The negotiated version and cipher suite of TLS; none without TLS.
     pub fn agreed(&self) -> Option<&(String, String)> {
         self.agreed.as_ref()
     }
 
-    /// Bytes that crossed the wire until now: sent by the client, and received.
+    /// The numbers of bytes sent by the client and received, so far.
     pub fn traffic(&self) -> (u64, u64) {
         self.traffic
     }
 
-    /// All that crossed the wire since the beginning; nothing if no process reads along.
+    /// All transmitted bytes since the start; empty if they are not recorded.
     pub fn seen(&mut self) -> Vec<u8> {
         self.seen.take().unwrap_or_default()
     }
 
-    /// Runs a batch whose answer has nothing but DONEs, and counts them.
+    /// Runs a batch whose answer consists of DONEs, and counts them.
     ///
     /// # Errors
-    /// The network's; any other token.
+    /// Errors of the network; any other token.
     pub fn run(&mut self, text: &str) -> io::Result<Tally> {
         self.ask(text)?;
         let mut tally = Tally::default();
@@ -188,10 +188,10 @@ impl Peer {
         }
     }
 
-    /// Runs a batch: the tokens of its answer, as bytes.
+    /// Runs a batch. Returns the tokens of its answer, as bytes.
     ///
     /// # Errors
-    /// The network's.
+    /// Errors of the network.
     pub fn answer(&mut self, text: &str) -> io::Result<Vec<u8>> {
         self.ask(text)?;
         self.message()
@@ -216,7 +216,7 @@ impl Peer {
         }
     }
 
-    /// Reads on: at least one byte in clear.
+    /// Reads until at least one more decrypted byte is available.
     fn fill(&mut self) -> io::Result<()> {
         if self.clear.len() - self.filled < ROOM / 2 {
             self.clear.resize(self.clear.len() * 2, 0);
@@ -245,7 +245,7 @@ impl Peer {
             while !rest.is_empty() {
                 tls.read_tls(&mut rest)?;
                 tls.process_new_packets().map_err(io::Error::other)?;
-                // rustls takes no more than a few records before they are read.
+                // rustls accepts only a few records before their data is read.
                 while self.clear.len() - self.filled >= ROOM / 4 {
                     match tls.reader().read(&mut self.clear[self.filled..]) {
                         Ok(size) if size > 0 => self.filled += size,
@@ -262,7 +262,7 @@ impl Peer {
         }
     }
 
-    /// Sends bytes, encrypted if they are to be.
+    /// Sends bytes, encrypted if the mode requires it.
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(tls) = &mut self.tls else {
             return self.put(bytes);
@@ -281,7 +281,7 @@ impl Peer {
         self.socket.write_all(bytes)
     }
 
-    /// What has come as it is; never nothing.
+    /// Bytes from the socket, without decryption; at least one.
     fn some(&mut self) -> io::Result<Vec<u8>> {
         let size = receive(&mut self.socket, &mut self.raw)?;
         note(&mut self.seen, &self.raw[..size]);
@@ -289,7 +289,7 @@ impl Peer {
         Ok(self.raw[..size].to_vec())
     }
 
-    /// The data of one packet, as it is.
+    /// The data of one packet, without decryption.
     fn packet(&mut self) -> io::Result<Vec<u8>> {
         let mut header = [0; HEADER_SIZE];
         self.socket.read_exact(&mut header)?;
@@ -309,7 +309,7 @@ fn note(seen: &mut Option<Vec<u8>>, bytes: &[u8]) {
     }
 }
 
-/// Some bytes, at least one.
+/// Reads at least one byte.
 fn receive(socket: &mut TcpStream, room: &mut [u8]) -> io::Result<usize> {
     loop {
         match socket.read(room) {
@@ -320,7 +320,7 @@ fn receive(socket: &mut TcpStream, room: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// A flight of the handshake as a packet of TDS.
+/// Wraps a flight of the handshake in a TDS packet.
 fn wrap(flight: &[u8]) -> io::Result<Vec<u8>> {
     let length = u16::try_from(flight.len() + HEADER_SIZE).map_err(io::Error::other)?;
     let header = Header {
@@ -338,9 +338,9 @@ const HEADERS: Headers = Headers {
     outstanding_count: 1,
     activity: None,
 };
-/// What the proof looks for, in the login, too.
+/// The marker that the proof searches for, also in the login.
 const APPLICATION: &str = "SQLSHACK";
-/// 256 KiB: eight packets of the largest size, and few calls of the system.
+/// 256 KiB: eight packets of the largest size, for few system calls.
 const ROOM: usize = 256 << 10;
-/// The lab's own limit is shorter.
+/// The lab's own time limit is shorter.
 const PATIENCE: Duration = Duration::from_secs(3600);

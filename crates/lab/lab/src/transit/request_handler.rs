@@ -1,4 +1,4 @@
-//! Requests of the lab, carried out on a server.
+//! Requests of the lab on a server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,17 +20,18 @@ use super::peer::{ConnectOptions, Peer};
 use super::server_process::{ServerProcess, certificate};
 use crate::config::hex;
 
-/// The worker.
+/// The request handler of the worker.
 pub struct Transit {
     program: PathBuf,
-    /// The password of `sa` of each server's folder that this process made.
+    /// The password of `sa` for each server folder that this process created.
     passwords: BTreeMap<PathBuf, String>,
-    /// Folders that were looked at: what was there before is someone else's, and gone.
+    /// Folders that have been checked. A folder of an earlier process cannot be used, because its
+    /// password is lost, and is removed.
     own: BTreeSet<PathBuf>,
     open: Option<Open>,
 }
 
-/// A server that runs.
+/// A running server.
 struct Open {
     server: ServerProcess,
     folder: PathBuf,
@@ -98,7 +99,7 @@ impl RequestHandler for Transit {
     }
 }
 
-/// What someone sees who reads along, and what the client read.
+/// The recorded traffic, and the client's results.
 struct Recorded {
     seen: Vec<u8>,
     digest: String,
@@ -106,7 +107,7 @@ struct Recorded {
 }
 
 impl Transit {
-    /// With the program whose `serve` is measured.
+    /// A handler for the program whose `serve` is measured.
     pub fn new(program: PathBuf) -> Self {
         Self {
             program,
@@ -116,7 +117,7 @@ impl Transit {
         }
     }
 
-    /// Writes down what someone sees who reads along (database-is-the-traffic).
+    /// Records the traffic as an eavesdropper sees it (database-is-the-traffic).
     fn load(&mut self, at: &DatabaseSpec, dataset: &Dataset) -> Result<Loaded, WorkerError> {
         match dataset {
             Dataset::Wire => {}
@@ -139,7 +140,7 @@ impl Transit {
     fn recorded(&mut self) -> Result<Recorded, WorkerError> {
         let mode = self.running()?.mode;
         let mut peer = self.connect(PACKET_SIZE, true)?;
-        // Of a login alone that is what has a secret: all behind it is in clear, and has to be.
+        // In mode `Optional` only the login is secret: everything after it is unencrypted by design.
         let login = if mode == Mode::Optional {
             peer.seen()
         } else {
@@ -171,7 +172,7 @@ impl Transit {
         })
     }
 
-    /// Starts the server of a recording's folder, in the arm's mode.
+    /// Starts the server in the folder of a recording, in the arm's mode.
     fn start(&mut self, at: &DatabaseSpec) -> Result<(), WorkerError> {
         self.close()?;
         if let Some(name) = at.settings.keys().next() {
@@ -181,7 +182,7 @@ impl Transit {
             Mode::of(&at.cipher).ok_or_else(|| WorkerError::Refused(format!("there is no mode {}", at.cipher)))?;
         let folder = at.path.with_extension("server");
         if self.own.insert(folder.clone()) && folder.exists() {
-            // Its password is no one's any more.
+            // Its password is lost.
             fs::remove_dir_all(&folder).map_err(WorkerError::io("remove", &folder))?;
         }
         let server =
@@ -215,7 +216,7 @@ impl Transit {
     /// Enforces `server-process-is-measured`.
     fn messages(&mut self, turns: u64, packet_size: u16) -> Result<Sample, WorkerError> {
         let mut peer = self.connect(packet_size, false)?;
-        // The session's program is compiled, and its thread has run: a first turn is no part of what is measured.
+        // Before the measurement: the session's program is compiled, and its thread has run.
         peer.run(&text(1)).map_err(said("run the loop"))?;
         let (sent, received) = peer.traffic();
         let meter = ProcessMeter::start(self.running()?.server.pid())?;
@@ -247,7 +248,7 @@ fn hello() -> Hello {
     }
 }
 
-/// The loop of the context switches article, as often as it is told.
+/// The loop of the context switches article with `turns` iterations.
 fn text(turns: u64) -> String {
     format!("DECLARE @cnt int = 0; BEGIN WHILE @cnt < {turns} BEGIN SET @cnt = @cnt + 1; END; END")
 }
@@ -256,11 +257,11 @@ fn said(doing: &'static str) -> impl Fn(io::Error) -> WorkerError {
     move |error| WorkerError::Engine(format!("could not {doing}: {error}"))
 }
 
-/// What is told once: DECLARE, and the WHILE whose condition does not hold any more.
+/// Tokens outside of the loop: those of DECLARE and of the WHILE whose condition is false.
 const ONCE: u64 = 2;
 /// SQL Server's own default.
 const PACKET_SIZE: u16 = 4096;
-/// A text to be looked for, and enough besides to look random, or not.
+/// Contains the marker, and has an answer long enough for a test of randomness.
 const RECORDED: &str =
     "SELECT N'SQLSHACK' AS a; DECLARE @cnt int = 0; WHILE @cnt < 20000 BEGIN SET @cnt = @cnt + 1; END";
 const RECORDED_TURNS: u64 = 20_000;

@@ -1,4 +1,4 @@
-//! A server of the lab's own, in a process of its own.
+//! A server in a process of its own.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
@@ -10,21 +10,21 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::mode::Mode;
 
-/// A server that listens; killed when it is dropped.
+/// A listening server; killed on drop.
 pub struct ServerProcess {
     child: Child,
-    /// What it still says is of no interest, but it must be able to say it.
+    /// Kept open because the server may still write to it.
     _stdout: BufReader<ChildStdout>,
     address: SocketAddr,
-    /// The password of `sa`, where it said one.
+    /// The password of `sa`, if the server printed one.
     password: Option<String>,
 }
 
 impl ServerProcess {
-    /// Starts `program serve` on any free port of this machine.
+    /// Starts `program serve` on any free port of the loopback interface.
     ///
     /// # Errors
-    /// It can't be started, or ends before it listens.
+    /// It cannot be started, or ends before it listens.
     pub fn start(program: &Path, folder: &Path, identity: &Path, mode: Mode) -> io::Result<Self> {
         let mut child = Command::new(program)
             .arg("--identity")
@@ -54,22 +54,22 @@ impl ServerProcess {
         }
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its process.
+    /// The process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// The password of `sa`, which it says at its first start alone.
+    /// The password of `sa`, which the server prints only at its first start.
     pub fn password(&self) -> Option<&str> {
         self.password.as_deref()
     }
 
-    /// Ends it in peace.
+    /// Ends it gracefully.
     ///
     /// # Errors
     /// It does not end.
@@ -96,7 +96,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// What it says until it listens.
+/// Reads the server's output until it listens.
 fn said(child: &mut Child) -> io::Result<(BufReader<ChildStdout>, SocketAddr, Option<String>)> {
     let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let mut stdout = BufReader::new(stdout);
@@ -116,7 +116,7 @@ fn said(child: &mut Child) -> io::Result<(BufReader<ChildStdout>, SocketAddr, Op
     }
 }
 
-/// Where the server's own certificate is.
+/// The path of the server's own certificate.
 pub fn certificate(folder: &Path) -> PathBuf {
     folder.join("server-certificate.pem")
 }

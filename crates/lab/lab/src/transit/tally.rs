@@ -1,26 +1,26 @@
-//! Packets and DONE tokens of an answer that has nothing else, counted as they come.
+//! Counts the packets and DONE tokens of an answer as they arrive, if it has no other tokens.
 
 use std::io;
 
 use selenite_tds::{HEADER_SIZE, Header};
 
-/// What was counted.
+/// The counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Packets of TDS.
+    /// TDS packets.
     pub packet_count: u64,
-    /// Tokens DONE.
+    /// DONE tokens.
     pub done_count: u64,
-    /// How many bytes of the token that is under way have come.
+    /// The number of received bytes of an incomplete token.
     within: usize,
 }
 
 impl Tally {
-    /// Takes the packets that are whole off the front of `bytes`: how many bytes they were, and whether the last of
-    /// them ends the message.
+    /// Consumes the complete packets at the start of `bytes`. Returns their size in bytes, and
+    /// whether the last of them ends the message.
     ///
     /// # Errors
-    /// A token that is not DONE; a packet that is none.
+    /// A token other than DONE; an invalid packet.
     pub fn take(&mut self, bytes: &[u8]) -> io::Result<(usize, bool)> {
         let mut rest = bytes;
         while let Some((header, _)) = rest.split_first_chunk::<HEADER_SIZE>() {
@@ -39,7 +39,7 @@ impl Tally {
     }
 
     fn count(&mut self, payload: &[u8]) -> io::Result<()> {
-        // The rest of a token that began in the packet before.
+        // The rest of a token that began in the previous packet.
         let mut at = (DONE_SIZE - self.within) % DONE_SIZE;
         while let Some(&token) = payload.get(at) {
             if token != DONE {
@@ -54,16 +54,16 @@ impl Tally {
         Ok(())
     }
 
-    /// Whether the last token came whole.
+    /// Whether the last token is complete.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.within == 0
     }
 }
 
-/// MS-TDS 2.2.7.6.
+/// The token DONE, MS-TDS 2.2.7.6.
 const DONE: u8 = 0xFD;
-/// Its token, status, command and count of rows.
+/// The size of its token, status, command and row count.
 const DONE_SIZE: usize = 13;
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
                 bytes.extend(packet(piece, u8::from(index + 1 == pieces.len())));
             }
             let mut tally = Tally::default();
-            // All but the last byte, and then that.
+            // All but the last byte, and then the last byte.
             let (first, ended) = tally.take(&bytes[..bytes.len() - 1]).unwrap();
             assert!(!ended);
             assert_eq!(tally.take(&bytes[first..]).unwrap(), (bytes.len() - first, true));

@@ -1,4 +1,4 @@
-//! TLS of a client that trusts the one certificate of its server.
+//! TLS of a client that trusts only the certificate of its server.
 
 use std::io;
 use std::path::Path;
@@ -11,10 +11,10 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::mode::Mode;
 
-/// A connection's TLS, before its handshake.
+/// TLS of a connection before its handshake.
 ///
 /// # Errors
-/// No certificate is in the file; or what rustls says.
+/// The file contains no certificate; errors of rustls.
 pub fn begin(mode: Mode, certificate: &Path) -> io::Result<ClientConnection> {
     let mut roots = RootCertStore::empty();
     let der = CertificateDer::from_pem_file(certificate).map_err(io::Error::other)?;

@@ -1,6 +1,6 @@
-//! What a block that is to be cold relies on: no connection, no pool.
+//! The precondition of a cold block: without connections, the page pool is empty.
 //!
-//! The pool is the process's: nothing else opens a database in it meanwhile.
+//! The pool belongs to the process: no other test opens a database in it.
 
 use rusqlite::Connection;
 use selenite_lab::native::Native;

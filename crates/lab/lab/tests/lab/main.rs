@@ -1,4 +1,4 @@
-//! The lab by its public API.
+//! Tests of the lab's public API.
 #![forbid(unsafe_code)]
 #![cfg(test)]
 

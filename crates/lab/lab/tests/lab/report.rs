@@ -1,4 +1,4 @@
-//! Reports of studies that were never run, and what is made of their blocks.
+//! Reports of synthetic studies, and the analysis of their blocks.
 
 mod analysis;
 mod browser;

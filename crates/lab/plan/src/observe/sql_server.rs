@@ -109,7 +109,7 @@ pub struct Texts<'a> {
     pub connections: &'a [SnapshotText<'a>],
 }
 
-/// Which files count.
+/// The selection of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Identifiers of databases; all user databases if empty.
@@ -236,7 +236,7 @@ fn sample_of(row: &Row) -> Result<i64, PlanError> {
     Ok(if digits.len() < text.len() { -count } else { count })
 }
 
-/// Whether a file counts, and as what.
+/// The type of a file; none if it is not included.
 fn kind_of(row: &Row, (database, file): (u64, u64), selection: &Selection) -> Option<FileType> {
     let is_user = database > SYSTEM_DATABASE_MAX && database != RESOURCE_DATABASE;
     let is_selected = match selection.databases.as_slice() {

@@ -12,7 +12,7 @@ pub fn formula_percent(read_mb: f64, decrypted_mb: f64, cores: f64) -> f64 {
     read_mb * 100.0 / (decrypted_mb * cores)
 }
 
-/// The formula, beside the prediction.
+/// The result of the formula, compared with the prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Formula {
     /// MB (of 1,000,000 bytes) that are read in a second.
@@ -21,9 +21,9 @@ pub struct Formula {
     pub decrypted_mb: f64,
     /// Its result: percent of the machine.
     pub percent: f64,
-    /// What the prediction has beside it: percent of the machine. Negative where it has less.
+    /// The prediction minus the formula, in percent of the machine. May be negative.
     pub left_out_percent: f64,
-    /// What the load has and the formula leaves out.
+    /// Parts of the load that the formula omits.
     pub left_out: Vec<String>,
 }
 

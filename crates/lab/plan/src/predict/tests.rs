@@ -144,7 +144,7 @@ fn the_costs_of_a_known_machine_are_found() {
 
 #[test]
 fn ninety_of_a_hundred_simulated_machines_lie_in_the_interval() {
-    // Each machine's sessions err at random; the truth is known.
+    // The errors of each machine's sessions are random; the true value is known.
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let mut held = 0;
     let count = 200;

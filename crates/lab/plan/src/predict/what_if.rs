@@ -31,7 +31,7 @@ impl WhatIf {
     /// The system as it would be.
     ///
     /// # Errors
-    /// [`PlanError::Input`] for a factor that is none, or a page size that is none.
+    /// [`PlanError::Input`] for an invalid factor or page size.
     pub fn apply(&self, observation: &Observation) -> Result<Observation, PlanError> {
         for (what, factor) in [("reads", self.reads), ("load", self.load)] {
             if !(0.0..=FACTOR_MAX).contains(&factor) {
@@ -81,5 +81,5 @@ impl WhatIf {
     }
 }
 
-/// More is another system.
+/// With a larger factor, the observation is not meaningful.
 const FACTOR_MAX: f64 = 1000.0;

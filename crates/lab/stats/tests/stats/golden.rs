@@ -1,4 +1,5 @@
-//! What SciPy and brute force say about the same samples: `testdata/stats/make.py` asked them.
+//! Comparison with the results of SciPy and of brute force, which `testdata/stats/make.py`
+//! generated.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +108,7 @@ fn bias_corrected_bootstraps_agree() {
             seed,
             ..Options::default()
         };
-        // Both are random: the ends of 20,000 replicates stray by about 1 % of the width.
+        // Both are random: the ends of 20,000 replicates vary by about 1 % of the width.
         let width = bca.interval.1 - bca.interval.0;
         assert_ends(bca_interval(&bca.values, &options), Some(bca.interval), 0.04 * width);
     }

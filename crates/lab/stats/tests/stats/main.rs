@@ -1,4 +1,5 @@
-//! Estimates against other libraries, simulations and any numbers: one executable for all.
+//! Tests of the estimates against other libraries, simulations and arbitrary numbers, in one
+//! executable.
 #![cfg(test)]
 
 mod golden;

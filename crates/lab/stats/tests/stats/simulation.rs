@@ -1,4 +1,5 @@
-//! Studies of simulated arms whose true effect is known: intervals have to hold as often as they say.
+//! Studies of simulated arms whose true effect is known: intervals have to cover it as often as
+//! their confidence.
 //!
 //! All seeds are fixed, and printed with the figures: `cargo test -p selenite-stats --test simulation -- --nocapture`.
 
@@ -10,14 +11,14 @@ use selenite_stats::{
     signed_rank_interval, smallest_effect, t_interval, verdict,
 };
 
-/// Of each effect and noise.
+/// For each effect and noise.
 const STUDIES: u32 = 2000;
 const EFFECTS: [f64; 4] = [0.0, 0.01, 0.02, 0.06];
 const SESSIONS: usize = 8;
 const PAIRS: usize = 8;
 const LIMIT: f64 = 0.03;
 
-/// Elapsed time on a busy machine: blocks of one arm spread by 10.8 %.
+/// Elapsed time on a busy machine: blocks of one arm have a spread of 10.8 %.
 const ELAPSED: Noise = Noise {
     name: "elapsed",
     drift: 0.08,
@@ -28,7 +29,7 @@ const ELAPSED: Noise = Noise {
     instance: 0.01,
 };
 
-/// CPU time: what is particular to sessions is most of the noise.
+/// CPU time: most of the noise is between sessions.
 const CPU: Noise = Noise {
     name: "cpu",
     drift: 0.02,
@@ -41,7 +42,8 @@ const CPU: Noise = Noise {
 
 #[test]
 fn intervals_of_elapsed_time_hold() {
-    // Half-widths to stop at: the default, which noise like this never has, and two that stop many studies early.
+    // Half-widths at which a study stops: the default, which this noise never reaches, and two that
+    // stop many studies early.
     check_intervals(&ELAPSED, &[0.01, 0.025, 0.03]);
 }
 
@@ -52,7 +54,8 @@ fn intervals_of_cpu_time_hold() {
 
 #[test]
 fn two_arms_of_several_are_compared_as_surely_as_one_with_its_control() {
-    // Plain, its second copy, an arm without a cipher and one with: the last two, whose blocks others lie between.
+    // Plain, its second copy, an arm without a cipher and one with a cipher. The last two are
+    // compared; blocks of the others run between theirs.
     for (noise, first_seed) in [(&ELAPSED, 61), (&CPU, 71)] {
         for (effect, seed) in [0.0_f64, 0.02].into_iter().zip(first_seed..) {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -78,8 +81,9 @@ fn two_arms_of_several_are_compared_as_surely_as_one_with_its_control() {
 
 #[test]
 fn stopping_at_the_worst_precision_costs_little() {
-    // For noise that is mostly of sessions this half-width does the most harm (see `is_precise`): the few that stop
-    // early are those that agree by luck. The effect is nothing to it, so one test has the studies of all four.
+    // Where most noise is between sessions, this half-width does the most harm (see `is_precise`):
+    // the few studies that stop early are those whose sessions agree by chance. The result does not
+    // depend on the effect, so one test has the studies of all four.
     let seed = 51;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let covered = (0..4 * STUDIES).filter(|_| {
@@ -155,7 +159,7 @@ fn pooled_pairs_of_one_session_find_what_is_not_there() {
 }
 
 #[test]
-fn bootstraps_tell_about_the_same() {
+fn bootstrap_intervals_are_about_as_wide_as_t_intervals() {
     for (noise, seed) in [(&ELAPSED, 21), (&CPU, 22)] {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (mut covered, mut width) = (0.0, 0.0);
@@ -200,10 +204,10 @@ fn a_gate_may_look_after_every_session() {
 }
 
 #[test]
-fn forecasts_keep_their_promise() {
+fn forecast_effects_and_sessions_reach_their_power() {
     let seed = 41;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    // The noise as a long study finds it.
+    // The noise as estimated from a long study.
     let pilot = estimate_of(&CPU.study(0.0, 400, PAIRS, &mut random));
     let (sessions, pairs) = (8, 8);
     let smallest = smallest_effect(pilot.within_sd, pilot.between_sd, sessions, pairs, 0.8);
@@ -218,7 +222,7 @@ fn forecasts_keep_their_promise() {
     assert!((0.75..=0.87).contains(&found), "{found}");
 }
 
-/// How often an effect is told from none.
+/// How often an effect is distinguished from none.
 fn power(effect: f64, sessions: usize, random: &mut ChaCha8Rng) -> f64 {
     let found = (0..STUDIES).filter(|_| {
         let sessions = CPU.study(effect, sessions, PAIRS, random);
@@ -251,20 +255,20 @@ fn share(count: usize) -> f64 {
     count as f64 / f64::from(STUDIES)
 }
 
-/// Standard deviations of the logarithm of a block's time, and what goes with them.
+/// Standard deviations of the logarithm of a block's time, with the parameters of drift and spikes.
 struct Noise {
     name: &'static str,
-    /// What wanders, for all arms alike.
+    /// The standard deviation of the autoregressive drift that all arms share.
     drift: f64,
-    /// How much of it the next block has.
+    /// The autocorrelation of the drift from block to block.
     memory: f64,
-    /// What is new in each block.
+    /// Independent noise of each block.
     white: f64,
-    /// How many blocks are slower by chance.
+    /// The probability that a block is slow by chance.
     spikes: f64,
-    /// By how much, as a ratio.
+    /// The mean slowdown, as a ratio.
     spike_mean: f64,
-    /// What is particular to each arm's instance in a session.
+    /// The offset of each arm's instance in a session.
     instance: f64,
 }
 
@@ -273,7 +277,7 @@ impl Noise {
         (0..sessions).map(|_| self.session(effect, pairs, random)).collect()
     }
 
-    /// A pair's order is random, the next one's its mirror.
+    /// The order within a pair is random; the next pair has the reverse order.
     fn session(&self, effect: f64, pairs: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
         let levels = [
             self.instance * normal(random),
@@ -299,7 +303,8 @@ impl Noise {
             .collect()
     }
 
-    /// The last of several arms against the one before it; all run in random order, then in the reverse one.
+    /// Compares the last of several arms with the one before it. All run in random order, then in
+    /// reverse order.
     fn arms<const N: usize>(&self, effects: [f64; N], pairs: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
         let levels = effects.map(|effect| effect + self.instance * normal(random));
         let fresh = self.drift * (1.0 - self.memory.powi(2)).sqrt();
@@ -331,7 +336,7 @@ impl Noise {
     }
 }
 
-/// By Box and Muller.
+/// A normal variate (Box-Muller).
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.random::<f64>()).cos()

@@ -1,4 +1,4 @@
-//! Whatever the input: no panic, and no interval with an end that is not a number.
+//! For any input: no panic, and no end of an interval is NaN.
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -9,7 +9,7 @@ use selenite_stats::{
     t_p_value, t_quantile, verdict,
 };
 
-/// Every bound of what a number can be, and some usual ones.
+/// Boundary values of `f64`, and some ordinary numbers.
 const NUMBERS: [f64; 16] = [
     0.0,
     -0.0,
@@ -83,7 +83,7 @@ fn no_input_panics_or_makes_an_interval_without_ends() {
     }
 }
 
-/// All usual, or with anything among them.
+/// Ordinary values only, or mixed with boundary values.
 fn draw(random: &mut ChaCha8Rng) -> Vec<f64> {
     let is_usual = random.random_bool(0.7);
     let size = random.random_range(0..30);

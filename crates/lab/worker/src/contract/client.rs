@@ -1,4 +1,4 @@
-//! A worker's process, and what is said with it.
+//! A worker's process, and the protocol with it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::protocol::{Request, Response};
 
-/// A worker that runs. It is killed when this is dropped.
+/// A running worker. It is killed on drop.
 pub struct ContractClient {
     child: Child,
     input: Option<ChildStdin>,
     answers: Receiver<String>,
 }
 
-/// A conversation that can't go on: the worker broke the protocol, or is gone.
+/// The conversation cannot continue: the worker broke the protocol, or has ended.
 #[derive(Debug)]
 pub struct Broken(pub String);
 
@@ -46,7 +46,7 @@ impl ContractClient {
         Ok(Self { child, input, answers })
     }
 
-    /// Says a line as it is.
+    /// Sends a line unchanged.
     pub fn say(&mut self, line: &str) -> Result<(), Broken> {
         let gone = |what: &str| Broken(format!("it takes no more requests: {what}"));
         let input = self.input.as_mut().ok_or_else(|| gone("its input is closed"))?;
@@ -55,7 +55,7 @@ impl ContractClient {
             .map_err(|error| gone(&error.to_string()))
     }
 
-    /// Takes the next answer: what was done, or why not.
+    /// Reads the next answer: the result, or the worker's error.
     pub fn hear(&mut self) -> Result<Result<Value, String>, Broken> {
         let line = match self.answers.recv_timeout(PATIENCE) {
             Ok(line) => line,
@@ -74,13 +74,13 @@ impl ContractClient {
         }
     }
 
-    /// Says a request and takes the answer.
+    /// Sends a request and reads the answer.
     pub fn ask(&mut self, request: &Request) -> Result<Result<Value, String>, Broken> {
         self.say(&serde_json::to_string(request).map_err(|error| Broken(error.to_string()))?)?;
         self.hear()
     }
 
-    /// Closes its input; it has to end then, well, and with nothing more to say.
+    /// Closes the worker's input; the worker has to exit with success and without further output.
     pub fn end(mut self) -> Result<(), Broken> {
         self.input = None;
         match self.answers.recv_timeout(PATIENCE) {
@@ -91,7 +91,7 @@ impl ContractClient {
                 return Err(Broken(format!("it has something to say at the end: {start}")));
             }
         }
-        // Its output is closed: all that is left is its exit.
+        // The output is closed: only the exit remains.
         let until = Instant::now() + PATIENCE;
         loop {
             match self.child.try_wait() {

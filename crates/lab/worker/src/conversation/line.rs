@@ -6,15 +6,16 @@ use crate::WorkerError;
 use crate::protocol::Request;
 use crate::work::Controls;
 
-/// A line that wants an answer.
+/// A line that needs an answer.
 pub enum Line {
-    /// A request, and where controls for it arrive if it is a run.
+    /// A request, and the channel of its controls if it is a run.
     Request(Box<Request>, Controls),
-    /// Something else.
+    /// A line that is not a request.
     Bad(WorkerError),
 }
 
-/// The next line without its end; none at the end of the input. The rest of a line that is too long is skipped.
+/// The next line without its terminator; none at the end of the input. The rest of a line that is
+/// too long is skipped.
 pub fn next(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut text = Vec::new();
     if input.by_ref().take(LINE_SIZE_MAX + 1).read_until(b'\n', &mut text)? == 0 {
@@ -26,7 +27,7 @@ pub fn next(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(text))
 }
 
-/// A request, or why it is none; nothing for an empty line.
+/// A request, or the error of a malformed line; none for an empty line.
 pub fn parse(text: &[u8]) -> Option<Result<Request, WorkerError>> {
     if text.len() as u64 > LINE_SIZE_MAX {
         let what = format!("the line is longer than {LINE_SIZE_MAX} bytes");

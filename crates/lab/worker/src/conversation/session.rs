@@ -1,4 +1,4 @@
-//! Requests, carried out on the database that is open.
+//! Requests on the open database.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -8,13 +8,13 @@ use crate::protocol::{DatabaseSpec, Done, Opened, PROTOCOL, Request};
 use crate::work::{Block, Controls};
 use crate::{Engine, WorkerError, dataset, digest, layout, work};
 
-/// An engine, and the database that is open.
+/// An engine and the open database.
 pub struct Session<'a> {
     engine: &'a dyn Engine,
     open: Option<(DatabaseSpec, Connection)>,
 }
 
-/// What comes of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answered {
     /// An answer.
@@ -27,7 +27,7 @@ impl Answered {
     /// An answer of the protocol.
     ///
     /// # Errors
-    /// [`WorkerError::Engine`] for what has no JSON.
+    /// [`WorkerError::Engine`] for a value that has no JSON form.
     pub fn of(answer: &impl serde::Serialize) -> Result<Self, WorkerError> {
         serde_json::to_value(answer)
             .map(Self::Value)
@@ -36,7 +36,7 @@ impl Answered {
 }
 
 impl<'a> Session<'a> {
-    /// With no database open.
+    /// A session without an open database.
     pub fn new(engine: &'a dyn Engine) -> Self {
         Self { engine, open: None }
     }
@@ -113,7 +113,8 @@ impl Session<'_> {
         Ok(opened)
     }
 
-    /// Work that reads the file itself gets it closed: SQLite's locks do not bear another descriptor in the process.
+    /// Work that reads the file itself gets it closed: closing another descriptor of the file in
+    /// the same process would release SQLite's locks.
     fn run(
         &mut self,
         work: &crate::protocol::Workload,
@@ -148,7 +149,7 @@ fn value(answer: &impl serde::Serialize) -> Result<Answered, WorkerError> {
     Answered::of(answer)
 }
 
-/// Whether it is this version of the protocol.
+/// Checks that it is this version of the protocol.
 ///
 /// # Errors
 /// [`WorkerError::Refused`] for another one.

@@ -7,10 +7,10 @@ use rusqlite::Connection;
 use super::{date, in_transactions, string};
 use crate::WorkerError;
 
-/// At the start of every BusinessName and SecureString.
+/// The start of every BusinessName and SecureString.
 pub const MARKER: &str = "PlainToRead-Card";
 
-/// Makes the tables and gives each so many rows.
+/// Makes the tables and inserts `rows` rows into each.
 pub fn fill(connection: &Connection, rows: u64, random: &mut ChaCha8Rng) -> Result<(), WorkerError> {
     connection.execute_batch(SCHEMA)?;
     let mut vendor = connection.prepare("INSERT INTO Vendor VALUES (?1, ?2, ?3, ?4, ?5)")?;
@@ -22,7 +22,7 @@ pub fn fill(connection: &Connection, rows: u64, random: &mut ChaCha8Rng) -> Resu
     })?;
     let mut card = connection.prepare("INSERT INTO Card VALUES (?1, ?2, ?3, ?4, ?5)")?;
     in_transactions(connection, rows, |row| {
-        // The row is in it, so that numbers are unique.
+        // The number contains the row, so that numbers are unique.
         let number = format!("{:06}{row:010}", random.next_u32() % 1_000_000);
         let code = format!("{:03}", random.next_u32() % 1_000);
         let secure = format!("{MARKER}{}", string(random, 20));
@@ -40,7 +40,7 @@ pub fn business_name(random: &mut ChaCha8Rng) -> String {
     format!("{MARKER}{}", string(random, 24))
 }
 
-/// What [`PURCHASE`] takes: a card, a vendor, cents, a date.
+/// The parameters of [`PURCHASE`]: a card, a vendor, cents, a date.
 pub fn purchase_values(random: &mut ChaCha8Rng, cards: u64, vendors: u64) -> (i64, i64, i64, String) {
     (
         any(random, cards),
@@ -50,12 +50,12 @@ pub fn purchase_values(random: &mut ChaCha8Rng, cards: u64, vendors: u64) -> (i6
     )
 }
 
-/// A key from 1 to `count`.
+/// A random key from 1 to `count`.
 pub fn any(random: &mut ChaCha8Rng, count: u64) -> i64 {
     (random.next_u64() % count.max(1) + 1).cast_signed()
 }
 
-/// A new purchase; its key is the next one.
+/// Inserts a purchase with the next key.
 pub const PURCHASE: &str = "INSERT INTO Purchase(CardID, VendorID, Amount, PurchaseDate) VALUES (?1, ?2, ?3, ?4)";
 
 const SCHEMA: &str = "

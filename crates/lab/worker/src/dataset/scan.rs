@@ -1,4 +1,5 @@
-//! The table of the scans article: a number and a text, no index, so that every question reads all of it.
+//! The table of the scans article: a number and a text, without an index, so that every query reads
+//! all of it.
 
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
@@ -6,12 +7,13 @@ use rusqlite::Connection;
 use super::{in_transactions, string};
 use crate::WorkerError;
 
-/// At the start of every text.
+/// The start of every text.
 pub const MARKER: &str = "PlainToRead-Scan";
 
 /// Makes the table and fills it.
 ///
-/// One text in 100,000 holds `Wibble`, so that the `LIKE` finds few but some; no Id is 100000000.
+/// One text in 100,000 contains `Wibble`, so that the `LIKE` finds few rows, but some. No row has
+/// the Id 100000000.
 pub fn fill(connection: &Connection, bytes: u64, random: &mut ChaCha8Rng) -> Result<(), WorkerError> {
     connection.execute_batch("CREATE TABLE SomeData(Id INTEGER, SomeText TEXT)")?;
     let mut insert = connection.prepare("INSERT INTO SomeData(Id, SomeText) VALUES (?1, ?2)")?;
@@ -24,7 +26,8 @@ pub fn fill(connection: &Connection, bytes: u64, random: &mut ChaCha8Rng) -> Res
     })
 }
 
-/// A row takes about 93 bytes, so 43 of them fill a page of 4 KiB, whatever page size is in force.
+/// A row takes about 93 bytes, so 43 of them fill a page of 4 KiB; the count does not depend on the
+/// actual page size.
 fn row_count(bytes: u64) -> u64 {
     (bytes / 4096).max(1).saturating_mul(43)
 }
@@ -33,7 +36,7 @@ const TEXT_SIZE: usize = 80;
 
 const WIBBLE_EVERY: u64 = 100_000;
 
-/// The Id that is asked for and not there.
+/// The Id of the query that finds no row.
 const NEVER: u64 = 100_000_000;
 
 #[cfg(test)]

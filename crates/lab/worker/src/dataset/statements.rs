@@ -7,13 +7,13 @@ use super::{date, in_transactions};
 use crate::WorkerError;
 use crate::protocol::INDEXES_MAX;
 
-/// In every row until they are updated.
+/// In every row until the rows are updated.
 pub const MARKER: &str = "SQLSHACK";
 
 /// Makes the table and fills it.
 ///
-/// SQLite does not pad CHAR(25), so the default holds its spaces: an update finds room, as in the source. Dates come
-/// from the seed, not from the clock.
+/// SQLite does not pad CHAR(25), so the default contains the padding: an update fits in place, as
+/// in the source. Dates come from the seed, not from the clock.
 pub fn fill(connection: &Connection, rows: u64, indexes: u32, random: &mut ChaCha8Rng) -> Result<(), WorkerError> {
     if indexes > INDEXES_MAX {
         return Err(WorkerError::Refused(format!(
@@ -30,10 +30,10 @@ pub fn fill(connection: &Connection, rows: u64, indexes: u32, random: &mut ChaCh
     in_transactions(connection, rows, |_| insert.execute([date(random)]).map(drop))
 }
 
-/// A row as every insert makes it.
+/// The statement of every insert.
 pub const INSERT: &str = "INSERT INTO testtable(date) VALUES (?1)";
 
-/// Dates are random, so that an insert finds its place anywhere in them.
+/// Dates are random, so that an insert goes to a random position in both indexes.
 const INDEXES: [&str; INDEXES_MAX as usize] = [
     "CREATE INDEX TestByDate ON testtable(date)",
     "CREATE INDEX TestByNameAndDate ON testtable(name, date)",

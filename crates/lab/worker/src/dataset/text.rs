@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;
 
-/// `count` letters and digits. There is no W among them, so that no `Wibble` comes about by chance.
+/// `count` letters and digits. There is no W among them, so that `Wibble` cannot occur by chance.
 pub fn string(random: &mut ChaCha8Rng, count: usize) -> String {
     let mut out = String::with_capacity(count);
     let mut bits = 0;
@@ -17,7 +17,7 @@ pub fn string(random: &mut ChaCha8Rng, count: usize) -> String {
     out
 }
 
-/// A date and a time of day in 2026, as SQLite writes them.
+/// A date and a time of day in 2026, in SQLite's format.
 pub fn date(random: &mut ChaCha8Rng) -> String {
     let mut below = |limit: u32| random.next_u32() % limit;
     let (month, day) = (below(12) + 1, below(28) + 1);
@@ -25,7 +25,7 @@ pub fn date(random: &mut ChaCha8Rng) -> String {
     format!("2026-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// 32 of them: five bits each.
+/// 32 characters, for five bits each.
 const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVXYZ2345678";
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! Instructions in user mode, where the machine counts them.
+//! Instructions in user mode, where the machine can count them.
 
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter};
 
-/// A counter of this thread, and of those it starts.
+/// A counter of this thread, and of the threads that it starts.
 pub struct Instructions(Counter);
 
 impl Instructions {
-    /// Begins to count; nothing where the machine has no such counter, or does not let us.
+    /// Starts counting; none if the machine has no such counter, or denies access to it.
     pub fn start() -> Option<Self> {
         let mut builder = Builder::new().kind(Hardware::INSTRUCTIONS);
         builder.inherit(true);
@@ -16,13 +16,13 @@ impl Instructions {
         Some(Self(counter))
     }
 
-    /// Ends to count.
+    /// Stops counting.
     pub fn stop(mut self) -> Option<Self> {
         self.0.disable().ok()?;
         Some(self)
     }
 
-    /// How many there were; nothing if the counter had to be shared, and so missed some.
+    /// The number of instructions; none if the counter was shared, and so missed some.
     pub fn count(mut self) -> Option<u64> {
         let read = self.0.read_count_and_time().ok()?;
         (read.time_running == read.time_enabled && read.count > 0).then_some(read.count)

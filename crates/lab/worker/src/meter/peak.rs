@@ -1,17 +1,17 @@
-//! The most memory that was resident since a moment (proc(5): `VmHWM`, `clear_refs`).
+//! The peak of resident memory since a reset (proc(5): `VmHWM`, `clear_refs`).
 
 use std::fs;
 
-/// The peak since it was set back to what is resident now.
+/// The peak since the reset.
 pub struct Peak(());
 
 impl Peak {
-    /// None where the system does not let it be set back.
+    /// Resets the peak to the current resident memory. None if the system does not allow it.
     pub fn set_back() -> Option<Self> {
         fs::write("/proc/self/clear_refs", "5").ok().map(|()| Self(()))
     }
 
-    /// None where the system does not tell it.
+    /// None if the system does not report it.
     pub fn bytes(self) -> Option<u64> {
         parse(&fs::read_to_string("/proc/self/status").ok()?)
     }
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_given_back_before_is_not_in_it_and_what_is_used_is() {
+    fn the_peak_includes_only_memory_used_after_the_reset() {
         const SIZE: usize = 64 << 20;
         let used = vec![1_u8; SIZE];
         assert_eq!(
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_without_it_tells_nothing() {
+    fn a_status_without_the_peak_gives_none() {
         assert_eq!(
             parse("Name:\tx\nVmHWM:\t    1234 kB\nVmRSS:\t 1 kB\n"),
             Some(1234 * 1024)

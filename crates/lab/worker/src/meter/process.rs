@@ -1,9 +1,10 @@
-//! The counters of another process, before and after: of a server, which works while its client waits.
+//! The counters of another process, before and after work: of a server, which works while its
+//! client waits.
 //!
-//! - clocks-innermost: clocks are read last before the work and first after it, as those of this
-//!   process are.
-//! - ended-threads-are-lost: of threads that ended meanwhile the switches are lost: a session's
-//!   threads live as long as its connection.
+//! - clocks-innermost: clocks are read last before the work and first after it, as in the meter of
+//!   this process.
+//! - ended-threads-are-lost: context switches of threads that ended in between are lost. A
+//!   session's threads live as long as its connection.
 
 use std::fs;
 
@@ -14,7 +15,7 @@ use super::monotonic_ns;
 use crate::WorkerError;
 use crate::protocol::Sample;
 
-/// A reading from before the work.
+/// A reading before the work.
 #[derive(Debug)]
 pub struct ProcessMeter {
     process: u32,
@@ -24,7 +25,7 @@ pub struct ProcessMeter {
     began_ns: u64,
 }
 
-/// Counters of all threads.
+/// Counters, summed over all threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Counts {
     switches_voluntary: u64,
@@ -39,7 +40,7 @@ impl ProcessMeter {
     /// Reads all counters of a process of this user.
     ///
     /// # Errors
-    /// [`WorkerError::Engine`] if it is gone, or not ours to look at.
+    /// [`WorkerError::Engine`] if the process has ended, or must not be inspected by this user.
     pub fn start(process: u32) -> Result<Self, WorkerError> {
         let pid =
             i32::try_from(process).map_err(|_| WorkerError::Engine("a process number out of range".to_owned()))?;
@@ -53,10 +54,11 @@ impl ProcessMeter {
         })
     }
 
-    /// The differences since then. Memory, bytes and what the work itself knows are left empty.
+    /// The differences since the start. Memory, bytes and fields that only the work knows are
+    /// empty.
     ///
     /// # Errors
-    /// As of [`ProcessMeter::start`].
+    /// As for [`ProcessMeter::start`].
     pub fn stop(self) -> Result<Sample, WorkerError> {
         let ended_ns = monotonic_ns();
         let cpu_ns = cpu_ns(self.clock, self.process)?;
@@ -84,7 +86,7 @@ impl Counts {
         let path = format!("/proc/{process}/task");
         let threads = fs::read_dir(&path).map_err(WorkerError::io("read", &path))?;
         for thread in threads.flatten() {
-            // One that has just ended has no status any more.
+            // A thread that has just ended has no status any more.
             if let Ok(status) = fs::read_to_string(thread.path().join("status")) {
                 counts.switches_voluntary += named(&status, "voluntary_ctxt_switches");
                 counts.switches_involuntary += named(&status, "nonvoluntary_ctxt_switches");
@@ -93,8 +95,8 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Fields 10, 12, 14 and 15 of proc_pid_stat(5). The name before them may hold anything, but
-    /// ends with the last `)`.
+    /// Fields 10, 12, 14 and 15 of proc_pid_stat(5). The name before them may contain any
+    /// character; it ends with the last `)`.
     fn of_stat(stat: &str) -> Self {
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let field = |number: usize| {
@@ -129,7 +131,7 @@ fn gone(process: u32, error: &dyn std::fmt::Display) -> WorkerError {
     WorkerError::Engine(format!("the clock of process {process}: {error}"))
 }
 
-/// Linux tells these in hundredths of a second (USER_HZ), whatever its own clock is.
+/// Linux reports these in hundredths of a second (USER_HZ), whatever the kernel's own tick is.
 const TICK_NS: u64 = 10_000_000;
 
 #[cfg(test)]
@@ -137,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_process_is_seen_to_work() {
+    fn the_work_of_another_process_is_measured() {
         let mut child = std::process::Command::new("sh")
             .args([
                 "-c",
@@ -151,7 +153,7 @@ mod tests {
         std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
         let mut said = [0; 5];
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
-        // No one answers its last read: it gives its processor up for that, sooner or later.
+        // Its last read blocks, because it gets no answer: sooner or later it yields its processor.
         while Counts::read(child.id()).unwrap().switches_voluntary <= meter.before.switches_voluntary {
             std::thread::yield_now();
         }

@@ -1,15 +1,16 @@
-//! A backup that may be kept elsewhere: compressed, sealed, in files.
+//! A backup for storage elsewhere: compressed, encrypted, in files.
 //!
-//! - synced-copy: it is of a copy, in a folder of its own beside the twin, which was made and
-//!   synced before the clock starts; and it is synced before the clock stops, by its maker.
-//! - plain-is-usual-tools: in clear it is what people do: SQLite's online backup into an
-//!   unencrypted file, `zstd -T2 -3`, `age` for one recipient.
-//! - one-page-in-a-hundred: what has changed is one page in a hundred, rewritten as it was. In
-//!   clear there is no backup of changes, and all is made again.
-//! - restored-rows-match: a block counts only if what was made is restored, with the rows of the
-//!   twin.
-//! - all-processes-count: CPU time is that of all processes. Memory is told where one process did
-//!   it all.
+//! - synced-copy: the backup is made of a copy, in a folder of its own beside the database, which
+//!   was made and synced before the clock starts; the backup is synced before the clock stops, by
+//!   the tool that makes it.
+//! - plain-is-usual-tools: unencrypted, the backup is made with the usual tools: SQLite's online
+//!   backup into an unencrypted file, `zstd -T2 -3`, `age` for one recipient.
+//! - one-page-in-a-hundred: the change is one page in a hundred, rewritten with the same contents.
+//!   Unencrypted there is no incremental backup, and everything is backed up again.
+//! - restored-rows-match: a block counts only if the backup can be restored, with the rows of the
+//!   database.
+//! - all-processes-count: CPU time is that of all processes. Memory is reported only if one process
+//!   did all of the work.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -24,7 +25,7 @@ use super::{Timed, beside};
 use crate::protocol::{DatabaseSpec, Digest, PLAIN, Sample};
 use crate::{Engine, WorkerError, digest, meter};
 
-/// Backs up a copy of a database, which is closed; both are gone afterwards.
+/// Backs up a copy of a closed database; both are deleted afterwards.
 pub fn archive(
     engine: &dyn Engine,
     database: &DatabaseSpec,
@@ -103,7 +104,8 @@ fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerEr
     Ok(held)
 }
 
-/// `one-page-in-a-hundred`: pages as SQLite has them stay the same; as they lie in the file they do not.
+/// `one-page-in-a-hundred`: the contents of the pages stay the same; their encrypted bytes in the
+/// file change.
 fn write_anew(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     let connection = engine.open(copy)?;
     connection.execute(
@@ -169,7 +171,7 @@ impl Pipeline {
     }
 }
 
-/// Runs two programs, what the first says to the second.
+/// Runs two programs, the output of the first piped into the second.
 fn piped(mut first: (&str, Command), mut second: (&str, Command)) -> Result<(), WorkerError> {
     let mut from = first
         .1
@@ -187,7 +189,7 @@ fn piped(mut first: (&str, Command), mut second: (&str, Command)) -> Result<(), 
         .stdout(Stdio::null())
         .spawn()
         .map_err(missing(second.0));
-    // Both are waited for, whichever fails: so both are counted, and neither is left.
+    // Both are waited for, whichever fails, so that both are counted and no process remains.
     let to = to.and_then(|to| ended(second.0, to));
     let from = ended(first.0, from);
     to.and(from)
@@ -213,7 +215,7 @@ fn missing(name: &str) -> impl FnOnce(std::io::Error) -> WorkerError + use<> {
     }
 }
 
-/// Of all files in a folder, and below it; none where there is no folder.
+/// Bytes of all files in a folder and its subfolders; 0 if there is no folder.
 fn bytes_below(folder: &Path) -> Result<u64, WorkerError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
@@ -231,5 +233,5 @@ fn bytes_below(folder: &Path) -> Result<u64, WorkerError> {
     Ok(bytes)
 }
 
-/// `one-page-in-a-hundred`: one page in so many.
+/// `one-page-in-a-hundred`.
 const CHANGED_EVERY: u32 = 100;

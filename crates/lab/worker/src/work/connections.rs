@@ -1,4 +1,4 @@
-//! Work of several connections: at once in one process, or one after the other.
+//! Work of several connections: concurrently in one process, or one after the other.
 
 use std::thread;
 
@@ -9,15 +9,16 @@ use crate::answer::Answer;
 use crate::protocol::{DatabaseSpec, Sample};
 use crate::{Engine, WorkerError};
 
-/// Every page of SomeData, and next to nothing for each row.
+/// Reads every page of SomeData with little work per row.
 const READ_ALL: &str = "SELECT count(*), sum(Id) FROM SomeData";
 
-/// The first question of a program that knows nothing about the database yet.
+/// The first query of an application that knows nothing about the database yet.
 const FIRST: &str = "SELECT type, name, sql FROM sqlite_schema";
 
-/// Reads the whole table in so many connections at once, each with a page cache and a thread of its own.
+/// Reads the whole table in several connections concurrently, each with a page cache and a thread
+/// of its own.
 ///
-/// They are opened before the clock starts: what that takes, [`open`] measures.
+/// They are opened before the clock starts; [`open`] measures the cost of that.
 pub fn readers(
     engine: &dyn Engine,
     database: &DatabaseSpec,
@@ -61,7 +62,7 @@ fn together(connections: Vec<Connection>) -> Result<Vec<String>, WorkerError> {
     })
 }
 
-/// Opens, asks, closes, so many times.
+/// Opens the database, runs a query and closes it, `times` times.
 pub fn open(engine: &dyn Engine, database: &DatabaseSpec, times: u64, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     timed(&mut || {
         let mut answer = String::new();
@@ -76,7 +77,7 @@ pub fn open(engine: &dyn Engine, database: &DatabaseSpec, times: u64, timed: Tim
     })
 }
 
-/// What a connection answers, which is closed then.
+/// The result of a query on a connection, which is then closed.
 fn asked(connection: Connection, sql: &str) -> Result<String, WorkerError> {
     let answer = {
         let mut statement = connection.prepare(sql)?;
@@ -92,5 +93,5 @@ fn asked(connection: Connection, sql: &str) -> Result<String, WorkerError> {
     Ok(answer)
 }
 
-/// More threads than that measure the scheduler.
+/// With more threads, the measurement would be that of the scheduler.
 pub const CONNECTIONS_MAX: u32 = 256;

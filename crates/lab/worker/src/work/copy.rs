@@ -1,4 +1,4 @@
-//! Work that writes a whole new file, which is gone afterwards.
+//! Work that writes a whole new file, which is deleted afterwards.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::{Outcome, Timed, beside};
 use crate::protocol::{DatabaseSpec, Sample};
 use crate::{Engine, WorkerError};
 
-/// SQLite's online backup into a new file of the same cipher and key.
+/// SQLite's online backup into a new file with the same cipher and key.
 ///
 /// The copy is written with a rollback journal: in a write-ahead log every page would be written twice.
 pub fn backup(
@@ -44,7 +44,7 @@ pub fn backup(
     sample
 }
 
-/// A copy of another cipher, of a database that is closed.
+/// Copies a closed database with another cipher.
 pub fn convert(
     engine: &dyn Engine,
     database: &DatabaseSpec,
@@ -69,7 +69,7 @@ pub fn convert(
     sample
 }
 
-/// Removes a copy and what SQLite leaves beside it, as far as they are there.
+/// Removes a copy and SQLite's files beside it, where they exist.
 fn remove(path: &Path) -> Result<(), WorkerError> {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let file = beside(path, ending);

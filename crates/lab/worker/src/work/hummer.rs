@@ -1,8 +1,10 @@
-//! The hummer loop: of every ten loops so many reads of a Card, updates of a Vendor, inserts of a Purchase.
+//! The hummer loop: a mix of reads of a Card, updates of a Vendor and inserts of a Purchase, in
+//! units of ten loops.
 //!
-//! The source names the mix in this order where it describes a run, and reads, inserts, updates in its table; here it
-//! is reads, updates, inserts everywhere. What a loop does depends on its number alone, and which rows it touches on
-//! the seed and the number of the process, so that twins do the same.
+//! The source lists the mix in this order where it describes a run, and as reads, inserts, updates
+//! in its table; here the order is reads, updates, inserts everywhere. The operation of a loop
+//! depends on its number alone, and the rows on the seed and the number of the process, so that all
+//! arms do the same.
 
 mod latency;
 
@@ -45,7 +47,7 @@ pub fn run(
     })
 }
 
-/// Does it again while others have the database locked, and counts how often.
+/// Retries while others have the database locked, and counts the retries.
 pub fn again_while_busy<T>(
     retries: &mut u64,
     mut operation: impl FnMut() -> Result<T, WorkerError>,
@@ -156,7 +158,8 @@ impl<'a> Loops<'a> {
         Ok(())
     }
 
-    /// Takes the controls that have arrived. At the end of the input no process waits for this work any more.
+    /// Applies the controls that have arrived. At the end of the input the block stops: its result
+    /// would not be read.
     fn is_stopped(&mut self, controls: &Controls) -> bool {
         loop {
             match controls.try_recv() {
@@ -171,7 +174,7 @@ impl<'a> Loops<'a> {
         }
     }
 
-    /// Waits; a control to stop ends it at once. Answers whether to stop.
+    /// Waits; a control to stop ends the wait at once. Returns whether to stop.
     fn pause(&mut self, controls: &Controls) -> bool {
         let until = Instant::now() + Duration::from_millis(self.hummer.pause_ms.min(PAUSE_MS_MAX));
         loop {
@@ -187,7 +190,8 @@ impl<'a> Loops<'a> {
         }
     }
 
-    /// Answers whether to stop. A mix that does not add up to 10 is passed over: a control has no answer.
+    /// Applies a control. Returns whether to stop. A mix that does not add up to 10 is ignored: a
+    /// control has no answer.
     fn take(&mut self, control: Control) -> bool {
         if let Some(mix) = control.mix.filter(|mix| is_mix(*mix)) {
             self.altered = true;
@@ -210,8 +214,8 @@ impl<'a> Loops<'a> {
             }
         }
         let mut answer = format!("{reads} read, {updates} updated, {inserts} inserted");
-        // What a process reads depends on what the others had written by then; the Cards never change, but let nothing
-        // hang on that.
+        // With several processes, the rows that one reads may depend on what the others have
+        // written. The Cards never change, but the answer does not rely on this.
         if block.process.count == 1 {
             answer = format!("{answer}, {}", self.answer.text());
         }
@@ -230,7 +234,7 @@ fn is_mix(mix: [u8; 3]) -> bool {
     mix.iter().copied().map(u32::from).sum::<u32>() == 10
 }
 
-/// What the loop of a number does.
+/// The operation of a loop.
 fn kind(mix: [u8; 3], number: u64) -> Operation {
     let place = number % 10;
     if place < u64::from(mix[0]) {
@@ -245,7 +249,7 @@ fn kind(mix: [u8; 3], number: u64) -> Operation {
 fn read_card(statement: &mut Statement<'_>, card: i64, answer: &mut Answer) -> Result<(), WorkerError> {
     let columns = statement.column_count();
     let mut rows = statement.query([card])?;
-    // Taken over only when it is whole: a read that was busy is done again.
+    // Stored only after a complete read: a read that was busy is retried.
     let mut seen = *answer;
     while let Some(row) = rows.next()? {
         seen.row(row, columns)?;
@@ -268,7 +272,7 @@ fn write(
     Ok(())
 }
 
-/// SQLite has waited for 10 s each time: after that someone hangs.
+/// SQLite has waited for 10 s each time: after that another process hangs.
 const TRY_COUNT_MAX: u32 = 10;
 
 /// One hour: longer than any block.

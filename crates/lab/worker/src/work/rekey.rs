@@ -1,13 +1,13 @@
-//! A new key for a database, every page re-encrypted.
+//! A change of a database's key, with every page re-encrypted.
 //!
-//! - copy-is-rekeyed: it is given to a copy, in a folder of its own beside the twin: the twin keeps
-//!   the key that the lab knows.
-//! - synced-twice: the copy is synced before the clock starts, and once more before it stops,
-//!   whatever the engine has synced itself.
+//! - copy-is-rekeyed: the key of a copy is changed, in a folder of its own beside the database: the
+//!   database keeps the key that the lab knows.
+//! - synced-twice: the copy is synced before the clock starts, and again before it stops, whether
+//!   or not the engine has synced it.
 //! - new-key-only: a block counts only if the copy opens with the new key and not with the old one,
-//!   no page of it is as it was, and its rows are the twin's.
-//! - plain-is-a-copy: in clear there is no key, and what is measured is an ordinary copy of the
-//!   file's bytes with its sync: what moving them costs.
+//!   every page of it has changed, and its rows are those of the database.
+//! - plain-is-a-copy: unencrypted there is no key, and the measurement is that of an ordinary copy
+//!   of the file's bytes with its sync: the cost of moving them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -19,7 +19,7 @@ use super::{Outcome, Timed, beside};
 use crate::protocol::{DatabaseSpec, Digest, PLAIN, Sample};
 use crate::{Engine, WorkerError, digest};
 
-/// Changes the key of a copy of a database, which is closed; the copy is gone afterwards.
+/// Changes the key of a copy of a closed database; the copy is deleted afterwards.
 pub fn rekey(engine: &dyn Engine, database: &DatabaseSpec, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     let folder = beside(&database.path, "-rekey");
     remove(&folder)?;
@@ -75,7 +75,7 @@ fn sealed_anew(
     answered(engine, database, &renewed, sample)
 }
 
-/// The sample, with what the changed database holds; it has to be what the twin does.
+/// The sample, after checking that the rows of the changed database are those of the original.
 fn answered(
     engine: &dyn Engine,
     database: &DatabaseSpec,
@@ -98,7 +98,7 @@ fn answered(
     Ok(Sample { answer, ..sample })
 }
 
-/// What a database holds, which has to be encrypted unless it is one in clear.
+/// The digest of a database, which has to be encrypted unless its cipher is [`PLAIN`].
 fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerError> {
     let connection = engine.open(database)?;
     let status = engine.status(&connection, database)?;
@@ -110,7 +110,7 @@ fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerEr
     Ok(held)
 }
 
-/// It has to be shut to who has the old key. That the new one opens it is seen later.
+/// The old key must not open the copy. That the new one does is checked later.
 fn check_old_key(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     match engine.open(copy) {
         Ok(_) => Err(WorkerError::Wrong("the old key still opens it".to_owned())),
@@ -118,7 +118,7 @@ fn check_old_key(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerE
     }
 }
 
-/// No page may be as it was; pages of zeros, as that of SQLite's locks, are no pages.
+/// No page may be unchanged. Pages of zeros, such as SQLite's lock page, do not count.
 fn check_pages(database: &DatabaseSpec, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     let size = usize::try_from(database.page_size).unwrap_or(usize::MAX);
     let (mut old, mut new) = (Pages::open(&database.path, size)?, Pages::open(&copy.path, size)?);
@@ -140,7 +140,7 @@ fn check_pages(database: &DatabaseSpec, copy: &DatabaseSpec) -> Result<(), Worke
     }
 }
 
-/// The pages of a file, one after the other.
+/// The pages of a file, in order.
 struct Pages<'a> {
     path: &'a Path,
     file: std::io::BufReader<File>,
@@ -157,7 +157,7 @@ impl<'a> Pages<'a> {
         })
     }
 
-    /// Reads the next; false at the end.
+    /// Reads the next page; false at the end.
     fn next(&mut self) -> Result<bool, WorkerError> {
         match self.file.read_exact(&mut self.page) {
             Ok(()) => Ok(true),
@@ -167,8 +167,8 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Copies a file and syncs the copy. Bytes are read and written, also where the file system could
-/// share them: they are to be moved, and to be in the system's cache.
+/// Copies a file and syncs the copy. Bytes are read and written even if the file system could share
+/// them: they have to be moved, and to be in the system's cache.
 pub(super) fn duplicate(from: &Path, to: &Path) -> Result<(), WorkerError> {
     let mut source = File::open(from).map_err(WorkerError::io("open", from))?;
     let mut target = File::create_new(to).map_err(WorkerError::io("make", to))?;
@@ -184,7 +184,7 @@ pub(super) fn duplicate(from: &Path, to: &Path) -> Result<(), WorkerError> {
     }
 }
 
-/// A key that no one had before.
+/// Writes a new random key.
 fn draw_key(path: &Path) -> Result<(), WorkerError> {
     let mut key = [0; KEY_SIZE];
     let read = File::open(RANDOM).and_then(|mut random| random.read_exact(&mut key));
@@ -213,9 +213,9 @@ pub(super) fn once() -> Outcome {
     }
 }
 
-/// 1 MiB: more at once is no faster.
+/// 1 MiB: larger reads are not faster.
 const PIECE_SIZE: usize = 1 << 20;
-/// As every worker's key file has it.
+/// The size in every worker's key file.
 const KEY_SIZE: usize = 32;
 const RANDOM: &str = "/dev/urandom";
 

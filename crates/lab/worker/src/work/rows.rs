@@ -1,4 +1,4 @@
-//! Single statements: sources 001 and 002.
+//! Single statements of the scans and statements articles.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -20,7 +20,7 @@ pub const EQUAL: &str = "SELECT * FROM SomeData WHERE Id = 100000000";
 /// The query of the statements article.
 pub const SELECT_ALL: &str = "SELECT code, name, date FROM testtable";
 
-/// Reads all rows that a query finds, some times before the clock starts and once on it.
+/// Runs a query and reads all rows, `rehearsals` times before the clock starts and once after.
 pub fn rehearsed(connection: &Connection, sql: &str, rehearsals: u32, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     for _ in 0..rehearsals {
         query(connection, sql)?;
@@ -45,7 +45,7 @@ fn query(connection: &Connection, sql: &str) -> Result<String, WorkerError> {
     Ok(answer.text())
 }
 
-/// Inserts rows, a transaction each; then a checkpoint, by process 0.
+/// Inserts rows, one transaction each, then makes a checkpoint in process 0.
 pub fn insert(connection: &Connection, count: u64, block: &Block<'_>, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     let mut random = ChaCha8Rng::seed_from_u64(block.seed);
     random.set_stream(u64::from(block.process.index));
@@ -73,9 +73,9 @@ pub fn insert(connection: &Connection, count: u64, block: &Block<'_>, timed: Tim
     })
 }
 
-/// Gives every row another name in one statement; then a checkpoint.
+/// Changes the name of every row in one statement, then makes a checkpoint.
 ///
-/// SQLite does not write a row that stays as it is, so the name is one that the first row has not.
+/// SQLite does not write an unchanged row, so the new name differs from that of the first row.
 pub fn update_all(connection: &Connection, seed: u64, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     let first = connection.query_row("SELECT name FROM testtable LIMIT 1", [], |row| {
         row.get::<_, Option<String>>(0)
@@ -101,7 +101,7 @@ pub fn update_all(connection: &Connection, seed: u64, timed: Timed<'_>) -> Resul
     })
 }
 
-/// SQLite's own check, which has to answer ok.
+/// SQLite's own check, whose result must be ok.
 pub fn check(connection: &Connection, pragma: &str, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     timed(&mut || {
         let said: String = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))?;

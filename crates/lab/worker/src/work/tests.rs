@@ -82,7 +82,7 @@ fn inserts_are_rows_and_leave_no_log() {
         assert_eq!(sample.operations, 20);
         assert_eq!(recorded(&sample.latencies["insert"]), 20);
         assert!(sample.checkpoint_ns <= sample.elapsed_ns);
-        // The log as it was before it was cut: a frame for each page of each transaction.
+        // The log before it was truncated: a frame for each page of each transaction.
         assert_eq!(sample.wal_bytes >= 20 * 4096, has_log, "{sample:?}");
         assert_eq!(
             sample.database_bytes,
@@ -126,7 +126,7 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
     let ends = answers.map(|answer| answer.split_once(" times ").map(|(_, end)| end.to_owned()).unwrap());
     assert_eq!(ends[0], ends[1]);
     assert!(ends[0].starts_with("1 rows "), "{ends:?}");
-    // The bench's own connection is still there.
+    // The fixture's own connection is still open.
     assert!(
         bench
             .run(&Workload::Equal { rehearsals: 0 })
@@ -140,8 +140,8 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
 }
 
 #[test]
-fn a_database_is_opened_so_many_times() {
-    // Its reads are counted for the whole process.
+fn a_database_is_opened_the_requested_number_of_times() {
+    // Reads are counted for the whole process.
     selenite_testing::own_process!();
     let bench = Bench::new(&STATEMENTS, "wal");
     let Bench {
@@ -184,7 +184,7 @@ fn an_update_writes_every_page_also_the_second_time_with_the_same_seed() {
 }
 
 #[test]
-fn reads_find_what_is_there() {
+fn reads_return_the_rows_that_exist() {
     let bench = Bench::new(&Dataset::Scan { bytes: 100_000 }, "wal");
     let like = bench.run(&Workload::Like { rehearsals: 2 });
     assert!(like.answer.starts_with("1 rows "), "{}", like.answer);
@@ -249,7 +249,7 @@ fn the_mix_is_reads_updates_inserts_and_twins_do_the_same() {
 }
 
 #[test]
-fn several_processes_work_on_one_database_and_answer_what_is_certain() {
+fn several_processes_work_on_one_database() {
     let bench = Bench::new(&CARDS, "wal");
     std::thread::scope(|scope| {
         for index in 0..3 {
@@ -299,7 +299,7 @@ fn controls_change_the_mix_and_end_the_pause() {
 }
 
 #[test]
-fn a_mix_that_is_none_and_a_process_too_many_are_refused() {
+fn an_invalid_mix_and_an_excess_process_are_refused() {
     let bench = Bench::new(&CARDS, "wal");
     for (mix, index) in [([4, 3, 2], 0), ([255, 255, 255], 0), ([4, 3, 3], 1)] {
         let refused = bench.run_as(&hummer(mix, 1), 5, Share { index, count: 1 });
@@ -308,7 +308,7 @@ fn a_mix_that_is_none_and_a_process_too_many_are_refused() {
 }
 
 #[test]
-fn copies_are_gone_afterwards() {
+fn copies_are_removed_afterwards() {
     let bench = Bench::new(&CARDS, "wal");
     assert_eq!(bench.run(&Workload::Backup).answer, "copied");
     let Bench {

@@ -95,7 +95,8 @@ fn cost(arm: &str, bytes: u32, aes_instructions: bool) -> f64 {
     }
 }
 
-/// How many intervals of 90 % contain the truth, of how many; and the largest relative error of a coefficient.
+/// The number of 90 % intervals that contain the true value, the number of all intervals, and the
+/// largest relative error of a coefficient.
 fn covered(found: &Coefficients) -> (u32, u32, f64) {
     let (mut hits, mut count, mut error) = (0, 0, 0.0_f64);
     for (cipher, costs) in &found.ciphers {

@@ -100,7 +100,7 @@ fn what_makes_figures_less_sure_is_a_warning() {
 }
 
 #[test]
-fn a_machine_that_tells_nothing_is_no_error() {
+fn a_machine_without_facts_is_not_an_error() {
     let facts = Machine::new(&[]).facts();
     assert_eq!(value(&facts, "memory"), None);
     assert_eq!(
@@ -110,7 +110,7 @@ fn a_machine_that_tells_nothing_is_no_error() {
 }
 
 #[test]
-fn counters_that_are_forbidden_are_told_from_missing_ones() {
+fn forbidden_and_missing_counters_are_distinguished() {
     let machine = |level: &'static str| {
         Machine::new(&[
             ("sys/bus/event_source/devices/armv8_pmuv3_0/type", "8"),

@@ -1,4 +1,4 @@
-//! The same cost in other clothes: for each page, and over mixes of reads and writes.
+//! Costs in other units: per page, and over mixes of reads and writes.
 
 use super::forest::{Group, Mark, Panel, Row, forest};
 use super::front::short_percent;
@@ -8,7 +8,7 @@ use crate::report::svg::{Shape, typeset};
 use crate::report::{number, sentence};
 use crate::summary::{CellSummary, Effect, Metric, Overall, Summary};
 
-/// CPU for each page, arm by arm: if pages are what costs, all cells of an arm agree.
+/// CPU per page, by arm: if the cost is one of pages, all cells of an arm agree.
 pub fn per_page(summary: &Summary) -> String {
     let arms = sentence::shown(summary);
     let found = |arm: &str| -> Vec<(&str, &Effect, (f64, f64, f64))> {
@@ -62,7 +62,7 @@ pub fn per_page(summary: &Summary) -> String {
     )
 }
 
-/// Costs of pages and operations, of CPU and elapsed time.
+/// CPU and elapsed time per page and per operation.
 fn cost_table(summary: &Summary) -> String {
     let rows = summary
         .cells
@@ -171,7 +171,7 @@ pub fn mixes(summary: &Summary) -> String {
     format!("<figure>{plot}</figure>{words}{}", mix_table(&summary.mixes))
 }
 
-/// Ratios and ends of intervals, for a scale.
+/// Ratios and ends of intervals, for the range of a scale.
 fn all_values(cells: &[&CellSummary], arms: &[&str]) -> Vec<f64> {
     let effects = cells
         .iter()

@@ -1,4 +1,4 @@
-//! How the pairs went over time: drift and jumps are to be seen here, if there were any.
+//! The pairs over time, which shows drift and jumps.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::report::svg::{Shape, Size, band, chart, line, text, typeset};
 use crate::report::{number, sentence};
 use crate::summary::{CellSummary, Metric, PairPoint, Summary};
 
-/// A chart for each cell: each pair's CPU ratio less its arm's estimate.
+/// A chart for each cell: each pair's CPU ratio minus its arm's estimate.
 pub fn course(summary: &Summary) -> String {
     let arms = sentence::shown(summary);
     let mut out = String::from("<div class=\"multiples\">");
@@ -41,7 +41,7 @@ fn drawn(cell: &CellSummary, arms: &[&str], id: &str) -> String {
         .filter(|effect| effect.metric == Metric::Cpu)
         .map(|effect| (effect.arm.as_str(), effect.ratio))
         .collect();
-    // On the log scale, so that a dear arm's noise is as tall as a cheap one's.
+    // On the log scale, so that equal noise has equal height for expensive and cheap arms.
     let rest = |pair: &PairPoint| {
         let estimate = estimates.get(pair.arm.as_str())?;
         let rest = pair.cpu.ln_1p() - estimate.ln_1p();
@@ -115,7 +115,7 @@ fn session_rows(cell: &CellSummary) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-/// What the marks stand for.
+/// The meaning of the marks.
 pub fn legend(arms: &[&str]) -> String {
     let named = arms.iter().enumerate().map(|(index, arm)| (Shape::of(index), *arm));
     let items = named.chain([(Shape::floor(), "second unencrypted copy")]);
@@ -136,5 +136,5 @@ fn points_of(log: f64) -> String {
 
 const HEIGHT: f64 = 132.0;
 
-/// The room for labels at the left, of one.
+/// The width of the labels at the left, as a share of the chart's width.
 const LEFT: f64 = 0.11;

@@ -1,4 +1,5 @@
-//! A forest plot: estimates with their intervals (whiskers), a row each, in one or two panels that share the rows.
+//! A forest plot: estimates with their intervals (whiskers), one per row, in one or two panels that
+//! share the rows.
 
 use std::fmt::Write;
 
@@ -9,23 +10,23 @@ use crate::summary::Verdict;
 
 /// A column of plots.
 pub struct Panel {
-    /// What it shows.
+    /// Its title.
     pub name: String,
-    /// Where values stand.
+    /// The scale of its values.
     pub scale: Scale,
-    /// Where the limit is.
+    /// The position of the limit.
     pub limit: Option<f64>,
-    /// How far labels of the axis have to be apart, of 1.
+    /// The minimum distance of the axis labels, as a share of the width.
     pub apart: f64,
-    /// How a value is written at the axis.
+    /// The format of the axis labels.
     pub tick: fn(f64) -> String,
 }
 
-/// Rows that belong together.
+/// A group of rows.
 pub struct Group {
     /// Their name.
     pub name: String,
-    /// What else is to be known of them, in a few words.
+    /// A short note about the group.
     pub note: String,
     /// The rows.
     pub rows: Vec<Row>,
@@ -37,7 +38,7 @@ pub struct Row {
     pub name: String,
     /// Its mark.
     pub shape: Shape,
-    /// For each panel what it shows, if anything.
+    /// The mark in each panel, if there is one.
     pub marks: Vec<Option<Mark>>,
 }
 
@@ -47,15 +48,15 @@ pub struct Mark {
     pub center: f64,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
-    /// What a second unencrypted copy differs by.
+    /// The difference of a second unencrypted copy.
     pub floor: Option<(f64, f64)>,
-    /// Its figures in words.
+    /// Its figures as text.
     pub text: String,
-    /// What follows, if anything may.
+    /// The verdict, if one is possible.
     pub verdict: Option<Verdict>,
 }
 
-/// All groups.
+/// The forest plot of all groups.
 pub fn forest(id: &str, label: &str, panels: &[Panel], groups: &[Group]) -> String {
     let mut out = String::new();
     let columns = if panels.len() > 1 { "two" } else { "one" };
@@ -115,7 +116,7 @@ fn drawn(row: &Row, group: &Group, panels: &[Panel]) -> String {
     out
 }
 
-/// A verdict as a sign and words.
+/// A verdict as a symbol and words.
 pub fn badge(verdict: Verdict) -> String {
     let (class, sign) = match verdict {
         Verdict::Above => ("above", "\u{25b2}"),
@@ -156,7 +157,7 @@ fn plot(panel: &Panel, shape: Shape, mark: Option<&Mark>, title: &str) -> String
 
 fn axes(panels: &[Panel], top: bool) -> String {
     let mut cells = String::from("<span class=\"who\"></span>");
-    // A line for the word `limit` only where there is one.
+    // A line for the word `limit`, only if there is a limit.
     let more = if panels.iter().any(|panel| panel.limit.is_some()) {
         16.0
     } else {

@@ -1,4 +1,4 @@
-//! The first screen: what follows, the forest, four tiles, and what is not covered.
+//! The first screen: the verdicts, the forest plot, four tiles, and the limits of the figures.
 
 use super::forest::{Group, Mark, Panel, Row, badge, forest};
 use super::table::{folded, table};
@@ -9,7 +9,7 @@ use crate::report::{control, number, sentence, transit};
 use crate::summary::as_f64;
 use crate::summary::{ArmRole, CellSummary, Effect, LatencyCurve, Metric, PhaseLevels, Summary};
 
-/// A sentence for each encrypted arm, and what makes it sure or unsure.
+/// A sentence for each encrypted arm, and the reasons for or against a verdict.
 pub fn verdicts(summary: &Summary, disqualifications: &[Disqualification]) -> String {
     let mut out = String::new();
     if !disqualifications.is_empty() {
@@ -138,7 +138,7 @@ pub fn effects(summary: &Summary, disqualifications: &[Disqualification]) -> Str
     )
 }
 
-/// What a panel is called.
+/// The title of a panel.
 fn title(metric: Metric) -> &'static str {
     let titles = [
         (Metric::Slowdown, "Time of a loop, %"),
@@ -236,7 +236,7 @@ fn verdict_words(
     }
 }
 
-/// Four figures that people ask for first.
+/// The four most important figures.
 pub fn tiles(summary: &Summary) -> String {
     let arms = sentence::encrypted(summary);
     let tile = |title: &str, note: &str, figure: &dyn Fn(&str) -> Option<(String, String)>| {
@@ -302,7 +302,7 @@ pub fn tiles(summary: &Summary) -> String {
     )
 }
 
-/// What work lost, and what for.
+/// The slowdown of work by a re-encryption, and the speed of the re-encryption.
 fn while_sealing(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
     let throughput = tile(
         "Throughput lost, dearest gating cell",
@@ -315,7 +315,7 @@ fn while_sealing(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> Str
     format!("{throughput}{pages}")
 }
 
-/// In the gating cell that is slowed down most: the arm's own change, and throughput of before and during.
+/// In the gating cell with the largest slowdown: the change of the arm, and its throughput before and during.
 fn lost(summary: &Summary, arm: &str) -> Option<(String, String)> {
     let (_, levels) = slowest(summary, arm)?;
     let [before, during, _] = levels.loops_per_s.map(number::count);
@@ -342,7 +342,7 @@ fn slowest<'a>(summary: &'a Summary, arm: &str) -> Option<(&'a CellSummary, &'a 
 
 type Figure<'a> = &'a dyn Fn(&str) -> Option<(String, String)>;
 
-/// p99 where there are latencies, else elapsed time.
+/// The 99th percentile of latency if there are latencies, otherwise elapsed time.
 fn waiting(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
     if summary.judged() == Metric::Slowdown {
         let p99 = |arm: &str| {
@@ -390,14 +390,14 @@ fn waiting(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -
     )
 }
 
-/// The curve of an arm and operation.
+/// The latency curve of an arm and an operation.
 pub fn curve<'a>(cell: &'a CellSummary, operation: &str, arm: &str) -> Option<&'a LatencyCurve> {
     cell.latencies
         .iter()
         .find(|curve| curve.arm == arm && curve.operation == operation)
 }
 
-/// A percentile of a curve, ns: the first point that reaches it.
+/// A percentile of a curve in nanoseconds: the first point that reaches it.
 pub fn percentile(curve: &LatencyCurve, percentile: f64) -> Option<f64> {
     curve
         .points
@@ -406,7 +406,7 @@ pub fn percentile(curve: &LatencyCurve, percentile: f64) -> Option<f64> {
         .map(|(_, ns)| as_f64(*ns))
 }
 
-/// What the figures do not say.
+/// The limits of the figures.
 pub fn limits(summary: &Summary) -> String {
     let warnings = summary.host.warnings.iter().chain(&summary.limits);
     let items: String = warnings
@@ -422,7 +422,7 @@ fn all_values(effect: &Effect) -> Vec<f64> {
     ends.flat_map(|(low, high)| [low, high]).chain([effect.ratio]).collect()
 }
 
-/// A percentage for an axis.
+/// A percentage for an axis label.
 pub fn short_percent(ratio: f64) -> String {
     let text = number::share(ratio);
     let text = text.trim_end_matches(" %");

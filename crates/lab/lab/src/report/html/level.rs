@@ -1,10 +1,10 @@
-//! What blocks took, encrypted and in clear, side by side.
+//! The levels of blocks, encrypted and unencrypted, side by side.
 
 use super::table::table;
 use crate::report::{number, resources, sentence};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
-/// CPU and elapsed time, both of each encrypted arm and of its control.
+/// CPU and elapsed time of each encrypted arm and of its control.
 pub fn times(summary: &Summary) -> String {
     let mut rows = Vec::new();
     let effects = || summary.cells.iter().flat_map(|cell| &cell.effects);
@@ -47,7 +47,7 @@ pub fn checkpoints(summary: &Summary) -> String {
     )
 }
 
-/// What the system did for it.
+/// System calls, bytes and other counters of the system.
 pub fn system(summary: &Summary) -> String {
     let metrics = [
         Metric::ReadBytes,
@@ -69,7 +69,7 @@ pub fn system(summary: &Summary) -> String {
     rows(summary, caption, &metrics)
 }
 
-/// Bytes written, files and memory of all arms.
+/// Bytes written, file sizes and memory of all arms.
 pub fn resources(summary: &Summary) -> String {
     let head = resources::head(summary);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
@@ -116,7 +116,7 @@ fn row(cell: &CellSummary, arm: &str, control: &str, metric: Metric) -> Option<V
     ])
 }
 
-/// The estimate; without one, the ratio of the medians, said so.
+/// The estimate; without one, the ratio of the medians, marked as such.
 fn ratio(effect: Option<&Effect>, own: f64, base: f64) -> String {
     match effect {
         Some(effect) => number::percent(effect.ratio),

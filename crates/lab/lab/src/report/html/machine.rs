@@ -1,4 +1,4 @@
-//! What the machine was doing meanwhile, and which blocks do not count.
+//! The state of the machine during the study, and the void blocks.
 
 use super::table::table;
 use crate::report::scale::Scale;
@@ -13,7 +13,7 @@ type Strip = (
     fn(f64) -> String,
 );
 
-/// A strip for each thing that was watched.
+/// A strip chart for each observed quantity.
 pub fn strips(summary: &Summary) -> String {
     let samples = &summary.evidence.samples;
     let along = Scale::linear(samples.iter().map(|sample| sample.at_s));
@@ -66,7 +66,7 @@ fn strip(
 ) -> String {
     let (most, median) = sizes;
     let least = known.iter().map(|(_, value)| *value).fold(most, f64::min);
-    // Shares start at nothing; a frequency that does would show no change.
+    // The axis of shares starts at 0; that of a frequency does not, because it would show no change.
     let floor = if most <= 1.0 { 0.0 } else { least };
     let up = Scale::linear([floor, most.max(floor + 0.01)].into_iter());
     let y = |value: f64| (1.0 - up.at(value)) * HEIGHT;
@@ -87,7 +87,7 @@ fn strip(
     )
 }
 
-/// Blocks that do not count, by reason; outliers, which do; what was left out as warm-up.
+/// Void blocks by reason; outliers, which count; pairs excluded as warm-up.
 pub fn exceptions(summary: &Summary) -> String {
     let evidence = &summary.evidence;
     let void: u32 = evidence.void.values().sum();

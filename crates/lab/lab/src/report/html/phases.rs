@@ -1,4 +1,4 @@
-//! Throughput and the tail of latency before, while and after pages are re-encrypted.
+//! Throughput and the tail of latency before, during and after a re-encryption.
 
 use super::forest::{Group, Mark, Panel, Row, forest};
 use super::front::short_percent;
@@ -9,7 +9,7 @@ use crate::report::scale::Scale;
 use crate::report::svg::{Shape, escape, typeset};
 use crate::summary::{ArmRole, CellSummary, PhaseChange, PhaseLevels, Summary};
 
-/// A chart of what changed within blocks, arm by arm, and its figures.
+/// A chart of the changes within blocks, by arm, and the figures.
 pub fn phases(summary: &Summary) -> String {
     let rows = rows(summary);
     if rows.is_empty() {

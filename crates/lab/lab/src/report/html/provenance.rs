@@ -1,4 +1,4 @@
-//! Where the figures come from: proofs, machine, versions, and all of them raw.
+//! The provenance of the figures: proofs, machine, versions, and raw data.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use super::table::{folded, table};
 use crate::report::{csv, json, number, sentence, svg};
 use crate::summary::{ArmRole, Summary};
 
-/// What shows that each arm was encrypted.
+/// The evidence that each arm was encrypted.
 pub fn proofs(summary: &Summary) -> String {
     let encrypted = summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
     let rows = encrypted.flat_map(|arm| {
@@ -95,7 +95,7 @@ pub fn provenance(summary: &Summary) -> String {
     )
 }
 
-/// Files within this one, and every pair in a table.
+/// Files embedded in the page, and a table of every pair.
 pub fn raw(summary: &Summary) -> String {
     let mut links = String::new();
     let files = [

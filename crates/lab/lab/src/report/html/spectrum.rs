@@ -1,4 +1,4 @@
-//! Latencies out to the tail, an arm against its control.
+//! Latencies including the tail, of an arm and its control.
 
 use super::course::legend;
 use super::front::{curve, percentile};
@@ -112,7 +112,7 @@ fn drawn(summary: &Summary, cell: &CellSummary, operation: &str, arms: &[&str], 
     )
 }
 
-/// The second copy would hide behind the first.
+/// The second copy is not shown, because its curve would cover that of the first.
 fn is_shown(summary: &Summary, arm: &str) -> bool {
     summary
         .arms
@@ -146,7 +146,7 @@ fn figures(summary: &Summary, cell: &CellSummary, operation: &str) -> Vec<Vec<St
     curves.map(row).collect()
 }
 
-/// 90 % is one nine, 99 % two.
+/// The number of nines: one for 90 %, two for 99 %.
 fn nines(percentile: f64) -> f64 {
     -(1.0 - percentile / 100.0).max(1e-6).log10()
 }

@@ -1,4 +1,4 @@
-//! Tables: real ones, which scroll within themselves where a screen is narrow.
+//! HTML tables, which scroll horizontally on narrow screens.
 
 use crate::report::svg::typeset;
 
@@ -31,7 +31,7 @@ pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// Something to open.
+/// A collapsed section.
 pub fn folded(label: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();
@@ -39,7 +39,7 @@ pub fn folded(label: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>{body}</details>", typeset(label))
 }
 
-/// A section with a heading that can be linked to, and what it is about; nothing if there is nothing in it.
+/// A section with a heading, an anchor and an introduction; nothing if its body is empty.
 pub fn section(id: &str, heading: &str, about: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();

@@ -49,7 +49,7 @@ fn an_extension_is_not_ended_by_precision_or_the_budget() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     let text = TEXT.replace("sessions = 2", "sessions = 7");
     assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::Precise));
-    // The first of the two sessions that it left out, and then the other and two that are drawn.
+    // The first of the two omitted sessions, then the other one and two that are drawn.
     assert_eq!(place.extend(&sim, 1).unwrap(), complete());
     assert_eq!(place.blocks().len(), 6 * PER_SESSION);
     assert_eq!(place.extend(&sim, 3).unwrap(), complete());
@@ -109,7 +109,7 @@ fn another_machine_or_program_does_not_extend_a_study() {
         error.to_string().contains("unknown when the study began, other now"),
         "{error}"
     );
-    // Nothing was changed by that.
+    // The refusal has changed nothing.
     let store = Store::read(&place.path).unwrap();
     assert_eq!(store.study().unwrap().state, StudyState::Complete);
     assert!(store.extensions().unwrap().is_empty());

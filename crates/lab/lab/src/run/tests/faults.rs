@@ -23,7 +23,7 @@ fn a_worker_that_dies_or_hangs_voids_its_block_and_the_study_goes_on() {
 }
 
 #[test]
-fn what_was_half_written_is_copied_anew() {
+fn incompletely_written_copies_are_replaced() {
     let sim = Sim::default();
     let place = StudyFolder::new();
     place.run(&sim, TEXT).unwrap();
@@ -50,9 +50,9 @@ fn what_was_half_written_is_copied_anew() {
     }
 }
 
-/// What is void for the sake of another is no further accident, however many arms there are.
+/// Blocks that are void because of another one do not count as further failures, however many arms there are.
 #[test]
-fn one_accident_among_many_arms_does_not_end_a_study() {
+fn one_failure_among_many_arms_does_not_end_a_study() {
     let more: String = (0..6)
         .map(|n| format!("[arms.a{n}]\nengine = \"selenite\"\ncipher = \"AES_256\"\n"))
         .collect();

@@ -30,7 +30,7 @@ fn a_study_runs_all_its_blocks_and_cleans_up() {
             .iter()
             .all(|session| session.ended_s.is_some() && session.void.is_none())
     );
-    // Page caches hold the database in cells that say so, and only there.
+    // SQLite's cache holds the whole database in cells of that cache state, and only there.
     for (.., work, kib) in &sim.0.borrow().log {
         assert_eq!(*work == Workload::IntegrityCheck, *kib > 2048, "{work:?} {kib}");
     }
@@ -86,7 +86,7 @@ fn a_study_that_is_dropped_twice_is_resumed_whole() {
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
 }
 
-/// The child of the test below; without its variable it does nothing.
+/// The child process of the test below; without its environment variable it does nothing.
 #[test]
 fn child_that_kills_itself() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
@@ -217,7 +217,7 @@ fn encrypting_copies_start_from_the_twin_in_clear() {
 }
 
 #[test]
-fn an_outlook_says_what_it_assumes_and_learns() {
+fn a_forecast_states_its_assumptions_and_uses_an_earlier_study() {
     let config = Config::parse(TEXT).unwrap();
     let blind = forecast(&config, None).unwrap();
     assert_eq!(blind.blocks, 2 * PER_SESSION as u64);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A guess that is far too high keeps people from a study, one far too low from their evening.
+/// A forecast that is far too high deters users from a study; one far too low makes them wait.
 #[test]
 fn guesses_are_near_to_what_published_studies_took() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/studies");
@@ -20,7 +20,8 @@ fn guesses_are_near_to_what_published_studies_took() {
         let took = blocks.fold(0.0, f64::max);
         let ratio = guessed / took;
         println!("{}: guessed {guessed:.0} s, {ratio:.2} of {took:.0} s", path.display());
-        // Studies of peers that seal in software, and of checks by them, take several times as long as others.
+        // Studies of peers that encrypt in software, and of checks by them, take several times as
+        // long as others.
         assert!((0.25..2.5).contains(&ratio), "{}: {ratio}", path.display());
         seen += 1;
     }

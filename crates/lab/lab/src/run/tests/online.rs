@@ -28,7 +28,7 @@ fn with(fault: ReencryptionFault) -> Sim {
 }
 
 #[test]
-fn a_block_has_phases_and_only_encrypted_arms_are_sealed_anew() {
+fn a_block_has_phases_and_only_encrypted_arms_are_reencrypted() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     assert_eq!(place.run(&sim, ONLINE).unwrap(), complete());
     let blocks = place.blocks();
@@ -57,7 +57,7 @@ fn a_block_has_phases_and_only_encrypted_arms_are_sealed_anew() {
         operations.into_iter().collect::<Vec<_>>(),
         ["insert, after", "insert, before", "insert, during"]
     );
-    // Copies of one pair do the same, of four phases each other rows.
+    // All arms of a pair use the same seeds; each of the four phases uses another one.
     let seeds: std::collections::BTreeSet<_> = sim.0.borrow().log.iter().map(|(.., path, _, _)| path.clone()).collect();
     assert!(seeds.iter().all(|path| path.ends_with("main@online.db")), "{seeds:?}");
     assert_eq!(place.left_over(), ["s.lab.db"]);

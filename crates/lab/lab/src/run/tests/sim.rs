@@ -1,4 +1,4 @@
-//! A world of text files: rows are lines, workers are values, time passes with blocks.
+//! A simulated testbed of text files: rows are lines, workers are values, time advances with blocks.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use crate::engines::EnginesError;
 use crate::proof::ProofError;
 use crate::summary::{HostFacts, HostSample};
 
-/// What goes wrong at a block, from 0.
+/// A fault at a block, by the block's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     Die,
@@ -40,7 +40,7 @@ pub enum Fault {
     Kill,
 }
 
-/// What goes wrong with the administrator's program.
+/// A fault of the administrator's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReencryptionFault {
     Fails,
@@ -48,7 +48,7 @@ pub enum ReencryptionFault {
     LeavesPages,
 }
 
-/// The administrator's program: it ends at the third look.
+/// The administrator's program: it ends at the third poll.
 pub struct SimReencryption(Rc<RefCell<State>>, usize);
 
 impl Reencryption for SimReencryption {
@@ -81,13 +81,13 @@ pub struct State {
     pub load_other: Option<String>,
     pub unproved: Option<String>,
     pub never_cold: bool,
-    /// Of the machine.
+    /// The version of the machine's kernel.
     pub kernel: u32,
-    /// Of the programs of all arms.
+    /// The version of the programs of all arms.
     pub program: u32,
-    /// What becomes of the administrator's program; it ends well unless this says else.
+    /// The fault of the administrator's program; without one it succeeds.
     pub sealer: Option<ReencryptionFault>,
-    /// How often it was started.
+    /// The number of its starts.
     pub sealed: usize,
     pub free: Option<u64>,
     pub seconds_per_block: f64,
@@ -95,7 +95,7 @@ pub struct State {
     pub clock: f64,
     pub pids: u32,
     pub interrupt: Option<&'static AtomicBool>,
-    /// Of every run: arm, cipher, file, work, KiB of cache.
+    /// One entry per run: arm, cipher, file, work, KiB of cache.
     pub log: Vec<(String, String, PathBuf, Workload, u32)>,
 }
 
@@ -271,7 +271,7 @@ impl Hand {
     }
 }
 
-/// The lines of a file after its first, which names the cipher.
+/// The lines of a file after the first, which names the cipher.
 fn rows(path: &Path) -> Vec<String> {
     fs::read_to_string(path)
         .unwrap()
@@ -414,7 +414,7 @@ impl Workers for Hand {
         })
     }
 
-    /// Goes on until it is told to stop. A row is inserted.
+    /// Runs until a control to stop. Inserts one row.
     fn run_asked(
         &mut self,
         work: &Workload,

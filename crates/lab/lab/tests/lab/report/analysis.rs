@@ -1,4 +1,4 @@
-//! What is made of blocks whose costs are known.
+//! The analysis of blocks with known costs.
 
 use std::collections::BTreeMap;
 
@@ -169,7 +169,7 @@ fn an_arm_is_compared_with_suite_none_by_the_same_blocks() {
     none.facts.cipher = "NONE".to_owned();
     material.arms[2].facts.none = Some("NONE".to_owned());
     material.arms.push(none);
-    // Two hundredths dearer than what is in clear, whose session and drift it shares.
+    // Two hundredths more expensive than the unencrypted arm, with the same session and drift.
     let blocks = material.blocks.iter().filter(|block| block.arm == 0);
     let blocks: Vec<_> = blocks
         .map(|block| {
@@ -231,7 +231,7 @@ fn one_session_has_no_interval_and_no_verdict() {
 }
 
 #[test]
-fn no_session_at_all_is_a_summary_too() {
+fn a_study_without_sessions_has_a_summary() {
     let summary = summarise(&material(0, 8, 4)).unwrap();
     assert!(disqualifications(&summary).contains(&Disqualification::Empty));
     assert!(summary.cells.iter().all(|cell| cell.effects.is_empty()) && summary.overall.is_empty());
@@ -273,7 +273,7 @@ fn a_few_pages_have_no_cost_each() {
 fn a_warm_up_is_left_out_where_caches_are_warm() {
     let mut slow = material(6, 8, 7);
     for block in slow.blocks.iter_mut().filter(|block| block.pair < 2) {
-        // The encrypted twin warms up slower: counted in, it would cost more than it does.
+        // The encrypted arm warms up more slowly: with the warm-up included, its cost would be too high.
         block.sample.cpu_ns *= if block.arm == 2 { 3 } else { 2 };
     }
     let summary = summarise(&slow).unwrap();
@@ -306,7 +306,7 @@ fn an_open_question_says_how_long_it_would_take() {
 #[test]
 fn percentiles_come_from_merged_histograms() {
     let mut material = material(2, 2, 9);
-    // A mean of both 99th percentiles would be far off: one block has all that is slow.
+    // A mean of both 99th percentiles would be far off: one block has all slow operations.
     for (values, ns) in [(9_900, 1_000), (100, 1_000_000)] {
         let mut histogram = Histogram::<u64>::new(3).unwrap();
         histogram.record_n(ns, values).unwrap();
@@ -347,7 +347,7 @@ fn an_export_holds_every_block_and_overwrites_nothing() {
 }
 
 #[test]
-fn a_store_says_the_same_as_what_was_put_in() {
+fn a_store_gives_the_same_summary_as_its_material() {
     let folder = tempfile::tempdir().unwrap();
     let material = material(5, 2, 11);
     let path = folder.path().join("s.lab.db");
@@ -409,7 +409,7 @@ fn a_store_says_the_same_as_what_was_put_in() {
     store.set_state(StudyState::Complete).unwrap();
     let mut read = analysis::read(&Store::read(&path).unwrap()).unwrap();
     let expected = summarise(&material).unwrap();
-    // The order of samples is that in which blocks were written.
+    // Samples are in the order in which blocks were written.
     read.evidence.samples.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     assert_eq!(read, expected);
 }

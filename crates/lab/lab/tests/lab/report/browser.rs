@@ -1,5 +1,5 @@
-//! The page in a browser: whether it fits, light and dark, wide and narrow. `make test` says which browser in
-//! SELENITE_TEST_BROWSER; without one there is nothing to look with.
+//! The layout of the page in a browser, light and dark, wide and narrow. `make test` sets the
+//! browser in SELENITE_TEST_BROWSER; without one these tests do nothing.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ fn run(browser: &OsString, more: &[&str], page: &Path) -> Output {
         .expect("the browser starts")
 }
 
-/// A picture, after its size was checked.
+/// Takes a screenshot and checks its size.
 fn picture(browser: &OsString, page: &Path, name: &str, (width, height): (u32, u32), more: &[&str]) -> Vec<u8> {
     let path = page.with_file_name(name);
     let _ = std::fs::remove_file(&path);
@@ -130,7 +130,8 @@ fn picture(browser: &OsString, page: &Path, name: &str, (width, height): (u32, u
     bytes
 }
 
-/// A page that shows another one in a frame of this width, and measures it: windows have a least width, frames none.
+/// A page that shows another one in a frame of this width, and measures it: windows have a minimum
+/// width, frames have none.
 fn framed(name: &str, page: &str, width: u32) -> PathBuf {
     let inner = write(&format!("{name}-inner.html"), page);
     let inner = inner.file_name().expect("it has a name").to_string_lossy().into_owned();
@@ -141,7 +142,7 @@ fn framed(name: &str, page: &str, width: u32) -> PathBuf {
     )
 }
 
-/// What the measuring page found.
+/// The results of the measuring page.
 fn seen(browser: &OsString, page: &Path, more: &[&str]) -> serde_json::Value {
     let more = [
         &["--dump-dom", "--window-size=1400,1000", "--virtual-time-budget=10000"],

@@ -1,4 +1,4 @@
-//! Two studies.
+//! Tests of the comparison of two studies.
 
 use selenite_lab::compare::{CompareError, compare};
 use selenite_lab::summary::Metric;
@@ -51,7 +51,7 @@ fn a_change_is_found_and_has_the_right_size() {
 }
 
 #[test]
-fn what_else_differs_is_said() {
+fn other_differences_are_reported() {
     let first = Fixture::whole().summary();
     let mut second = first.clone();
     second.host.facts[0].1 = "another processor".into();

@@ -1,4 +1,4 @@
-//! A study that was never run: drawn from a seed, with the noise of a busy machine.
+//! A synthetic study: drawn from a seed, with the noise of a busy machine.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +9,7 @@ use selenite_stats::{Options, estimate};
 
 use super::scene::{CELLS, Cell, LIMITS, control, encrypted, extra, host, latencies, plain, truth};
 
-/// What a study is drawn from.
+/// The parameters of a synthetic study.
 pub struct Fixture {
     pub seed: u64,
     pub sessions: u32,
@@ -33,7 +33,7 @@ impl Fixture {
         }
     }
 
-    /// One arm, one cell, two sessions, and not ended.
+    /// One arm, one cell, two sessions, not ended.
     pub fn tiny() -> Self {
         Self {
             seed: 7,

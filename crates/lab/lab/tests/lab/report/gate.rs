@@ -1,4 +1,4 @@
-//! Every outcome of a gate, and where they meet.
+//! Every outcome of a gate, and the boundaries between them.
 
 use selenite_lab::gate::{Answer, Outcome, Question, judge, judge_recorded};
 use selenite_lab::summary::{Effect, Metric, StudyState, Summary};
@@ -15,7 +15,7 @@ fn ask(summary: &Summary, cells: Option<&str>, arm: Option<&str>) -> Answer {
     judge(summary, &question)
 }
 
-/// A study of one arm and one cell whose sessions say exactly this.
+/// A study of one arm and one cell whose sessions have exactly these ratios.
 fn of_sessions(ratios: &[f64]) -> Summary {
     let mut summary = Fixture {
         arms: vec!["AES_256"],
@@ -187,7 +187,7 @@ fn a_study_that_can_not_answer_says_why() {
 }
 
 #[test]
-fn the_proof_of_an_arm_that_is_not_asked_for_is_not_missed() {
+fn the_proof_of_an_arm_outside_the_question_is_not_required() {
     let mut summary = Fixture::whole().summary();
     summary
         .arms
@@ -202,7 +202,7 @@ fn the_proof_of_an_arm_that_is_not_asked_for_is_not_missed() {
 }
 
 #[test]
-fn what_costs_more_than_recorded_by_more_than_both_are_unsure_is_worse() {
+fn a_cost_above_the_recorded_one_beyond_both_intervals_is_worse() {
     let recorded = of_sessions(&[0.100, 0.110, 0.120, 0.100, 0.110]);
     let asked = |now: &Summary, recorded: &Summary| {
         let question = Question {
@@ -224,7 +224,7 @@ fn what_costs_more_than_recorded_by_more_than_both_are_unsure_is_worse() {
         worse.to_string().contains("recorded +10.8 %") && worse.to_string().contains(": worse"),
         "{worse}"
     );
-    // Dearer in the middle, but not by more than both are unsure.
+    // More expensive on average, but not beyond the uncertainty of both.
     let loud = asked(&of_sessions(&[0.100, 0.300, 0.200, 0.150, 0.110]), &recorded);
     assert_eq!(loud.outcome, Outcome::Within);
     let few = asked(&of_sessions(&[0.150, 0.151, 0.152]), &recorded);

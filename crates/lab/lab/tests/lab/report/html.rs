@@ -1,4 +1,4 @@
-//! The page, as text.
+//! The text of the page.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use selenite_lab::summary::Verdict;
 
 use super::fixture::Fixture;
 
-/// Writes a page where tests may write, and says where.
+/// Writes a page to the folder for test output. Returns its path.
 pub fn write(name: &str, text: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
     std::fs::create_dir_all(&folder).expect("tests may write into target");
@@ -128,7 +128,7 @@ fn figures_that_are_missing_leave_a_page() {
     assert!(report::html::render(&summary).ends_with("</html>\n"));
 }
 
-/// All that a page of a whole study has.
+/// All sections of a complete study's page.
 pub const SECTIONS: [&str; 13] = [
     "verdicts",
     "effects",

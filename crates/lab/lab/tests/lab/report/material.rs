@@ -1,4 +1,4 @@
-//! Blocks that never ran, with costs that are known.
+//! Synthetic blocks with known costs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use selenite_lab::store::{ArmRow, BlockRow, CellRow, SessionRow, StudyRow};
 use selenite_lab::summary::{ArmFacts, ArmRole, HostFacts, HostSample, StudyState};
 use selenite_worker::protocol::Sample;
 
-/// Two cells and an encrypted arm that takes 6 % more CPU time: 600 ns for each of 10,000 pages of 100 ms.
+/// Two cells and an encrypted arm that takes 6 % more CPU time: 600 ns for each of 10,000 pages in 100 ms.
 pub fn material(sessions: u32, pairs: u32, seed: u64) -> Material {
     println!("seed {seed}");
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -1,4 +1,4 @@
-//! Work while pages are re-encrypted, with changes that are known.
+//! Work during a re-encryption, with known changes.
 
 use selenite_lab::analysis::{Material, summarise};
 use selenite_lab::config::Config;
@@ -13,7 +13,8 @@ use selenite_lab::summary::{Metric, StudyState, Summary, Verdict};
 use super::html::write;
 use super::material::material;
 
-/// A study in which every arm drifts by up to 5 %, and a loop of the encrypted one takes 6 % longer besides.
+/// A study in which every arm drifts by up to 5 %, and a loop of the encrypted one additionally
+/// takes 6 % longer.
 pub fn material_online(seed: u64) -> Material {
     let mut material = material(8, 8, seed);
     material.config = Config::parse(CONFIG).expect("the configuration makes sense");
@@ -79,7 +80,7 @@ fn a_slowdown_that_is_known_is_found_beside_the_drift_of_the_twin_in_clear() {
         let tail = effect("AES_256", Metric::TailSlowdown);
         assert!((tail.ratio - 0.1236).abs() < 0.01, "{tail:?}");
         assert!(effect("AES_256", Metric::Aftermath).ratio.abs() < 1e-6);
-        // 100 ms of 50,000 loops, of which there is a sixteenth part more.
+        // 100 ms for 50,000 loops, plus a sixteenth.
         let cpu = effect("AES_256", Metric::Cpu).per_operation_ns.unwrap().0;
         assert!((cpu - 123.0).abs() < 10.0, "{cpu}");
         let (plain, aes) = (&cell.phases["plain"], &cell.phases["AES_256"]);
@@ -103,7 +104,7 @@ fn a_slowdown_that_is_known_is_found_beside_the_drift_of_the_twin_in_clear() {
 }
 
 #[test]
-fn all_reports_tell_before_during_and_after() {
+fn all_reports_show_the_phases_before_during_and_after() {
     let summary = summary();
     let page = html::render(&summary);
     for text in [
@@ -126,7 +127,7 @@ fn all_reports_tell_before_during_and_after() {
             color: false,
         },
     );
-    // Lines are broken anywhere.
+    // Lines may be broken at any space.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "within the limit of 11 %",
@@ -146,7 +147,7 @@ fn all_reports_tell_before_during_and_after() {
 }
 
 #[test]
-fn a_study_that_has_just_begun_is_told_too() {
+fn a_study_that_has_just_begun_is_reported_too() {
     let mut material = material_online(6);
     material.study.state = StudyState::Unfinished;
     material.sessions.truncate(1);

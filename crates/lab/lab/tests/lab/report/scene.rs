@@ -1,4 +1,4 @@
-//! The arms, cells and machine of a study that was never run, and what is true of them.
+//! The arms, cells and machine of a synthetic study, with their true effects.
 
 use selenite_lab::summary::*;
 

@@ -1,4 +1,5 @@
-//! Reports in letters, against files that are to be looked at when they change: `SELENITE_BLESS=1` rewrites them.
+//! Text reports, compared with files that have to be inspected when they change: `SELENITE_BLESS=1`
+//! rewrites them.
 
 use std::path::Path;
 
@@ -67,9 +68,9 @@ fn a_terminal_is_never_wider_than_it_is() {
     );
 }
 
-/// Without it a reader takes every control for the same work in clear.
+/// Without it a reader would assume that every control does the same work without encryption.
 #[test]
-fn what_a_control_does_instead_is_said() {
+fn the_different_work_of_a_control_is_stated() {
     let mut summary = Fixture::whole().summary();
     let look = Look {
         width: 80,
@@ -156,7 +157,7 @@ fn markdown_holds_several_studies() {
 }
 
 #[test]
-fn json_comes_back_as_it_went() {
+fn json_round_trips() {
     let summary = Fixture::whole().summary();
     assert!(json::parse(&json::render(&summary).unwrap()).unwrap() == summary);
     assert!(json::parse(&json::compact(&summary).unwrap()).unwrap() == summary);

@@ -18,7 +18,7 @@ use super::{add_rate, check_time, has_load};
 use crate::operation::Operation;
 use crate::{Observation, PlanError};
 
-/// What was counted from the first snapshot to the last.
+/// The counts from the first snapshot to the last.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     place: String,

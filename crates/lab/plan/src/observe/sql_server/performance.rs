@@ -182,7 +182,7 @@ fn seconds_of(text: &str) -> Option<f64> {
     if !is_date || hour >= 24.0 || minute >= 60.0 || second >= 61.0 || !(1970.0..=9999.0).contains(&year) {
         return None;
     }
-    // A year that begins in March ends with the day that leap years add.
+    // With years that begin in March, the leap day is the last day of a year.
     let (year, month) = if month > 2.0 {
         (year, month - 3.0)
     } else {
@@ -203,7 +203,7 @@ fn three(text: &str, separator: char) -> Option<[f64; 3]> {
 }
 
 const DATABASES: &str = ":Databases(_Total)";
-/// The two may differ by as much, as their times are not the same.
+/// The two may differ by this share, because their times are not the same.
 const LOG_DIFFERENCE: f64 = 0.2;
 /// How typeperf ends a file.
 const MESSAGES: [&str; 2] = ["Exiting", "The command completed"];

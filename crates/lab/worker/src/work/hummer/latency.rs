@@ -12,17 +12,17 @@ use crate::meter::monotonic_ns;
 pub struct Latency(Histogram<u64>);
 
 impl Latency {
-    /// An empty one, all of whose memory is there already.
+    /// An empty histogram, with all of its memory allocated.
     ///
     /// # Errors
-    /// None that can be provoked.
+    /// None is known.
     pub fn new() -> Result<Self, WorkerError> {
         Histogram::new_with_bounds(1, HIGHEST_NS, 3)
             .map(Self)
             .map_err(|error| WorkerError::Engine(error.to_string()))
     }
 
-    /// Times an operation; one that fails is not recorded.
+    /// Measures the latency of an operation; a failed one is not recorded.
     ///
     /// # Errors
     /// The operation's.
@@ -33,10 +33,10 @@ impl Latency {
         Ok(done)
     }
 
-    /// As V2-deflate in Base64.
+    /// Encodes the histogram as V2-deflate in Base64.
     ///
     /// # Errors
-    /// None that can be provoked.
+    /// None is known.
     pub fn encode(&self) -> Result<String, WorkerError> {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
@@ -46,5 +46,5 @@ impl Latency {
     }
 }
 
-/// Ten minutes, longer than a block.
+/// Ten minutes: longer than a block.
 const HIGHEST_NS: u64 = 600_000_000_000;

@@ -9,15 +9,15 @@ use crate::work::{Block, run_closed};
 
 use super::*;
 
-/// A toy that encrypts nothing: the key of a file is the `application_id` in its header. What a change of key does to
-/// the file is told to it.
+/// A test engine that encrypts nothing: the key of a file is the `application_id` in its header.
+/// `change` is the SQL that a change of key runs.
 struct Toy {
     change: &'static str,
     takes_key: bool,
     is_encrypted: bool,
 }
 
-/// Every page is another then.
+/// Changes every page.
 const ANEW: &str = "PRAGMA journal_mode = delete; PRAGMA page_size = 8192; VACUUM";
 
 const HONEST: Toy = Toy {
@@ -131,7 +131,7 @@ fn in_clear_the_bytes_of_the_file_are_moved_and_nothing_else() {
 }
 
 #[test]
-fn a_change_that_is_none_is_found_out() {
+fn a_key_change_that_changes_nothing_is_detected() {
     for (engine, part) in [
         (
             Toy {
@@ -170,7 +170,7 @@ fn a_change_that_is_none_is_found_out() {
 }
 
 #[test]
-fn an_engine_that_can_not_says_so() {
+fn an_engine_without_rekey_refuses() {
     struct Fixed;
     impl Engine for Fixed {
         fn hello(&self) -> Result<Hello, WorkerError> {
