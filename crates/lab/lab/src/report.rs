@@ -8,11 +8,10 @@
 
 mod control;
 pub mod csv;
-pub mod forecasts;
 pub mod html;
 pub mod json;
 pub mod markdown;
-mod number;
+pub(crate) mod number;
 mod phases;
 pub mod plan;
 mod resources;

@@ -8,6 +8,8 @@
 //! - hash-in-the-study: a study is compared only with the predictions whose hash its configuration has, and only if its
 //!   store is younger than they are.
 
+pub mod document;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Files without a name: temporary databases, sorter runs, statement journals, the copy that VACUUM makes.
 //!
 //! - key-in-memory-only: the key exists as long as the open file, in memory only; so do the
-//!   trailers of its blocks. After a crash nobody can decrypt what remains on disk, including the
+//!   trailers of its blocks. After a crash no process can decrypt what remains on disk, including the
 //!   writer.
 //! - any-offset-and-size: SQLite accesses these files at any offset and size (a statement journal
 //!   is one write of 60 KB): the file is a stream of blocks of 4 KiB, of which the current one is

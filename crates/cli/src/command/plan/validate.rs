@@ -4,8 +4,7 @@ use selenite::EngineError;
 use selenite_lab::calibrate::fingerprint;
 use selenite_lab::config::Config;
 use selenite_lab::host::Source;
-use selenite_lab::report::forecasts;
-use selenite_lab::validate::{ValidateError, ValidationRequest, validate};
+use selenite_lab::validate::{ValidateError, ValidationRequest, document, validate};
 use selenite_plan::Calibration;
 
 use super::{DATA, read};
@@ -57,7 +56,7 @@ pub fn run(arguments: &PlanValidate) -> Result<(), Complaint> {
     let mut observer = progress::observer(arguments.progress);
     let validation = validate(&request, &mut *observer, &mut |text| note(text))?;
     drop(observer);
-    write_file(&arguments.output, &forecasts::render(&validation)?)?;
+    write_file(&arguments.output, &document::render(&validation)?)?;
     Ok(print(&format!("{}: written\n", arguments.output.display()))?)
 }
 

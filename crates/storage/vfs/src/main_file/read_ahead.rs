@@ -15,8 +15,8 @@
 //!   all the time. In a file with a log that is not open yet, SQLite reads only page 1
 //!   (`lockBtree`).
 //! - read-mark-keeps-pages: in WAL mode the lock is a read mark. SQLite reads page n from the
-//!   database only if `walFindFrame` finds none of its frames from `minFrame`, which was nBackfill
-//!   + 1 when the transaction began, to the snapshot's `mxFrame`. The only other writers are
+//!   database only if `walFindFrame` finds none of its frames from `minFrame`, which was
+//!   nBackfill + 1 when the transaction began, to the snapshot's `mxFrame`. The only other writers are
 //!   checkpoints. `walCheckpoint` copies frames above nBackfill up to `mxSafeFrame`, which is no
 //!   higher than any read mark held, and no mark is higher than its holder's `mxFrame`: if one of
 //!   these frames is of page n, the reader finds that frame and does not read the page here. Under

@@ -6,9 +6,9 @@ use std::fmt::Write;
 use selenite_plan::league::{League, LeagueErrors, LeagueRow, Measurement};
 use selenite_plan::predict::{Estimate, Misfit};
 
-use super::number;
+use super::{ValidateError, Validation};
+use crate::report::number;
 use crate::summary::Summary;
-use crate::validate::{ValidateError, Validation};
 
 /// The document.
 ///
