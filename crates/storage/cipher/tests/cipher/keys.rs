@@ -1,4 +1,4 @@
-//! Wrapped keys, slots and log blocks, through the public API: every way to be wrong.
+//! Wrapped keys, slots and log blocks, through the public API: every kind of error.
 
 use proptest::prelude::*;
 use selenite_cipher::{

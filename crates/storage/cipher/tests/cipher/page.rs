@@ -1,4 +1,4 @@
-//! Pages, through the public API: every suite, every size, every way to be wrong.
+//! Pages, through the public API: every suite, every size, every kind of error.
 
 use proptest::prelude::*;
 use selenite_cipher::{
@@ -28,7 +28,7 @@ fn seal(key: &PageKey, page_no: PageNo, plain: &[u8]) -> (Vec<u8>, [u8; TRAILER_
     (sealed, trailer)
 }
 
-/// Opens into a buffer that is not zero, and shows what is in it afterwards.
+/// Opens into a buffer that is not zero, and returns the buffer afterwards.
 fn open(
     key: &PageKey,
     page_no: PageNo,

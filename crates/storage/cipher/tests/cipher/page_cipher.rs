@@ -15,7 +15,7 @@ fn data_key(epoch: u32, suite: Suite) -> DataKey {
     DataKey::new(Secret::new([2; 32]), DATABASE, Epoch(epoch), suite)
 }
 
-/// A database with one epoch for each suite given, from 1, of which the last seals.
+/// A database with one epoch, counted from 1, for each given suite; the last epoch seals.
 fn parts(suites: &[Suite]) -> PageKeysParts {
     let data_keys: Vec<DataKey> = (1..)
         .zip(suites)
@@ -46,7 +46,7 @@ fn nonce(counter: u32) -> PageNonce {
     }
 }
 
-/// A page as SQLite has it; good as page 1, too.
+/// A page as SQLite has it, also valid as page 1.
 fn page(size: usize) -> Vec<u8> {
     let mut page = vec![0x5a; size];
     page[16..18].copy_from_slice(&u16::try_from(size).unwrap_or(1).to_be_bytes());
@@ -73,7 +73,7 @@ fn open(cipher: &mut PageCipher, page_no: PageNo, image: &[u8]) -> Result<Vec<u8
     outcome.map(|()| out)
 }
 
-/// An image of a suite and epoch, whatever the rules of the cipher it is then given to.
+/// An image in the given suite and epoch, independent of the rules of the cipher that will open it.
 fn image(epoch: u32, suite: Suite, page_no: PageNo) -> Vec<u8> {
     let mut image = page(1024);
     let body: Vec<u8> = image[..1024 - TRAILER_SIZE].to_vec();
@@ -227,7 +227,7 @@ fn a_deprecated_suite_is_refused_unless_it_is_allowed() {
     assert_eq!(open(&mut allowing, PageNo(7), &image), Ok(plain));
 }
 
-/// A case of FORMAT 5.4: what becomes of a page in NONE at the cursor and behind it.
+/// A case of FORMAT 5.4: whether a page in NONE is accepted at the cursor and after it.
 struct NoneCase {
     suites: &'static [Suite],
     scan: Scan,
