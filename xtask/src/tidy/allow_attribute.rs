@@ -1,4 +1,4 @@
-//! No lint is silenced by `allow`: `expect` says why, and falls away when it is no longer true.
+//! Lints are silenced by `expect`, not `allow`: it states a reason, and fails when it is no longer needed.
 
 use crate::{finding::Finding, tree::Tree};
 
