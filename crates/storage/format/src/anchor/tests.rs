@@ -12,7 +12,7 @@ fn sample() -> Anchor {
         change_counter: 88,
         root: [0x3c; 32],
         sessions: [(SessionId([4; 16]), 0), (SessionId([5; 16]), u32::MAX)].into(),
-        // Two whole runs of four pages, and one page.
+        // Two complete runs of four pages, and one page.
         marks: (1..=9).map(|index| Mark([index; 8])).collect(),
     }
 }
@@ -64,7 +64,7 @@ fn an_anchor_that_is_cut_is_refused_at_every_length() {
     }
 }
 
-/// `one-text-per-value`: whatever byte is another: it is refused, or says something else, and is then written so again.
+/// `one-text-per-value`: a text with any byte changed is refused, or has another value and is its canonical text.
 #[test]
 fn no_byte_of_an_anchor_is_without_meaning() {
     let text = text(&sample());

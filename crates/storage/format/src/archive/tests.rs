@@ -68,7 +68,7 @@ proptest! {
         let bytes = begun.encode(|_| [9; 32]).unwrap();
         let (parsed, maced, mac) = Begun::parse(&bytes).unwrap();
         prop_assert_eq!((&parsed, maced.len(), mac), (&begun, bytes.len() - 32, [9; 32]));
-        // A cut leaves a MAC of other bytes, or nothing that can be taken apart.
+        // A truncated object has a MAC over other bytes, or cannot be parsed.
         let cut = &bytes[..cut.index(bytes.len())];
         prop_assert!(Begun::parse(cut).is_err());
         prop_assert!(Begun::parse(&[bytes.as_slice(), &[0]].concat()).is_err());

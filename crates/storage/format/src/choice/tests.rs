@@ -9,7 +9,7 @@ fn whole(generation: u64) -> Vec<u8> {
     superblock.encode(|_| [0; 32]).unwrap()
 }
 
-/// As it lies in its half of the prefix.
+/// Pads a superblock to its half of the prefix.
 fn place(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.resize(32768, 0);
     bytes
@@ -56,7 +56,7 @@ fn choose_calls_two_torn_ones_torn() {
     assert_eq!(choose(&[0xaa; 512], &bytes, 65536), Chosen::Torn);
 }
 
-/// FORMAT 2.6. A sector may be written from its end, and that, too, can stop anywhere.
+/// FORMAT 2.6. A sector may be written from its end, and such a write can be interrupted at any byte.
 #[test]
 fn choose_calls_a_creation_empty_that_was_written_from_behind() {
     for missing in 1..1024 {
@@ -71,7 +71,7 @@ fn choose_calls_a_creation_empty_that_was_written_from_behind() {
     }
 }
 
-/// FORMAT 2.6. Every length at which the first write of A, and then that of B, can be cut off.
+/// FORMAT 2.6. The first write of A, and then that of B, interrupted at every length.
 #[test]
 fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
     let bytes = place(whole(1));
@@ -81,7 +81,7 @@ fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
         of_a.resize(32768, 0);
         assert_eq!(choose(&of_a, &of_a, 65536), Chosen::Empty);
         assert_eq!(choose(&of_a, &[0; 512], 32768 + 512), Chosen::Empty);
-        // With a page behind it, it is no creation any more. (The last 4 bytes of the magic are zeros.)
+        // With a page after it, it is no longer a creation. (The last 4 bytes of the magic are zeros.)
         let late = if size < 12 { Chosen::Foreign } else { Chosen::Torn };
         assert_eq!(choose(&of_a, &of_a, 65537), late);
     }

@@ -49,7 +49,7 @@ fn encoded(superblock: &Superblock) -> Vec<u8> {
     superblock.encode(|_| MAC).unwrap()
 }
 
-/// `bytes` with the checksum that belongs to them: what someone can make who has no key.
+/// `bytes` with a valid checksum, as anyone can make without a key.
 fn whole_again(mut bytes: Vec<u8>) -> Vec<u8> {
     let content = bytes.len() - 32;
     let checksum = sha256(&bytes[..content]);
@@ -164,7 +164,7 @@ fn parse_refuses_a_superblock_with_any_bit_flipped() {
     }
 }
 
-/// With the checksum put right, whatever is parsed is what was changed: encoding it gives the same bytes.
+/// With a corrected checksum, a parsed superblock contains the changed byte: encoding it gives the same bytes.
 #[test]
 fn parse_refuses_or_keeps_every_byte_that_was_set_on_purpose() {
     let bytes = encoded(&superblock());

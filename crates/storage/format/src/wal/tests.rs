@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A header as SQLite 3.40.1 wrote it on a little-endian machine, page size 1024.
+/// A header as written by SQLite 3.40.1 on a little-endian machine, page size 1024.
 fn header_of_sqlite(magic: u32) -> [u8; HEADER_SIZE] {
     let mut header = [0; HEADER_SIZE];
     MAGIC.write(&mut header, magic.to_be_bytes());
@@ -70,7 +70,7 @@ fn header_with_any_bit_flipped_is_refused() {
     }
 }
 
-/// Bytes 0 to 32 and the first frame of a WAL that SQLite 3.40.1 wrote: the checksums are its own.
+/// Bytes 0 to 32 and the first frame of a WAL written by SQLite 3.40.1, with its checksums.
 #[test]
 fn checksum_is_that_of_sqlite() {
     let header = *include_bytes!("../../testdata/sqlite_header.bin");
