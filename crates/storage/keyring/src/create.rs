@@ -7,10 +7,10 @@ use crate::{KeyError, Origin, Pin, Random, Recipient, Unlocked, random, slot};
 
 /// Makes database id, master key, log key and the data key of epoch 1, and a slot for every recipient.
 ///
-/// `now` is in seconds since 1970-01-01 UTC. Ids, keys and their nonces are drawn from `random`; what the slots need
-/// beyond that, their providers draw from the system.
+/// `now` is in seconds since 1970-01-01 UTC. Ids, keys and their nonces are drawn from `random`;
+/// all other randomness of slots is drawn by their providers from the system.
 ///
-/// `NoRecipient` and `TooManySlots` if there are none or more than 32; else what [`Recipient::wrap`] says.
+/// `NoRecipient` and `TooManySlots` if there are none or more than 32; else the errors of [`Recipient::wrap`].
 pub fn create(
     page_size: PageSize,
     suite: Suite,
@@ -58,7 +58,7 @@ pub fn create(
         pin: Pin::Unknown,
         origin: Origin::Own,
     };
-    // A superblock that can't be written is found before anything is.
+    // Errors of encoding are found before anything is written.
     unlocked.encode()?;
     Ok(unlocked)
 }

@@ -1,4 +1,4 @@
-//! Tests of changes: who can open a database after them, and who can't any more.
+//! Tests of changes: which identities can and cannot open a database afterwards.
 
 use std::path::Path;
 
@@ -143,7 +143,7 @@ fn shutting_out_removes_a_slot_and_makes_a_new_master_key_in_one_step() {
     let from = database(vec![raw(1), public, Box::new(recipient), raw(2)]);
     let ids: Vec<_> = from.superblock.slots.iter().map(|slot| slot.id).collect();
     let (owner, other) = (raw(1), raw(2));
-    // Who is to go is not kept because it could be asked, or needs not be.
+    // The slot to be removed is not kept, whether its recipient is among the given ones or needs no service.
     for (index, dropped) in [(2, 0), (3, 0)] {
         let recipients: [&dyn Recipient; 2] = [owner.as_ref(), other.as_ref()];
         let changed = shut_out(&from, ids[index], &recipients, 9, &mut os_random).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the record, its file, and of who opens it.
+//! Tests of the record, its file, and the identities that open it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -63,7 +63,7 @@ fn nothing_is_written_over_unless_that_was_asked_for() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a draft is left");
 }
 
-/// A flip in the times alone tells nothing that the master key is not asked for.
+/// The times are excluded: a flip in them is found only by the check against the master key.
 #[test]
 fn a_record_of_another_length_or_with_a_flipped_bit_is_none() {
     let (_, exported) = exported();
@@ -105,7 +105,7 @@ fn a_file_that_was_cut_flipped_or_is_something_else_is_refused() {
         Err(KeyError::BadFile { .. })
     ));
     assert!(matches!(load(&[b'x'; 9000]), Err(KeyError::BadFile { .. })));
-    // Sealed to the same recipient, and something else: no file of another purpose passes for a key.
+    // Another object sealed to the same recipient: no file of another purpose is accepted as a key.
     let other = recipient
         .seal_exported_key(&Secret::new([7; EXPORTED_KEY_SIZE]))
         .unwrap();

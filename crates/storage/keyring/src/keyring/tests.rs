@@ -53,7 +53,7 @@ fn both_commitments_are_listed_while_a_master_key_is_renewed() {
         assert_eq!(both.check(ID, commitment), Pin::Pinned);
     }
     assert_eq!(both.check(ID, [0; 32]), Pin::Mismatch);
-    // A kill in between leaves both: the next pin leaves the one that it has.
+    // After a crash in between both are listed: the next pin keeps only the one given.
     keyring.add(ID, next).unwrap();
     assert_eq!(keyring.check(ID, COMMITMENT), Pin::Mismatch);
     assert_eq!(keyring.check(ID, next), Pin::Pinned);

@@ -19,13 +19,13 @@ fn raw_database() -> Unlocked {
     database(vec![raw(1)])
 }
 
-/// The superblock after `change`, with a MAC and a checksum that are right.
+/// The superblock after `change`, with valid MAC and checksum.
 fn rewritten(mut from: Unlocked, change: impl FnOnce(&mut Superblock)) -> Vec<u8> {
     change(&mut from.superblock);
     from.encode().unwrap()
 }
 
-/// The bytes after `change`, with a checksum that is right: what anyone can make.
+/// The bytes after `change`, with a valid checksum, as anyone can make.
 fn forged(mut bytes: Vec<u8>, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let content = bytes.len() - 32;
     change(&mut bytes[..content]);

@@ -1,4 +1,4 @@
-//! The keys of one database through its life, by the public API alone.
+//! The keys of one database over its lifetime, through the public API only.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use selenite_keyring::{
 
 const NOW: u64 = 1_785_000_000;
 
-/// What a user has: two files of keys and a configuration.
+/// The files of a user: two key files and a configuration.
 struct Home {
     folder: tempfile::TempDir,
     config: Config,

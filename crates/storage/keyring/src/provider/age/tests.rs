@@ -84,7 +84,7 @@ fn a_hostile_age_file_is_the_wrong_key() {
         wrapped[index] ^= 1;
         assert!(matches!(unwrap(wrapped), Err(KeyError::WrongKey)), "{index}");
     }
-    // For this key, and honest, but not 64 bytes.
+    // Correctly sealed to this key, but not 64 bytes.
     let public: x25519::Recipient = PUBLIC.parse().unwrap();
     for size in [0, 63, 65, 1000] {
         assert!(matches!(
@@ -194,7 +194,7 @@ fn a_plugin_identity_wraps_only_if_a_comment_says_for_whom() {
     assert_eq!(of_another[0].describe(), "age plugin other");
 }
 
-/// Plugins are found in PATH, which a test can't change for itself: it runs itself again with another.
+/// Plugins are found in PATH, which a test cannot change for itself: it runs itself again with another PATH.
 #[test]
 fn a_plugin_wraps_and_unwraps() {
     const AGAIN: &str = "SELENITE_TEST_WITH_PLUGIN";
@@ -231,7 +231,7 @@ fn plugin_round_trip() {
     assert!(matches!(error, KeyError::WrongKey), "{error}");
 }
 
-/// A plugin (<https://c2sp.org/age-plugin>) whose wrapped file key is the file key.
+/// A plugin (<https://c2sp.org/age-plugin>) that wraps a file key as itself.
 const FAKE_PLUGIN: &str = "#!/bin/sh
 while read -r line; do
     case \"$line\" in

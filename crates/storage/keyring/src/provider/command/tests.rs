@@ -1,4 +1,4 @@
-//! Tests of external commands, with shell scripts for key services. None of them waits for anything but a process.
+//! Tests of external commands, with shell scripts as key services. They wait for processes only, not for time.
 
 use std::io::{Read, pipe};
 use std::os::fd::AsRawFd;
@@ -74,8 +74,9 @@ fn a_command_that_hangs_is_given_up_in_time() {
 
 #[test]
 fn a_command_that_is_given_up_is_killed_with_its_children() {
-    // The script and its child hold a pipe of ours open; only when both are gone does reading it end. What makes us
-    // give up is its endless answer, which it begins when the child is there: no clock is involved.
+    // The script and its child hold one of our pipes open; reading it ends only when both have
+    // ended. The command is abandoned because of its endless answer, which begins when the child is
+    // running: no clock is involved.
     let (mut reader, writer) = pipe().unwrap();
     let held = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
     let script = format!("exec 9>{held}; echo ready >&9; sleep 1000 & exec yes");

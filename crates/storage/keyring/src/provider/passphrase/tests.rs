@@ -1,4 +1,4 @@
-//! Tests of passphrases, at the least cost that the format lets them have.
+//! Tests of passphrases, at the minimum cost of the format.
 
 use super::*;
 use crate::fixture::{CHEAP, DATABASE, MASTER, SLOT, master, slot_of};

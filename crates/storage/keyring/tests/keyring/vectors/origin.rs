@@ -1,4 +1,4 @@
-//! A database is opened by its superblock, with the key and the policy that the vector names.
+//! Opens a database's superblock with the key and the policy of the vector.
 
 use selenite_cipher::Secret;
 use selenite_keyring::{AgeIdentity, Cache, Identity, KeyError, RawIdentity, Trust, unlock};
