@@ -214,7 +214,7 @@ impl Disk {
         self.lock().faults.add(fault);
     }
 
-    /// Removes all faults.
+    /// Removes all faults and the limit.
     pub fn heal(&self) {
         let mut state = self.lock();
         state.faults.clear();

@@ -47,7 +47,7 @@ fn last(count: u32) -> Rules {
 
 #[test]
 fn the_last_of_each_of_the_last_periods_is_kept() {
-    // One for each day of 400, at noon and an hour later.
+    // Two backups for each of 400 days, at noon and an hour later.
     let archives: Vec<Archive> = (0..400)
         .flat_map(|day| {
             let noon = NOW - 13 * HOUR - u64::from(day) * DAY;
@@ -72,7 +72,7 @@ fn the_last_of_each_of_the_last_periods_is_kept() {
         }),
         [0, 2, 4]
     );
-    // The newest is of Saturday the 21st; the weeks before end on Sundays, the 15th and the 8th.
+    // The newest is of Saturday the 21st; the previous weeks end on Sundays, the 15th and the 8th.
     assert_eq!(
         rule(Rules {
             weekly: Some(3),
@@ -192,7 +192,7 @@ fn one_from_the_future_takes_nobodys_place() {
         ..Rules::default()
     };
     assert_eq!(kept(within, &archives), [2, 9]);
-    // The clock of who prunes was set ahead by a year: what is kept is the same.
+    // The clock of the pruning machine was set ahead by a year: the same archives are kept.
     assert_eq!(within.decide(&archives[..2], &[], NOW + 400 * DAY).removed, [1]);
 }
 
@@ -203,7 +203,7 @@ fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
     assert_eq!(decision.removed, [0_u32; 0]);
     assert!(decision.kept[&1].contains(&Reason::Newest));
     assert!(decision.kept[&3].contains(&Reason::Broken) && decision.kept[&2].contains(&Reason::Broken));
-    // A circle is no backup.
+    // A cyclic chain is not a backup.
     let circle = [full(1, 10), on(3, 2, 20), on(2, 3, 30)];
     assert_eq!(kept(last(1), &circle), [1, 2, 3]);
 }
@@ -225,12 +225,12 @@ fn one_that_lacks_pages_takes_no_sound_ones_place() {
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1, 3]);
     assert!(decision.kept[&2].contains(&Reason::Newest));
-    // Where there is no other they are as good as any.
+    // If there is no complete one, they are treated like any other.
     assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
 }
 
-/// `newest-is-kept`: a recipient who may write to the destination, and not delete there, would else
-/// have others removed by a pruning owner.
+/// `newest-is-kept`: otherwise a recipient with write access to the destination, and no right to
+/// delete, could cause an owner's pruning to remove the other backups.
 #[test]
 fn one_of_unknown_origin_takes_no_place_of_one_with_a_known_maker() {
     let unknown = |id, made| {
@@ -247,7 +247,7 @@ fn one_of_unknown_origin_takes_no_place_of_one_with_a_known_maker() {
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1, 3]);
     assert!(decision.kept[&2].contains(&Reason::Newest));
-    // Those from before there were origin MACs are pruned by themselves.
+    // Those made before origin MACs existed are pruned among themselves.
     assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
 }
 
@@ -289,12 +289,12 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
     let decision = Rules::default().decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Unfinished]));
-    // What has no manifest any more is nothing to restore from, and is kept for who finds out why.
+    // A backup whose manifest is gone cannot be restored, and is kept for an investigation.
     assert!(decision.kept[&3].contains(&Reason::Base) && decision.kept[&4].contains(&Reason::Broken));
 }
 
-/// Up to 40 archives over some two years, a few of them in the future, based on any earlier or
-/// later one, or on none that is there.
+/// Up to 40 archives over about two years, a few of them in the future, based on any earlier or
+/// later one, or on a missing one.
 fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];
@@ -340,7 +340,7 @@ fn whole(archives: &[Archive]) -> BTreeSet<u32> {
     ids.filter(|id| chains.is_whole(id)).collect()
 }
 
-/// A rule that keeps at least as much.
+/// Rules that keep at least as much as either.
 fn more(one: Rules, other: Rules) -> Rules {
     Rules {
         last: one.last.max(other.last),
@@ -365,7 +365,7 @@ proptest! {
         prop_assert!(decision.kept.values().all(|reasons| !reasons.is_empty()));
     }
 
-    /// And so after every step of the removal.
+    /// This holds after every step of the removal, too.
     #[test]
     fn nothing_kept_lacks_its_chain(archives in archives(), rules in rules()) {
         let decision = rules.decide(&archives, &[], NOW);

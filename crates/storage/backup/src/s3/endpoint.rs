@@ -1,23 +1,23 @@
-//! Where an object store is asked.
+//! The endpoint of an object store.
 
 use url::{Host, Url};
 
-/// An endpoint that may be used.
+/// A validated endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Endpoint {
-    /// It, without a slash at its end.
+    /// The URL, without a trailing slash.
     pub url: String,
-    /// It has no TLS, and may do without.
+    /// Whether it has no TLS, which the settings allow.
     pub in_clear: bool,
-    /// It is on this machine.
+    /// Whether it is on this machine.
     pub is_loopback: bool,
 }
 
 impl Endpoint {
-    /// Takes the setting of that name.
+    /// Parses the setting of that name.
     ///
     /// # Errors
-    /// A sentence without any part of the input.
+    /// A message without any part of the input.
     pub fn parse(setting: &str, text: &str, may_be_in_clear: bool) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|_| format!("{setting} is not a URL"))?;
         if !url.username().is_empty() || url.password().is_some() {

@@ -39,7 +39,7 @@ impl CommandIdentity {
         }
     }
 
-    /// Sets a time limit other than 10 seconds.
+    /// Sets the time limit, which is 10 seconds by default.
     #[must_use]
     pub fn with_time_limit(self, time_limit: Duration) -> Self {
         Self { time_limit, ..self }

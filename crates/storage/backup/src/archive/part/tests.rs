@@ -66,7 +66,7 @@ fn cut_anywhere_it_is_refused() {
     for cut in (0..part.len()).step_by(4099).chain(part.len() - 20..part.len()) {
         assert!(open(&part[..cut]).is_err(), "{cut}");
     }
-    // At the end of a piece, too: that piece was not the last.
+    // Truncated at the end of a piece, too: that piece was not the last.
     assert_eq!(
         open(&part[..PART_HEADER_SIZE + PIECE_SIZE + PIECE_TAG_SIZE]).unwrap_err(),
         ArchiveError::Unauthentic
@@ -82,7 +82,7 @@ fn of_another_place_it_is_refused() {
     assert_eq!(of(&key(1), PartKind::Part, 4), ArchiveError::OtherPart);
     assert_eq!(of(&key(1), PartKind::Index, 3), ArchiveError::OtherPart);
     assert_eq!(of(&key(2), PartKind::Part, 3), ArchiveError::Unauthentic);
-    // And where its header was made to say what is wanted.
+    // Also if the header is changed to the expected one.
     let mut other = part.clone();
     other[23] = 4;
     let opened = OpenPart::open(&key(1), (PartKind::Part, 4), other);

@@ -1,4 +1,4 @@
-//! Pages of many parts, and what was fetched before.
+//! Pages of many parts, and the cache.
 
 use selenite_backup::{
     BackupError, Cached, Chain, CompressionLevel, Destination, OpenArchive, Part,
@@ -50,7 +50,7 @@ fn pages_beyond_the_last_are_left_out_and_missing_ones_named() {
     );
 }
 
-/// `index-bounded`: six blocks of numbers and marks, which pack to a few bytes.
+/// `index-bounded`: six blocks of numbers and marks, which compress to a few bytes.
 #[test]
 fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
     let bench = Bench::new();

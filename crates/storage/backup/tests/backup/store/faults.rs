@@ -1,4 +1,4 @@
-//! What goes wrong on the line, one thing at a time.
+//! Faults on the network, one at a time.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{open, refused, settings};
 
 const OBJECT: &[u8] = b"sealed bytes";
 
-/// A store that has seen that objects are kept, and one who writes there.
+/// A store that has passed the write-once probe, and a destination on it.
 fn ready() -> (FaultyStore, Box<dyn Destination>) {
     let store = FaultyStore::start(Habits::default());
     let place = open(&settings(store.port));
@@ -122,7 +122,7 @@ fn a_write_whose_answer_was_lost_is_found_by_reading_it_back() {
     store.fail([Fault::Loses]);
     place.put_new("a", OBJECT).unwrap();
     assert_eq!(store.state().objects["/backups/db/a"], OBJECT);
-    // The write, the write again, the reading back.
+    // The write, the retry, the reading back.
     assert_eq!(
         traffic(place.as_ref(), before),
         [3, 1, 2 * OBJECT.len() as u64, OBJECT.len() as u64]
@@ -134,7 +134,7 @@ fn a_write_whose_answer_comes_too_late_is_found_by_reading_it_back() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
     settings.policy.request = Duration::from_millis(500);
-    // On a busy machine other answers may be late as well.
+    // On a busy machine other responses may be late as well.
     settings.policy.tries_max = 100;
     let place = open(&settings);
     place.put_new("first", b"").unwrap();
@@ -208,7 +208,7 @@ fn attempts_end_with_the_time_that_all_of_them_have() {
 
 #[test]
 fn nobody_at_the_other_end_is_away_and_nothing_was_sent() {
-    // TCPMUX, which is no service of these days: another test's port could be another program's a moment later.
+    // TCPMUX, which is never in use: a free port could be taken by another test's or program's listener.
     let place = open(&settings(1));
     let error = refused(place.put_new("a", OBJECT));
     assert_eq!(error.trouble, Trouble::Away);
@@ -233,7 +233,7 @@ fn an_answer_that_is_shorter_than_it_promised_is_a_lie_and_once_is_forgiven() {
         store.fail([Fault::Short(missing)]);
         assert_eq!(place.get("a", 99).unwrap(), OBJECT);
     }
-    // A list that was cut is none.
+    // A truncated list is an error.
     store.fail((0..3).map(|_| Fault::Short(30)));
     assert_eq!(refused(place.list("")).trouble, Trouble::Lying);
     assert!(store.state().faults.is_empty());
@@ -247,7 +247,7 @@ fn what_is_longer_than_may_be_is_refused_before_it_is_read() {
     assert_eq!(refused(place.get("a", (1 << 20) - 1)).trouble, Trouble::Lying);
     assert_eq!(traffic(place.as_ref(), before), [1, 0, 0, 0]);
     assert_eq!(place.get("a", 1 << 20).unwrap(), [7; 1 << 20]);
-    // Nor what does not say how long it is.
+    // A response without a length is an error, too.
     store.fail([Fault::Chunked]);
     assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Lying);
 }
@@ -265,9 +265,9 @@ fn a_store_that_says_it_has_other_bytes_is_not_believed() {
         "81z1s2Gw6vewwC51gI4mDj83nEdFq+RVUrp2joVod0k=",
     )]);
     place.put_new("b", OBJECT).unwrap();
-    // A tag is no checksum: where the store seals by itself it is that of other bytes, and it is always wrong here.
+    // An ETag is no checksum: with encryption by the store it is that of other bytes, and here it is always wrong.
     place.put_new("c", OBJECT).unwrap();
-    // What arrived altered is sent again.
+    // An object that arrived altered is sent again.
     store.fail([Fault::Says(400, "BadDigest")]);
     place.put_new("d", OBJECT).unwrap();
 }
@@ -318,7 +318,7 @@ fn that_objects_are_kept_is_seen_once_and_leaves_nothing_in_lists() {
     assert_eq!(asked(), 4);
     place.put_new("b", OBJECT).unwrap();
     assert_eq!(asked(), 5);
-    // Another process finds the object of the first, and asks once.
+    // Another process finds the object of the first, and sends one request.
     let another = open(&settings(store.port));
     another.put_new("c", OBJECT).unwrap();
     assert_eq!(asked(), 7);
@@ -383,7 +383,7 @@ fn a_list_that_does_not_end_or_has_what_was_not_asked_for_is_a_lie() {
             ..Habits::default()
         });
         let place = open(&settings(store.port));
-        // A folder's own mark is harmless.
+        // The marker of a folder is harmless.
         match strange {
             "db" => assert_eq!(place.list("").unwrap(), []),
             _ => assert_eq!(refused(place.list("")).trouble, Trouble::Lying),

@@ -1,4 +1,4 @@
-//! A destination is used by several threads at once.
+//! Concurrent use of a destination by several threads.
 
 use std::sync::Barrier;
 use std::thread;

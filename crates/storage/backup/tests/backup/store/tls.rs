@@ -1,4 +1,4 @@
-//! Who answers is known by a certificate.
+//! The server is authenticated by its certificate.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::faulty_store::{Fault, FaultyStore, Habits};
 use super::real_store::RealStore;
 use super::{listen, open, refused, settings};
 
-/// TLS before a store, by a certificate for `name`.
+/// TLS in front of a store, with a certificate for `name`.
 struct Front {
     port: u16,
-    /// Whom to believe, in the file `ca.pem`.
+    /// The folder with the trusted certificate, `ca.pem`.
     folder: TempDir,
     _runtime: Runtime,
 }
