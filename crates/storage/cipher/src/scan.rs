@@ -5,7 +5,7 @@ use crate::PageNo;
 /// The state of a database that is in use (FORMAT 3.1), as far as pages are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scan {
-    /// Nothing.
+    /// No scan.
     Steady,
     /// From NONE to another suite; pages up to the cursor are converted.
     SwitchingOn {

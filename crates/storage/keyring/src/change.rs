@@ -157,8 +157,8 @@ pub fn shut_out(
 }
 
 /// Writes the origin mark of each of `identities` into the slots that it opens. From then on the
-/// database is of own origin for their holder, whoever made it. A slot that has the mark is not
-/// changed; if there is nothing to write, the report is empty.
+/// database is of own origin for their holder, regardless of who made it. A slot that has the mark is
+/// not changed; if there is nothing to write, the report is empty.
 ///
 /// Never returns `WrongKey`: an identity that opens no slot gets no mark.
 pub fn accept(from: &Unlocked, identities: &[Box<dyn Identity>], random: &mut Random<'_>) -> Result<Change, KeyError> {

@@ -18,7 +18,7 @@ pub struct Trust {
     pub keyring: Keyring,
     /// The accepted origins.
     pub policy: OriginPolicy,
-    /// The commitment that the caller expects: a database with this master key is accepted, whoever made it.
+    /// The commitment that the caller expects: a database with this master key is accepted regardless of its origin.
     pub commitment: Option<[u8; 32]>,
     pub(crate) first_use: Option<FirstUse>,
 }
