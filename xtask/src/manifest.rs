@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_other_things_are_left_alone() {
+    fn other_tables_are_ignored() {
         let text = "[package]\nname = \"a\"\n[lints]\nworkspace = true\n[features]\nb = [\"c\"]\n";
         assert!(found(text).is_empty());
     }

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_that_use_each_other_are_a_cycle() {
+    fn siblings_that_depend_on_each_other_are_a_cycle() {
         let found = cycles(&[
             ("lib", "mod a; mod b; mod c;"),
             ("a", "use crate::b::B; fn f() {}"),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_below_a_module_counts_for_it() {
+    fn descendants_count_for_their_module() {
         let found = cycles(&[
             ("lib", "mod a; mod b;"),
             ("a/deep", "use crate::b::B;"),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_re_export_leads_to_who_defines() {
+    fn a_re_export_counts_for_the_defining_module() {
         let files = [
             ("lib", "mod a; mod b; mod c; pub use a::A; pub use b::B;"),
             ("a", "use crate::B; pub struct A;"),

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_builds_leave_behind_is_skipped() {
+    fn build_output_is_skipped() {
         assert!(is_skipped(Path::new("/r/target")));
         assert!(is_skipped(Path::new("/r/.git")));
         assert!(!is_skipped(Path::new("/r/.ci")));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_ignores_is_not_part_of_the_tree() {
+    fn files_that_git_ignores_are_skipped() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let Some(files) = files_of_git(root) else { return };
         let below = files_below(root).unwrap();

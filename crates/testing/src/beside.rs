@@ -137,7 +137,7 @@ mod tests {
     use crate::{Namespace, Replay, Tear};
 
     #[test]
-    fn a_file_that_takes_anothers_name_is_it_or_the_other_after_a_crash() {
+    fn a_rename_over_a_file_is_atomic_in_a_crash() {
         let disk = Disk::new();
         assert!(disk.create("/old") && disk.create("/new") && !disk.create("/new"));
         disk.sync_folder();

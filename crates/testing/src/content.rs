@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_cut_and_grown_again_shows_zeros() {
+    fn a_file_truncated_and_extended_contains_zeros() {
         let mut content = Content::from([7_u8; 10_000].as_slice());
         content.truncate(5000);
         content.write(&[9], 9000);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_does_not_follow_its_original() {
+    fn a_copy_is_independent_of_its_original() {
         let mut content = Content::from(b"before".as_slice());
         let copy = content.clone();
         content.write(b"after!", 0);

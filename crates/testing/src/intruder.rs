@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_once_and_its_own_calls_are_not_counted() {
+    fn the_task_runs_once_and_its_own_calls_are_not_counted() {
         let seen = Rc::new(Cell::new(0));
         let count = seen.clone();
         let intruder = Intruder::after(2, move || {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "heard of")]
-    fn its_panic_is_heard_of() {
+    fn a_panic_of_the_task_is_reported() {
         let intruder = Intruder::after(0, || panic!("heard of"));
         come();
         let _ = intruder.end();

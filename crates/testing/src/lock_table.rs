@@ -69,7 +69,7 @@ mod tests {
     const TWO: Handle = Handle(2);
 
     #[test]
-    fn one_writer_waits_for_readers_and_keeps_new_ones_out() {
+    fn a_writer_waits_for_readers_and_refuses_new_ones() {
         let mut locks = LockTable::default();
         assert!(locks.lock(ONE, LockLevel::SHARED));
         assert!(locks.lock(TWO, LockLevel::SHARED));

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_synced_is_kept_and_the_rest_is_as_the_tear_says() {
+    fn synced_writes_are_kept_and_the_others_follow_the_tear() {
         let first = |tear| image(Namespace::AtOnce, tear).bytes("/first");
         assert_eq!(first(Tear::None), [1; 1024]);
         assert_eq!(first(Tear::All), [2; 1024]);

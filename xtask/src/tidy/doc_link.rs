@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_leads_nowhere_is_found() {
+    fn a_broken_link_is_found() {
         let text = "[f](FORMATS.md)\n[l](../../LICENSE-MIT)\n\n[x]: none.md\n";
         assert_eq!(broken(text), [1, 2, 4]);
     }
 
     #[test]
-    fn code_and_other_places_are_left_alone() {
+    fn code_and_other_links_are_ignored() {
         let text = "`[a](b)` [c](https://sqlite.org) [d](#e)\n```\n[f](g)\n```\n";
         assert!(broken(text).is_empty());
     }

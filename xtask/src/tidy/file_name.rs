@@ -35,7 +35,7 @@ mod tests {
     use crate::tree::fixture;
 
     #[test]
-    fn names_that_say_nothing_are_refused() {
+    fn meaningless_names_are_refused() {
         let tree = fixture(&[
             ("crates/storage/cipher/src/util.rs", ""),
             ("crates/storage/vfs/tests/common/mod.rs", ""),

@@ -96,7 +96,7 @@ mod tests {
     use crate::tree::fixture;
 
     #[test]
-    fn a_retired_word_is_refused_wherever_it_stands() {
+    fn a_retired_word_is_refused_everywhere() {
         let tree = fixture(&[
             (
                 "crates/lab/lab/src/a.rs",

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_is_refused_outside_its_rooms() {
+    fn unsafe_is_refused_outside_its_modules() {
         let text = "// unsafe\nfn a() {\n    unsafe { b() }\n}\n";
         assert_eq!(found("crates/storage/vfs/src/main_file.rs", text), [3]);
         assert_eq!(found("crates/storage/vfs/tests/crash.rs", text), [3]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crate_with_a_room_denies_unsafe() {
+    fn the_crate_with_an_unsafe_module_denies_unsafe() {
         assert_eq!(found("crates/storage/vfs/src/lib.rs", ""), [1]);
         assert!(found("crates/storage/vfs/src/lib.rs", "#![deny(unsafe_code)]\n").is_empty());
         assert!(found("crates/storage/extension/src/lib.rs", "").is_empty());

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_rests_on_the_newest_under_the_present_master_key_and_none_of_a_clock_that_was_ahead() {
+    fn the_next_base_is_the_newest_under_the_present_master_key_and_not_from_the_future() {
         let now = 1_800_000_000;
         let names = |of: &[PerhapsBase]| next_bases(of, now);
         assert_eq!(names(&[]), []);

@@ -350,7 +350,7 @@ mod tests {
 
     /// Checks `append-by-descriptor`.
     #[test]
-    fn nothing_is_made_anew_for_what_is_written_behind_other_objects() {
+    fn appending_creates_no_folder() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(&folder.path().join("place"));
         let object = |name: &str| format!("{DATABASE}/{ARCHIVE}/{name}");
@@ -380,7 +380,7 @@ mod tests {
 
     /// Checks `missing-folder-is-away`.
     #[test]
-    fn a_folder_that_is_gone_is_away_and_not_empty() {
+    fn a_missing_folder_is_unreachable_and_not_empty() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("place");
         let place = Folder::new(&root);
@@ -408,7 +408,7 @@ mod tests {
 
     /// Checks `unmounted-is-away` of `home.rs`.
     #[test]
-    fn a_folder_that_a_disk_was_mounted_on_is_away_without_it() {
+    fn an_unmounted_folder_is_unreachable() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder {
             home: Home::mounted(),
@@ -438,7 +438,7 @@ mod tests {
 
     /// Checks `own-folders-only`.
     #[test]
-    fn folders_that_can_be_none_of_ours_are_not_looked_into() {
+    fn foreign_folders_are_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         let ours = format!("{DATABASE}/{ARCHIVE}/manifest");
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_missing_or_no_file_is_refused() {
+    fn reads_of_long_missing_or_special_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         place.put_new("a", b"333").unwrap();
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_leaves_no_folders() {
+    fn removal_leaves_no_empty_folders() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         place.put_new("a/b/one", b"1").unwrap();

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_mark_of_a_page_counts_and_others_are_zeros() {
+    fn the_last_mark_of_a_page_is_returned_and_missing_ones_are_zero() {
         let mut marks = Marks::new().unwrap();
         for page_no in (1..=20_000).chain([7, 8, 9, 30_000, 8]) {
             let mark = if page_no == 8 { 99 } else { u64::from(page_no) };

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_when_and_which() {
+    fn a_name_contains_time_and_id() {
         let id = ArchiveId([0xab; 16]);
         let name = ArchiveName::new(1_795_308_896, id);
         assert_eq!(name.as_str(), "20261122T005456Z-abababababababab");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_none_of_an_archive() {
+    fn other_names_are_not_those_of_archives() {
         for other in [
             "",
             "20261122T005456Z-ABABABABABABABAB",

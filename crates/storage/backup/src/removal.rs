@@ -58,7 +58,7 @@ mod tests {
     use crate::{Folder, object_key};
 
     #[test]
-    fn the_manifest_goes_first_and_what_opens_it_last_and_nothing_else() {
+    fn removal_starts_with_the_manifest_ends_with_begun_and_spares_foreign_objects() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         let id = DatabaseId([7; 16]);

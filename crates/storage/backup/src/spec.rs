@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_buckets_and_folders() {
+    fn destinations_are_buckets_and_folders() {
         let spec = |text: &str| Spec::parse(text).unwrap();
         assert_eq!(spec("s3://backups"), bucket("backups", ""));
         assert_eq!(spec("s3://backups/"), bucket("backups", ""));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_in_a_sentence() {
+    fn other_destinations_are_refused_with_a_message() {
         let others = [
             "http://x/y",
             "https://x",

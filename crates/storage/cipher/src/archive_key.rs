@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_opens_in_its_place_alone() {
+    fn a_piece_opens_at_its_position_only() {
         let part = key(1).part_key(PartKind::Part, 3, &[4; 16]);
         let piece = sealed(&part, 7, false);
         assert_eq!(part.open_piece(7, false, &mut piece.clone()).unwrap(), b"pages");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_altered_is_wiped() {
+    fn altered_pieces_are_wiped() {
         let part = key(1).part_key(PartKind::Part, 0, &[0; 16]);
         let piece = sealed(&part, 0, true);
         for at in 0..piece.len() {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_mac_is_of_the_master_key_the_database_and_the_archive() {
+    fn an_origin_mac_depends_on_master_key_database_and_archive() {
         let of = |master: u8, database: u8, archive: u8| {
             let master = MasterKey::new(Secret::new([master; 32]), DatabaseId([database; 16]));
             master.archive_key(Secret::new([1; 32]), ArchiveId([archive; 16]))
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_is_of_its_key() {
+    fn a_manifest_mac_depends_on_the_archive_key() {
         let mac = key(1).mac(b"manifest");
         assert!(key(1).mac_is_valid(b"manifest", &mac));
         assert!(!key(1).mac_is_valid(b"manifesT", &mac) && !key(2).mac_is_valid(b"manifest", &mac));

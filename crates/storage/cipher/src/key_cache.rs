@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn key_tells_sessions_and_epochs_apart() {
+    fn key_distinguishes_sessions_and_epochs() {
         let mut cache = KeyCache::new();
         for _ in 0..2 {
             for epoch in 1..=3 {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn key_keeps_no_more_than_its_limit_and_drops_the_one_unused_for_longest() {
+    fn key_evicts_the_least_recently_used_at_the_limit() {
         let mut cache = KeyCache::new();
         for session in 0..=255 {
             cache.key(&data_key(1), SessionId([0; 16]));

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ct_eq_tells_equal_from_different() {
+    fn ct_eq_compares_the_bytes() {
         let secret = Secret::new([7; 32]);
         assert!(secret.ct_eq(&Secret::fill(|bytes| bytes.fill(7))));
         for index in 0..32 {

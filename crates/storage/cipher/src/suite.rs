@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_lead_back_to_their_suite() {
+    fn numbers_and_names_identify_their_suite() {
         for (index, suite) in Suite::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(suite.id()), index);
             assert_eq!(Suite::from_id(suite.id()), Some(suite));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_near_to_a_suite_whatever_its_case_and_separators() {
+    fn nearest_ignores_case_and_separators() {
         for name in ["aes256", "AES-256", "aes 256"] {
             assert_eq!(Suite::from_name(name), None);
             assert_eq!(Suite::nearest(name), Some(Suite::Aes256), "{name}");

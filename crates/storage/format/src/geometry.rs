@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_lie_one_behind_the_other_after_the_prefix() {
+    fn pages_are_consecutive_after_the_prefix() {
         for geometry in all() {
             let size = geometry.page_size().as_u64();
             assert_eq!(geometry.offset(PageNo(1)), FileOffset(65536));
@@ -117,7 +117,7 @@ mod tests {
     /// FORMAT 2.3, and os.h: the lock bytes are PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE = 510
     /// from PENDING_BYTE + 2.
     #[test]
-    fn no_page_lies_on_a_lock_byte_and_none_on_another() {
+    fn no_page_overlaps_a_lock_byte_or_another_page() {
         for geometry in all() {
             let (size, lock, displaced) = (
                 geometry.page_size().as_u64(),
@@ -148,13 +148,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "has no place")]
-    fn offset_of_the_lock_page_is_our_own_mistake() {
+    fn offset_of_the_lock_page_panics() {
         let geometry = Geometry::new(PageSize::DEFAULT);
         geometry.offset(geometry.lock_page());
     }
 
     #[test]
-    fn page_count_rounds_up_and_leaves_the_lock_page_out() {
+    fn page_count_rounds_up_and_excludes_the_lock_page() {
         for geometry in all() {
             let (size, lock) = (geometry.page_size().as_u64(), geometry.lock_page().0);
             for (file_size, count) in [

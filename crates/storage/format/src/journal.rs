@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn magic_comes_back_from_disk_and_nothing_else_changes() {
+    fn magic_round_trips_and_other_bytes_are_unchanged() {
         assert_eq!(magic_to_disk(MAGIC), [0, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
         assert_eq!(magic_from_disk(magic_to_disk(MAGIC)), MAGIC);
         // A header that pager.c has not synced yet, and one finished in PERSIST mode, consist of zeros.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_good_where_sqlite_goes_on() {
+    fn sizes_are_good_if_sqlite_accepts_them() {
         let good = |sector_size, page_size| {
             let (record_count, nonce, page_count) = (1, 2, 3);
             Header {
@@ -213,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn header_comes_back(bytes: [u8; HEADER_SIZE]) {
+        fn header_round_trips(bytes: [u8; HEADER_SIZE]) {
             prop_assert_eq!(Header::parse(&bytes).is_some(), bytes[..8] == MAGIC);
             let mut bytes = bytes;
             bytes[..8].copy_from_slice(&MAGIC);
@@ -221,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn unmask_undoes_mask(checksum: u32, mask: u32) {
+        fn unmask_reverses_mask(checksum: u32, mask: u32) {
             prop_assert_eq!(unmask_checksum(mask_checksum(checksum, mask), mask), checksum);
         }
     }

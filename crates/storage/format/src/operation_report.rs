@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn a_report_comes_back_as_it_was_written() {
+    fn a_report_round_trips() {
         assert_eq!(Report::parse(report().encode().as_bytes()), report());
         assert_eq!(Report::parse(b"nothing\n\x00"), Report::default());
         assert_eq!(Report::parse(b""), Report::default());
     }
 
     #[test]
-    fn its_lines_are_those_of_the_document() {
+    fn lines_are_those_of_the_document() {
         let cells = crate::document::rows("11.2");
         let mut named: Vec<&str> = cells
             .iter()
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_that_is_written_is_read_whole() {
+    fn the_longest_report_is_read_completely() {
         let long = Report {
             pid: u32::MAX,
             since: u64::MAX,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_read_and_leave_no_control_character() {
+    fn any_bytes_are_parsed_without_control_characters() {
         let text = report().encode().into_bytes();
         for cut in 0..text.len() {
             let _ = Report::parse(&text[..cut]);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_have_the_numbers_that_they_are_found_by() {
+    fn kinds_round_trip_through_their_numbers() {
         for id in 0..=u16::MAX {
             assert_eq!(SlotKind::from_id(id).id(), id);
         }

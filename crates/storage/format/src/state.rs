@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn from_id_takes_six_numbers() {
+    fn from_id_accepts_six_numbers() {
         let found: Vec<State> = (0..=u8::MAX).filter_map(State::from_id).collect();
         assert_eq!(found, State::ALL);
     }

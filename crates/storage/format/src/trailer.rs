@@ -59,7 +59,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn join_undoes_split(bytes: [u8; TRAILER_SIZE]) {
+        fn join_reverses_split(bytes: [u8; TRAILER_SIZE]) {
             prop_assert_eq!(join(&split(&bytes)), bytes);
         }
     }

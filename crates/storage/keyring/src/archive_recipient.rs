@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_unwrapped_by_whom_it_was_wrapped_for_and_nobody_else() {
+    fn a_key_is_unwrapped_by_its_recipient_only() {
         let (one, two) = (age(), age());
         let files = [wrapped_for(&two), wrapped_for(&one)];
         let with = |identities: Vec<Box<dyn Identity>>, files: &[Vec<u8>]| unwrap(&identities, files, &is_key);
@@ -89,7 +89,7 @@ mod tests {
 
     /// mac-decides: a foreign file before the right one does not hide the right one.
     #[test]
-    fn a_key_that_is_not_the_archives_is_passed_over() {
+    fn a_key_of_another_archive_is_skipped() {
         use crate::Recipient;
         let own = age();
         let foreign = wrap(&own.describe().parse().unwrap(), &Secret::new([1; 32])).unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_cut_altered_or_of_a_slot_is_the_wrong_key() {
+    fn a_truncated_altered_or_foreign_file_is_the_wrong_key() {
         use crate::Recipient;
         let own = age();
         let file = wrapped_for(&own);

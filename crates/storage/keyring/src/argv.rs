@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn split_refuses_what_only_a_shell_could_do() {
+    fn split_refuses_shell_syntax() {
         for line in [
             "kms | base64",
             "kms $KEY",
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn split_refuses_open_quotes_and_a_last_backslash() {
+    fn split_refuses_open_quotes_and_a_trailing_backslash() {
         for line in ["kms 'a", "kms \"a", "kms \"a\\", "kms a\\"] {
             assert!(split(line).is_err(), "{line}");
         }
@@ -106,7 +106,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn split_gives_back_words_that_were_quoted(words: Vec<String>) {
+        fn split_returns_quoted_words(words: Vec<String>) {
             let quoted: Vec<String> = words
                 .iter()
                 .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
@@ -115,7 +115,7 @@ mod tests {
         }
 
         #[test]
-        fn split_takes_or_refuses_any_line(line: String) {
+        fn split_accepts_or_refuses_any_line(line: String) {
             let _ = split(&line);
         }
     }

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn find_gives_back_what_keep_was_given_until_clear() {
+    fn find_returns_kept_keys_until_clear() {
         let cache = Cache::new();
         assert!(cache.find(DATABASE, &slot(), &identity(1)).is_none());
         cache.keep(DATABASE, &slot(), &identity(1), &master());
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn find_never_gives_a_key_for_a_slot_that_differs_in_anything() {
+    fn find_never_returns_a_key_for_a_different_slot() {
         let cache = Cache::new();
         cache.keep(DATABASE, &slot(), &identity(1), &master());
         let changed = [
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_does_not_grow_without_end() {
+    fn the_cache_has_a_limited_size() {
         let cache = Cache::new();
         for created in 0..3000 {
             cache.keep(

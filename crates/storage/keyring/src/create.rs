@@ -75,7 +75,7 @@ mod tests {
     use crate::os_random;
 
     #[test]
-    fn create_makes_generation_1_with_epoch_1_and_a_slot_for_everyone() {
+    fn create_makes_generation_1_with_epoch_1_and_a_slot_for_each_recipient() {
         let recipients: Vec<Box<dyn Recipient>> = vec![raw(1), raw(2)];
         let made = create(PageSize::DEFAULT, Suite::Aes256, &recipients, 77, &mut os_random).unwrap();
         let superblock = &made.superblock;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_id_and_nonce_is_drawn_anew() {
+    fn every_key_id_and_nonce_is_drawn_again() {
         let mut drawn: Vec<Vec<u8>> = Vec::new();
         let mut count = 0u8;
         let mut random = |bytes: &mut [u8]| {

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn on_off_and_another_key_have_states_of_their_own() {
+    fn on_off_and_another_key_have_different_states() {
         let state = |from, to| begun(from, to).superblock.state;
         assert_eq!(state(Suite::None, Suite::Aes256), State::SwitchingOn);
         assert_eq!(state(Suite::Aes256, Suite::None), State::SwitchingOff);
@@ -162,7 +162,7 @@ mod tests {
 
     /// Clocks of other machines, clocks that were set back, and two changes in one second.
     #[test]
-    fn which_key_is_younger_rests_on_no_clock() {
+    fn the_order_of_keys_is_independent_of_the_clock() {
         for times in [[1000, 1000, 1000], [1000, 500, 1], [1, 2, 3], [u64::MAX - 9, 1, 1]] {
             let [first, second, third] = times;
             let recipient = raw(1);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time_and_nothing_without_a_beginning() {
+    fn changes_run_one_at_a_time_and_only_after_begin() {
         let steady = database(Suite::Aes256);
         assert!(matches!(advance(&steady, 1), Err(KeyError::NotUnderWay)));
         assert!(matches!(all_done(&steady), Err(KeyError::NotUnderWay)));

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_taken_for_what_its_file_holds() {
+    fn the_kind_of_a_path_is_detected_from_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (keygen(0), keygen(0));
         let age = file(&folder, "age", format!("{}{}", *one.text, *two.text).as_bytes());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_decides_over_what_the_file_holds() {
+    fn a_prefix_overrides_the_content() {
         let folder = tempfile::tempdir().unwrap();
         let text = file(&folder, "text", b"thirty-one letters and a newline");
         assert_eq!(kinds(&format!("raw:{text}")), [SlotKind::Raw]);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folders_behind_a_link_count_and_those_of_the_link() {
+    fn the_folders_of_a_link_and_of_its_target_are_checked() {
         let place = TestFolder::new();
         fs::create_dir(place.path("other")).unwrap();
         symlink("../in/./key", place.path("other/first")).unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_of_a_process_is_looked_at_itself() {
+    fn an_open_descriptor_is_checked_itself() {
         use std::os::fd::AsRawFd;
         let place = TestFolder::new();
         let held = File::open(place.path("in/key")).unwrap();
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_read_is_told() {
+    fn permissions_to_read_are_reported() {
         let place = TestFolder::new();
         for (mode, is_readable) in [(0o600, false), (0o604, true), (0o644, true)] {
             place.set("in/key", mode);

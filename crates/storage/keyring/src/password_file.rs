@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_password_opens_what_it_sealed() {
+    fn only_the_password_opens_its_file() {
         let sealed = seal_by_password(b"a secret", "Correct-1").unwrap();
         assert!(!sealed.windows(8).any(|window| window == b"a secret"));
         assert_eq!(*open_by_password(&sealed, "Correct-1", 8).unwrap(), b"a secret");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_a_password_is_refused_before_anything_is_stretched() {
+    fn other_files_are_refused_before_any_stretching() {
         let sealed = seal_by_password(b"x", "Correct-1").unwrap();
         let header = sealed.windows(4).position(|window| window == b"---\x20").unwrap();
         for size in [0, 10, header] {

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn create_writes_all_of_a_new_file_and_nothing_over_another() {
+    fn create_writes_a_complete_new_file_and_never_overwrites() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         create(&path, b"first").unwrap();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_nobody_writes_to_is_given_up() {
+    fn a_pipe_without_a_writer_times_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));

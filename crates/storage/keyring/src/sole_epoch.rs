@@ -75,7 +75,7 @@ mod tests {
     use crate::{create, os_random};
 
     #[test]
-    fn a_copy_has_one_new_epoch_and_a_new_log_key_and_is_else_the_same() {
+    fn a_copy_differs_only_in_its_epoch_and_log_key() {
         let from = create(PageSize::DEFAULT, Suite::Aes256, &[raw(1), raw(2)], 5, &mut os_random).unwrap();
         let record = draw(&from, Suite::Aegis128X4, 77, &mut os_random).unwrap();
         let log_key = draw_log_key(&from, &mut os_random);

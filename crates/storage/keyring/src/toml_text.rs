@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_finds_what_was_meant_and_nothing_far_off() {
+    fn nearest_finds_similar_words_only() {
         let known = ["identity", "keyring", "commands"];
         assert_eq!(nearest("identiy", known.into_iter()), Some("identity"));
         assert_eq!(nearest("command", known.into_iter()), Some("commands"));

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_back_in_their_order() {
+    fn pages_are_parsed_in_order() {
         let page = vec![7; 1024];
         let pages = [3, 4, 900].map(|page_no| PackedPage {
             page_no,
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_ascend_and_counts_that_lie_are_refused() {
+    fn parse_refuses_unordered_numbers_and_wrong_counts() {
         let page = vec![0; 1024];
         for numbers in [[2, 2], [2, 1], [0, 1]] {
             let pages = numbers.map(|page_no| PackedPage {

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_come_back_and_cut_or_without_a_number_they_are_refused() {
+    fn parse_reads_pages_and_refuses_truncation_and_page_0() {
         let pages = [(3, Mark([3; 8])), (1, Mark([1; 8])), (3, Mark([4; 8]))];
         let mut bytes = Vec::new();
         IndexBlock::encode(&pages, &mut bytes);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_is_a_block() {
+    fn the_largest_index_fits_into_a_block() {
         let mut bytes = Vec::new();
         IndexBlock::encode(&vec![(1, Mark::default()); index_count_max()], &mut bytes);
         assert!(bytes.len() <= BLOCK_SIZE_MAX);

@@ -19,7 +19,7 @@ mod tests {
     use super::padded;
 
     #[test]
-    fn few_lengths_are_seen_and_little_is_added() {
+    fn padding_leaves_few_sizes_and_adds_little() {
         assert_eq!((padded(0), padded(4096), padded(4097)), (4096, 4096, 4160));
         for size in (4096..3_000_000).step_by(977) {
             let long = padded(size);

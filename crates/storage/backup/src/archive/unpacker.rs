@@ -59,7 +59,7 @@ mod tests {
     use crate::archive::{CompressionLevel, Packer};
 
     #[test]
-    fn what_is_packed_comes_back_and_is_never_longer() {
+    fn packing_round_trips_and_never_grows() {
         let text = b"to be or not to be ".repeat(5000);
         let mut state = 1_u32;
         let noise: Vec<u8> = std::iter::repeat_with(|| {

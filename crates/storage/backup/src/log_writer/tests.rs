@@ -125,7 +125,7 @@ fn object(byte: u8, number: u32) -> String {
 }
 
 #[test]
-fn pages_come_back_turn_by_turn_up_to_a_moment() {
+fn pages_are_restored_turn_by_turn_up_to_a_time() {
     let memory = Arc::new(Memory::default());
     let mut log = writer(&memory, 1);
     turn(&mut log, 3, 1000, 2).unwrap();
@@ -159,7 +159,7 @@ fn pages_come_back_turn_by_turn_up_to_a_moment() {
 }
 
 #[test]
-fn a_turn_of_several_objects_counts_with_the_last_of_them_alone() {
+fn a_turn_of_several_objects_is_valid_with_its_last_object_only() {
     let memory = Arc::new(Memory::default());
     let mut log = writer(&memory, 1);
     turn(&mut log, 1, 1, 1).unwrap();
@@ -183,7 +183,7 @@ fn a_turn_of_several_objects_counts_with_the_last_of_them_alone() {
 }
 
 #[test]
-fn what_was_altered_moved_left_out_or_is_of_another_archive_is_refused() {
+fn altered_moved_missing_and_foreign_objects_are_refused() {
     let memory = Arc::new(Memory::default());
     let mut log = writer(&memory, 1);
     for frames in 1..5 {
@@ -217,7 +217,7 @@ fn what_was_altered_moved_left_out_or_is_of_another_archive_is_refused() {
 }
 
 #[test]
-fn an_object_of_another_follower_of_the_same_archive_does_not_fit() {
+fn an_object_of_another_writer_of_the_same_archive_is_refused() {
     // Two writers that both continued after object 0: the second's object 1 replaced that of the first.
     let (one, two) = (Arc::new(Memory::default()), Arc::new(Memory::default()));
     let mut log = writer(&one, 1);
@@ -257,7 +257,7 @@ fn an_object_that_may_have_been_written_is_sent_again() {
 
 /// Checks `after-its-predecessor`.
 #[test]
-fn nothing_is_added_where_the_archive_is_gone_or_is_another() {
+fn nothing_is_appended_to_a_missing_or_replaced_archive() {
     let memory = Arc::new(Memory::default());
     let mut writer = writer(&memory, 1);
     let object = |part| object_key(ID, &name(1), part);

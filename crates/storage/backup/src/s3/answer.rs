@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_means_one_trouble() {
+    fn each_response_has_one_error_kind() {
         for (status, code, trouble, again) in [
             (200, "", Trouble::Lying, false),
             (301, "PermanentRedirect", Trouble::Usage, false),
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_in_doubt_where_the_store_may_have_made_it() {
+    fn a_write_is_in_doubt_if_it_may_have_taken_effect() {
         for (status, in_doubt) in [
             (200, true),
             (403, false),
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_the_code_and_the_message_and_nothing_else() {
+    fn an_error_contains_only_code_and_message() {
         let body = "<Error><Code>SignatureDoesNotMatch</Code><Message>A &amp; B\u{1b}[2J</Message>\
             <StringToSign>hunter2</StringToSign></Error>";
         let mut seen = seen(403, "");
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_not_there_are_no_reason_to_ask_again_and_a_service_that_is_away_is() {
+    fn missing_keys_are_not_retried_and_an_unreachable_service_is() {
         let without = |asked, status: Option<u16>, lost: Option<Lost>| {
             let mut seen = ResponseRecord {
                 status: status.map(|status| StatusCode::from_u16(status).unwrap()),

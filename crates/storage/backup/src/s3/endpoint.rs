@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn clear_text_stays_on_this_machine_unless_it_was_allowed() {
+    fn plain_http_is_limited_to_loopback_unless_allowed() {
         for text in [
             "http://127.0.0.1:9000",
             "http://localhost:9000/",
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_endpoint_is_refused_without_being_repeated() {
+    fn an_invalid_endpoint_is_refused_and_not_repeated() {
         for text in [
             "",
             "minio:9000",

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_file_is_refused_by_its_line() {
+    fn an_invalid_file_is_refused_with_its_line() {
         for (text, line) in [
             ("a = b", 1),
             ("[x]\nhunter2", 2),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_says_nothing_and_one_that_is_none_is_named() {
+    fn a_missing_file_is_empty_and_an_invalid_one_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("credentials");
         assert!(Profiles::load(&path).unwrap().credentials("default").is_none());

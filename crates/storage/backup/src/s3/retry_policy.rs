@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_a_limit_and_differ() {
+    fn pauses_double_up_to_a_limit_with_jitter() {
         let policy = RetryPolicy::default();
         let wait = |tries, jitter| policy.pause(tries, jitter, None).as_millis();
         assert_eq!([wait(1, 0), wait(1, u16::MAX)], [100, 200]);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_may_ask_for_longer_within_the_limit() {
+    fn a_server_may_request_a_longer_pause_within_the_limit() {
         let policy = RetryPolicy::default();
         let wait = |seconds| policy.pause(1, 0, Some(Duration::from_secs(seconds)));
         assert_eq!(

@@ -23,7 +23,7 @@ struct Vector {
 struct MemoryDestination(BTreeMap<String, Vec<u8>>);
 
 #[test]
-fn vectors_are_answered_as_they_say() {
+fn vectors_have_the_expected_results() {
     let mut count = 0;
     let mut differences = Vec::new();
     for area in ["archive", "log"] {

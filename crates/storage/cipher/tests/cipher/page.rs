@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn open_gives_back_what_seal_took(
+    fn open_returns_the_sealed_page(
         suite in any_suite(), plain in any_plain(), page_no in 1..=u32::MAX
     ) {
         let key = page_key(suite);

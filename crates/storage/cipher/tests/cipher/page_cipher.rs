@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn open_gives_back_what_seal_took(
+    fn open_returns_the_sealed_page(
         suite in prop::sample::select(Suite::ALL.to_vec()),
         bits in 10..=16_u32,
         page_no in prop_oneof![Just(1), 1..=u32::MAX],
@@ -140,7 +140,7 @@ fn open_refuses_a_place_that_was_never_written() {
 }
 
 #[test]
-fn open_tells_an_epoch_that_is_gone_from_one_that_never_was() {
+fn open_distinguishes_removed_epochs_from_future_ones() {
     let mut parts = parts(&[Suite::Aes256, Suite::Aes256, Suite::Aes256]);
     parts.data_keys.remove(0);
     let mut cipher = cipher(parts);
@@ -157,7 +157,7 @@ fn open_tells_an_epoch_that_is_gone_from_one_that_never_was() {
 }
 
 #[test]
-fn open_gives_back_zeros_in_the_last_48_bytes() {
+fn open_returns_zeros_in_the_last_48_bytes() {
     let mut cipher = cipher(parts(&[Suite::Aes256]));
     let image = seal(&mut cipher, PageNo(7), &page(1024)).unwrap();
     let opened = open(&mut cipher, PageNo(7), &image).unwrap();
@@ -339,7 +339,7 @@ fn a_page_changes_its_epoch_when_it_is_opened_and_sealed_again() {
 }
 
 #[test]
-fn replace_keys_forgets_the_page_keys_of_before() {
+fn replace_keys_discards_cached_page_keys() {
     let mut cipher = cipher(parts(&[Suite::Aes256]));
     let image = seal(&mut cipher, PageNo(7), &page(1024)).unwrap();
     let other = DataKey::new(Secret::new([9; 32]), DATABASE, Epoch(1), Suite::Aes256);
@@ -353,7 +353,7 @@ fn replace_keys_forgets_the_page_keys_of_before() {
 }
 
 #[test]
-fn keys_refuse_parts_that_do_not_fit_together() {
+fn keys_refuse_inconsistent_parts() {
     let refused = |parts| PageKeys::new(parts).err() == Some(PageError::SettingsMismatch);
     let good = || parts(&[Suite::Aes256, Suite::Aes128]);
     for page_size in [0, 512, 1000, 3000, 131_072, usize::MAX] {

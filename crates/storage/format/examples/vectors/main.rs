@@ -54,7 +54,7 @@ fn main() -> io::Result<()> {
 }
 
 #[test]
-fn vectors_are_those_that_are_checked_in() {
+fn vectors_equal_the_checked_in_files() {
     for vector in vectors() {
         let checked_in = fs::read(path(&vector)).unwrap_or_default();
         assert!(
@@ -66,7 +66,7 @@ fn vectors_are_those_that_are_checked_in() {
 }
 
 #[test]
-fn vectors_have_names_of_their_own() {
+fn vector_names_are_unique() {
     let mut names: Vec<String> = vectors().iter().map(Vector::path).collect();
     names.sort_unstable();
     let count = names.len();

@@ -131,7 +131,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_it_says_comes_back_and_cut_or_longer_it_is_refused(facts in facts()) {
+        fn facts_round_trip_and_other_lengths_are_refused(facts in facts()) {
             let bytes = facts.encode();
             prop_assert_eq!(LogFacts::parse(&bytes).unwrap(), facts);
             for cut in 0..bytes.len() {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_that_there_are_not_and_a_checksum_of_no_frames_are_refused() {
+    fn unknown_flags_and_a_checksum_without_frames_are_refused() {
         let none = LogEnd {
             position: LogPosition {
                 salts: [1; 8],

@@ -35,7 +35,7 @@ fn choose_takes_the_higher_generation_and_a_of_equal_ones() {
 }
 
 #[test]
-fn choose_takes_the_only_whole_one_whatever_the_other_says() {
+fn choose_takes_the_only_intact_one() {
     let good = place(whole(1));
     for other in [
         place(torn()),
@@ -49,7 +49,7 @@ fn choose_takes_the_only_whole_one_whatever_the_other_says() {
 }
 
 #[test]
-fn choose_calls_two_torn_ones_torn() {
+fn choose_reports_two_torn_superblocks() {
     let bytes = place(torn());
     assert_eq!(choose(&bytes, &bytes, FILE_SIZE), Chosen::Torn);
     assert_eq!(choose(&bytes, &[], FILE_SIZE), Chosen::Torn);
@@ -58,7 +58,7 @@ fn choose_calls_two_torn_ones_torn() {
 
 /// FORMAT 2.6. A sector may be written from its end, and such a write can be interrupted at any byte.
 #[test]
-fn choose_calls_a_creation_empty_that_was_written_from_behind() {
+fn choose_treats_a_creation_written_from_its_end_as_empty() {
     for missing in 1..1024 {
         let mut of_a = place(whole(1));
         of_a[..missing].fill(0);
@@ -73,7 +73,7 @@ fn choose_calls_a_creation_empty_that_was_written_from_behind() {
 
 /// FORMAT 2.6. The first write of A, and then that of B, interrupted at every length.
 #[test]
-fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
+fn choose_treats_a_creation_interrupted_anywhere_as_empty() {
     let bytes = place(whole(1));
     for size in 0..1024 {
         let mut of_a = bytes[..size].to_vec();
@@ -90,7 +90,7 @@ fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
 }
 
 #[test]
-fn choose_calls_nothing_empty_that_is_something_else() {
+fn choose_treats_no_other_file_as_empty() {
     for index in 0..16 {
         let mut bytes = MAGIC;
         bytes[index] ^= 0x80;

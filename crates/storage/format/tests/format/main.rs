@@ -32,7 +32,7 @@ struct Answer {
 }
 
 #[test]
-fn vectors_are_answered_as_they_say() {
+fn vectors_have_the_expected_results() {
     let mut count = 0;
     let mut differences = Vec::new();
     for area in ["superblock", "slot", "page", "wal", "journal"] {

@@ -19,7 +19,7 @@ fn exported() -> (Unlocked, ExportedKey) {
 }
 
 #[test]
-fn what_was_stored_is_loaded_by_whom_it_was_for_and_nobody_else() {
+fn a_stored_key_is_loaded_by_its_recipient_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.key.age");
     let (made, exported) = exported();
@@ -49,7 +49,7 @@ fn what_was_stored_is_loaded_by_whom_it_was_for_and_nobody_else() {
 }
 
 #[test]
-fn nothing_is_written_over_unless_that_was_asked_for() {
+fn a_file_is_replaced_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     fs::write(&path, "older").unwrap();
@@ -65,7 +65,7 @@ fn nothing_is_written_over_unless_that_was_asked_for() {
 
 /// The times are excluded: a flip in them is found only by the check against the master key.
 #[test]
-fn a_record_of_another_length_or_with_a_flipped_bit_is_none() {
+fn a_record_of_another_length_or_with_a_flipped_bit_is_refused() {
     let (_, exported) = exported();
     let record = exported.encode();
     assert_eq!(record.expose().len(), 112);
@@ -80,7 +80,7 @@ fn a_record_of_another_length_or_with_a_flipped_bit_is_none() {
 }
 
 #[test]
-fn a_file_that_was_cut_flipped_or_is_something_else_is_refused() {
+fn a_truncated_altered_or_foreign_exported_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     let (_, exported) = exported();
@@ -116,7 +116,7 @@ fn a_file_that_was_cut_flipped_or_is_something_else_is_refused() {
 }
 
 #[test]
-fn it_is_the_key_of_one_database_and_of_no_other_and_of_no_renewed_one() {
+fn an_exported_key_matches_one_database_and_master_key_only() {
     let (made, exported) = exported();
     let check = |of: &Unlocked| {
         let bytes = of.encode().unwrap();

@@ -14,7 +14,7 @@ fn complaint(text: &str) -> String {
 }
 
 #[test]
-fn check_tells_pinned_unknown_and_mismatch_apart() {
+fn check_distinguishes_pinned_unknown_and_mismatch() {
     let mut keyring = Keyring::default();
     assert_eq!(keyring.check(ID, COMMITMENT), Pin::Unknown);
     keyring.add(ID, COMMITMENT).unwrap();
@@ -137,7 +137,7 @@ fn update_makes_the_file_for_its_owner_and_leaves_it_alone_on_error() {
 }
 
 #[test]
-fn update_loses_nothing_when_many_change_the_file_at_once() {
+fn concurrent_updates_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keyring.toml");
     thread::scope(|scope| {

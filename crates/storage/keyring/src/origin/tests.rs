@@ -86,7 +86,7 @@ fn a_database_sealed_to_a_public_recipient_is_foreign_until_it_is_accepted() {
 }
 
 #[test]
-fn a_mark_holds_for_one_identity_one_slot_one_database_and_one_master_key() {
+fn a_mark_is_valid_for_one_identity_slot_database_and_master_key_only() {
     let (key, other) = (age(), age());
     let made = database(vec![again(&key)]);
     let mark = made.superblock.slots[0].parameters.clone();
@@ -122,7 +122,7 @@ fn a_mark_holds_for_one_identity_one_slot_one_database_and_one_master_key() {
 }
 
 #[test]
-fn a_mark_counts_in_any_slot_and_for_any_identity_in_force() {
+fn a_mark_counts_in_any_slot_and_for_any_given_identity() {
     let (key, other) = (age(), age());
     // Two slots of one identity, the first without a mark.
     let made = database(vec![public(&key), again(&key)]);
@@ -136,7 +136,7 @@ fn a_mark_counts_in_any_slot_and_for_any_identity_in_force() {
 }
 
 #[test]
-fn the_cache_keeps_keys_and_not_the_judgement() {
+fn the_cache_keeps_keys_and_not_origins() {
     let key = age();
     let made = database(vec![public(&key)]);
     let bytes = made.encode().unwrap();
@@ -148,7 +148,7 @@ fn the_cache_keeps_keys_and_not_the_judgement() {
 }
 
 #[test]
-fn a_renewed_master_key_carries_the_marks_that_are_there_and_makes_none() {
+fn renewal_preserves_existing_marks_and_makes_none() {
     let (key, receiver) = (age(), age());
     let made = database(vec![again(&key), public(&receiver), raw(1)]);
     // Renewed by a user without any age key.
@@ -188,7 +188,7 @@ fn a_slot_for_an_identity_is_marked_and_one_for_a_recipient_is_not() {
 }
 
 #[test]
-fn thirty_two_marked_slots_fit_and_each_is_its_holders_own() {
+fn thirty_two_marked_slots_fit_and_each_proves_its_origin() {
     let keys: Vec<Box<AgeIdentity>> = (0..32).map(|_| age()).collect();
     let made = database(keys.iter().map(|key| again(key) as Box<dyn Recipient>).collect());
     let own = raw(1);
@@ -201,7 +201,7 @@ fn thirty_two_marked_slots_fit_and_each_is_its_holders_own() {
 }
 
 #[test]
-fn who_held_the_master_key_once_can_make_the_mark_of_that_slot_and_no_other() {
+fn a_former_holder_of_the_master_key_can_make_the_mark_of_that_slot_only() {
     // The limitation described in THREAT_MODEL 4.
     let key = age();
     let made = database(vec![again(&key), raw(1)]);
@@ -219,7 +219,7 @@ fn who_held_the_master_key_once_can_make_the_mark_of_that_slot_and_no_other() {
 }
 
 #[test]
-fn a_pin_and_an_expected_commitment_admit_what_has_no_mark() {
+fn a_pin_or_an_expected_commitment_accepts_a_database_without_a_mark() {
     let key = age();
     let made = database(vec![public(&key)]);
     let bytes = made.encode().unwrap();
@@ -239,7 +239,7 @@ fn a_pin_and_an_expected_commitment_admit_what_has_no_mark() {
 }
 
 #[test]
-fn an_identity_that_proves_nothing_pins_nothing_beside_one_that_does() {
+fn no_pin_is_made_if_any_identity_proves_origins() {
     let made = database(vec![command(crate::fixture::ROTATE)]);
     let alone = open_by(&made, vec![command(crate::fixture::ROTATE)]);
     assert!(matches!(alone, Err(KeyError::OriginUnknown { .. })));

@@ -70,7 +70,7 @@ fn a_database_is_pinned_on_first_use_and_another_at_its_path_is_refused() {
 
 /// Anyone who can replace the file can replace it by a link to a file that is not listed.
 #[test]
-fn what_is_reached_through_a_link_is_no_first_use() {
+fn a_database_behind_a_link_is_not_pinned() {
     let home = Home::new();
     let (path, first, second) = (home.at("app.db"), made(), made());
     assert!(home.open(&path, &first).is_ok());
@@ -89,7 +89,7 @@ fn what_is_reached_through_a_link_is_no_first_use() {
 }
 
 #[test]
-fn another_master_key_than_the_expected_one_is_no_first_use() {
+fn an_unexpected_master_key_is_not_pinned() {
     let home = Home::new();
     let (path, first, second) = (home.at("app.db"), made(), made());
     let mut trust = Trust::load(&home.config, None, Some(&path)).unwrap();
@@ -137,7 +137,7 @@ fn an_id_with_another_master_key_is_refused_at_every_path() {
 }
 
 #[test]
-fn a_new_database_takes_the_place_of_one_that_was_pinned() {
+fn a_new_database_replaces_the_pin_of_its_path() {
     let home = Home::new();
     let (path, first, second) = (home.at("app.db"), made(), made());
     let trust = Trust::load(&home.config, None, Some(&path)).unwrap();
@@ -150,7 +150,7 @@ fn a_new_database_takes_the_place_of_one_that_was_pinned() {
 }
 
 #[test]
-fn what_can_not_be_pinned_is_refused() {
+fn a_database_that_can_not_be_pinned_is_refused() {
     let home = Home::new();
     let path = home.at("app.db");
     let first = made();

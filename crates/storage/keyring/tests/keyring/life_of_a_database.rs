@@ -55,7 +55,7 @@ impl Home {
 }
 
 #[test]
-fn a_database_is_created_pinned_shared_renewed_and_taken_back() {
+fn a_database_is_created_pinned_shared_and_renewed() {
     let home = Home::new();
     let recipients = [home.recipient("age")];
     let made = create(PageSize::DEFAULT, Suite::Aes256, &recipients, NOW, &mut os_random).unwrap();
@@ -106,7 +106,7 @@ fn a_slot_is_found_by_the_start_of_its_id_and_removed() {
 }
 
 #[test]
-fn the_keys_that_are_unlocked_are_those_that_were_made() {
+fn the_unlocked_keys_are_the_created_ones() {
     let home = Home::new();
     let recipients = [home.recipient("age")];
     let made = create(PageSize::DEFAULT, Suite::Aes128, &recipients, NOW, &mut os_random).unwrap();

@@ -3,7 +3,7 @@ use selenite_backup::{Catalog, Destination, Part, archive_key_prefix, parse_data
 use super::fixture::{Bench, add};
 
 #[test]
-fn archives_are_listed_with_what_they_have_and_foreign_objects_counted() {
+fn archives_are_listed_with_their_objects_and_foreign_objects_are_counted() {
     let bench = Bench::new();
     let destination = bench.destination();
     assert!(Catalog::read(&destination, None).unwrap().entries.is_empty());
@@ -54,7 +54,7 @@ fn archives_are_listed_with_what_they_have_and_foreign_objects_counted() {
 }
 
 #[test]
-fn the_next_second_is_behind_those_of_all_archives_of_this_database() {
+fn the_next_free_second_is_after_all_archives_of_this_database() {
     let bench = Bench::new();
     let destination = bench.destination();
     let begun = 1_800_000_000;
@@ -68,7 +68,7 @@ fn the_next_second_is_behind_those_of_all_archives_of_this_database() {
 }
 
 #[test]
-fn a_folder_is_named_by_an_id_alone() {
+fn the_name_of_a_folder_is_an_id() {
     let id = parse_database_id("00112233445566778899aabbccddeeff").unwrap();
     assert_eq!(id.0[15], 0xff);
     for text in [

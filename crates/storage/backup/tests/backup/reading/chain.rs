@@ -46,7 +46,7 @@ fn the_newest_image_of_each_page_counts() {
 }
 
 #[test]
-fn a_link_that_is_missing_unfinished_or_another_is_named() {
+fn a_missing_unfinished_or_replaced_base_is_an_error() {
     let bench = Bench::new();
     let destination = bench.destination();
     let full = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
@@ -76,7 +76,7 @@ fn a_link_that_is_missing_unfinished_or_another_is_named() {
 }
 
 #[test]
-fn a_base_of_another_database_is_none() {
+fn a_base_of_another_database_is_refused() {
     let (bench, other) = (Bench::new(), Bench::new());
     let destination = bench.destination();
     let foreign = other.made(1_800_000_000, 1, &[&[&[(1, "o")]]]);
@@ -93,7 +93,7 @@ fn a_base_of_another_database_is_none() {
 }
 
 #[test]
-fn pages_of_another_size_and_circles_are_refused() {
+fn other_page_sizes_and_cyclic_chains_are_refused() {
     let bench = Bench::new();
     let destination = bench.destination();
     let mut full = bench.made(1_800_000_000, 1, &[]);
@@ -114,7 +114,7 @@ fn pages_of_another_size_and_circles_are_refused() {
 
 /// Parts and first objects of two archives of one database, under one master key.
 #[test]
-fn objects_of_two_archives_are_no_archive() {
+fn objects_of_two_archives_are_refused() {
     let bench = Bench::new();
     let destination = bench.destination();
     let (one, two) = (

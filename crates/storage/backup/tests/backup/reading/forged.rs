@@ -79,7 +79,7 @@ fn parts_and_a_manifest_of_a_recipient_are_refused_unless_any_origin_is_admitted
 /// The recipient of a slot is public: anyone who knows it can make a database with another master
 /// key, and valid MACs.
 #[test]
-fn an_archive_of_a_foreign_database_is_not_said_to_be_own() {
+fn an_archive_of_a_foreign_database_is_not_of_own_origin() {
     let own = AgeIdentity::generate();
     let recipient: AgeRecipient = own.describe().parse().unwrap();
     let mut bench = Bench::new();
@@ -156,7 +156,7 @@ fn an_index_of_a_recipient_is_no_base_for_the_next_backup() {
 }
 
 #[test]
-fn an_archive_of_unknown_origin_is_no_base_and_nothing_rests_on_it() {
+fn an_archive_of_unknown_origin_is_never_a_base() {
     let bench = Bench::new();
     let destination = bench.destination();
     let forged = forge(&bench.made(MADE, 1, &[&[&[(1, "forged")]]]), &[&[&[(1, "forged")]]]);
@@ -184,7 +184,7 @@ fn taken_up(bench: &Bench, destination: &Arc<dyn Destination>, recipients: &[Age
 
 /// Otherwise content for other recipients only would be sealed under a key that this recipient has.
 #[test]
-fn a_beginning_that_its_recipient_changed_is_not_gone_on_with() {
+fn an_unfinished_archive_changed_by_its_recipient_is_not_continued() {
     let recipient: AgeRecipient = RECIPIENT.parse().unwrap();
     for is_forged in [false, true] {
         let bench = Bench::new();
@@ -221,7 +221,7 @@ fn a_beginning_that_its_recipient_changed_is_not_gone_on_with() {
 }
 
 #[test]
-fn parts_of_a_recipient_are_not_taken_up() {
+fn parts_of_a_recipient_are_not_continued() {
     for is_forged in [false, true] {
         let bench = Bench::new();
         let destination: Arc<dyn Destination> = Arc::new(bench.destination());
@@ -253,7 +253,7 @@ fn parts_of_a_recipient_are_not_taken_up() {
 
 /// An index of an earlier part of that number, which no longer exists.
 #[test]
-fn an_index_beside_another_part_than_its_own_is_not_taken_up() {
+fn an_index_of_another_part_is_not_continued() {
     let bench = Bench::new();
     let destination: Arc<dyn Destination> = Arc::new(bench.destination());
     let name = begin(&bench, &destination, &[]);
@@ -276,7 +276,7 @@ fn an_index_beside_another_part_than_its_own_is_not_taken_up() {
 }
 
 #[test]
-fn what_a_recipient_adds_to_a_log_is_refused() {
+fn log_objects_of_a_recipient_are_refused() {
     let bench = Bench::new();
     let folder: Arc<Folder> = Arc::new(bench.destination());
     let mut archive = HandMade::begin(&bench.unlocked, MADE, &[]);

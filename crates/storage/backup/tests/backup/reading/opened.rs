@@ -97,7 +97,7 @@ fn a_pin_refuses_a_backup_of_another_master_key_but_not_its_base() {
 }
 
 #[test]
-fn what_was_altered_or_cut_anywhere_is_refused() {
+fn objects_altered_or_truncated_anywhere_are_refused() {
     let bench = Bench::new();
     let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a"), (2, "b")]]]);
     archive.put(&bench.destination());
@@ -152,7 +152,7 @@ fn an_archive_under_another_name_or_of_another_database_is_refused() {
 }
 
 #[test]
-fn what_has_no_manifest_is_no_backup_and_a_manifest_of_another_is_none() {
+fn a_missing_or_foreign_manifest_is_refused() {
     let bench = Bench::new();
     let destination = bench.destination();
     let (one, two) = (

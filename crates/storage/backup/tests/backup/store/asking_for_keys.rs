@@ -54,7 +54,7 @@ fn metadata_service(count: usize) -> (u16, JoinHandle<Vec<String>>) {
 }
 
 #[test]
-fn a_machine_gives_its_keys_once_for_all_requests() {
+fn the_metadata_service_is_asked_once_for_all_requests() {
     let store = RealStore::start();
     let (port, answers) = metadata_service(3);
     let mut settings = without_keys(store.port, &format!("http://127.0.0.1:{port}"));
@@ -72,7 +72,7 @@ fn a_machine_gives_its_keys_once_for_all_requests() {
 }
 
 #[test]
-fn a_machine_without_such_a_service_is_asked_once() {
+fn a_machine_without_a_metadata_service_is_asked_once() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);

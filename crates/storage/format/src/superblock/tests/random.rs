@@ -27,7 +27,7 @@ fn any_slot() -> impl Strategy<Value = Slot> {
 
 proptest! {
     #[test]
-    fn parse_undoes_encode(
+    fn parse_reverses_encode(
         numbers: (u64, u64, u32, [u8; 16]),
         choices in (0..6_usize, 0..7_u32, any::<bool>(), 1..=2_u32, 0..8_usize),
         mut slots in vec(any_slot(), 1..=32),

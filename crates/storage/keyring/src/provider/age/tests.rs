@@ -115,7 +115,7 @@ fn keygen_writes_what_age_keygen_does() {
 }
 
 #[test]
-fn a_bad_line_is_named_by_its_number_and_never_shown() {
+fn a_bad_line_is_reported_by_number_and_never_shown() {
     let broken = &SECRET[..SECRET.len() - 1];
     assert_eq!(
         complaint(&format!("# x\n{broken}\n")),
@@ -165,7 +165,7 @@ fn only_a_native_recipient_is_taken_from_a_slot() {
 }
 
 #[test]
-fn a_plugin_that_is_not_installed_is_a_service_that_is_away() {
+fn a_missing_plugin_is_an_unavailable_service() {
     let recipient: AgeRecipient = FAKE_RECIPIENT.parse().unwrap();
     let slot = slot_for(&PUBLIC.parse::<AgeRecipient>().unwrap());
     for error in [
@@ -184,7 +184,7 @@ fn a_plugin_that_is_not_installed_is_a_service_that_is_away() {
 }
 
 #[test]
-fn a_plugin_identity_wraps_only_if_a_comment_says_for_whom() {
+fn a_plugin_identity_wraps_only_if_a_comment_has_its_recipient() {
     let without = identities(FAKE_IDENTITY).remove(0);
     let error = without.wrap(DATABASE, SLOT, &master()).unwrap_err();
     assert!(matches!(error, KeyError::CannotWrap { .. }), "{error}");

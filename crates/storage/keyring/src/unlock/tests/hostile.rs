@@ -131,7 +131,7 @@ fn a_hostile_passphrase_slot_is_refused_and_others_still_open() {
 }
 
 #[test]
-fn passphrase_slots_have_a_limit_together() {
+fn passphrase_slots_have_a_total_limit() {
     // 31 slots, each within its limit, that together would take minutes: two fit, and the cheapest is tried first.
     let bytes = rewritten(
         database((0..32).map(|_| passphrase("x") as _).collect()),
@@ -203,7 +203,7 @@ impl Identity for Unstretched {
 }
 
 #[test]
-fn a_key_service_that_was_too_slow_is_not_asked_for_every_slot() {
+fn a_key_service_that_timed_out_is_not_called_for_every_slot() {
     let bytes = database((0..32).map(|_| command(ROTATE) as _).collect())
         .encode()
         .unwrap();

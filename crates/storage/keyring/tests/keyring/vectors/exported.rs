@@ -26,7 +26,7 @@ fn answer(vector: &Vector) -> &'static str {
 }
 
 #[test]
-fn each_exported_key_is_answered_as_its_vector_says() {
+fn each_exported_key_has_the_result_of_its_vector() {
     let vectors = vectors("exported");
     for (path, vector) in &vectors {
         // A record of another size is not extracted from its age file: the error is that the identity opens nothing.

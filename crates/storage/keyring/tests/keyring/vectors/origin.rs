@@ -27,7 +27,7 @@ fn answer(vector: &Vector) -> String {
 }
 
 #[test]
-fn each_origin_is_answered_as_its_vector_says() {
+fn each_origin_has_the_result_of_its_vector() {
     let vectors = vectors("origin");
     for (path, vector) in &vectors {
         assert_eq!(answer(vector), vector.one("expect"), "{}", path.display());
