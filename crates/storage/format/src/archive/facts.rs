@@ -9,7 +9,7 @@
 //! | 4 | SQLite's change counter |
 //! | 8 | generation of the superblock |
 //! | 8 | time of this state of the database: seconds since 1970-01-01 UTC |
-//! | 1 | 1 if there is a log position (FORMAT 12.6), else 0; then the WAL's salts (8) and the number of its frames (4) |
+//! | 1 | 1 if there is a log position (FORMAT 12.6), else 0; then the WAL's salts (8) and the number of frames (4) |
 //! | 1 | 1 if there is a digest of its rows, else 0; then that (32) |
 //! | 4, n | parts: the salt (16) of each |
 //! | 4, n | index parts: the salt (16) of each |
