@@ -68,7 +68,7 @@ impl Folder {
         written
     }
 
-    /// Implements `append-by-descriptor`.
+    /// Enforces `append-by-descriptor`.
     fn write_behind(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.home.check(&self.root)?;
         let path = self.path(name);
@@ -257,7 +257,7 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     File::open(above)?.sync_all()
 }
 
-/// Implements `whole-or-absent`.
+/// Enforces `whole-or-absent`.
 fn write_in(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
     // The name is random, and thus unique among other machines and killed processes, too.
     let mut drawn = [0; 8];
@@ -278,7 +278,7 @@ fn last_of(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// Implements `bounded-read`.
+/// Enforces `bounded-read`.
 fn open_to_read(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;

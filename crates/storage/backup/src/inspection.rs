@@ -135,7 +135,7 @@ impl Backup {
         Ok(held)
     }
 
-    /// Implements `page-in-chain`.
+    /// Enforces `page-in-chain`.
     fn check_whole(&self, found: &mut Inspection) {
         let PageNo(lock) = Geometry::new(self.facts.page_size).lock_page();
         let missing = &self.facts.missing;

@@ -199,7 +199,7 @@ impl Wanted {
         is_wanted
     }
 
-    /// Implements `missing-stays-missing`.
+    /// Enforces `missing-stays-missing`.
     fn give_up(&mut self, missing: &[u32], is_below: bool) {
         for &page_no in missing {
             if self.meet(page_no) {
@@ -209,7 +209,7 @@ impl Wanted {
         }
     }
 
-    /// Implements `log-before-backup` for the pages of an object of the log.
+    /// Enforces `log-before-backup` for the pages of an object of the log.
     fn lay_over<E, F>(
         &mut self,
         destination: &dyn Destination,
@@ -259,7 +259,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Implements `all-pages-or-error`.
+    /// Enforces `all-pages-or-error`.
     fn check(&self, tip: &Backup) -> Result<(), BackupError> {
         let is_unmet = |page_no: &u32| {
             let word = usize::try_from(page_no / 64).ok().and_then(|word| self.met.get(word));

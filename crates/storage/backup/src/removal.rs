@@ -40,7 +40,7 @@ pub fn remove_archive(
     Ok(foreign_count)
 }
 
-/// Implements `manifest-first`.
+/// Enforces `manifest-first`.
 fn order(part: Part) -> u8 {
     match part {
         Part::Manifest => 0,

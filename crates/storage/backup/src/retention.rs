@@ -309,7 +309,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         None
     }
 
-    /// Implements `chains-stay-whole`.
+    /// Enforces `chains-stay-whole`.
     fn keep_bases(&self, kept: &mut Kept<Id>) {
         let mut next: Vec<Id> = kept.0.keys().cloned().collect();
         while let Some(id) = next.pop() {

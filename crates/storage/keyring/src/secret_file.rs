@@ -54,7 +54,7 @@ pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec
     read_within(path, size_max, PIPE_TIME_LIMIT)
 }
 
-/// Implements `pipe-with-deadline`.
+/// Enforces `pipe-with-deadline`.
 fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     if !fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) {
         return read_checked(path, size_max);

@@ -307,7 +307,7 @@ fn element(text: &str, name: &str) -> String {
     shown(&plain)
 }
 
-/// Implements `code-and-message-only`.
+/// Enforces `code-and-message-only`.
 fn shown(text: &str) -> String {
     let printable = text.chars().map(|sign| {
         if sign.is_ascii_graphic() || sign == ' ' {

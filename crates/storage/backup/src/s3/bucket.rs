@@ -184,7 +184,7 @@ impl Bucket {
         Err(self.error("write", name, failure))
     }
 
-    /// Implements `write-once-is-tested`.
+    /// Enforces `write-once-is-tested`.
     fn require_that_it_keeps_objects(&self) -> Result<(), StoreError> {
         let mut keeps_objects = self.keeps_objects.lock().unwrap_or_else(PoisonError::into_inner);
         if *keeps_objects {

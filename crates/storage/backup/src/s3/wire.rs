@@ -70,7 +70,7 @@ pub struct Wire {
     pub policy: RetryPolicy,
     /// The recipient.
     pub whom: Whom,
-    /// Implements `local-without-proxy`.
+    /// Enforces `local-without-proxy`.
     pub is_direct: bool,
     /// Certificates that are trusted in addition to the system's.
     pub certificates: Vec<Certificate>,
@@ -176,7 +176,7 @@ impl HttpService for Line {
     }
 }
 
-/// Implements `list-is-checked`.
+/// Enforces `list-is-checked`.
 async fn list(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     let no_list = || HttpError::new(HttpErrorKind::Decode, std::io::Error::other("not a list"));
     let limited = Limited::new(body, LIST_SIZE_MAX).collect().await;
