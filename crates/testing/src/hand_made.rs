@@ -16,7 +16,7 @@ use selenite_keyring::{AgeRecipient, Unlocked, archive_recipient, os_random};
 pub struct HandMade {
     /// The archive key.
     pub key: ArchiveKey,
-    /// The content of the `begun` object, which contains what opens the archive.
+    /// The content of the object `begun`, with the wrapped archive key.
     pub begun: Begun,
     /// The content of the manifest.
     pub facts: Facts,

@@ -45,7 +45,7 @@ enum Part {
     Nothing,
     Head(usize),
     Tail(usize),
-    /// A sector has the file's first pending operations; a random number of `count` with this seed.
+    /// Of the file's `count` pending writes, each sector has a random number of the first ones, by this seed.
     Sectors {
         seed: u64,
         count: u64,

@@ -364,7 +364,7 @@ fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter, tell: &SyncSend
     while let Ok(mut part) = parts.recv() {
         archive.part(&mut part.content, &part.pages, part.is_last)?;
         drop(part);
-        // The receiver exists only if the reader waits for each part.
+        // The receiver exists only if `frugal` is set.
         let _ = tell.try_send(());
     }
     Ok(())

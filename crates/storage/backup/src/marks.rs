@@ -55,7 +55,7 @@ impl Marks {
     }
 
     /// The marks of consecutive pages, from `first` on; zeros for pages without one. Marks set
-    /// after the last [`Marks::settle`] are not included.
+    /// before the last [`Marks::settle`] are included.
     ///
     /// # Errors
     /// Those of the system.

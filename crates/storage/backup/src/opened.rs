@@ -45,7 +45,7 @@ pub struct OpenArchive {
 
 /// The pages in a part.
 pub struct PartIndex {
-    /// The salt under which the index was sealed.
+    /// The salt of the object that was read: the index, or the part itself.
     pub salt: [u8; 16],
     /// The pages and their marks, in stored order.
     pub pages: Vec<(u32, Mark)>,

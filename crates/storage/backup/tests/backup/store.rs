@@ -15,7 +15,7 @@ use selenite_backup::{
     s3::{RetryPolicy, Settings},
 };
 
-/// The key that the tests sign with. No error may show the second part.
+/// The key that the tests sign with. No error may show the secret.
 const KEY_ID: &str = "AKIATEST";
 const SECRET: &str = "hunter2/hunter2+hunter2";
 

@@ -208,7 +208,7 @@ fn attempts_end_after_the_total_time_limit() {
 
 #[test]
 fn a_refused_connection_is_unreachable_and_sends_nothing() {
-    // TCPMUX, which is never in use: a free port could be taken by another test's or program's listener.
+    // TCPMUX, which is no longer in use: a free port could be taken by another test or program a moment later.
     let place = open(&settings(1));
     let error = refused(place.put_new("a", OBJECT));
     assert_eq!(error.trouble, Trouble::Away);
