@@ -26,7 +26,7 @@ pub struct PageKeysParts {
     pub data_keys: Vec<DataKey>,
     /// Whether the caller accepts an unencrypted database, which has suite NONE only.
     pub allow_plain: bool,
-    /// Whether the caller asked for a deprecated suite by name.
+    /// Whether the caller requested a deprecated suite by name.
     pub allow_deprecated: bool,
 }
 

@@ -63,7 +63,7 @@ pub enum KeyError {
         /// The id of both databases.
         database_id: DatabaseId,
     },
-    /// The file: its id is not in the keyring file, which admits only the databases that it lists.
+    /// The file: its id is not in the keyring file, which accepts only the databases that it lists.
     NotListed {
         /// The missing id.
         database_id: DatabaseId,
