@@ -1,25 +1,25 @@
-//! Why a check could not be made. What a check finds is a `Finding`, never an error.
+//! Errors that prevent a check. A broken rule is a `Finding`, never an error.
 
 use std::{fmt, io, path::PathBuf};
 
-/// The checks could not be made.
+/// Why the checks could not be made.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum XtaskError {
-    /// The caller asked for something that does not exist.
+    /// The command line is not valid.
     Usage,
     /// A file or folder of the repository could not be read.
     Read {
-        /// Where it lies.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// What the machine said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The findings could not be printed.
     Print(io::Error),
     /// `git` could not be started.
     NoGit(io::Error),
-    /// `git` refused, mostly because the base commit is unknown.
+    /// `git` returned an error, usually because the base commit is unknown.
     Git(String),
 }
 

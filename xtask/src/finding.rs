@@ -1,19 +1,19 @@
-//! One broken rule at one place.
+//! One violation of a rule.
 
 use std::fmt;
 
-/// One broken rule, printed as `path:line: what, why`.
+/// One violation of a rule, printed as `path:line: what, why`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// The file from the root of the repository, with `/`.
+    /// The path of the file relative to the root of the repository, with `/`.
     pub path: String,
     /// The line, counted from 1 as editors do.
     pub line: usize,
     /// Whether it fails the run.
     pub severity: Severity,
-    /// What stands there.
+    /// The violation.
     pub what: String,
-    /// The reason for the rule, or the way out.
+    /// The reason for the rule, or the remedy.
     pub why: String,
 }
 
@@ -22,7 +22,7 @@ pub struct Finding {
 pub enum Severity {
     /// The run fails.
     Error,
-    /// It is listed, and no more.
+    /// The finding is listed only.
     Warning,
 }
 

@@ -1,10 +1,9 @@
 //! `cargo xtask`: the checks of this repository that no other tool makes.
 //!
-//! - no-dependencies: it has no dependencies: it is built first, and must never be the reason for a
-//!   slow start.
-//! - read-only: it only reads. What it finds, a person mends.
+//! - no-dependencies: it has no dependencies: it is built first, and must not delay the start.
+//! - read-only: it never changes a file.
 //!
-//! Format and lints are left to `cargo fmt` and `cargo clippy`.
+//! `cargo fmt` and `cargo clippy` check formatting and lints.
 #![forbid(unsafe_code)]
 
 mod error;
@@ -31,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one command; true means that nothing was found.
+/// Runs one command; returns true if there are no findings.
 fn run(arguments: &[String], out: &mut dyn Write) -> Result<bool, XtaskError> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let commits_since = match words.as_slice() {
@@ -39,7 +38,7 @@ fn run(arguments: &[String], out: &mut dyn Write) -> Result<bool, XtaskError> {
         ["tidy", "--commits", base] => Some(*base),
         _ => return Err(XtaskError::Usage),
     };
-    // CARGO_MANIFEST_DIR is where xtask was built, so the checkout does not depend on the caller's folder.
+    // CARGO_MANIFEST_DIR is the folder where xtask was built, so the checkout does not depend on the current folder.
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask is a folder of the repository");

@@ -1,28 +1,28 @@
-//! What a `Cargo.toml` says about its package and its dependencies.
+//! The package and the dependencies in a `Cargo.toml`.
 //!
 //! Only the forms that Cargo writes are read: one key per line, tables in brackets.
 
-/// A package and what it depends on.
+/// A package and its dependencies.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// The package's name.
+    /// The name of the package.
     pub package: String,
-    /// In the order of the file.
+    /// The dependencies in file order.
     pub dependencies: Vec<Dependency>,
 }
 
 /// One dependency of a package.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The package depended on, whatever this crate calls it.
+    /// The name of the package, even if the dependency is renamed.
     pub package: String,
-    /// What it is needed for.
+    /// The kind of the dependency.
     pub kind: DependencyKind,
     /// The line, counted from 1.
     pub line: usize,
 }
 
-/// What a dependency is needed for.
+/// The targets that use a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DependencyKind {
     /// The crate, or its build script.
@@ -32,7 +32,7 @@ pub enum DependencyKind {
 }
 
 impl Manifest {
-    /// Reads a manifest; none if it names no package, as a mere workspace does.
+    /// Parses a manifest; `None` if it names no package, as a workspace without a root package.
     pub fn parse(text: &str) -> Option<Self> {
         let mut package = None;
         let mut dependencies: Vec<Dependency> = Vec::new();
@@ -95,7 +95,7 @@ impl Section {
             return Self::Package;
         }
         for (table, kind) in TABLES {
-            // `target.'cfg(unix)'.dependencies` counts as well; a target has no kind of its own.
+            // `target.'cfg(unix)'.dependencies` counts as well; a target is not a separate kind.
             let Some(at) = header.find(table) else {
                 continue;
             };
@@ -114,12 +114,12 @@ impl Section {
     }
 }
 
-/// What stands between the first two quote marks.
+/// The text between the first two quotation marks.
 fn string_in(value: &str) -> Option<String> {
     value.split('"').nth(1).map(str::to_owned)
 }
 
-/// The longer names come first: they end in the shortest.
+/// The longer names come first, because they end in the shortest.
 const TABLES: &[(&str, DependencyKind)] = &[
     ("dev-dependencies", DependencyKind::Dev),
     ("build-dependencies", DependencyKind::Build),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_other_things_are_left_alone() {
+    fn other_tables_are_ignored() {
         let text = "[package]\nname = \"a\"\n[lints]\nworkspace = true\n[features]\nb = [\"c\"]\n";
         assert!(found(text).is_empty());
     }

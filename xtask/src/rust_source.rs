@@ -1,18 +1,18 @@
-//! A Rust source seen without its comments and strings: enough to find words, attributes and
-//! functions by counting brackets.
+//! A Rust source without its comments and strings, for finding words, attributes and functions by
+//! counting brackets.
 //!
-//! - same-offsets: the masked code has the length and the line ends of the text, so an offset means
-//!   both.
-//! - comments-are-blank: a comment is blank in the masked code; what a string or character literal
-//!   holds is `_`.
+//! - same-offsets: the masked code has the length and the line ends of the text, so an offset is
+//!   valid in both.
+//! - comments-are-blank: a comment is blank in the masked code; the content of a string or
+//!   character literal is replaced by `_`.
 //!
-//! It is no parser: source that does not compile may be misread, and rustc says so first.
+//! This is no parser: source that does not compile may be misread, and rustc reports it first.
 
 use std::ops::Range;
 
 mod mask;
 
-/// A Rust source and its masked twin.
+/// A Rust source in its masked form.
 pub struct RustSource {
     code: String,
     line_starts: Vec<usize>,
@@ -21,22 +21,22 @@ pub struct RustSource {
 /// One attribute, `#[..]` or `#![..]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
-    /// From `#` to behind `]`.
+    /// The range from `#` to the end of `]`.
     pub span: Range<usize>,
-    /// What stands between the brackets, without white space and with masked strings.
+    /// The text between the brackets, without white space and with masked strings.
     pub content: String,
-    /// Whether it speaks of what encloses it: `#![..]`.
+    /// Whether it applies to the enclosing item: `#![..]`.
     pub is_inner: bool,
 }
 
 /// One function that has a body.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Function<'a> {
-    /// Its name.
+    /// The name of the function.
     pub name: &'a str,
-    /// Where the word `fn` stands.
+    /// The offset of the word `fn`.
     pub start: usize,
-    /// What stands between the braces.
+    /// The range between the braces.
     pub body: Range<usize>,
 }
 
@@ -126,7 +126,7 @@ impl RustSource {
         parts
     }
 
-    /// The names of the modules that are declared here for tests only and live in other files.
+    /// The names of modules declared here for tests only whose content is in other files.
     pub fn test_module_names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for attribute in self.attributes().iter().filter(|a| is_test_only(a)) {
@@ -140,7 +140,7 @@ impl RustSource {
         names
     }
 
-    /// What stands between the braces of the item that goes on at `from`; none if `;` ends it.
+    /// The range between the braces of the item that continues at `from`; `None` if it ends in `;`.
     fn block_after(&self, from: usize) -> Option<Range<usize>> {
         match self.item_end(from)? {
             ItemEnd::Block(body) => Some(body),
@@ -148,7 +148,7 @@ impl RustSource {
         }
     }
 
-    /// The first `{..}` or `;` at or behind `from` that no other bracket encloses.
+    /// The first `{..}` or `;` at or after `from` outside all other brackets.
     fn item_end(&self, from: usize) -> Option<ItemEnd> {
         let bytes = self.code.as_bytes();
         let mut at = from;
@@ -164,7 +164,7 @@ impl RustSource {
         None
     }
 
-    /// Where the bracket at `open` is closed.
+    /// The offset of the bracket that closes the one at `open`.
     fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for (at, byte) in self.code.bytes().enumerate().skip(open) {
@@ -190,7 +190,7 @@ enum ItemEnd {
 
 fn is_test_only(attribute: &Attribute) -> bool {
     let content = attribute.content.as_str();
-    // `any(test, ..)` is compiled elsewhere too.
+    // Code under `any(test, ..)` is compiled for other configurations, too.
     content == "test" || content == "cfg(test)" || content.starts_with("cfg(all(test,")
 }
 

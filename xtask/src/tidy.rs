@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: all checks over the tree, and over commits when asked.
+//! `cargo xtask tidy`: all checks of the tree, and of commits on request.
 
 use std::{io::Write, path::Path};
 
@@ -25,9 +25,9 @@ mod unfinished;
 mod unsafe_room;
 mod unwrap_call;
 
-/// Checks the tree at `root`, and every commit after `commits_since`; true if no rule is broken.
+/// Checks the tree at `root`, and every commit after `commits_since`; returns true if there are no errors.
 ///
-/// Errors: `Read` and `Print` for the machine; `NoGit` and `Git` only when commits are asked for.
+/// Errors: `Read` and `Print` for I/O; `NoGit` and `Git` only if commits are checked.
 pub fn run(root: &Path, commits_since: Option<&str>, out: &mut dyn Write) -> Result<bool, XtaskError> {
     let tree = Tree::load(root)?;
     let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(&tree)).collect();

@@ -1,8 +1,8 @@
 //! The files of the repository, read once for all checks.
 //!
-//! - relative-slash-paths: paths are relative to the root and use `/`, whatever the machine uses.
-//! - build-output-skipped: what builds and tools leave behind is not part of the tree: what git
-//!   ignores, and what is in `SKIPPED`.
+//! - relative-slash-paths: paths are relative to the root and use `/` on every platform.
+//! - build-output-skipped: output of builds and tools is not part of the tree: ignored files of
+//!   git, and the folders in `SKIPPED`.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +13,7 @@ use std::{
 
 use crate::{error::XtaskError, rust_source::RustSource};
 
-/// The files of the repository in the order of their paths.
+/// The files of the repository, ordered by path.
 pub struct Tree {
     files: Vec<SourceFile>,
     paths: BTreeSet<String>,
@@ -21,9 +21,9 @@ pub struct Tree {
 
 /// One file of the repository.
 pub struct SourceFile {
-    /// From the root, with `/`.
+    /// The path relative to the root, with `/`.
     pub path: String,
-    /// Empty for a file that no check reads. Bytes that are not UTF-8 became U+FFFD.
+    /// The content; empty for a file that no check reads. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub text: String,
     /// The scanned source, for a `.rs` file.
     pub rust: Option<RustSource>,
@@ -52,7 +52,7 @@ impl Tree {
         Ok(Self::new(files))
     }
 
-    /// A tree of these paths and texts.
+    /// A tree with these paths and texts.
     pub fn new(files: Vec<(String, String)>) -> Self {
         let mut files: Vec<SourceFile> = files
             .into_iter()
@@ -100,18 +100,18 @@ impl SourceFile {
         Self { path, text, rust }
     }
 
-    /// The name without folders.
+    /// The file name without folders.
     pub fn name(&self) -> &str {
         self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name)
     }
 
-    /// What follows the last dot of the name, or nothing.
+    /// The part of the name after the last dot, or the empty string.
     pub fn extension(&self) -> &str {
         self.name().rsplit_once('.').map_or("", |(_, last)| last)
     }
 }
 
-/// What git tracks, or would if it were added. `None` without git, or outside a repository.
+/// Tracked files, and untracked files that git does not ignore. `None` without git, or outside a repository.
 fn files_of_git(root: &Path) -> Option<Vec<PathBuf>> {
     let listed = Command::new("git")
         .current_dir(root)
@@ -124,7 +124,7 @@ fn files_of_git(root: &Path) -> Option<Vec<PathBuf>> {
     let text = String::from_utf8_lossy(&listed.stdout).into_owned();
     let is_ours = |path: &&str| !Path::new(path).ancestors().skip(1).any(is_skipped);
     let paths: BTreeSet<PathBuf> = text.split('\0').filter(is_ours).map(|path| root.join(path)).collect();
-    // A file that was removed is listed until the removal is added; so is the folder of a submodule.
+    // A removed file is listed until the removal is staged, and so is the folder of a submodule.
     Some(paths.into_iter().filter(|path| path.is_file()).collect())
 }
 
@@ -178,11 +178,11 @@ fn is_text(path: &str) -> bool {
     TEXT_NAMES.contains(&name) || TEXT_EXTENSIONS.contains(&extension)
 }
 
-/// Folders that cargo, cargo-fuzz, npm and Python fill.
+/// Output folders of cargo, cargo-fuzz, npm and Python.
 const SKIPPED: &[&str] = &["target", "artifacts", "corpus", "node_modules", "__pycache__"];
-/// Folders whose name begins with a dot and that hold files of ours.
+/// Folders of this repository whose name begins with a dot.
 const HIDDEN_BUT_OURS: &[&str] = &[".cargo", ".ci", ".github"];
-/// Files that some check reads. Vectors and databases are not among them.
+/// Extensions of files that some check reads. Vectors and databases are not among them.
 const TEXT_EXTENSIONS: &[&str] = &["c", "h", "js", "md", "py", "rs", "sh", "sql", "toml", "ts", "yml"];
 const TEXT_NAMES: &[&str] = &["Makefile", "run"];
 
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_builds_leave_behind_is_skipped() {
+    fn build_output_is_skipped() {
         assert!(is_skipped(Path::new("/r/target")));
         assert!(is_skipped(Path::new("/r/.git")));
         assert!(!is_skipped(Path::new("/r/.ci")));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_ignores_is_not_part_of_the_tree() {
+    fn files_that_git_ignores_are_skipped() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let Some(files) = files_of_git(root) else { return };
         let below = files_below(root).unwrap();

@@ -1,5 +1,5 @@
-//! Files as a program uses them beside SQLite, without its locks: made, written, renamed, removed, each with its
-//! place in the disk's log.
+//! Files that a program uses beside SQLite, without SQLite's locks. Creation, writes, renames and
+//! removals are recorded in the disk's log.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use selenite_vfs::role::Role;
 use crate::lock_table::Handle;
 use crate::{Disk, Inode, Operation};
 
-/// An open file. It outlives its name.
+/// An open file. It remains usable after its name is removed.
 pub struct Beside {
     disk: Arc<Disk>,
     inode: Inode,
@@ -16,7 +16,7 @@ pub struct Beside {
 }
 
 impl Disk {
-    /// Opens a file; `None` where there is none.
+    /// Opens a file; `None` if it does not exist.
     #[must_use]
     pub fn open_beside(self: &Arc<Self>, path: &str) -> Option<Beside> {
         let mut state = self.lock();
@@ -27,7 +27,7 @@ impl Disk {
         Some(Beside { disk, inode, handle })
     }
 
-    /// Makes an empty file; says whether there was none.
+    /// Creates an empty file; returns whether the name was free.
     pub fn create(&self, path: &str) -> bool {
         let mut state = self.lock();
         let is_new = !state.names.contains_key(path);
@@ -37,8 +37,8 @@ impl Disk {
         is_new
     }
 
-    /// Gives a file another name, which another file loses; says whether there was one. The name is on the disk once
-    /// its folder is synced.
+    /// Renames a file, replacing any file of the new name; returns whether it existed. The new name
+    /// is durable once its folder is synced.
     pub fn rename(&self, from: &str, to: &str) -> bool {
         let mut state = self.lock();
         let Some(inode) = state.names.remove(from) else {
@@ -59,17 +59,17 @@ impl Disk {
         true
     }
 
-    /// Takes a file's name away; says whether there was one. As [`Disk::rename`].
+    /// Removes a file's name; returns whether it existed. The removal is durable as with [`Disk::rename`].
     pub fn unlink(&self, path: &str) -> bool {
         self.lock().delete(path, false).is_ok()
     }
 
-    /// Has all names on the disk.
+    /// Makes all names durable.
     pub fn sync_folder(&self) {
         self.lock().log.push(Operation::SyncFolder);
     }
 
-    /// The names that there are.
+    /// All existing names.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.lock().names.keys().cloned().collect()
@@ -77,19 +77,19 @@ impl Disk {
 }
 
 impl Beside {
-    /// Which file it is.
+    /// The file's inode.
     #[must_use]
     pub fn inode(&self) -> Inode {
         self.inode
     }
 
-    /// Reads; answers how many bytes there were.
+    /// Reads into `out` and returns the number of bytes read.
     #[must_use]
     pub fn read(&self, out: &mut [u8], offset: u64) -> usize {
         self.disk.lock().read(self.inode, out, offset).unwrap_or(0)
     }
 
-    /// How long it is.
+    /// The file's size in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         let state = self.disk.lock();
@@ -99,16 +99,16 @@ impl Beside {
     /// Writes.
     ///
     /// # Errors
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn write(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
         let written = self.disk.lock().write(self.inode, bytes, offset);
         written.map_err(|_| std::io::ErrorKind::StorageFull.into())
     }
 
-    /// Cuts it, or makes it longer by zeros.
+    /// Truncates the file, or extends it with zeros.
     ///
     /// # Errors
-    /// Where the disk is full.
+    /// If the disk is full.
     pub fn set_size(&self, size: u64) -> std::io::Result<()> {
         let now = self.size();
         if size > now {
@@ -118,9 +118,9 @@ impl Beside {
         cut.map_err(|code| std::io::Error::other(code.to_string()))
     }
 
-    /// Has what was written on the disk.
+    /// Makes the written bytes durable.
     pub fn sync(&self) {
-        // A planted bug that ignores syncs ignores it, too.
+        // A disk with the planted bug of ignored syncs ignores this one, too.
         let _ = self.disk.lock().sync(self.inode, false);
     }
 }
@@ -137,7 +137,7 @@ mod tests {
     use crate::{Namespace, Replay, Tear};
 
     #[test]
-    fn a_file_that_takes_anothers_name_is_it_or_the_other_after_a_crash() {
+    fn a_rename_over_a_file_is_atomic_in_a_crash() {
         let disk = Disk::new();
         assert!(disk.create("/old") && disk.create("/new") && !disk.create("/new"));
         disk.sync_folder();

@@ -1,8 +1,8 @@
-//! A call that reached the disk, for tests that assert the shape of the I/O.
+//! A call that reached the disk, for tests of the I/O pattern.
 
 use selenite_vfs::role::Role;
 
-/// What was asked for.
+/// The kind of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Call {
     /// xOpen.
@@ -27,19 +27,19 @@ pub enum Call {
     Delete,
     /// `SQLITE_FCNTL_SIZE_HINT` or `SQLITE_FCNTL_CHUNK_SIZE`.
     SizeHint,
-    /// `SQLITE_FCNTL_MMAP_SIZE` with anything but 0.
+    /// `SQLITE_FCNTL_MMAP_SIZE` with any value other than 0.
     Mmap,
 }
 
 /// One call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallRecord {
-    /// What was asked for.
+    /// The kind of the call.
     pub call: Call,
-    /// Of which file.
+    /// The role of the file.
     pub role: Role,
-    /// Where; of other calls 0.
+    /// The offset in the file; 0 for calls without one.
     pub offset: u64,
-    /// How much; of other calls 0.
+    /// The number of bytes; 0 for calls without one.
     pub size: usize,
 }

@@ -1,11 +1,11 @@
-//! A file's bytes: sparse, and cheap to copy.
+//! The bytes of a file: sparse, and cheap to copy.
 //!
-//! - zeros-beyond-end: bytes beyond the end are zero in the last chunk, so that a file that grows
-//!   again shows zeros.
+//! - zeros-beyond-end: bytes of the last chunk beyond the end are zero, so that a file that is
+//!   extended again contains zeros there.
 
 use std::sync::Arc;
 
-/// What a file holds. A copy shares all chunks until one of the two is written.
+/// The content of a file. A copy shares all chunks until either copy is written.
 #[derive(Clone, Default, Debug)]
 pub struct Content {
     size: u64,
@@ -19,7 +19,7 @@ impl Content {
         self.size
     }
 
-    /// Fills `out`, with zeros beyond the end, and answers how many bytes there were.
+    /// Fills `out`, with zeros beyond the end, and returns the number of bytes before the end.
     pub fn read(&self, out: &mut [u8], offset: u64) -> usize {
         let known = to_usize(self.size.saturating_sub(offset)).min(out.len());
         out[known..].fill(0);
@@ -37,7 +37,7 @@ impl Content {
         known
     }
 
-    /// Writes `data`, growing where needed.
+    /// Writes `data`, extending the file if necessary.
     pub fn write(&mut self, data: &[u8], offset: u64) {
         let start = to_usize(offset);
         self.grow(offset + to_u64(data.len()));
@@ -51,7 +51,7 @@ impl Content {
         }
     }
 
-    /// Cuts or grows.
+    /// Truncates or extends the file.
     pub fn truncate(&mut self, size: u64) {
         if size >= self.size {
             self.grow(size);
@@ -93,12 +93,12 @@ impl From<&[u8]> for Content {
     }
 }
 
-/// Offsets in memory.
+/// Converts an offset or size in memory.
 pub(crate) fn to_usize(number: u64) -> usize {
     usize::try_from(number).expect("a file in memory is smaller than the address space")
 }
 
-/// Sizes in memory.
+/// Converts a size in memory.
 pub(crate) fn to_u64(number: usize) -> u64 {
     u64::try_from(number).expect("a size in memory has at most 64 bits")
 }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_cut_and_grown_again_shows_zeros() {
+    fn a_file_truncated_and_extended_contains_zeros() {
         let mut content = Content::from([7_u8; 10_000].as_slice());
         content.truncate(5000);
         content.write(&[9], 9000);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_does_not_follow_its_original() {
+    fn a_copy_is_independent_of_its_original() {
         let mut content = Content::from(b"before".as_slice());
         let copy = content.clone();
         content.write(b"after!", 0);

@@ -1,70 +1,70 @@
-//! Where a machine stops, and what of the last unsynced writes it had done by then.
+//! The points at which a machine can crash, and the state of unsynced writes at that time.
 
 use crate::random::{Random, seed_of};
 use crate::{Inode, Operation};
 
-/// A crash after that many operations of a log.
+/// A crash after some operations of a log.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CrashPoint {
-    /// How many operations were begun.
+    /// How many operations had begun.
     pub position: usize,
-    /// What became of those that were not synced.
+    /// The state of the operations that were not synced.
     pub tear: Tear,
 }
 
-/// What became of the operations that were not synced.
+/// The state of the operations that were not synced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tear {
-    /// All were done: the process stopped, not the machine.
+    /// All were completed: the process crashed, not the machine.
     All,
-    /// None was.
+    /// None was completed.
     None,
-    /// All were but the last, a write, of which only so many first bytes were.
+    /// All were completed but the last, a write, of which only this many first bytes were written.
     Head(usize),
-    /// All were but the last, a write, of which so many first bytes were not.
+    /// All were completed but the last, a write, of which this many first bytes were not written.
     Tail(usize),
-    /// Each was, or was not: by this seed.
+    /// Each was completed or not, at random with this seed.
     Subset(u64),
-    /// Of every sector, the writes to it were done up to some: by this seed.
+    /// For each sector, a random number of the writes to it was completed, in order, with this seed.
     Sectors(u64),
-    /// As with `Sectors`, but of a sector to which a write was under way the bytes that it writes are others, or,
-    /// without powersafe overwrite, all of its bytes.
+    /// As `Sectors`, but an incomplete write also damages its sector: the bytes that it writes or,
+    /// without powersafe overwrite, all bytes of the sector.
     Damaged {
-        /// By this seed.
+        /// The seed of the random choices.
         seed: u64,
-        /// Of so many bytes.
+        /// The size of a sector in bytes.
         sector_size: u32,
-        /// Whether what was not being written is kept.
+        /// Whether bytes outside the write are kept.
         powersafe: bool,
     },
 }
 
-/// What a power failure damages.
+/// The damage that a power failure does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damage {
-    /// The size of a sector.
+    /// The size of a sector in bytes.
     pub sector_size: u32,
-    /// Whether only what was being written is damaged, not the rest of its sector.
+    /// Whether only the bytes being written are damaged, not the rest of the sector.
     pub powersafe: bool,
 }
 
-/// How many tears are tried at one operation.
+/// The number of tears that are tried at one operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Density {
-    /// Cuts through a write.
+    /// Cuts of a write.
     pub cuts: u64,
     /// Subsets of operations, and as many of sectors.
     pub subsets: u64,
 }
 
 impl Density {
-    /// Enough for a scenario of some hundred operations.
+    /// Enough for a scenario of several hundred operations.
     pub const USUAL: Self = Self { cuts: 3, subsets: 2 };
-    /// For a scenario of some ten.
+    /// For a scenario of several ten operations.
     pub const DENSE: Self = Self { cuts: 24, subsets: 12 };
 }
 
-/// All crash points of a log that concern files with a name.
+/// All crash points of a log that affect named files.
 #[must_use]
 pub fn enumerate(log: &[Operation], density: Density, damage: Option<Damage>, seed: u64) -> Vec<CrashPoint> {
     let mut points = Vec::new();
@@ -95,8 +95,9 @@ pub fn enumerate(log: &[Operation], density: Density, damage: Option<Damage>, se
     points
 }
 
-/// In the first bytes, where magics are; at a sector's end, and anywhere. SQLite assumes that a disk writes a sector
-/// from either end (sqlite.org/atomiccommit.html#_hardware_assumptions).
+/// Adds cuts in the first bytes, where magic numbers are, at the ends of sectors, and anywhere.
+/// SQLite assumes that a disk writes a sector from either end
+/// (sqlite.org/atomiccommit.html#_hardware_assumptions).
 fn add_cuts(tears: &mut Vec<Tear>, size: usize, count: u64, random: &mut Random) {
     let size_of = crate::content::to_u64(size);
     if count > 0 && size > HEAD_SIZE {
@@ -120,7 +121,7 @@ fn add_cuts(tears: &mut Vec<Tear>, size: usize, count: u64, random: &mut Random)
     }
 }
 
-/// The files of a log that were not made without a name.
+/// The files of a log that have a name.
 struct Named(Vec<Inode>);
 
 impl Named {
@@ -139,8 +140,8 @@ impl Named {
     }
 }
 
-/// The longest magic is that of a superblock.
+/// The size of the longest magic number, that of a superblock.
 const HEAD_SIZE: usize = 16;
 const HEAD_SIZE_U64: u64 = 16;
-/// What a disk writes in one piece.
+/// The unit in which a disk writes.
 pub(crate) const SECTOR_SIZE: u64 = 512;

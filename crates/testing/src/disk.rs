@@ -1,4 +1,4 @@
-//! A disk in memory: files, their locks, a log of all that was done, and what a test wants to go wrong.
+//! A disk in memory: files, their locks, a log of all operations, and injected faults.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,17 +14,18 @@ use crate::lock_table::{Handle, LockTable};
 use crate::shm_table::ShmTable;
 use crate::{Call, CallRecord, Content, Fault, Image, Inode, Operation};
 
-/// Changes bytes on their way to or from the disk: a planted bug. It is shown what SQLite did through the spy.
+/// Changes bytes on their way to or from the disk: a planted bug. Its last argument is what SQLite
+/// did through the spy.
 pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8], &[Tapped]) + Send + Sync>;
 
-/// A disk. Connections of several threads may share it.
+/// A disk in memory. Connections of several threads may share it.
 #[derive(Default)]
 pub struct Disk {
     state: Mutex<State>,
     origin: Vec<Origin>,
 }
 
-/// A file that was there from the start.
+/// A file that existed from the start.
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) path: String,
@@ -33,7 +34,7 @@ pub(crate) struct Origin {
     pub(crate) content: Content,
 }
 
-/// A write that is done later: see [`Failure::Late`].
+/// A delayed write: see [`Failure::Late`].
 pub(crate) type Late = (Inode, Handle, u64, Vec<u8>);
 
 #[derive(Default)]
@@ -63,29 +64,29 @@ pub(crate) struct Node {
     pub(crate) has_name: bool,
 }
 
-/// A read or write as SQLite made it, above Selenite: see [`crate::spy`].
+/// A read or write as SQLite requested it, above Selenite: see [`crate::spy`].
 #[derive(Clone, Debug)]
 pub struct Tapped {
-    /// A read or a write.
+    /// Read or write.
     pub call: Call,
-    /// Of which file.
+    /// The role of the file.
     pub role: Role,
-    /// Where.
+    /// The offset in the file.
     pub offset: u64,
-    /// What: of a read, what SQLite was given in a buffer that was full of [`BUFFER_BYTE`].
+    /// The bytes. For a read: the buffer, initially full of [`BUFFER_BYTE`], as SQLite received it.
     pub data: Arc<[u8]>,
-    /// How SQLite was answered.
+    /// The result that SQLite received.
     pub answer: Result<(), Code>,
 }
 
-/// Neither zero nor likely in a database.
+/// A byte other than zero, and unlikely in a database.
 pub const BUFFER_BYTE: u8 = 0xb5;
 
 thread_local! {
     static CURRENT: RefCell<Vec<Arc<Disk>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// As long as this lives, the thread's files are on that disk.
+/// While this value lives, the files of the thread are on the entered disk.
 pub struct Entered(());
 
 impl Drop for Entered {
@@ -101,7 +102,7 @@ impl Disk {
         Arc::new(Self::default())
     }
 
-    /// A disk with these files, all of them synced.
+    /// A disk with the files of an image, all of them synced.
     #[must_use]
     pub fn of_image(image: &Image) -> Arc<Self> {
         let mut disk = Self::default();
@@ -119,17 +120,17 @@ impl Disk {
         Arc::new(disk)
     }
 
-    /// Makes it this thread's disk.
+    /// Makes this the disk of the current thread.
     #[must_use]
     pub fn enter(self: &Arc<Self>) -> Entered {
         CURRENT.with_borrow_mut(|disks| disks.push(self.clone()));
         Entered(())
     }
 
-    /// This thread's disk.
+    /// The disk of the current thread.
     ///
     /// # Errors
-    /// `CANTOPEN` where it has none.
+    /// `CANTOPEN` if the thread has none.
     pub fn of_thread() -> Result<Arc<Self>, Code> {
         Self::current()
     }
@@ -138,7 +139,7 @@ impl Disk {
         CURRENT.with_borrow(|disks| disks.last().cloned()).ok_or(Code::CANTOPEN)
     }
 
-    /// Its named files as a program sees them now.
+    /// The named files in the state that a program sees now.
     #[must_use]
     pub fn image(&self) -> Image {
         let state = self.lock();
@@ -149,7 +150,7 @@ impl Disk {
         Image { files: files.collect() }
     }
 
-    /// A file's bytes, as another program that opens it beside SQLite reads them.
+    /// The bytes of a file, as another program reads them that opens it beside SQLite.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let state = self.lock();
@@ -157,20 +158,20 @@ impl Disk {
         Some(state.nodes.get(inode)?.content.to_vec())
     }
 
-    /// Removes a file, as another program would beside SQLite; says whether it was there. Its name is
-    /// gone from the disk once its folder is synced.
+    /// Removes a file, as another program would beside SQLite; returns whether it existed. The
+    /// removal is durable once the folder is synced.
     pub fn remove(&self, path: &str) -> bool {
         self.lock().delete(path, true).is_ok()
     }
 
-    /// Syncs a file, as another program would beside SQLite; says whether it was there.
+    /// Syncs a file, as another program would beside SQLite; returns whether it existed.
     pub fn sync(&self, path: &str) -> bool {
         let mut state = self.lock();
         let inode = state.names.get(path).copied();
         inode.is_some_and(|inode| state.sync(inode, false).is_ok())
     }
 
-    /// Leaves the WAL index as a process does that dies between both copies of its header.
+    /// Leaves the WAL index in the state of a process that crashes between writing the two copies of its header.
     pub fn tear_index(&self, path: &str) {
         let mut state = self.lock();
         let inode = state.names[path];
@@ -179,19 +180,19 @@ impl Disk {
         }
     }
 
-    /// What was done to it.
+    /// The log of all operations.
     #[must_use]
     pub fn log(&self) -> Vec<Operation> {
         self.lock().log.clone()
     }
 
-    /// How much that is.
+    /// The number of operations in the log.
     #[must_use]
     pub fn position(&self) -> usize {
         self.lock().log.len()
     }
 
-    /// Keeps a record of calls from now on, and forgets the one before.
+    /// Starts recording calls, and discards the previous record.
     pub fn watch(&self) {
         self.lock().calls = Some(Vec::new());
     }
@@ -202,18 +203,18 @@ impl Disk {
         self.lock().calls.clone().unwrap_or_default()
     }
 
-    /// What SQLite read and wrote through the spy.
+    /// All reads and writes that SQLite made through the spy.
     #[must_use]
     pub fn tapped(&self) -> Vec<Tapped> {
         self.lock().tap.clone()
     }
 
-    /// Makes calls fail.
+    /// Adds a fault.
     pub fn inject(&self, fault: Fault) {
         self.lock().faults.add(fault);
     }
 
-    /// Ends all faults.
+    /// Removes all faults and the limit.
     pub fn heal(&self) {
         let mut state = self.lock();
         state.faults.clear();
@@ -226,39 +227,39 @@ impl Disk {
         self.lock().faults.hits()
     }
 
-    /// From now on its files can't grow beyond that many bytes together: SQLITE_FULL.
+    /// Limits the total size of the files to `capacity` bytes; beyond it, writes fail with SQLITE_FULL.
     pub fn limit(&self, capacity: u64) {
         self.lock().capacity = Some(capacity);
     }
 
-    /// How many bytes its files have together.
+    /// The total size of the files in bytes.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.lock().used()
     }
 
-    /// Promises no powersafe overwrite (sqlite.org/psow.html), which it does otherwise: a write may
-    /// damage all of a sector of that size.
+    /// Withdraws the promise of powersafe overwrite (sqlite.org/psow.html): a write may now damage
+    /// all of a sector of the given size.
     pub fn forbid_powersafe_overwrite(&self, sector_size: u32) {
         self.lock().damaged_sector = Some(sector_size);
     }
 
-    /// A planted bug: syncs of these files are answered and not done.
+    /// A planted bug: syncs of these files succeed without effect.
     pub fn ignore_syncs(&self, role: Role) {
         self.lock().ignored_syncs.push(role);
     }
 
-    /// For databases larger than this machine's memory: bytes of the database written there are not kept.
+    /// For databases larger than this machine's memory: bytes of the database written in this range are not kept.
     pub fn forget(&self, range: Range<u64>) {
         self.lock().forgotten = range;
     }
 
-    /// A planted bug: changes what is read.
+    /// A planted bug: changes the bytes of reads.
     pub fn shim_reads(&self, shim: Shim) {
         self.lock().read_shim = Some(shim);
     }
 
-    /// A planted bug: changes what is written.
+    /// A planted bug: changes the bytes of writes.
     pub fn shim_writes(&self, shim: Shim) {
         self.lock().write_shim = Some(shim);
     }
@@ -267,10 +268,10 @@ impl Disk {
         self.lock().tap.push(tapped);
     }
 
-    /// Changes a file behind everyone's back.
+    /// Changes a file without any call of the VFS.
     ///
     /// # Panics
-    /// If there is no such file: a test that names it knows that there is.
+    /// If there is no such file.
     pub fn tamper(&self, path: &str, edit: impl FnOnce(&mut Content)) {
         let mut state = self.lock();
         let inode = state.names.get(path).copied();
@@ -291,7 +292,7 @@ impl Disk {
 }
 
 impl State {
-    /// Counts a call, and makes it fail if it is to.
+    /// Counts a call, and returns its failure if a fault applies.
     pub(crate) fn enter(&mut self, call: Call, role: Role, offset: u64, size: usize) -> Result<(), Failure> {
         if let Some(calls) = &mut self.calls {
             calls.push(CallRecord {

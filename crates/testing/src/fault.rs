@@ -1,4 +1,4 @@
-//! A call that fails.
+//! Faults: calls that fail.
 
 use selenite_vfs::ffi::Code;
 use selenite_vfs::role::Role;
@@ -8,13 +8,13 @@ use crate::Call;
 /// Makes calls of one kind fail.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Which.
+    /// The kind of call.
     pub call: Call,
-    /// Of which files; `None` for all.
+    /// The role of the files; `None` for all.
     pub role: Option<Role>,
-    /// How many of them go well before.
+    /// The number of calls that succeed first.
     pub after: u64,
-    /// How many then fail.
+    /// The number of calls that then fail.
     pub times: u64,
     /// How they fail.
     pub failure: Failure,
@@ -23,22 +23,22 @@ pub struct Fault {
 /// How a call fails.
 #[derive(Clone, Copy, Debug)]
 pub enum Failure {
-    /// Nothing is done.
+    /// Fails without effect.
     Code(Code),
-    /// A write that stops in the middle.
+    /// A write that stops halfway.
     PartialWrite(Code),
-    /// A write that is done wholly, and reported as failed.
+    /// A write that is completed, and reported as failed.
     Landed(Code),
-    /// A read that answers no byte, as at the end of the file.
+    /// A read that returns no bytes, as at the end of the file.
     ShortRead,
-    /// A planted bug: a write that is answered as if all were well, and not done.
+    /// A planted bug: a write that is reported as successful, and has no effect.
     Lost,
-    /// A planted bug: a write that is answered at once, and done behind the next write to that file through another
-    /// opening of it.
+    /// A planted bug: a write that is reported at once, and performed after the next write to that
+    /// file through another open handle.
     Late,
 }
 
-/// What SQLite is told of a fault.
+/// The code that SQLite receives for a fault.
 pub(crate) fn code_of(failure: Failure) -> Code {
     match failure {
         Failure::Code(code) | Failure::PartialWrite(code) | Failure::Landed(code) => code,
@@ -47,7 +47,7 @@ pub(crate) fn code_of(failure: Failure) -> Code {
     }
 }
 
-/// What is known of the faults that were set.
+/// The active faults, each with its number of calls, and the number of failures.
 #[derive(Default)]
 pub(crate) struct Faults {
     set: Vec<(Fault, u64)>,
@@ -68,7 +68,7 @@ impl Faults {
         self.hits
     }
 
-    /// Counts a call, and says whether it fails.
+    /// Counts a call, and returns its failure if a fault applies.
     pub(crate) fn meet(&mut self, call: Call, role: Role) -> Option<Failure> {
         let mut failure = None;
         for (fault, seen) in &mut self.set {

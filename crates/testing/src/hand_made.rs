@@ -1,4 +1,4 @@
-//! A backup archive made by hand, object by object: for what no writer of ours would write.
+//! A backup archive assembled object by object, for tests with archives that our writer does not produce.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ use selenite_format::anchor::Mark;
 use selenite_format::archive::{Base, Begun, Facts};
 use selenite_keyring::{AgeRecipient, Unlocked, archive_recipient, os_random};
 
-/// An archive, whole or not.
+/// An archive, complete or not.
 pub struct HandMade {
-    /// Its key.
+    /// The archive key.
     pub key: ArchiveKey,
-    /// What opens it.
+    /// The content of the object `begun`, with the wrapped archive key.
     pub begun: Begun,
-    /// What its manifest will say.
+    /// The content of the manifest.
     pub facts: Facts,
-    /// Its objects.
+    /// The objects of the archive.
     pub objects: BTreeMap<Part, Vec<u8>>,
 }
 
-/// Pages side by side, by ascending number.
+/// Pages of one block, by ascending number.
 pub type Pages<'a> = &'a [(u32, Mark, &'a [u8])];
 
 impl HandMade {
-    /// One of the database that `unlocked` is of, with nothing but what opens it.
+    /// An archive of the database of `unlocked`, with the `begun` object only.
     ///
     /// # Panics
-    /// Where a recipient takes a plugin.
+    /// If a recipient requires a plugin.
     #[must_use]
     pub fn begin(unlocked: &Unlocked, made: u64, recipients: &[AgeRecipient]) -> Self {
         let archive_id = ArchiveId(drawn());
@@ -72,16 +72,16 @@ impl HandMade {
         made
     }
 
-    /// Its name.
+    /// The archive's name.
     #[must_use]
     pub fn name(&self) -> ArchiveName {
         ArchiveName::new(self.begun.made, self.begun.archive_id)
     }
 
-    /// What another that rests on it says of it.
+    /// The reference to this archive in one that is based on it.
     ///
     /// # Panics
-    /// Without a manifest.
+    /// If there is no manifest.
     #[must_use]
     pub fn as_base(&self) -> Base {
         Base {
@@ -90,10 +90,10 @@ impl HandMade {
         }
     }
 
-    /// Re-encrypts what opens it, as `begun` says.
+    /// Replaces the `begun` object by the encoding of `begun`.
     ///
     /// # Panics
-    /// Where that has no form.
+    /// If that cannot be encoded.
     pub fn seal_begun(&mut self) {
         let bytes = self.begun.encode(|maced| self.key.mac(maced)).expect("a form");
         self.facts.begun = sha256(&bytes);
@@ -103,7 +103,7 @@ impl HandMade {
     /// Adds a part with these blocks, and its index.
     ///
     /// # Panics
-    /// Where it has no room for them.
+    /// If the part has no room for them.
     pub fn part(&mut self, blocks: &[Pages<'_>]) {
         let number = u32::try_from(self.facts.parts.len()).expect("a few parts");
         let mut packer = Packer::new(CompressionLevel::default()).expect("zstd has this level");
@@ -131,16 +131,16 @@ impl HandMade {
         self.objects.insert(Part::Index(number), sealed);
     }
 
-    /// Seals the manifest, as `facts` says.
+    /// Seals the manifest with the content of `facts`.
     pub fn finish(&mut self) {
         let bytes = self.facts.encode();
         self.finish_with(&bytes);
     }
 
-    /// Seals a manifest of these bytes.
+    /// Seals a manifest with these bytes.
     ///
     /// # Panics
-    /// Where a part has no room for them.
+    /// If a part has no room for them.
     pub fn finish_with(&mut self, facts: &[u8]) {
         let mut packer = Packer::new(CompressionLevel::default()).expect("zstd has this level");
         let (mut content, mut packed) = (PartWriter::default(), Vec::new());
@@ -152,10 +152,10 @@ impl HandMade {
         self.objects.insert(Part::Manifest, sealed);
     }
 
-    /// Puts all of it where its name says.
+    /// Writes all objects to their names at the destination.
     ///
     /// # Panics
-    /// Where there is one.
+    /// If one of the names exists.
     pub fn put(&self, destination: &dyn Destination) {
         for (part, bytes) in &self.objects {
             let key = object_key(self.begun.database_id, &self.name(), *part);
@@ -163,17 +163,17 @@ impl HandMade {
         }
     }
 
-    /// The name of one of its objects.
+    /// The name of an object of the archive.
     #[must_use]
     pub fn object(&self, part: Part) -> String {
         object_key(self.begun.database_id, &self.name(), part)
     }
 }
 
-/// A manifest sealed once more, as who has the archive's key alone can: a recipient.
+/// Reseals a manifest without the origin key, as a recipient can who has the archive key alone.
 ///
 /// # Panics
-/// Where it does not open.
+/// If it cannot be opened.
 #[must_use]
 pub fn forged_manifest(key: ArchiveKey, sealed: Vec<u8>) -> Vec<u8> {
     let key = key.without_origin();

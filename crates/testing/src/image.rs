@@ -1,4 +1,4 @@
-//! What is on a disk: its named files.
+//! An image of a disk: its named files.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::Content;
 /// The named files of a disk. A nameless file does not outlive its process.
 #[derive(Clone, Default, Debug)]
 pub struct Image {
-    /// By path.
+    /// Role and content by path.
     pub files: BTreeMap<String, (Role, Content)>,
 }
 
 impl Image {
-    /// A file's bytes.
+    /// The bytes of a file.
     ///
     /// # Panics
-    /// If there is no such file: a test that names it knows that there is.
+    /// If there is no such file.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Vec<u8> {
         let found = self.files.get(path).map(|(_, content)| content.to_vec());
@@ -25,7 +25,7 @@ impl Image {
         found.unwrap_or_default()
     }
 
-    /// Changes a file's bytes.
+    /// Changes the content of a file.
     pub fn edit(&mut self, path: &str, edit: impl FnOnce(&mut Content)) {
         let (_, content) = self
             .files

@@ -1,34 +1,34 @@
-//! Someone who comes between two calls that reach the disk: what another process may do at that moment, done then.
+//! Runs a task of a test between two calls that reach the disk: an action of another process at that moment.
 //!
-//! - once-before-the-call: it comes before the call, while no lock of the disk is held, and at most
-//!   once. Its own calls count as no one's.
-//! - never-where-others-wait: it does not come where another process would have to wait: SQLite
-//!   sleeps then, and here no one would wake.
+//! - once-before-the-call: the task runs before the call, while no lock of the disk is held, and at
+//!   most once. Its own calls are not counted.
+//! - never-where-others-wait: the task does not run where another process would have to wait:
+//!   SQLite would then sleep, and no other process exists that could end the wait.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What is done.
+/// The task.
 type IntruderTask = Box<dyn FnOnce()>;
 
 thread_local! {
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
-    /// Why it panicked: on its way through SQLite no one would hear of that.
+    /// The panic of the task, kept here because SQLite would discard it.
     static PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
 }
 
 struct Waiting {
-    /// Calls of this thread that come before.
+    /// Remaining calls of this thread before the task.
     before: u64,
     work: IntruderTask,
 }
 
-/// As long as this lives, someone waits to come between this thread's calls.
+/// While this value lives, the task is scheduled between calls of this thread.
 pub struct Intruder(());
 
 impl Intruder {
-    /// Does `work` once, when that many more calls of this thread have reached a disk.
+    /// Schedules `work` to run once, after `count` more calls of this thread have reached a disk.
     #[must_use]
     pub fn after(count: u64, work: impl FnOnce() + 'static) -> Self {
         let work = Box::new(work);
@@ -36,10 +36,10 @@ impl Intruder {
         Self(())
     }
 
-    /// Waits no longer, and says whether it came.
+    /// Cancels the task, and returns whether it ran.
     ///
     /// # Panics
-    /// If its work did.
+    /// If the task panicked.
     #[must_use]
     pub fn end(self) -> bool {
         if let Some(panic) = PANIC.take() {
@@ -55,7 +55,7 @@ impl Drop for Intruder {
     }
 }
 
-/// A call is about to reach the disk.
+/// Runs the task if it is due; called before each call that reaches the disk.
 pub(crate) fn come() {
     let due = WAITING.with_borrow_mut(|waiting| {
         if let Some(waiting) = waiting
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_once_and_its_own_calls_are_not_counted() {
+    fn the_task_runs_once_and_its_own_calls_are_not_counted() {
         let seen = Rc::new(Cell::new(0));
         let count = seen.clone();
         let intruder = Intruder::after(2, move || {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "heard of")]
-    fn its_panic_is_heard_of() {
+    fn a_panic_of_the_task_is_reported() {
         let intruder = Intruder::after(0, || panic!("heard of"));
         come();
         let _ = intruder.end();

@@ -1,4 +1,4 @@
-//! An identity for the databases of one test, in a folder that goes with it.
+//! An identity for the databases of one test, in a folder that is removed with it.
 
 use std::path::PathBuf;
 
@@ -17,10 +17,10 @@ impl KeyFile {
         Self::holding("raw", &[byte; 32])
     }
 
-    /// A file of the kind that a spec names: `raw`, `age`, `passphrase`.
+    /// A file with an identity of the given kind: `raw`, `age`, `passphrase`.
     ///
     /// # Panics
-    /// If there is nowhere to write it.
+    /// If the file cannot be written.
     #[must_use]
     pub fn holding(kind: &'static str, contents: &[u8]) -> Self {
         let folder = tempfile::tempdir().expect("tests have a folder for temporary files");
@@ -29,13 +29,13 @@ impl KeyFile {
         file
     }
 
-    /// Where it is.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("key")
     }
 
-    /// As a URI names it.
+    /// The identity in the form of a URI parameter.
     #[must_use]
     pub fn spec(&self) -> String {
         format!("{}:{}", self.kind, self.path().display())

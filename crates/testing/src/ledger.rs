@@ -1,4 +1,4 @@
-//! A workload that knows what it has written: its contents follow from the number of its commits.
+//! A workload whose expected contents follow from the number of its commits.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::content::to_usize;
 use crate::random::{Random, seed_of};
 
-/// Every commit adds entries, takes old ones away, and changes one row of state.
+/// A workload in which each commit adds entries, deletes old entries, and changes one row of state.
 #[derive(Clone, Copy, Debug)]
 pub struct Ledger {
-    /// Entries a commit.
+    /// Entries per commit.
     pub parts: u64,
-    /// About how large an entry is.
+    /// Approximate size of an entry in bytes.
     pub body_size: u64,
-    /// The commits of which entries are kept.
+    /// The number of commits whose entries are kept.
     pub window: u64,
 }
 
-/// Why a ledger is not as it should be.
+/// Why the contents of a ledger are wrong.
 #[derive(Debug, PartialEq)]
 pub enum Problem {
-    /// SQLite, or the VFS, said so.
+    /// SQLite or the VFS reported an error.
     Refused(rusqlite::Error),
-    /// No one said so: a row is missing, too much, or differs.
+    /// No error was reported, but a row is missing, superfluous, or different.
     Wrong(String),
 }
 
@@ -49,17 +49,17 @@ impl From<Problem> for String {
 }
 
 impl Ledger {
-    /// A little of everything: some pages a commit, some with overflow pages.
+    /// A small workload: several pages per commit, some with overflow pages.
     pub const SMALL: Self = Self {
         parts: 4,
         body_size: 700,
         window: 5,
     };
 
-    /// Commit 1: makes the tables.
+    /// Commit 1: creates the tables.
     ///
     /// # Errors
-    /// SQLite's.
+    /// Those of SQLite.
     pub fn create(&self, connection: &Connection, schemas: &[&str]) -> rusqlite::Result<()> {
         let mut sql = "BEGIN;".to_owned();
         for schema in schemas {
@@ -74,10 +74,10 @@ impl Ledger {
         connection.execute_batch("COMMIT")
     }
 
-    /// Commit `tx`, from 2.
+    /// Makes commit `tx`, which is at least 2.
     ///
     /// # Errors
-    /// SQLite's; the transaction is then rolled back.
+    /// Those of SQLite; the transaction is then rolled back.
     pub fn commit(&self, connection: &Connection, schemas: &[&str], tx: u64) -> rusqlite::Result<()> {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = schemas
@@ -85,16 +85,16 @@ impl Ledger {
             .try_for_each(|schema| self.write(connection, schema, tx))
             .and_then(|()| connection.execute_batch("COMMIT"));
         if done.is_err() && !connection.is_autocommit() {
-            // SQLite has often rolled back by itself; that this fails then is no news.
+            // SQLite may have rolled back by itself; the statement then fails.
             let _ = connection.execute_batch("ROLLBACK");
         }
         done
     }
 
-    /// What commit `tx` writes, inside the caller's transaction.
+    /// Writes the rows of commit `tx` inside the caller's transaction.
     ///
     /// # Errors
-    /// SQLite's.
+    /// Those of SQLite.
     pub fn write(&self, connection: &Connection, schema: &str, tx: u64) -> rusqlite::Result<()> {
         let mut insert = connection.prepare_cached(&format!("INSERT INTO {schema}.entry VALUES(?1, ?2, ?3, ?4)"))?;
         for part in 0..self.parts {
@@ -107,10 +107,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// Says how many commits a database holds, wholly; 0 without tables.
+    /// Returns the number of commits that a database contains completely; 0 without tables.
     ///
     /// # Errors
-    /// What is missing, too much, or wrong, and what SQLite says.
+    /// A missing, superfluous or different row, or an error of SQLite.
     pub fn check(&self, connection: &Connection, schema: &str) -> Result<u64, Problem> {
         let table: Option<String> = connection
             .query_row(
@@ -160,11 +160,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// Checks a database after a crash: that it is whole, that it holds all commits that were acknowledged and at most
-    /// one more, and that one more can be written.
+    /// Checks a database after a crash: that it is intact, that it contains all acknowledged
+    /// commits and at most one more, and that another commit can be written.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the problem.
     pub fn check_recovered(&self, connection: &Connection, schemas: &[&str], acknowledged: u64) -> Result<(), String> {
         check_integrity(connection)?;
         let seen = self.check_all(connection, schemas)?;
@@ -201,7 +201,7 @@ impl Ledger {
 
     fn entry(&self, tx: u64, part: u64) -> (Vec<u8>, i64) {
         let seed = seed_of(&[tx, part]);
-        // One in four has overflow pages.
+        // One in four entries has overflow pages.
         let size = if seed.is_multiple_of(4) {
             self.body_size * 8
         } else {
@@ -215,7 +215,7 @@ impl Ledger {
 /// `PRAGMA integrity_check` of all schemas.
 ///
 /// # Errors
-/// What it finds.
+/// The message of `integrity_check`.
 pub fn check_integrity(connection: &Connection) -> Result<(), String> {
     let found: String = connection
         .query_row("PRAGMA integrity_check(3)", [], |row| row.get(0))

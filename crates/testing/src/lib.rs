@@ -1,16 +1,17 @@
-//! The test bench: a disk in memory, below Selenite, that can crash, fail and remember.
+//! The test bench: a disk in memory, below Selenite, that can simulate crashes and faults and records all operations.
 //!
-//! [`Disk`] is the disk, [`sim`] the SQLite VFS that serves it, [`recorder`] searches what reached it, [`Replay`] makes
-//! of its log the disk that a crash would have left, and [`runner`] checks a database on every such disk.
+//! [`Disk`] is the disk and [`sim`] the SQLite VFS on it. [`recorder`] searches the bytes that
+//! reached the disk, [`Replay`] reconstructs from its log the disk after a crash, and [`runner`]
+//! checks a database on every such disk.
 //!
-//! - disk-by-thread: which disk a file is on is decided by the thread: [`Disk::enter`]. Paths do
-//!   not identify it, so that a crash image has the paths of the disk that crashed (a journal names
-//!   its super-journal by its whole path).
-//! - sector-atomicity: a sector of 512 bytes is written wholly or not at all but for the last
-//!   write, which may be torn anywhere; a write damages nothing beside it (sqlite.org/psow.html).
-//!   Nothing is promised of the order of writes between two syncs.
+//! - disk-by-thread: the thread determines the disk of a file: [`Disk::enter`]. Paths do not
+//!   identify it, so that a crash image has the paths of the disk that crashed (a journal contains
+//!   the absolute path of its super-journal).
+//! - sector-atomicity: a sector of 512 bytes is written completely or not at all, except by the
+//!   last write, which may be torn anywhere; a write damages no bytes beside it
+//!   (sqlite.org/psow.html). The order of writes between two syncs is unspecified.
 //!
-//! Only ever a dev-dependency.
+//! This crate is used as a dev-dependency only.
 #![forbid(unsafe_code)]
 
 pub mod beside;

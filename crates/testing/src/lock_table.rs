@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use selenite_vfs::ffi::LockLevel;
 
-/// An open file.
+/// An open file handle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Handle(pub u64);
 
-/// Who holds what; who holds nothing is not in it.
+/// The lock level of each handle; handles without a lock are absent.
 #[derive(Default)]
 pub struct LockTable(BTreeMap<Handle, LockLevel>);
 
 impl LockTable {
-    /// Takes a lock; `false` where another's is in the way.
+    /// Acquires a lock; `false` if a lock of another handle conflicts.
     ///
-    /// On the way to EXCLUSIVE, PENDING stays held while readers finish: new readers are kept out.
+    /// PENDING stays held while waiting for readers before EXCLUSIVE: new readers are refused.
     pub fn lock(&mut self, handle: Handle, wanted: LockLevel) -> bool {
         if self.level(handle) >= wanted {
             return true;
@@ -37,7 +37,7 @@ impl LockTable {
         true
     }
 
-    /// Gives back what is above `level`.
+    /// Lowers the lock to `level`.
     pub fn unlock(&mut self, handle: Handle, level: LockLevel) {
         if level == LockLevel::NONE {
             self.0.remove(&handle);
@@ -46,7 +46,7 @@ impl LockTable {
         }
     }
 
-    /// Whether anyone holds RESERVED or more.
+    /// Whether any handle holds RESERVED or more.
     pub fn is_reserved(&self) -> bool {
         self.0.values().any(|&level| level >= LockLevel::RESERVED)
     }
@@ -69,7 +69,7 @@ mod tests {
     const TWO: Handle = Handle(2);
 
     #[test]
-    fn one_writer_waits_for_readers_and_keeps_new_ones_out() {
+    fn a_writer_waits_for_readers_and_refuses_new_ones() {
         let mut locks = LockTable::default();
         assert!(locks.lock(ONE, LockLevel::SHARED));
         assert!(locks.lock(TWO, LockLevel::SHARED));

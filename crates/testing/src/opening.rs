@@ -1,4 +1,4 @@
-//! How a test opens a database.
+//! The settings with which a test opens a database.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::{KeyFile, sim};
 
-/// A URI to be.
+/// A URI under construction.
 #[derive(Clone, Debug)]
 pub struct Opening {
     path: String,
@@ -15,7 +15,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// An encrypted database.
+    /// The settings of an encrypted database.
     #[must_use]
     pub fn encrypted(path: &str, key: &KeyFile) -> Self {
         Self::plain(path)
@@ -23,7 +23,7 @@ impl Opening {
             .with("selenite_identity", &key.spec())
     }
 
-    /// An unencrypted database, on the disk itself.
+    /// The settings of an unencrypted database, directly on the disk.
     #[must_use]
     pub fn plain(path: &str) -> Self {
         Self {
@@ -33,14 +33,14 @@ impl Opening {
         }
     }
 
-    /// The same, through another VFS.
+    /// The same settings, with another VFS.
     #[must_use]
     pub fn through(mut self, vfs: &'static str) -> Self {
         self.vfs = vfs;
         self
     }
 
-    /// The same, with a parameter.
+    /// The same settings, with an additional parameter.
     #[must_use]
     pub fn with(mut self, key: &str, value: &str) -> Self {
         self.parameters.push((key.to_owned(), value.to_owned()));
@@ -56,7 +56,7 @@ impl Opening {
         }
     }
 
-    /// Where it is.
+    /// The path of the database.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -72,10 +72,10 @@ impl Opening {
         uri
     }
 
-    /// Opens it on the thread's disk. It does not wait for locks: a test has no time.
+    /// Opens the database on the thread's disk. It does not wait for locks: tests do not sleep.
     ///
     /// # Errors
-    /// SQLite's.
+    /// Those of SQLite.
     pub fn connect(&self) -> rusqlite::Result<Connection> {
         sim::install();
         let connection = Connection::open_with_flags(self.uri(), OpenFlags::default() | OpenFlags::SQLITE_OPEN_URI)?;
@@ -83,17 +83,17 @@ impl Opening {
         Ok(connection)
     }
 
-    /// Attaches it to a connection.
+    /// Attaches the database to a connection.
     ///
     /// # Errors
-    /// SQLite's.
+    /// Those of SQLite.
     pub fn attach(&self, connection: &Connection, schema: &str) -> rusqlite::Result<()> {
         connection.execute(&format!("ATTACH ?1 AS {schema}"), [self.uri()])?;
         Ok(())
     }
 }
 
-/// Why Selenite last refused something, in this process.
+/// The message of Selenite's last error in this process.
 #[must_use]
 pub fn last_error() -> Option<String> {
     let connection = Connection::open_in_memory().ok()?;

@@ -1,64 +1,64 @@
-//! What was done to a disk.
+//! The operations in the log of a disk.
 
 use std::sync::Arc;
 
 use selenite_vfs::role::Role;
 
-/// A file on a disk, whatever its name is now.
+/// Identifies a file on a disk, independent of its name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Inode(pub u64);
 
 /// One entry of a disk's log.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// A file was made.
+    /// A file was created.
     Create {
-        /// It.
+        /// The file.
         inode: Inode,
         /// Its path; `None` for a nameless file.
         path: Option<String>,
-        /// What it is for.
+        /// The role of the file.
         role: Role,
     },
     /// Bytes were written.
     Write {
         /// The file.
         inode: Inode,
-        /// What the file is for.
+        /// The role of the file.
         role: Role,
-        /// Where.
+        /// The offset in the file.
         offset: u64,
-        /// What.
+        /// The bytes written.
         data: Arc<[u8]>,
     },
-    /// A file was cut or grown.
+    /// A file was truncated or extended.
     Truncate {
         /// The file.
         inode: Inode,
-        /// Its size since.
+        /// The new size in bytes.
         size: u64,
     },
-    /// What was written to a file is on the disk for good.
+    /// The content of a file was made durable.
     Sync {
         /// The file.
         inode: Inode,
-        /// What the file is for.
+        /// The role of the file.
         role: Role,
     },
-    /// What was created and deleted is.
+    /// Created, renamed and deleted names were made durable.
     SyncFolder,
-    /// A file got another name, in one step with losing its own; a file that had it has none.
+    /// A file was renamed atomically; any file of the new name lost it.
     Rename {
         /// The file.
         inode: Inode,
-        /// Its name before.
+        /// The old name.
         from: String,
-        /// Its name since.
+        /// The new name.
         to: String,
     },
-    /// A name was taken away.
+    /// A name was removed.
     Delete {
-        /// The file that had it.
+        /// The file of that name.
         inode: Inode,
         /// The name.
         path: String,
@@ -66,7 +66,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The file that this is about.
+    /// The file that the operation affects.
     #[must_use]
     pub fn inode(&self) -> Option<Inode> {
         match self {
@@ -80,7 +80,7 @@ impl Operation {
         }
     }
 
-    /// For people, without the bytes.
+    /// A description for messages, without the bytes.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {

@@ -1,10 +1,10 @@
-//! Tests that run in a process of their own: what they set for their process, or count in it, concerns no other test.
+//! Tests that run in a separate process, whose settings and counters do not affect other tests.
 //!
-//! The process is the test executable again, with one test as its filter.
+//! The process runs the test executable again, with one test as its filter.
 
 use std::process::Command;
 
-/// Runs the test that begins with it in a process of its own, and goes on there only.
+/// The first statement of a test: runs the test in a separate process, and continues in that process only.
 ///
 /// For tests that set the page pool's limit, plant a bug, install another VFS, or read a counter of the process.
 #[macro_export]
@@ -17,10 +17,10 @@ macro_rules! own_process {
     };
 }
 
-/// The test of this executable that has this name, modules included, as a command.
+/// A command that runs one test of this executable by its name, modules included.
 ///
 /// # Panics
-/// If the system does not say which executable this is.
+/// If the path of the executable is unknown.
 #[must_use]
 pub fn test_command(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("the system names a process's executable"));
@@ -28,8 +28,8 @@ pub fn test_command(name: &str) -> Command {
     command
 }
 
-/// False in the process that runs the one test; elsewhere starts that process, and returns when the test has passed.
-/// `here` is the path of a function in the test.
+/// Returns false in the process that runs the one test. Elsewhere it starts that process, and
+/// returns true when the test has passed. `here` is the path of a function in the test.
 ///
 /// # Panics
 /// If the test fails.
@@ -55,13 +55,13 @@ pub fn passed_elsewhere(here: &str) -> bool {
     true
 }
 
-/// `executable::module::test::here`, without the executable and the function in the test.
+/// Removes the executable and the function in the test from `executable::module::test::here`.
 fn test_of(here: &str) -> &str {
     let (_, path) = here.split_once("::").unwrap_or(("", here));
     path.rsplit_once("::").map_or(path, |(test, _)| test)
 }
 
-/// Names the test that a process was started for.
+/// The environment variable that contains the name of the test to run.
 const TEST_VARIABLE: &str = "SELENITE_TEST_OWN_PROCESS";
 
 #[cfg(test)]

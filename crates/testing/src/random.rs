@@ -1,17 +1,17 @@
-//! Random numbers that a seed repeats: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+//! Reproducible random numbers from a seed: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 
-/// A generator.
+/// A random number generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// A generator with a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The seed of this run: `SELENITE_SEED`, or `otherwise`.
+    /// The seed of this run: `SELENITE_SEED`, or `otherwise` if that is not set.
     #[must_use]
     pub fn seed_or(otherwise: u64) -> u64 {
         std::env::var("SELENITE_SEED")
@@ -26,12 +26,12 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.draw() % end
     }
 
-    /// True in `wanted` of `of` cases.
+    /// True with probability `wanted / of`.
     pub fn chance(&mut self, wanted: u64, of: u64) -> bool {
         self.below(of) < wanted
     }
@@ -47,7 +47,7 @@ impl Random {
     }
 }
 
-/// One number made of several: a seed for a part of the whole.
+/// Combines several numbers into a seed.
 #[must_use]
 pub fn seed_of(parts: &[u64]) -> u64 {
     parts.iter().fold(0x5e1e_417e, |seed, &part| {

@@ -1,4 +1,4 @@
-//! Searches all that reached a disk, at any time and in any file, for bytes that must not be there.
+//! Searches all bytes that reached a disk, at any time and in any file, for bytes that must not appear there.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use selenite_vfs::role::Role;
 use crate::content::{to_u64, to_usize};
 use crate::{Content, Disk, Inode, Operation};
 
-/// Bytes that were found.
+/// An occurrence of bytes that were searched for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sighting {
-    /// Which of those that were searched for.
+    /// The index of the marker or word.
     pub marker: usize,
-    /// In which kind of file.
+    /// The role of the file.
     pub role: Role,
-    /// Where in it.
+    /// The offset in the file.
     pub offset: u64,
-    /// After how many operations.
+    /// The number of operations before it.
     pub position: usize,
 }
 
-/// Searches for markers, each at least [`MARKER_SIZE_MIN`] bytes long: in every file as it was after every write, so
-/// that one which came in two pieces is found, too.
+/// Searches for markers, each at least [`MARKER_SIZE_MIN`] bytes long. Each file is searched after
+/// every write, so that a marker written in two pieces is found, too.
 ///
 /// # Panics
 /// If a marker is so short that it would be found by chance.
@@ -48,7 +48,7 @@ pub fn find_markers(disk: &Disk, markers: &[&[u8]]) -> Vec<Sighting> {
     sightings
 }
 
-/// Searches for any of many words of 8 bytes.
+/// Searches for any of a set of words of 8 bytes.
 #[must_use]
 pub fn find_words(disk: &Disk, words: &HashSet<[u8; 8]>) -> Vec<Sighting> {
     let mut sightings = Vec::new();
@@ -68,7 +68,7 @@ pub fn find_words(disk: &Disk, words: &HashSet<[u8; 8]>) -> Vec<Sighting> {
     sightings
 }
 
-/// The roles of files in which a marker was seen.
+/// The roles of the files in which a marker was found.
 #[must_use]
 pub fn roles_of(sightings: &[Sighting], marker: usize) -> Vec<Role> {
     let mut roles: Vec<Role> = Vec::new();
@@ -83,7 +83,7 @@ pub fn roles_of(sightings: &[Sighting], marker: usize) -> Vec<Role> {
 /// A write: offset and bytes.
 pub type Write = (u64, Arc<[u8]>);
 
-/// What was written to files of one role.
+/// All writes to files of one role.
 #[must_use]
 pub fn writes_of(disk: &Disk, wanted: Role) -> Vec<Write> {
     let mut writes = Vec::new();
@@ -97,10 +97,10 @@ pub fn writes_of(disk: &Disk, wanted: Role) -> Vec<Write> {
     writes
 }
 
-/// Shows one write: after how many operations, in what file, where the bytes begin.
+/// A callback for one write: number of operations before it, role of the file, offset of the bytes, bytes.
 type Show<'a> = &'a mut dyn FnMut(usize, Role, u64, &[u8]);
 
-/// Shows every write with `reach` bytes of its file before and behind it, as the file is then.
+/// Calls `show` for every write, with `reach` bytes of the file before and after it in the state at that time.
 fn for_each_region(disk: &Disk, reach: usize, show: Show<'_>) {
     let mut files: BTreeMap<Inode, Content> = BTreeMap::new();
     for origin in disk.origin() {
@@ -133,5 +133,5 @@ fn for_each_region(disk: &Disk, reach: usize, show: Show<'_>) {
     }
 }
 
-/// Eight random bytes are found by chance once in 2^64 places.
+/// Eight random bytes match a given position with probability 2^-64.
 pub const MARKER_SIZE_MIN: usize = 8;

@@ -1,4 +1,4 @@
-//! The disk that a crash leaves behind, made from the log of the one that crashed.
+//! Reconstructs the disk after a crash from the log of the disk that crashed.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,24 +12,24 @@ use crate::crash_point::SECTOR_SIZE;
 use crate::random::{Random, seed_of};
 use crate::{Content, Disk, Image, Inode, Operation, Tear};
 
-/// When a name that was made or deleted is on the disk.
+/// When a created or deleted name becomes durable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Namespace {
     /// When its folder is synced, and not before (POSIX).
     AtFolderSync,
-    /// At once, as with a journaling file system whose journal is written in order.
+    /// Immediately, as on a journaling file system that writes its journal in order.
     AtOnce,
 }
 
-/// Goes forward through a log and makes the images of the crashes on the way.
+/// Moves forward through a log and constructs crash images.
 pub struct Replay<'a> {
     log: &'a [Operation],
     namespace: Namespace,
     position: usize,
     durable: State,
-    /// What is begun and not durable, in order.
+    /// Operations that have begun and are not durable, in order.
     pending: Vec<usize>,
-    /// How many operations are durable. They only grow in number, so it tells one durable state from another.
+    /// The number of durable operations. It only increases, so it identifies a durable state.
     settled: usize,
 }
 
@@ -39,18 +39,18 @@ struct State {
     files: BTreeMap<Inode, (Role, Content)>,
 }
 
-/// What of one pending operation is done.
+/// The completed part of a pending operation.
 enum Part {
     All,
     Nothing,
     Head(usize),
     Tail(usize),
-    /// Of the file's pending operations, of that number, a sector sees those before one: by this seed.
+    /// Of the file's `count` pending writes, each sector has a random number of the first ones, by this seed.
     Sectors {
         seed: u64,
         count: u64,
     },
-    /// The same; and a write under way leaves other bytes.
+    /// As `Sectors`; in addition, an incomplete write damages its bytes.
     Damaged {
         seed: u64,
         count: u64,
@@ -59,7 +59,7 @@ enum Part {
     },
 }
 
-/// The place of an operation among those pending on its file.
+/// The position of an operation among those pending on its file.
 #[derive(Clone, Copy)]
 struct Order {
     index: u64,
@@ -67,7 +67,7 @@ struct Order {
 }
 
 impl<'a> Replay<'a> {
-    /// From the start of the log, which is that of `disk`.
+    /// Starts at the beginning of `log`, the log of `disk`.
     #[must_use]
     pub fn new(disk: &Disk, log: &'a [Operation], namespace: Namespace) -> Self {
         let mut durable = State::default();
@@ -87,7 +87,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Goes on until so many operations are begun; never back.
+    /// Advances until `position` operations have begun; never moves back.
     pub fn advance(&mut self, position: usize) {
         while self.position < position {
             self.step(self.position);
@@ -95,7 +95,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The disk after a crash here, and a number that tells different ones apart.
+    /// The disk after a crash at this position, and a number that differs between different images.
     #[must_use]
     pub fn image(&self, tear: Tear) -> (Image, u64) {
         let mut state = self.durable.clone();
@@ -172,7 +172,7 @@ fn part_of(tear: Tear, operation: &Operation, number: usize, is_last: bool, orde
         Tear::Tail(size) if is_last => Part::Tail(size),
         Tear::Head(_) | Tear::Tail(_) => Part::All,
         Tear::Subset(seed) => {
-            // Some crashes lose little, some nearly all.
+            // Some crashes lose little, others nearly everything.
             let kept = [1, 4, 7][to_usize(seed % 3)];
             if Random::new(seed_of(&[seed, to_u64(number)])).chance(kept, 8) {
                 Part::All
@@ -258,11 +258,11 @@ impl Part {
     }
 }
 
-/// How many writes to a sector are done.
+/// The number of completed writes to a sector.
 fn reach(seed: u64, count: u64, sector: u64) -> u64 {
     let mut random = Random::new(seed_of(&[seed, sector]));
     let (one, two) = (random.below(count + 1), random.below(count + 1));
-    // Some crashes lose little, some nearly all.
+    // Some crashes lose little, others nearly everything.
     match seed % 3 {
         0 => one.min(two),
         1 => one,
@@ -270,7 +270,7 @@ fn reach(seed: u64, count: u64, sector: u64) -> u64 {
     }
 }
 
-/// Calls `each` with every sector that a write touches, and the part of the write that lies in it.
+/// Calls `each` with every sector that a write touches, and the part of the write in that sector.
 fn by_sector(offset: u64, size: usize, sector_size: u64, mut each: impl FnMut(u64, Range<u64>)) {
     let end = offset + to_u64(size);
     let mut at = offset;
@@ -282,7 +282,7 @@ fn by_sector(offset: u64, size: usize, sector_size: u64, mut each: impl FnMut(u6
     }
 }
 
-/// What a damaged sector holds: by its number zeros, ones, one byte, what another place of the file holds, or anything.
+/// Damages a sector: fills it with zeros, ones, one byte, bytes from elsewhere in the file, or random bytes.
 fn damage(content: &mut Content, place: Range<u64>, mut random: Random) {
     let mut bytes = vec![0; to_usize(place.end - place.start)];
     match random.below(5) {
@@ -347,12 +347,12 @@ fn write_part(content: &mut Content, offset: u64, data: &[u8], part: &Part, orde
     }
 }
 
-/// The images of some crashes of a log, each once for every number of commits that were acknowledged by then.
+/// The crash images already replayed, with the number of commits acknowledged before each.
 #[derive(Default)]
 pub struct ReplayedCrashes(BTreeSet<(u64, u64)>);
 
 impl ReplayedCrashes {
-    /// Whether this one is new.
+    /// Adds an image; returns whether it is new.
     pub fn insert(&mut self, image: u64, acknowledged: u64) -> bool {
         self.0.insert((image, acknowledged))
     }
@@ -364,7 +364,8 @@ mod tests {
 
     use super::*;
 
-    /// A file of 1024 synced bytes of 1, over which 1024 of 2 are written; and another one, made since.
+    /// A disk with a file of 1024 synced bytes of 1 and an unsynced write of 1024 bytes of 2, and a
+    /// file created later.
     fn crashed() -> Arc<Disk> {
         let disk = Disk::new();
         let mut state = disk.lock();
@@ -388,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_synced_is_kept_and_the_rest_is_as_the_tear_says() {
+    fn synced_writes_are_kept_and_the_others_follow_the_tear() {
         let first = |tear| image(Namespace::AtOnce, tear).bytes("/first");
         assert_eq!(first(Tear::None), [1; 1024]);
         assert_eq!(first(Tear::All), [2; 1024]);

@@ -1,4 +1,4 @@
-//! Runs a workload once, then checks what every crash on its way would have left.
+//! Runs a workload once, then checks the disk after every possible crash.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::random::{Random, seed_of};
 use crate::replay::ReplayedCrashes;
 use crate::{CrashPoint, Disk, Image, Namespace, Operation, Replay};
 
-/// A workload and what must hold after a crash of it.
+/// A workload and the condition that must hold after a crash.
 pub struct Scenario<'a> {
     name: &'a str,
     origin: Image,
@@ -22,27 +22,27 @@ pub struct Scenario<'a> {
     check: &'a (dyn Fn(u64) -> Result<(), String> + Sync),
 }
 
-/// The run of a workload that is to be crashed.
+/// The run of a workload whose crashes are simulated.
 pub struct Run {
     disk: Arc<Disk>,
     acknowledged: RefCell<Vec<(usize, u64)>>,
 }
 
-/// What was checked.
+/// The results of a scenario.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The scenario.
+    /// The name of the scenario.
     pub name: String,
-    /// Operations in the log.
+    /// The number of operations in the log.
     pub operations: usize,
-    /// Distinct crash images that were checked.
+    /// The number of distinct crash images checked.
     pub points: usize,
-    /// What was wrong with some of them.
+    /// The failures found.
     pub failures: Vec<String>,
 }
 
 impl<'a> Scenario<'a> {
-    /// `check` is called on every crash image with the number of commits that were acknowledged before.
+    /// `check` is called on every crash image with the number of commits acknowledged before the crash.
     #[must_use]
     pub fn new(name: &'a str, check: &'a (dyn Fn(u64) -> Result<(), String> + Sync)) -> Self {
         Self {
@@ -57,42 +57,42 @@ impl<'a> Scenario<'a> {
         }
     }
 
-    /// Starts from a disk that has these files.
+    /// Starts from a disk with the files of an image.
     #[must_use]
     pub fn from(mut self, origin: Image) -> Self {
         self.origin = origin;
         self
     }
 
-    /// Names are on the disk as soon as they are made.
+    /// Makes names durable as soon as they are created.
     #[must_use]
     pub fn with_names_at_once(mut self) -> Self {
         self.namespace = Namespace::AtOnce;
         self
     }
 
-    /// Tries more or fewer tears.
+    /// Sets the number of tears.
     #[must_use]
     pub fn with_density(mut self, density: Density) -> Self {
         self.density = density;
         self
     }
 
-    /// Damages sectors, too.
+    /// Also damages sectors.
     #[must_use]
     pub fn with_damage(mut self, damage: Damage) -> Self {
         self.damage = Some(damage);
         self
     }
 
-    /// Checks about so many points, unless `SELENITE_CRASH_POINTS` says otherwise.
+    /// Checks about `count` points, unless `SELENITE_CRASH_POINTS` overrides it.
     #[must_use]
     pub fn with_points(mut self, count: usize) -> Self {
         self.point_count = count;
         self
     }
 
-    /// Does this to every disk first: plants a bug.
+    /// Calls `prepare` on every disk first, to plant a bug.
     #[must_use]
     pub fn with_disk(mut self, prepare: &'a (dyn Fn(&Disk) + Sync)) -> Self {
         self.prepare = prepare;
@@ -101,17 +101,17 @@ impl<'a> Scenario<'a> {
 }
 
 impl Run {
-    /// Notes that the first `count` commits were acknowledged.
+    /// Records that the first `count` commits were acknowledged.
     pub fn acknowledge(&self, count: u64) {
         self.acknowledged.borrow_mut().push((self.disk.position(), count));
     }
 
-    /// Notes the same of a moment before: when so many operations had been done ([`Disk::position`]).
+    /// Records the same for an earlier time: when `position` operations had been done ([`Disk::position`]).
     pub fn acknowledge_at(&self, position: usize, count: u64) {
         self.acknowledged.borrow_mut().push((position, count));
     }
 
-    /// The disk.
+    /// The disk of the run.
     #[must_use]
     pub fn disk(&self) -> &Arc<Disk> {
         &self.disk
@@ -171,10 +171,10 @@ pub fn run(scenario: &Scenario<'_>, drive: impl FnOnce(&Run) -> rusqlite::Result
 }
 
 impl Summary {
-    /// Fails the test where a crash image failed its check, or where fewer than `points` were checked.
+    /// Asserts that all crash images passed, and that at least `points` were checked.
     ///
     /// # Panics
-    /// Then.
+    /// If either does not hold.
     pub fn assert_sound(&self, points: usize) {
         assert!(
             self.failures.is_empty(),
@@ -202,7 +202,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// The points to check, in the order of the log.
+    /// The points to check, in log order.
     fn points(&self, seed: u64) -> Vec<CrashPoint> {
         let wanted = std::env::var("SELENITE_CRASH_POINTS")
             .ok()
@@ -282,5 +282,5 @@ impl Job<'_> {
 }
 
 const DEFAULT_SEED: u64 = 20_260_321;
-/// Machines that run the tests have two cores.
+/// The machines that run the tests have two cores.
 const THREAD_COUNT: usize = 2;

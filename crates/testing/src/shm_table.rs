@@ -7,7 +7,7 @@ use selenite_vfs::ffi::{ShmLock, ShmMemory, ShmRegion};
 use crate::content::to_usize;
 use crate::lock_table::Handle;
 
-/// Memory and locks; both go when the last connection unmaps.
+/// Memory and locks; both are discarded when the last connection unmaps.
 #[derive(Default)]
 pub struct ShmTable {
     regions: Vec<ShmMemory>,
@@ -22,7 +22,7 @@ struct Slot {
 }
 
 impl ShmTable {
-    /// Maps region `index`; `None` where it does not exist and is not to be made.
+    /// Maps region `index`; `None` if it does not exist and `extend` is false.
     pub fn map(&mut self, handle: Handle, index: usize, size: usize, extend: bool) -> Option<ShmRegion> {
         self.users.insert(handle);
         if self.regions.len() <= index && !extend {
@@ -34,7 +34,7 @@ impl ShmTable {
         Some(self.regions[index].region())
     }
 
-    /// Takes or gives back; `false` where another's lock is in the way.
+    /// Acquires or releases; `false` if a lock of another handle conflicts.
     pub fn lock(&mut self, handle: Handle, lock: ShmLock) -> bool {
         self.users.insert(handle);
         let (first, count) = (i64::from(lock.first), i64::from(lock.count));
@@ -59,17 +59,17 @@ impl ShmTable {
         true
     }
 
-    /// Whether that open file holds the lock for writing, the first of the eight.
+    /// Whether a handle holds the write lock, the first of the eight.
     pub fn is_writer(&self, handle: Handle) -> bool {
         self.slots[0].exclusive == Some(handle)
     }
 
-    /// The second copy of the header is another.
+    /// Makes the second copy of the header differ from the first.
     pub fn tear(&mut self) {
         self.regions[0].set_word(16, 0x00c0_ffee);
     }
 
-    /// Forgets an open file.
+    /// Removes an open file.
     pub fn unmap(&mut self, handle: Handle) {
         self.users.remove(&handle);
         for slot in &mut self.slots {

@@ -1,5 +1,5 @@
-//! The SQLite VFS `sim`: files on the thread's [`Disk`]. Selenite, as `selenite`, is installed above it, and above that
-//! [`crate::spy`], as `spy`.
+//! The SQLite VFS `sim`: files on the thread's [`Disk`]. Selenite is installed above it as
+//! `selenite`, and [`crate::spy`] above Selenite as `spy`.
 
 use std::ffi::{CStr, c_int};
 use std::sync::OnceLock;
@@ -15,10 +15,10 @@ use crate::{Call, Disk, spy};
 
 static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
 
-/// Makes `sim`, `selenite` and `spy` known to the linked SQLite, once a process.
+/// Registers `sim`, `selenite` and `spy` with the linked SQLite, once per process.
 ///
 /// # Panics
-/// If SQLite does not take them.
+/// If SQLite rejects them.
 pub fn install() {
     static LINKED: OnceLock<()> = OnceLock::new();
     LINKED.get_or_init(|| {
@@ -27,7 +27,7 @@ pub fn install() {
             ..selenite_vfs::installer()
         };
         install_linked(installer, rusqlite::ffi::sqlite3_auto_extension).expect("SQLite takes an extension");
-        // The first connection brings SQLite's functions.
+        // The first connection initialises SQLite's function table.
         rusqlite::Connection::open_in_memory().expect("a database in memory needs no file");
     });
 }
@@ -44,7 +44,7 @@ fn install_all(api: Api) -> Result<(), String> {
         .clone()
 }
 
-/// Device and inode, so to speak.
+/// The counterpart of device and inode.
 fn identify(path: &std::path::Path) -> Option<(u64, u64)> {
     let disk = Disk::current().ok()?;
     let inode = disk.lock().names.get(path.to_str()?).copied()?;

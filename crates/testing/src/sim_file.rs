@@ -18,7 +18,7 @@ pub struct SimFile {
     pub inode: Inode,
     pub handle: Handle,
     pub role: Role,
-    /// Whether its first sync brings its name to the disk, too.
+    /// Whether its first sync makes its name durable, too.
     pub syncs_folder: bool,
     pub is_read_only: bool,
 }
@@ -138,7 +138,7 @@ impl File for SimFile {
         c_int::try_from(size).unwrap_or(4096)
     }
 
-    /// No promise but that of os_unix.c: powersafe overwrite, unless a test forbids it.
+    /// The properties that os_unix.c promises: powersafe overwrite, unless a test forbids it.
     fn device_characteristics(&mut self) -> c_int {
         const POWERSAFE_OVERWRITE: c_int = 0x1000;
         if self.disk.lock().damaged_sector.is_none() {
@@ -158,7 +158,8 @@ impl File for SimFile {
     }
 
     fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
-        // A connection that comes while a read mark is moved has to wait (`walTryBeginRead`), which none can do here.
+        // A connection that arrives while a read mark is moved has to wait (`walTryBeginRead`),
+        // which is impossible here.
         let moves_mark = !lock.lock && lock.exclusive && lock.first > WAL_READ_LOCK;
         if !moves_mark {
             intruder::come();
@@ -172,7 +173,7 @@ impl File for SimFile {
     }
 
     fn shm_barrier(&mut self) {
-        // The same of the barrier between both copies of the index's header, as they are written.
+        // The same applies to the barrier between the two copies of the index's header during a write.
         let writes = match self.disk.lock().node(self.inode) {
             Ok(node) => node.shm.is_writer(self.handle),
             Err(_) => true,
@@ -199,7 +200,7 @@ impl Drop for SimFile {
     }
 }
 
-/// os_unix.c, `seekAndWriteFd`: `nBuf &= 0x1ffff`. What is longer ends in a write of nothing, and SQLITE_FULL.
+/// os_unix.c, `seekAndWriteFd`: `nBuf &= 0x1ffff`. A longer write ends in a write of zero bytes, and SQLITE_FULL.
 const WRITE_SIZE_MAX: usize = 0x1ffff;
 /// WAL_READ_LOCK(0), of five (sqlite.org/walformat.html, section 2.3).
 const WAL_READ_LOCK: i32 = 3;

@@ -1,5 +1,5 @@
-//! The VFS `spy`, above Selenite: keeps what SQLite itself writes, so that it can be looked for below, and
-//! what it is given.
+//! The VFS `spy`, above Selenite: records what SQLite reads and writes, so that tests can search
+//! for it below Selenite.
 
 use std::any::Any;
 use std::ffi::{CStr, c_int};
@@ -13,7 +13,7 @@ use selenite_vfs::role::Role;
 use crate::disk::{BUFFER_BYTE, Tapped};
 use crate::{Call, Disk};
 
-/// Registers it.
+/// Registers `spy` above `selenite`.
 pub(crate) fn register_above(api: Api) -> Result<(), String> {
     let lower = api.find_vfs(Some(c"selenite")).ok_or("selenite was not registered")?;
     register(api, c"spy", lower, Box::new(Spy(lower)), false)
@@ -74,7 +74,7 @@ impl File for SpyFile {
     }
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
-        // Before it is passed on: a shim below may want it.
+        // Recorded before it is passed on, because a shim below may read the record.
         self.tap(Call::Write, offset, data, Ok(()))?;
         self.lower.write(data, offset)
     }

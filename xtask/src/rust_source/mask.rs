@@ -1,6 +1,6 @@
-//! Blanks comments and the insides of literals.
+//! Replaces comments by blanks and the contents of literals by `_`.
 
-/// The source with comments blank and literals filled, byte for byte as long.
+/// The masked source, of the same length in bytes.
 pub fn mask(text: &str) -> String {
     let mut masker = Masker {
         text: text.as_bytes(),
@@ -31,7 +31,7 @@ impl Masker<'_> {
         }
     }
 
-    /// A word, and the literal that follows when the word is a literal's prefix.
+    /// A word, and the literal after it if the word is a literal's prefix.
     fn word(&mut self) {
         let length = self.text[self.at..].iter().take_while(|byte| is_word(**byte)).count();
         let word = &self.text[self.at..self.at + length];
@@ -64,10 +64,10 @@ impl Masker<'_> {
         self.literal(hashes + 1, inside + length, hashes + 1);
     }
 
-    /// A character literal, or the mark of a lifetime.
+    /// A character literal, or the apostrophe of a lifetime.
     fn quote_mark(&mut self) {
         let end = if self.peek(1) == b'\\' {
-            // The escaped byte itself may be a quote mark.
+            // The escaped byte may itself be an apostrophe.
             let rest = self.text.get(self.at + 3..).unwrap_or_default();
             rest.iter().position(|byte| *byte == b'\'').map(|n| self.at + 3 + n)
         } else {
@@ -80,7 +80,7 @@ impl Masker<'_> {
         }
     }
 
-    /// Copies the opening, fills up to `end`, copies the closing.
+    /// Copies the opening delimiter, masks up to `end`, copies the closing delimiter.
     fn literal(&mut self, opening: usize, end: usize, closing: usize) {
         self.copy(opening);
         self.fill(end, '_');
@@ -136,7 +136,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// How many bytes the UTF-8 character has that begins with this one.
+/// The size in bytes of the UTF-8 character with this first byte.
 fn char_size(first: u8) -> usize {
     match first {
         0..=0xbf => 1,

@@ -1,4 +1,4 @@
-//! No lint is silenced by `allow`: `expect` says why, and falls away when it is no longer true.
+//! Lints are silenced by `expect`, not `allow`: it states a reason, and fails when it is no longer needed.
 
 use crate::{finding::Finding, tree::Tree};
 
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn expect_and_what_comments_say_are_fine() {
+    fn expect_and_comments_are_allowed() {
         let text = "// #[allow(x)]\n#[expect(dead_code, reason = \"#[allow(y)]\")]\nfn a() {}\n#![warn(clippy::allow_attributes)]";
         assert!(lines(text).is_empty());
     }

@@ -1,4 +1,4 @@
-//! `.rs` and `.toml` are ASCII: what looks like one character must be that character.
+//! `.rs` and `.toml` files are ASCII, so that no character can be confused with a similar one.
 
 use crate::{finding::Finding, tree::Tree};
 

@@ -1,4 +1,4 @@
-//! A commit's subject is `area: what it does`, and its body says why.
+//! The subject of a commit is `area: what it does`, and its body states the reason.
 
 use std::{path::Path, process::Command};
 
@@ -6,9 +6,9 @@ use crate::{error::XtaskError, finding::Finding};
 
 /// Checks the commits after `base`, without merges.
 ///
-/// Errors: `NoGit` without a git, `Git` for what it refuses, mostly an unknown base.
+/// Errors: `NoGit` if there is no git, `Git` if git returns an error, usually for an unknown base.
 pub fn check(root: &Path, base: &str) -> Result<Vec<Finding>, XtaskError> {
-    // -z ends each commit with a NUL, which no message can hold.
+    // -z terminates each commit with a NUL, which no message can contain.
     let output = Command::new("git")
         .current_dir(root)
         .args(["log", "--no-merges", "-z", "--format=%h%n%B"])
@@ -50,7 +50,7 @@ fn faults(id: &str, message: &str) -> Vec<Finding> {
     findings
 }
 
-/// `area: w..`, with a lower-case area, or several with commas.
+/// Whether a subject starts with `area: w..`: a lower-case area, or several with commas.
 fn has_area(subject: &str) -> bool {
     let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_, /.".contains(c);
     subject.split_once(": ").is_some_and(|(area, rest)| {
@@ -58,7 +58,7 @@ fn has_area(subject: &str) -> bool {
     })
 }
 
-/// What `git log --oneline` shows beside an id on a terminal of 80 columns.
+/// The width that `git log --oneline` shows beside an id on a terminal of 80 columns.
 const COLUMN_COUNT_MAX: usize = 72;
 
 #[cfg(test)]

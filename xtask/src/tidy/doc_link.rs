@@ -1,8 +1,8 @@
-//! A relative link of a document leads to a file that exists.
+//! A relative link in a document refers to an existing file.
 
 use crate::{finding::Finding, tree::Tree};
 
-/// Finds relative links in `.md` files that lead nowhere.
+/// Finds relative links in `.md` files whose target does not exist.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files().iter().filter(|file| file.extension() == "md") {
@@ -26,9 +26,9 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The targets of a line's links that are relative.
+/// The relative link targets of a line.
 fn targets(line: &str) -> Vec<String> {
-    // Every second piece lies between backquotes, and is code.
+    // Every second piece is between backquotes, and is code.
     let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
     let inline = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let reference = prose
@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_leads_nowhere_is_found() {
+    fn a_broken_link_is_found() {
         let text = "[f](FORMATS.md)\n[l](../../LICENSE-MIT)\n\n[x]: none.md\n";
         assert_eq!(broken(text), [1, 2, 4]);
     }
 
     #[test]
-    fn code_and_other_places_are_left_alone() {
+    fn code_and_other_links_are_ignored() {
         let text = "`[a](b)` [c](https://sqlite.org) [d](#e)\n```\n[f](g)\n```\n";
         assert!(broken(text).is_empty());
     }

@@ -1,8 +1,8 @@
-//! A file is named for the one noun it holds, never for holding this and that.
+//! A file is named for the one noun that it contains, never for a mixed content.
 
 use crate::{finding::Finding, tree::Tree};
 
-/// Finds files and folders whose name says nothing.
+/// Finds files and folders with names that have no meaning.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files() {
@@ -35,7 +35,7 @@ mod tests {
     use crate::tree::fixture;
 
     #[test]
-    fn names_that_say_nothing_are_refused() {
+    fn meaningless_names_are_refused() {
         let tree = fixture(&[
             ("crates/storage/cipher/src/util.rs", ""),
             ("crates/storage/vfs/tests/common/mod.rs", ""),

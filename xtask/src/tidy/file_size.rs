@@ -1,8 +1,8 @@
-//! A file is short enough to be read at one sitting.
+//! A file is short enough to be read at once.
 
 use crate::{finding::Finding, tree::Tree};
 
-/// Finds files that must be split, and lists those that should be.
+/// Finds files that must be split, and lists those that should be split.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files() {
@@ -22,11 +22,11 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// What still reads as one concept.
+/// The length up to which a file usually has one concept.
 const LINE_COUNT_ADVISED: usize = 700;
-/// Beyond it a second concept has moved in.
+/// A longer file has more than one concept.
 const LINE_COUNT_MAX: usize = 800;
-/// Documents may be long: FORMAT is one page on purpose.
+/// Documents may be long: FORMAT is one document on purpose.
 const SOURCE_EXTENSIONS: &[&str] = &["c", "h", "js", "py", "rs", "sh", "ts"];
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The bytes of a file or a message have one width on every machine: no `usize` is laid out.
+//! The bytes of a file or a message have the same width on every machine: no `usize` is encoded.
 
 use crate::{finding::Finding, rust_source::RustSource, tree::Tree};
 
-/// Finds `usize` and `isize` in public fields and conversions of the crates that name bytes, and
-/// any conversion in the machine's own byte order.
+/// Finds `usize` and `isize` in public fields and conversions of the crates that define bytes, and
+/// any conversion in native byte order.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, rust) in tree.rust_files() {
@@ -39,7 +39,7 @@ fn is_public_field(rust: &RustSource, at: usize) -> bool {
         && !line.contains("fn ")
 }
 
-/// `usize::from_be_bytes` and its like.
+/// `usize::from_be_bytes` or `usize::from_le_bytes`.
 fn is_conversion(rust: &RustSource, end: usize) -> bool {
     let after = &rust.code()[end..];
     after.starts_with("::from_be_bytes") || after.starts_with("::from_le_bytes")

@@ -1,8 +1,8 @@
-//! A function is short enough to be seen whole.
+//! A function is short enough to be read without scrolling.
 
 use crate::{finding::Finding, tree::Tree};
 
-/// Finds functions with more lines of code than fit on a screen; blank and comment lines are free.
+/// Finds functions with more lines of code than fit on a screen; blank and comment lines do not count.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, rust) in tree.rust_files() {

@@ -1,4 +1,4 @@
-//! A test that is left out says how it is run: it names a target of the Makefile.
+//! An ignored test states how it is run: it names a target of the Makefile.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     for (file, rust) in tree.rust_files() {
         for attribute in rust.attributes() {
             let is_ignore = attribute.content == "ignore" || attribute.content.starts_with("ignore=");
-            // The scanned source hides strings; the text has the reason at the same place.
+            // The scanned source masks strings; the text has the reason at the same offset.
             let reason = &file.text[attribute.span.clone()];
             if is_ignore && !named_target(reason).is_some_and(|name| targets.contains(name)) {
                 findings.push(Finding::error(
@@ -26,7 +26,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The word behind `make` in a reason.
+/// The word after `make` in a reason.
 fn named_target(reason: &str) -> Option<&str> {
     let (_, after) = reason.split_once("make ")?;
     after.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next()

@@ -1,4 +1,4 @@
-//! Modules of one parent do not use each other in a circle.
+//! Modules of one parent have no cyclic dependencies.
 //!
 //! A module and its children count as one.
 
@@ -30,7 +30,7 @@ fn place(krate: &str, cycle: &Cycle) -> String {
     [&[name.to_owned()], cycle.parent.as_slice()].concat().join("::")
 }
 
-/// Sources of each crate below `crates/`: their paths below `src/` without `.rs`.
+/// The sources of each crate below `crates/`: their paths below `src/` without `.rs`.
 fn crates(tree: &Tree) -> BTreeMap<&str, Vec<(&str, &RustSource)>> {
     let mut crates: BTreeMap<&str, Vec<(&str, &RustSource)>> = BTreeMap::new();
     for (file, rust) in tree.rust_files().filter(|(file, _)| file.path.starts_with("crates/")) {

@@ -1,4 +1,4 @@
-//! A crate depends only on crates of lower rank: what is below never learns of what is above.
+//! A crate depends only on crates of lower rank.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{
     tree::Tree,
 };
 
-/// Finds dependencies that do not lead downwards, and packages that have no rank.
+/// Finds dependencies on crates of equal or higher rank, and packages without a rank.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let packages = packages(tree);
     let folders: BTreeMap<&str, &str> = packages
@@ -36,7 +36,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Why one of our packages may not depend on another; none if it may.
+/// Why one of our packages may not depend on another; `None` if it may.
 fn fault(above: Standing, below: &str, dependency: &Dependency) -> Option<&'static str> {
     match (above, standing(below)?) {
         (Standing::TestOnly, _) => None,
@@ -73,12 +73,12 @@ fn manifest_path(folder: &str) -> String {
     }
 }
 
-/// Where a package stands among the others.
+/// The position of a package in the order of dependencies.
 #[derive(Clone, Copy)]
 enum Standing {
-    /// It may use packages of lower rank.
+    /// It may depend on packages of lower rank.
     Rank(u8),
-    /// It may use all, and is itself used by tests alone.
+    /// It may depend on all packages, and only tests may depend on it.
     TestOnly,
 }
 

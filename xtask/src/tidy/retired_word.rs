@@ -1,4 +1,4 @@
-//! Words that were given up for the field's terms do not come back, in code or documents.
+//! Words that were replaced by the field's terms are not used again, in code or documents.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A line of Rust without the contents of its string literals, unless it is a comment.
+/// A line of Rust without the contents of its string literals; a comment is returned unchanged.
 fn without_strings(line: &str) -> Cow<'_, str> {
     if line.trim_start().starts_with("//") || !line.contains('"') {
         return Cow::Borrowed(line);
@@ -46,10 +46,10 @@ fn has_word(line: &str, word: &str) -> bool {
     })
 }
 
-/// This file, and what happened before.
+/// This file, and the change log, which quotes old names.
 const EXEMPT: &[&str] = &["xtask/src/tidy/retired_word.rs", "CHANGELOG.md"];
 
-/// What is refused, as a whole word, and what to write in its place.
+/// Refused whole words, and their replacements.
 const RETIRED: &[(&str, &str)] = &[
     ("CrewSample", "`GroupSample`"),
     ("DataBench", "`SessionExecutor`"),
@@ -82,7 +82,7 @@ const RETIRED: &[(&str, &str)] = &[
     ("whoever", "one who, who, or the noun"),
 ];
 
-/// Like [`RETIRED`], but allowed in string literals, where they are names in SQL and file contents.
+/// As [`RETIRED`], but allowed in string literals, which contain names in SQL and file contents.
 const VAGUE: &[(&str, &str)] = &[
     ("Nobody", "the noun: no user, no process, no session"),
     ("Somebody", "the noun: another user, a process, a session"),
@@ -96,7 +96,7 @@ mod tests {
     use crate::tree::fixture;
 
     #[test]
-    fn a_retired_word_is_refused_wherever_it_stands() {
+    fn a_retired_word_is_refused_everywhere() {
         let tree = fixture(&[
             (
                 "crates/lab/lab/src/a.rs",

@@ -1,9 +1,10 @@
-//! A crate has one executable of integration tests, named as its folder: each of them links SQLite and AWS-LC again,
-//! they take turns while the tests of one run side by side, and `make test` counts by their names.
+//! A crate has one executable of integration tests, named as its folder. Each executable links
+//! SQLite and AWS-LC again, executables run one after the other while the tests of one run in
+//! parallel, and `make test` counts by their names.
 
 use crate::{finding::Finding, tree::Tree};
 
-/// Finds executables of integration tests below `crates/` that are named otherwise.
+/// Finds executables of integration tests below `crates/` with other names.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files() {
@@ -21,7 +22,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The crate's folder and the name, if cargo makes an executable of this file.
+/// The crate's folder and the executable's name, if cargo builds an executable from this file.
 fn executable(path: &str) -> Option<(&str, &str)> {
     let (folder, test) = path.strip_suffix(".rs")?.split_once("/tests/")?;
     let name = test.strip_suffix("/main").unwrap_or(test);

@@ -1,4 +1,4 @@
-//! Nothing on main waits to be finished: what is missing is an issue, not a mark in the source.
+//! There are no marks of unfinished work on main: missing work is an issue.
 
 use crate::{finding::Finding, tree::Tree};
 
@@ -30,7 +30,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 const WHY: &str = "finish it or file it: main has no loose ends";
-/// Put together here, so that this file does not find itself.
+/// Concatenated, so that this file does not find itself.
 const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 const MACROS: &[&str] = &["todo", "unimplemented"];
 const EXTENSIONS: &[&str] = &["c", "h", "js", "py", "rs", "sh", "sql", "toml", "ts", "yml"];

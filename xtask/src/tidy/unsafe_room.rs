@@ -1,5 +1,5 @@
-//! Unsafe code lives in two rooms; every other crate forbids it, so that a reviewer of memory
-//! safety knows where to look.
+//! Unsafe code is confined to two places; every other crate forbids it, so that a reviewer of
+//! memory safety knows where to look.
 
 use crate::{
     finding::Finding,
@@ -7,7 +7,7 @@ use crate::{
     tree::{SourceFile, Tree},
 };
 
-/// Finds `unsafe` outside its rooms, and crate roots that do not refuse it.
+/// Finds `unsafe` elsewhere, and crate roots that do not forbid it.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, rust) in tree.rust_files() {
@@ -26,7 +26,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A crate root that lacks the attribute it owes.
+/// A finding for a crate root that lacks its required attribute.
 fn root_fault(file: &SourceFile, rust: &RustSource) -> Option<Finding> {
     let owed = owed_attribute(&file.path)?;
     let has_it = rust.attributes().iter().any(|a| a.is_inner && a.content == owed);
@@ -36,7 +36,7 @@ fn root_fault(file: &SourceFile, rust: &RustSource) -> Option<Finding> {
     })
 }
 
-/// What a crate root must say; none for other files, and for crates that are all room.
+/// The required attribute of a crate root; `None` for other files, and for crates where all code may be unsafe.
 fn owed_attribute(path: &str) -> Option<&'static str> {
     let (folder, file) = path.split_once("/src/")?;
     let is_root =
@@ -44,7 +44,7 @@ fn owed_attribute(path: &str) -> Option<&'static str> {
     match folder {
         _ if !is_root => None,
         "crates/storage/extension" => None,
-        // `forbid` could not be lifted for the room inside.
+        // `forbid` could not be lifted for the module inside.
         "crates/storage/vfs" => Some("deny(unsafe_code)"),
         _ => Some("forbid(unsafe_code)"),
     }
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_is_refused_outside_its_rooms() {
+    fn unsafe_is_refused_outside_its_modules() {
         let text = "// unsafe\nfn a() {\n    unsafe { b() }\n}\n";
         assert_eq!(found("crates/storage/vfs/src/main_file.rs", text), [3]);
         assert_eq!(found("crates/storage/vfs/tests/crash.rs", text), [3]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crate_with_a_room_denies_unsafe() {
+    fn the_crate_with_an_unsafe_module_denies_unsafe() {
         assert_eq!(found("crates/storage/vfs/src/lib.rs", ""), [1]);
         assert!(found("crates/storage/vfs/src/lib.rs", "#![deny(unsafe_code)]\n").is_empty());
         assert!(found("crates/storage/extension/src/lib.rs", "").is_empty());

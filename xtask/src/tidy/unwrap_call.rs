@@ -1,4 +1,4 @@
-//! Outside tests nothing calls `unwrap()`: an `expect` says why it holds.
+//! Code other than tests does not call `unwrap()`: an `expect` states why it holds.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::{
     tree::{SourceFile, Tree},
 };
 
-/// Finds `.unwrap()` in what is compiled for more than tests.
+/// Finds `.unwrap()` in code that is not compiled for tests only.
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let test_modules = test_modules(tree);
     let mut findings = Vec::new();
@@ -33,7 +33,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The paths, without `.rs`, of the modules that are declared for tests only.
+/// The paths, without `.rs`, of modules declared for tests only.
 fn test_modules(tree: &Tree) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (file, rust) in tree.rust_files() {
@@ -44,7 +44,7 @@ fn test_modules(tree: &Tree) -> BTreeSet<String> {
     found
 }
 
-/// Where the modules lie that a file declares.
+/// The folder of the modules that a file declares.
 fn module_folder(file: &SourceFile) -> &str {
     let stem = file.path.trim_end_matches(".rs");
     match stem.rsplit_once('/') {

@@ -1,11 +1,10 @@
-//! Pages to the sealed parts of a backup archive, and back (FORMAT 12).
+//! Converts pages to the sealed parts of a backup archive, and back (FORMAT 12).
 //!
-//! - bytes-only: bytes in, bytes out: no file, clock or source of randomness. Salts are drawn by
-//!   the caller.
-//! - compress-then-seal: compressed first, sealed then; where one compressed block ends and the
-//!   next begins is told to no one without the key.
-//! - authentic-before-unpacking: whatever a part holds is opened or refused: nothing is unpacked
-//!   that was not authentic, and nothing beyond [`BLOCK_SIZE_MAX`] bytes at once.
+//! - bytes-only: these modules have no file, clock or source of randomness. The caller draws salts.
+//! - compress-then-seal: content is compressed first, then sealed. The boundaries of compressed
+//!   blocks are not visible without the key.
+//! - authentic-before-unpacking: the content of a part is opened or refused: nothing is unpacked
+//!   before it is authenticated, and never more than [`BLOCK_SIZE_MAX`] bytes at once.
 
 mod block;
 mod error;

@@ -1,4 +1,4 @@
-//! What an incremental backup is based on.
+//! The base of an incremental backup.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,29 @@ use crate::names::{AHEAD_SECONDS, ArchiveName};
 use crate::opened::Backup;
 use crate::unfinished::is_for;
 
-/// The backup on which another one is to rest.
+/// The backup on which another one will be based.
 pub struct Base {
     /// Its name.
     pub name: ArchiveName,
-    /// How the other one knows it.
+    /// The reference to it in the manifest of the other backup.
     pub link: archive::Base,
-    /// Of its pages, and of those of all that it rests on.
+    /// The marks of its pages, including those of its own bases.
     pub marks: Marks,
-    /// How many backups it is, with all that it rests on.
+    /// The number of backups in its chain.
     pub link_count: usize,
 }
 
 impl Base {
-    /// The newest backup of a database that its present master key opens, with all that it rests
-    /// on, and that is for these recipients; nothing where there is none. One under another master
-    /// key is no base: no one but that key's holders vouches for what is in it. Nor is one for
-    /// other recipients: they could not restore what rests on it, or what it rests on. `now` is in
-    /// seconds since 1970-01-01 UTC; names of a clock that was far ahead do not count.
+    /// The newest backup of a database that its present master key opens and that is for these
+    /// recipients, with its chain; `None` if there is none. A backup under another master key is
+    /// not used: only holders of that key could have authenticated its content. Neither is one for
+    /// other recipients: they could not restore a backup based on it, or its bases. `now` is in
+    /// seconds since 1970-01-01 UTC; names from a clock that was far ahead are ignored.
     ///
     /// # Errors
-    /// As [`Chain::open`] and [`Chain::marks`]: a newest backup that is not whole is no base, and is told of. So is
-    /// one of which something is not there, by the names and sizes that were listed.
+    /// Those of [`Chain::open`] and [`Chain::marks`]: a newest backup that is not complete is not
+    /// used and is reported, as is one of which an object is missing according to the listed names
+    /// and sizes.
     pub fn newest(
         destination: &dyn Destination,
         id: DatabaseId,
@@ -95,24 +96,24 @@ fn check_all_there(catalog: &Catalog, chain: &Chain) -> Result<(), BackupError> 
     Ok(())
 }
 
-/// What of a backup says whether the next incremental one may rest on it.
+/// The properties of a backup that decide whether the next incremental one may be based on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PerhapsBase {
     /// Its name.
     pub name: ArchiveName,
-    /// The generation of the superblock in it: the highest there is tells the present master key.
+    /// The generation of its superblock: the highest one has the present master key.
     pub generation: u64,
-    /// When that master key was made.
+    /// The creation time of that master key.
     pub master_created: u64,
-    /// How many recipients may open it besides. Which they are no one can tell but by naming them.
+    /// The number of additional recipients. Their identities can be checked only by naming them.
     pub recipient_count: usize,
 }
 
 impl PerhapsBase {
-    /// Of a backup that was opened.
+    /// The properties of an opened backup.
     ///
     /// # Errors
-    /// [`FormatError`] for a superblock that is none.
+    /// [`FormatError`] if its superblock is invalid.
     pub fn of(backup: &Backup) -> Result<Self, FormatError> {
         let begun = &backup.archive.begun;
         let superblock = Superblock::parse(&begun.superblock)?;
@@ -125,9 +126,9 @@ impl PerhapsBase {
     }
 }
 
-/// On which of a database's backups [`Base::newest`] may come to rest another one, for who has
-/// neither the database nor a list of recipients: of those under the newest master key, the newest
-/// for each number of recipients.
+/// The backups of a database that [`Base::newest`] may choose as the next base, for a caller that
+/// has neither the database nor a list of recipients: of those under the newest master key, the
+/// newest for each number of recipients.
 #[must_use]
 pub fn next_bases(of: &[PerhapsBase], now: u64) -> Vec<ArchiveName> {
     let Some(present) = of.iter().max_by_key(|one| one.generation) else {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_rests_on_the_newest_under_the_present_master_key_and_none_of_a_clock_that_was_ahead() {
+    fn the_next_base_is_the_newest_under_the_present_master_key_and_not_from_the_future() {
         let now = 1_800_000_000;
         let names = |of: &[PerhapsBase]| next_bases(of, now);
         assert_eq!(names(&[]), []);
@@ -169,11 +170,11 @@ mod tests {
         let with_ahead = [old.clone(), new.clone(), ahead.clone()];
         assert_eq!(names(&with_ahead), std::slice::from_ref(&new.name));
         assert_eq!(names(&[ahead]), []);
-        // Someone makes one without the recipients that all others are for.
+        // A backup without the recipients of all others.
         let for_others = one(now - 15, 5, 1, 1);
         let both = names(&[old.clone(), for_others.clone(), new.clone()]);
         assert_eq!(both, [new.name.clone(), for_others.name.clone()]);
-        // Of a former master key none is a base, whatever a clock says.
+        // Backups under a former master key are no bases, whatever their time.
         let renewed = one(now - 30, 6, 2, 0);
         assert_eq!(names(&[renewed.clone(), old, for_others, new]), [renewed.name]);
     }

@@ -1,15 +1,16 @@
-//! A destination of which what was read is kept in a folder, so that what was cut off goes on with it.
+//! A destination with a cache of read objects in a folder, so that an interrupted restore can resume.
 //!
-//! - cache-is-not-trusted: what is kept is sealed, as it came. It is believed no more than the
-//!   destination: where it does not open, it is fetched again ([`Destination::get_anew`]).
-//! - full-cache-is-no-error: that there is no room to keep it is no error.
+//! - cache-is-not-trusted: cached objects are sealed, as they were read. They are trusted no more
+//!   than the destination: an object that cannot be opened is fetched again
+//!   ([`Destination::get_anew`]).
+//! - full-cache-is-no-error: a lack of space for the cache is no error.
 
 use std::path::{Path, PathBuf};
 
 use crate::destination::{Destination, Object, StoreError, Traffic};
 use crate::folder::Folder;
 
-/// A destination, and a folder nearer than it.
+/// A remote destination, and a local folder as its cache.
 pub struct Cached<'a> {
     far: &'a dyn Destination,
     near: Folder,
@@ -17,7 +18,7 @@ pub struct Cached<'a> {
 }
 
 impl<'a> Cached<'a> {
-    /// Keeps what is read from `far` in `folder`, which is made when there is something to keep.
+    /// Caches objects read from `far` in `folder`, which is created with the first object.
     #[must_use]
     pub fn new(far: &'a dyn Destination, folder: &Path) -> Self {
         Self {
@@ -27,7 +28,7 @@ impl<'a> Cached<'a> {
         }
     }
 
-    /// Removes what was kept, as far as it can be.
+    /// Removes the cache. Errors are ignored.
     pub fn forget(&self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }

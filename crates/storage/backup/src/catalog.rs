@@ -1,10 +1,9 @@
-//! What archives a destination holds.
+//! The list of archives at a destination.
 //!
-//! - catalog-is-not-authentic: what is said here was not authenticated: names, sizes and times are
-//!   the destination's. Opening an archive shows whether it is what its name says
-//!   ([`crate::OpenArchive`]). What they say of what is missing needs no key, and may be less than
-//!   all ([`Entry::fault`]).
-//! - unknown-objects-ignored: objects that are not named as ours are left out, and counted.
+//! - catalog-is-not-authentic: the catalog is not authenticated: names, sizes and times are the
+//!   destination's. Opening an archive shows whether it matches its name ([`crate::OpenArchive`]).
+//!   Missing objects are found without a key, but possibly not all of them ([`Entry::fault`]).
+//! - unknown-objects-ignored: objects with other names are ignored, and counted.
 
 use std::collections::BTreeMap;
 
@@ -21,54 +20,54 @@ use crate::{BackupError, StoreError};
 /// The archives of a destination.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    /// By database and name, which is by the time at which they were begun.
+    /// The archives, ordered by database and name, which begins with the time at which each was begun.
     pub entries: Vec<Entry>,
-    /// How many objects are none of ours.
+    /// The number of objects that belong to no archive.
     pub foreign_count: u64,
 }
 
-/// An archive.
+/// An archive in the catalog.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The database, as the name of its folder says.
+    /// The database id in the name of the archive's folder.
     pub database_id: DatabaseId,
-    /// Its name, which says when it was begun.
+    /// The archive's name, which contains the time at which it was begun.
     pub name: ArchiveName,
-    /// Its id, as its first object says; nothing where that was not read, or is missing or damaged.
+    /// The id in the archive's first object; `None` if that was not read, or is missing or damaged.
     pub archive_id: Option<ArchiveId>,
-    /// Whether there is what opens it.
+    /// Whether the object `begun` exists.
     pub has_begun: bool,
-    /// Whether there is a manifest: without it, it is no backup.
+    /// Whether a manifest exists: without it, the archive is not a backup.
     pub is_finished: bool,
-    /// How many objects it has.
+    /// The number of its objects.
     pub object_count: u64,
-    /// How many bytes they have.
+    /// The total size of its objects in bytes.
     pub size: u64,
-    /// When the newest of them was written, by the destination's clock: seconds since 1970-01-01 UTC.
+    /// When the newest object was written, by the destination's clock: seconds since 1970-01-01 UTC.
     pub modified: u64,
-    /// How many of them are parts with pages.
+    /// The number of parts with pages.
     pub part_count: u32,
-    /// How many are parts of the index.
+    /// The number of parts of the index.
     pub index_count: u32,
-    /// How many of them are of its log.
+    /// The number of objects of the log.
     pub log_count: u32,
-    /// The number of the first part with pages that is not there: all before it are.
+    /// The number of the first missing part with pages: all parts before it exist.
     pub next_part: u32,
-    /// The same of the index.
+    /// The number of the first missing part of the index.
     pub next_index: u32,
-    /// The first of both kinds that has a size that no part has.
+    /// The first part of either kind with a size that no part has.
     pub misfit: Option<Part>,
-    /// How many of these there are from the first on, without a gap.
+    /// The number of objects of the log before the first gap.
     pub log_whole: u32,
-    /// The number behind the last of them: more than there are where one is missing.
+    /// One more than the highest number of an object of the log: above `log_count` if one is missing.
     pub log_end: u32,
 }
 
 impl Catalog {
-    /// What the names of the objects say: of one database, or of all.
+    /// Builds the catalog from the names of the objects of one database, or of all.
     ///
     /// # Errors
-    /// As the destination has it.
+    /// Those of the destination.
     pub fn list(destination: &dyn Destination, of: Option<DatabaseId>) -> Result<Self, StoreError> {
         let prefix = of.map(database_prefix).unwrap_or_default();
         let mut catalog = Self::default();
@@ -102,13 +101,13 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// The same, with what opens each archive read: what is not the beginning of one of this name
-    /// is none of ours, with all that is beside it; unless there is a manifest. That may be a
-    /// backup of which the beginning was lost, and that rests on others: it is an entry without an
-    /// id.
+    /// As [`Catalog::list`], but reads the first object of each archive. An archive whose first
+    /// object does not belong to its name is not listed, and its objects are counted as foreign,
+    /// unless there is a manifest. With a manifest it may be an incremental backup whose first
+    /// object was lost: it is an entry without an id.
     ///
     /// # Errors
-    /// As the destination has it.
+    /// Those of the destination.
     pub fn read(destination: &dyn Destination, of: Option<DatabaseId>) -> Result<Self, StoreError> {
         let mut catalog = Self::list(destination, of)?;
         let mut entries = Vec::with_capacity(catalog.entries.len());
@@ -124,7 +123,7 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// The databases that there are archives of.
+    /// The databases that have archives.
     #[must_use]
     pub fn databases(&self) -> Vec<DatabaseId> {
         let mut ids: Vec<DatabaseId> = self.entries.iter().map(|entry| entry.database_id).collect();
@@ -132,10 +131,10 @@ impl Catalog {
         ids
     }
 
-    /// The first second from `now` on that is behind those in the names of all archives of this
-    /// database: the later one's name comes behind the earlier one's, also if both are begun in one
-    /// second, or a clock was set back meanwhile. Names from more than [`AHEAD_SECONDS`] ahead do
-    /// not count.
+    /// The first second from `now` on that is after the times in the names of all archives of this
+    /// database. A later archive's name thus sorts after an earlier one's, even if both are begun
+    /// in one second, or a clock was set back meanwhile. Names more than [`AHEAD_SECONDS`] ahead
+    /// are ignored.
     #[must_use]
     pub fn free_second(&self, id: DatabaseId, now: u64) -> u64 {
         let Some(newest) = self
@@ -145,7 +144,7 @@ impl Catalog {
             return now;
         };
         let (mut from, mut to) = (now, now.saturating_add(AHEAD_SECONDS + 1));
-        // The first that the newest name is before.
+        // Binary search for the first second after the newest name.
         while from < to {
             let middle = from + (to - from) / 2;
             if newest.name.is_after(middle) || newest.name.is_from(middle) {
@@ -164,9 +163,9 @@ impl Catalog {
 }
 
 impl Entry {
-    /// What is wrong with an archive that has a manifest, as far as names and sizes tell: of all
-    /// that the manifest lists, where that was read; else of what is there. Nothing is fetched for
-    /// it.
+    /// The fault of an archive with a manifest that its names and sizes show: among all objects
+    /// that the manifest lists, if `facts` is given; otherwise among the existing objects. Nothing
+    /// is fetched.
     #[must_use]
     pub fn fault(&self, facts: Option<&Facts>) -> Option<Fault> {
         Some(match self.flaw(facts)? {
@@ -178,7 +177,7 @@ impl Entry {
         })
     }
 
-    /// As [`Entry::fault`], as an error.
+    /// As [`Entry::fault`], with an error as the result.
     ///
     /// # Errors
     /// [`BackupError::Missing`]; [`BackupError::Unauthentic`] for an object of another size.
@@ -215,7 +214,7 @@ impl Entry {
         self.misfit.filter(is_listed).map(|part| Flaw::Misfit(key(part)))
     }
 
-    /// Objects come by name: by their numbers, so.
+    /// Adds an object. Objects arrive ordered by name, and therefore by number.
     fn add(&mut self, object: &Object, part: Part) {
         self.object_count += 1;
         self.size = self.size.saturating_add(object.size);
@@ -233,7 +232,7 @@ impl Entry {
             }
             Part::Log(number) => {
                 self.log_count += 1;
-                // They come by name, and so by number.
+                // Objects are ordered by name, and therefore by number.
                 self.log_whole += u32::from(number == self.log_whole);
                 self.log_end = self.log_end.max(number.saturating_add(1));
             }
@@ -244,7 +243,7 @@ impl Entry {
     }
 }
 
-/// What names and sizes tell of an object.
+/// A fault that names and sizes show.
 enum Flaw {
     Missing(String),
     Misfit(String),
@@ -259,7 +258,7 @@ fn archive_id_of(destination: &dyn Destination, entry: &Entry) -> Result<Option<
     let key = object_key(entry.database_id, &entry.name, Part::Begun);
     let bytes = match destination.get(&key, BEGUN_SIZE_MAX) {
         Ok(bytes) => bytes,
-        // Removed meanwhile, or far too long.
+        // Removed meanwhile, or far too large.
         Err(error) if matches!(error.trouble, Trouble::Missing | Trouble::Lying) => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -270,7 +269,7 @@ fn archive_id_of(destination: &dyn Destination, entry: &Entry) -> Result<Option<
     Ok(begun.filter(fits).map(|begun| begun.archive_id))
 }
 
-/// `DATABASE/ARCHIVE/PART`.
+/// Parses `DATABASE/ARCHIVE/PART`.
 fn taken_apart(object: &Object) -> Option<(DatabaseId, ArchiveName, Part)> {
     let (database, rest) = object.name.split_once('/')?;
     let (archive, part) = rest.split_once('/')?;

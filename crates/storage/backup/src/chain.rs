@@ -1,8 +1,8 @@
-//! A backup and all that it rests on, down to a full one.
+//! A chain: a backup and its bases, down to a full backup.
 //!
-//! - identified-by-hash: an archive is known by its id and by the SHA-256 of its manifest, in which
-//!   is the hash of what opens it and the salts of its parts: none of them can be another than it
-//!   was when the one above was made.
+//! - identified-by-hash: an archive is identified by its id and by the SHA-256 of its manifest,
+//!   which contains the hash of the object `begun` and the salts of the parts: no object can differ
+//!   from what it was when the next archive of the chain was made.
 
 use std::collections::BTreeSet;
 
@@ -16,16 +16,16 @@ use crate::key_source::{KeySource, OpenedBy};
 use crate::names::{ArchiveName, Part, object_key};
 use crate::opened::{BEGUN_SIZE_MAX, Backup, OpenArchive};
 
-/// A backup and what it rests on.
+/// A backup and its bases.
 pub struct Chain {
     links: Vec<Backup>,
 }
 
 impl Chain {
-    /// Opens a backup of this name, and what it rests on, which is one of `names`.
+    /// Opens the named backup, and its bases, which are among `names`.
     ///
     /// # Errors
-    /// [`BackupError::MissingLink`] and [`BackupError::Chain`], where something below does not fit; as
+    /// [`BackupError::MissingLink`] and [`BackupError::Chain`] if a base does not match; those of
     /// [`OpenArchive::open`] and [`OpenArchive::into_backup`].
     pub fn open(
         destination: &dyn Destination,
@@ -38,17 +38,17 @@ impl Chain {
         Self::of(destination, tip, names, keys)
     }
 
-    /// Opens what a backup rests on.
+    /// Opens the bases of a backup.
     ///
     /// # Errors
-    /// As [`Chain::open`].
+    /// Those of [`Chain::open`].
     pub fn of(
         destination: &dyn Destination,
         tip: Backup,
         names: &[ArchiveName],
         keys: &KeySource<'_>,
     ) -> Result<Self, BackupError> {
-        // Mostly the whole chain has one master key.
+        // Usually the whole chain has one master key.
         let mut masters = match &tip.archive.by {
             OpenedBy::Slot(unlocked) => vec![unlocked.duplicate().master],
             OpenedBy::Master | OpenedBy::Recipient => Vec::new(),
@@ -95,7 +95,7 @@ impl Chain {
         Ok(Self { links })
     }
 
-    /// The backup that was asked for.
+    /// The newest backup, which was requested.
     ///
     /// # Panics
     /// Never: a chain has a tip.
@@ -104,19 +104,19 @@ impl Chain {
         self.links.first().expect("a chain is made with its tip")
     }
 
-    /// The backup, and what it rests on, the full one last.
+    /// The requested backup and its bases, the full one last.
     #[must_use]
     pub fn links(&self) -> &[Backup] {
         &self.links
     }
 
-    /// Whether the origin MACs of all of them show that holders of the database's master keys made them.
+    /// Whether the origin MACs of all backups prove that holders of the database's master keys made them.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.links.iter().all(Backup::is_own)
     }
 
-    /// Takes the backup that was asked for out of it.
+    /// Removes the requested backup from the chain and returns it.
     ///
     /// # Panics
     /// Never: a chain has a tip.
@@ -125,11 +125,11 @@ impl Chain {
         self.links.swap_remove(0)
     }
 
-    /// The pages of all archives and their marks, the oldest first: what comes later counts. A mark
-    /// of zeros is of a page that is missing.
+    /// Calls `each` with the pages of all archives and their marks, the oldest first: later marks
+    /// replace earlier ones. A mark of zeros is that of a missing page.
     ///
     /// # Errors
-    /// As [`Backup::marks`].
+    /// Those of [`Backup::marks`].
     pub fn marks(&self, destination: &dyn Destination, each: &mut dyn FnMut(u32, Mark)) -> Result<(), BackupError> {
         self.links
             .iter()
@@ -138,7 +138,7 @@ impl Chain {
     }
 }
 
-/// The name of an archive's base. A name has but half of an id.
+/// The name of an archive's base. Names contain only half of an id, so several may match.
 fn find(
     destination: &dyn Destination,
     above: &Backup,
@@ -162,7 +162,7 @@ fn find(
     })
 }
 
-/// Nothing where it has no such form: what opens it says so.
+/// The archive id in the object `begun`; `None` if that cannot be parsed.
 fn archive_id(begun: &[u8]) -> Option<ArchiveId> {
     Begun::parse(begun).ok().map(|(begun, _, _)| begun.archive_id)
 }

@@ -1,12 +1,12 @@
-//! Pages from a source into an archive: read and opened by the one who calls, compressed by as many
-//! threads as there are cores, sealed and sent by one more.
+//! Copies pages from a source into an archive: the calling thread reads and opens them, one thread
+//! per core compresses them, and another one seals and sends them.
 //!
-//! - open-before-send: a page is opened before it is sent: what is not authentic is named, and
-//!   never sent.
-//! - ascending-order: order of pages is order of numbers: blocks come to the sender as they were
-//!   read.
-//! - bounded-memory: bounded: blocks under way are as many as threads, and a few more; of parts
-//!   there is one being filled and one being sent, or, where memory is scarce, one.
+//! - open-before-send: a page is opened before it is sent: a page that is not authentic is
+//!   reported, and never sent.
+//! - ascending-order: pages are in the order of their numbers: blocks reach the sender in the order
+//!   in which they were read.
+//! - bounded-memory: blocks in progress are limited to the number of threads and a few more. One
+//!   part is being filled and one being sent, or only one of both with `frugal`.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -26,43 +26,44 @@ use crate::{
     writer::ArchiveWriter,
 };
 
-/// How pages are copied.
+/// The settings of a copy.
 #[derive(Clone, Copy)]
 pub struct Copy<'a> {
-    /// How hard to compress.
+    /// The compression level.
     pub level: CompressionLevel,
-    /// What is there already, the oldest first: where the last that has a mark of a page has the
-    /// page's own, it is not sent.
+    /// The marks of existing backups, the oldest first. A page is not sent if the last mark of it
+    /// is that of its present image.
     pub present: &'a [&'a Marks],
-    /// Whether pages that are not sent are opened all the same.
+    /// Whether pages that are not sent are opened, too.
     pub verify: bool,
-    /// Whether a page that is not authentic is left out, and named; or ends the copy.
+    /// Whether a page that is not authentic is omitted and listed; otherwise it ends the copy.
     pub skip_bad: bool,
-    /// Whether memory counts for more than time: one thread packs, and a part is sent before the next is filled.
+    /// Whether to save memory at the cost of time: one thread compresses, and a part is sent before
+    /// the next is filled.
     pub frugal: bool,
-    /// Who looks on.
+    /// The observer of the progress.
     pub onlooker: &'a dyn Onlooker,
 }
 
-/// What was copied.
+/// The result of a copy.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Copied {
-    /// How many pages were sent.
+    /// The number of pages sent.
     pub sent: u64,
-    /// How many are as other archives have them.
+    /// The number of pages that other archives already contain.
     pub same: u64,
-    /// SQLite's change counter, of page 1.
+    /// SQLite's change counter in page 1.
     pub change_counter: u32,
-    /// Pages that did not open, ascending.
+    /// The numbers of pages that could not be opened, ascending.
     pub missing: Vec<u32>,
 }
 
 impl Copy<'_> {
-    /// Copies what `source` has and the other archives have not.
+    /// Copies the pages of `source` that the other archives do not contain.
     ///
     /// # Errors
-    /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the
-    /// destination says.
+    /// [`BackupError::Source`], also for a bad page; [`BackupError::Stopped`];
+    /// [`BackupError::Taken`]; those of the destination.
     pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter) -> Result<Copied, BackupError> {
         let core_count = if self.frugal {
             1
@@ -87,7 +88,7 @@ impl Copy<'_> {
                 let (jobs, pass) = (jobs.clone(), pass.clone());
                 scope.spawn(move || pack(packer, &jobs, &pass));
             }
-            // Each end is held by those alone who use it: when one thread ends, those before and behind it do, too.
+            // Each end of a channel is owned only by its users: when one thread ends, its neighbours end, too.
             drop((jobs, pass));
             scope.spawn(move || gather(&packed, last_packer, &to_sender));
             let sender = scope.spawn(move || send(&parts, archive, &tell));
@@ -96,7 +97,7 @@ impl Copy<'_> {
             let sent = sender.join().unwrap_or(Err(BackupError::Machine {
                 what: "a thread ended with a bug in selenite".to_owned(),
             }));
-            // What the sender says comes first: without it no one takes what is read.
+            // An error of the sender takes precedence: if the sender fails, the reader stops as well.
             sent?;
             read
         })
@@ -126,7 +127,7 @@ impl Copy<'_> {
                     continue;
                 }
                 let mark = mark_of(image);
-                // Zeros are the mark of nothing, and of a place that no one wrote.
+                // The mark of zeros means that there is none, and belongs to a place that was never written.
                 let is_same = mark != Mark::default() && mark == *known;
                 if is_same && !self.verify && page_no != 1 {
                     copied.same += 1;
@@ -149,7 +150,7 @@ impl Copy<'_> {
                 }
                 copied.sent += 1;
                 if gathered.push(page_no, mark, &plain) && !gathered.give(give) {
-                    // The sender has ended, and says why.
+                    // The sender has ended, and returns its error.
                     return Ok(copied);
                 }
             }
@@ -163,7 +164,7 @@ impl Copy<'_> {
 }
 
 impl Copy<'_> {
-    /// The last mark of each page that has one.
+    /// Sets `known` to the last mark of each page, or zeros.
     fn read_marks(&self, first: u32, known: &mut [Mark], later: &mut [Mark]) -> Result<(), BackupError> {
         known.fill(Mark::default());
         for marks in self.present {
@@ -178,7 +179,7 @@ impl Copy<'_> {
     }
 }
 
-/// Pages that will be a block.
+/// The pages of the next block.
 struct Gathered {
     number: u64,
     count_max: usize,
@@ -205,10 +206,10 @@ impl Gathered {
         }
     }
 
-    /// Takes a page in, and says whether there is no room for more.
+    /// Adds a page; returns whether the block is full.
     fn push(&mut self, page_no: u32, mark: Mark, plain: &[u8]) -> bool {
         if self.job.bytes.capacity() == 0 {
-            // At once, so that no plaintext is left behind where a smaller buffer was.
+            // Reserved in one step, so that no plaintext remains in a smaller buffer.
             self.job.bytes.reserve_exact(self.count_max * plain.len());
         }
         self.job.pages.push((page_no, mark));
@@ -216,7 +217,7 @@ impl Gathered {
         self.job.pages.len() == self.count_max
     }
 
-    /// Gives the block to the packer; `false` where there is none any more.
+    /// Sends the block to the packers; `false` if they have ended.
     fn give(&mut self, to: &SyncSender<Job>) -> bool {
         if self.job.pages.is_empty() {
             return true;
@@ -237,7 +238,7 @@ impl Job {
     }
 }
 
-/// Packs pages, each time into memory of its own.
+/// Packs pages, each time into new memory.
 struct BlockPacker {
     page_size: PageSize,
     packer: Packer,
@@ -278,7 +279,7 @@ fn pack(mut packer: BlockPacker, jobs: &Mutex<Receiver<Job>>, pass: &SyncSender<
     }
 }
 
-/// A part that is to be sent.
+/// A part to be sent.
 #[derive(Default)]
 struct FullPart {
     content: PartWriter,
@@ -286,22 +287,22 @@ struct FullPart {
     is_last: bool,
 }
 
-/// Where parts go.
+/// The channels to the sender.
 struct ToSender {
     fill: SyncSender<FullPart>,
-    /// Hears of each part that was sent; nothing where the next is filled meanwhile (bounded-memory).
+    /// Signalled for each part that was sent; `None` if the next part is filled meanwhile (bounded-memory).
     sent: Option<Receiver<()>>,
 }
 
 impl ToSender {
-    /// Answers whether anyone still sends parts.
+    /// Sends a part; returns whether the sender still runs.
     fn give(&self, part: FullPart) -> bool {
         let is_taken = self.fill.send(part).is_ok();
         is_taken && self.sent.as_ref().is_none_or(|sent| sent.recv().is_ok())
     }
 }
 
-/// `ascending-order`: puts blocks into parts, in their order.
+/// `ascending-order`: adds blocks to parts in their order.
 fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender) {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
@@ -322,9 +323,9 @@ fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender
 }
 
 impl FullPart {
-    /// Takes a block in. One that is too long fills the part as far as it goes, and begins the
-    /// next: a part with room for half a block would be sent as long as others. Answers whether
-    /// anyone still sends parts.
+    /// Adds a block. A block that is too large fills the rest of the part and begins the next one,
+    /// since a part that is not filled would be padded to the full size. Returns whether the sender
+    /// still runs.
     fn take(&mut self, block: PackedBlock, packer: &mut BlockPacker, to: &ToSender) -> bool {
         let PackedBlock { job, packed } = block;
         if self.content.push(&packed) {
@@ -332,7 +333,7 @@ impl FullPart {
             return true;
         }
         let page_bytes = packer.page_size.bytes();
-        // What would fit if all of it were as compressible, and a little less.
+        // The pages that would fit if all were equally compressible, with a margin.
         let fitting = job.pages.len() * self.content.room() / packed.len() * 31 / 32;
         let (front, mut rest) = job.pages.split_at(fitting);
         let mut bytes = job.bytes.as_slice();
@@ -363,7 +364,7 @@ fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter, tell: &SyncSend
     while let Ok(mut part) = parts.recv() {
         archive.part(&mut part.content, &part.pages, part.is_last)?;
         drop(part);
-        // No one may care to hear of it.
+        // The receiver exists only if `frugal` is set.
         let _ = tell.try_send(());
     }
     Ok(())
@@ -377,5 +378,5 @@ pub(crate) fn mark_of(image: &[u8]) -> Mark {
 }
 
 const TAG_OFFSET: usize = 32;
-/// What is read at once: small enough to be opened while it is in the processor's cache.
+/// The size of one read: small enough to be opened while it is in the processor's cache.
 const RUN_SIZE: usize = 256 << 10;

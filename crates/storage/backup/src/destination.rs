@@ -1,4 +1,4 @@
-//! Where archives are kept: objects by name, each written once.
+//! Destinations of archives: named objects, each written once.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,95 +7,96 @@ use sha2::{Digest, Sha256};
 
 use crate::archive::{LOG_OBJECT_SIZE_MAX, PART_SIZE_MAX};
 
-/// Where archives are kept.
+/// A place where archives are stored.
 ///
-/// A name is made of parts between slashes, each of letters, digits, `-`, `.` and `_`. Errors are
-/// final: an implementation tries again where that helps, and says how often it did.
+/// A name consists of parts between slashes, each of letters, digits, `-`, `.` and `_`. Errors are
+/// final: an implementation retries where that is useful, and counts the retries.
 pub trait Destination: Send + Sync {
-    /// Whether the place itself is there, for who only reads: what lists as empty may be a slip in
-    /// a name. That of an object store is there where it answers.
+    /// Checks for a reader that the place itself exists: an empty list may be due to a typing error
+    /// in its name. The place of an object store exists if the store responds.
     ///
     /// # Errors
-    /// [`Trouble::Missing`]; that it can't be looked at.
+    /// [`Trouble::Missing`]; an error of the check.
     fn check_place(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Writes an object, whole or not at all, and has it durable before it returns.
+    /// Writes an object atomically and durably.
     ///
     /// # Errors
-    /// [`Trouble::Exists`] where there is one of that name, which stays as it is. After any other error it may be
-    /// there or not.
+    /// [`Trouble::Exists`] if there is an object of that name, which is not changed. After any
+    /// other error the object may exist or not.
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
-    /// Writes an object behind others of its archive, which are not recreated for it where the archive is gone.
+    /// Writes an object after others of its archive. If the archive is gone, it is not recreated.
     ///
     /// # Errors
-    /// [`Trouble::Missing`] where what it is written behind is not there; as [`Destination::put_new`].
+    /// [`Trouble::Missing`] if `precondition` does not hold; those of [`Destination::put_new`].
     fn put_after(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         precondition.check(self)?;
         self.put_new(name, bytes)
     }
 
-    /// Reads an object, all of it.
+    /// Reads a whole object.
     ///
     /// # Errors
-    /// [`Trouble::Missing`]; [`Trouble::Lying`] where it has more than `size_max` bytes, or others than were promised.
+    /// [`Trouble::Missing`]; [`Trouble::Lying`] if it has more than `size_max` bytes, or not the
+    /// bytes that were promised.
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError>;
 
-    /// The same, past any copy that is kept nearer: asked for where that was no good.
+    /// As [`Destination::get`], bypassing any cache: called if the cached object was invalid.
     ///
     /// # Errors
-    /// As [`Destination::get`].
+    /// Those of [`Destination::get`].
     fn get_anew(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
         self.get(name, size_max)
     }
 
-    /// The first `size` bytes of a part, or as many as it has.
+    /// The first `size` bytes of a part, or all if there are fewer.
     ///
     /// # Errors
-    /// As [`Destination::get`].
+    /// Those of [`Destination::get`].
     fn beginning(&self, name: &str, size: usize) -> Result<Vec<u8>, StoreError> {
         let mut bytes = self.get(name, PART_SIZE_MAX)?;
         bytes.truncate(size);
         Ok(bytes)
     }
 
-    /// The objects whose names begin with `prefix`, which ends with a slash or is empty; by name.
+    /// The objects whose names begin with `prefix`, which ends with a slash or is empty, ordered by name.
     ///
     /// # Errors
-    /// None of them being there is no error.
+    /// Those of the destination. An empty list is no error.
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError>;
 
-    /// Removes an object; that it is not there is no error.
+    /// Removes an object; it is no error if the object does not exist.
     ///
     /// # Errors
-    /// As the destination has it.
+    /// Those of the destination.
     fn remove(&self, name: &str) -> Result<(), StoreError>;
 
-    /// What went over the line since this was made.
+    /// The traffic since this was created.
     fn traffic(&self) -> Traffic;
 
-    /// Where it is, as it was named, without any secret.
+    /// The place as the user specified it, without secrets.
     fn place(&self) -> String;
 }
 
-/// The objects that have to be where the next one goes: a destination may have become another, or may have been
-/// emptied.
+/// The objects that must exist where the next one is written: the destination may have been
+/// replaced or emptied meanwhile.
 pub struct AppendPrecondition {
-    /// The archive's manifest.
+    /// The name of the archive's manifest.
     pub manifest: String,
-    /// The object before, and its SHA-256; nothing for the first of a log.
+    /// The name of the previous object, and its SHA-256; `None` for the first of a log.
     pub last: Option<(String, [u8; 32])>,
-    /// When they were there.
+    /// When they were last known to exist.
     pub seen: Instant,
 }
 
 impl AppendPrecondition {
-    /// Reads them, unless they were there a moment ago.
+    /// Reads the objects, unless they were known to exist very recently.
     ///
     /// # Errors
-    /// [`Trouble::Missing`] where one of them is not there, or another is in its place; what the destination says.
+    /// [`Trouble::Missing`] if one of them does not exist or was replaced; those of the destination.
     pub fn check<D: Destination + ?Sized>(&self, destination: &D) -> Result<(), StoreError> {
         if self.seen.elapsed() < MOMENT {
             return Ok(());
@@ -115,66 +116,66 @@ impl AppendPrecondition {
     }
 }
 
-/// An object in a list.
+/// A listed object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Object {
-    /// Its name.
+    /// The name of the object.
     pub name: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When it was written, by the destination's clock: seconds since 1970-01-01 UTC.
+    /// When the object was written, by the destination's clock: seconds since 1970-01-01 UTC.
     pub modified: u64,
 }
 
-/// What went over the line.
+/// Counters of network traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
-    /// How many requests were made, those made again among them.
+    /// The number of requests, including retries.
     pub requests: u64,
-    /// How many of them were made again.
+    /// The number of retries.
     pub retries: u64,
-    /// Bytes of objects that were sent.
+    /// Bytes of objects sent.
     pub sent: u64,
-    /// Bytes of objects that were received.
+    /// Bytes of objects received.
     pub received: u64,
 }
 
-/// What kind of trouble there is.
+/// The kind of an error of a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// There is no such object.
     Missing,
-    /// There is one already.
+    /// The object already exists.
     Exists,
-    /// The destination does not let us.
+    /// The destination denies access.
     Denied,
-    /// It is full.
+    /// The destination is full.
     Full,
-    /// It can't be reached, or does not answer.
+    /// The destination cannot be reached, or does not respond.
     Away,
-    /// Its answer is not what it promised: shorter, longer, or altered.
+    /// The response is not what was promised: shorter, longer, or altered.
     Lying,
-    /// It was named wrongly.
+    /// The destination was specified incorrectly.
     Usage,
-    /// Something else.
+    /// Any other error.
     Other,
 }
 
-/// What a destination said.
+/// An error of a destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreError {
-    /// What kind of trouble it is.
+    /// The kind of the error.
     pub trouble: Trouble,
     /// The verb: `write`, `read`, `list`, `remove`, `open`.
     pub verb: &'static str,
-    /// The object, or the place.
+    /// The name of the object or the place.
     pub name: String,
-    /// In its own words.
+    /// The message of the destination.
     pub what: String,
 }
 
 impl StoreError {
-    /// What is wrong with how a destination was named.
+    /// An error in the specification of a destination.
     pub(crate) fn usage(name: &str, what: &str) -> Self {
         Self {
             trouble: Trouble::Usage,
@@ -193,6 +194,6 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// For how long what was there is taken to be there. An object store asks a twelfth of the price of a write for each
-/// of the two reads.
+/// For how long objects are assumed to still exist. At an object store each of the two reads costs
+/// a twelfth of a write.
 const MOMENT: Duration = Duration::from_secs(10);

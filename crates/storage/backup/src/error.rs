@@ -1,4 +1,4 @@
-//! What can be wrong with a backup, and whose fault it is.
+//! The errors of backups, and who is at fault.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,20 +13,20 @@ use crate::{
     names::ArchiveName,
 };
 
-/// Why a backup was not made, or is not to be had.
+/// Why a backup could not be made or read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// The caller: there is no backup of that kind there.
+    /// The caller: no such backup exists there.
     NotThere {
-        /// What was looked for.
+        /// The backup that was requested.
         what: String,
     },
-    /// The caller or the key's keeper: no one who was named opens it, or a pin does not fit.
+    /// The caller or the key service: no given identity opens the archive, or a pin does not match.
     Key {
         /// The archive.
         archive: ArchiveName,
-        /// Why not.
+        /// The error of the key.
         source: KeyError,
     },
     /// The archive has no manifest: it was never finished, or is being written.
@@ -34,96 +34,96 @@ pub enum BackupError {
         /// The archive.
         archive: ArchiveName,
     },
-    /// The destination: an object is not what was written there.
+    /// The destination: an object is not authentic.
     Unauthentic {
         /// The object.
         object: String,
         /// What is wrong with it.
         what: String,
     },
-    /// The destination: an archive that this one rests on is not there.
+    /// The destination: a base of this archive is missing.
     MissingLink {
-        /// The archive that rests on it.
+        /// The archive whose base is missing.
         archive: ArchiveName,
-        /// The second half of the name of the one that is missing.
+        /// The second half of the name of the missing archive.
         base: String,
     },
-    /// An archive does not fit the one that rests on it.
+    /// An archive does not match the reference in one that is based on it.
     Chain {
-        /// The one that rests on it.
+        /// The archive that is based on it.
         archive: ArchiveName,
-        /// What does not fit.
+        /// What does not match.
         what: String,
     },
-    /// The destination: an object that a manifest lists is not there.
+    /// The destination: an object that a manifest lists is missing.
     Missing {
         /// The object.
         object: String,
     },
-    /// All that opened is authentic, and not all of the database.
+    /// All that was opened is authentic, but it is not the whole database.
     Incomplete {
         /// The archive.
         archive: ArchiveName,
         /// What is missing.
         what: String,
     },
-    /// It is whole, and lacks pages that were bad when it was made.
+    /// The backup is complete, but lacks pages that were bad when it was made.
     Lacking {
         /// The archive.
         archive: ArchiveName,
-        /// What it lacks.
+        /// What is missing.
         what: String,
     },
-    /// It opened, and breaks a rule of FORMAT 12: no one who writes this format made it.
+    /// An object opened, but breaks a rule of FORMAT 12: no valid writer of this format made it.
     Form {
         /// The object.
         object: String,
         /// The rule.
         what: String,
     },
-    /// The destination can't be used.
+    /// An error of the destination.
     Store(StoreError),
-    /// The database's pages can't be had.
+    /// An error of the database's pages.
     Source(SourceError),
-    /// Another backup goes on with the same archive.
+    /// Another backup process writes to the same archive.
     Taken {
-        /// The object that was there already.
+        /// The object that already existed.
         object: String,
     },
-    /// Someone removed, while a backup was made, what it rests on or what opens it.
+    /// While a backup was made, its first object or its base was removed.
     Removed {
         /// The object.
         object: String,
     },
-    /// Someone removed an archive that was added to, or put another place where it was.
+    /// An archive whose log is written was removed, or the place was replaced.
     Gone {
         /// The archive.
         archive: ArchiveName,
     },
-    /// The destination: an object of a log is missing, and others that were written behind it are there.
+    /// The destination: an object of a log is missing, although later ones exist.
     Gap {
         /// The archive.
         archive: ArchiveName,
-        /// The object.
+        /// The missing object.
         object: String,
-        /// What can't be reached without it.
+        /// What is unreachable without it.
         beyond: String,
         /// What to do next.
         next: String,
     },
-    /// Who may open the database was changed while a backup of it was begun.
+    /// The database's key slots were changed while a backup of it was begun.
     KeysChanged,
-    /// The machine.
+    /// An error of the machine.
     Machine {
-        /// What it said.
+        /// The message.
         what: String,
     },
-    /// Who took the pages wants no more of them.
+    /// The consumer of the pages stopped.
     Stopped,
 }
 
 impl BackupError {
-    /// An object that does not open, or is not of its form.
+    /// The error for an object that cannot be opened or parsed.
     #[must_use]
     pub fn of_part(object: impl Into<String>, error: ArchiveError) -> Self {
         let (object, what) = (object.into(), error.to_string());
@@ -133,7 +133,7 @@ impl BackupError {
         Self::Unauthentic { object, what }
     }
 
-    /// What opens an archive, or its manifest, does not have its form.
+    /// The error for a `begun` object or a manifest that cannot be parsed.
     #[must_use]
     pub fn of_form(object: impl Into<String>, error: FormatError) -> Self {
         Self::Form {
@@ -142,7 +142,7 @@ impl BackupError {
         }
     }
 
-    /// There is no backup of this database.
+    /// The error that there is no backup of this database.
     #[must_use]
     pub fn none_of(id: DatabaseId, place: &str) -> Self {
         let id = crate::names::database_prefix(id);
@@ -151,7 +151,7 @@ impl BackupError {
         }
     }
 
-    /// What to do next, for people: a sentence without its full stop; empty where there is nothing to say.
+    /// The next step for the user: a sentence without its full stop; may be empty.
     #[must_use]
     pub fn advice(&self) -> Cow<'_, str> {
         let Self::Key { source, .. } = self else {
@@ -192,7 +192,7 @@ impl BackupError {
     }
 }
 
-/// What the machine, or a part of this program, could not do.
+/// An error of the machine, or of a part of this program.
 pub(crate) fn machine(error: impl fmt::Display) -> BackupError {
     BackupError::Machine {
         what: error.to_string(),

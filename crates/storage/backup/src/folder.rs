@@ -1,15 +1,17 @@
-//! A folder as a destination: one file for each object, below folders by the parts of its name.
+//! A folder as a destination: one file per object, in subfolders by the parts of its name.
 //!
-//! - whole-or-absent: a file gets its name when it is whole and on disk, and never over another: it
-//!   is written under a name of its own, synced, and linked (`link(2)` fails where there is one).
-//! - bounded-read: a file is read as it is, no more of it than the caller takes; no link is
-//!   followed at its end.
-//! - own-folders-only: only folders that can be a database's or an archive's are looked into: what
-//!   else lies in a shared folder, whatever its size and permissions, is none of ours. One that
-//!   is named as ours and can't be read is an error.
-//! - append-by-descriptor: what is written behind other objects is written by a descriptor of their
-//!   folder, in which they are: never into another, which a disk that was unmounted uncovers.
-//!   Without the folder, all of it is away and not empty ([`Home`]).
+//! - whole-or-absent: a file gets its name only when it is complete and durable, and never replaces
+//!   another: it is written under a temporary name, synced, and linked (`link(2)` fails if the name
+//!   exists).
+//! - bounded-read: a read returns at most as many bytes as the caller allows; a symbolic link in
+//!   the last component is not followed.
+//! - own-folders-only: only folders whose names can be those of a database or an archive are read:
+//!   other content of a shared folder, whatever its size and permissions, is ignored. A folder with
+//!   such a name that cannot be read is an error.
+//! - append-by-descriptor: an object that follows others is written through a descriptor of the
+//!   folder that contains them: never into another folder, such as one that an unmounted disk had
+//!   covered. If the root folder is missing, the destination is unreachable and not empty
+//!   ([`Home`]).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -27,7 +29,7 @@ use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
 use crate::home::Home;
 use crate::names::{ArchiveName, parse_database_id};
 
-/// A folder.
+/// A destination in a folder.
 pub struct Folder {
     root: PathBuf,
     home: Home,
@@ -37,7 +39,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// That folder. It is made when the first object is written.
+    /// The destination in this folder, which is created with the first object.
     #[must_use]
     pub fn new(root: &Path) -> Self {
         Self {
@@ -60,7 +62,7 @@ impl Folder {
         make_folders(folder)?;
         let written = write_in(&File::open(folder)?, last_of(name), bytes);
         if written.is_err() && folder != self.root {
-            // One that was made for it, and is empty.
+            // A folder that was created for the object, and is empty.
             let _ = fs::remove_dir(folder);
         }
         written
@@ -99,7 +101,7 @@ impl Folder {
                     self.walk(&entry.path(), &format!("{below}{name}/"), found)?;
                 }
             } else if kind.is_file() && !name.starts_with('.') {
-                // One that was removed meanwhile is not listed.
+                // A file that was removed meanwhile is not listed.
                 let Ok(attributes) = entry.metadata() else { continue };
                 let since = attributes.modified()?.duration_since(UNIX_EPOCH);
                 found.push(Object {
@@ -113,14 +115,14 @@ impl Folder {
     }
 
     fn error(&self, verb: &'static str, name: &str, error: &io::Error) -> StoreError {
-        // missing-folder-is-away: what is missing there may be where the folder is.
+        // missing-folder-is-away: the object is not known to be missing if the folder is.
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let away = is_missing.then(|| self.home.check(&self.root).err()).flatten();
         let error = away.as_ref().unwrap_or(error);
         StoreError {
             trouble: trouble_of(error.kind()),
             verb,
-            // The folder itself has no slash behind its name.
+            // The path of the folder itself has no trailing slash.
             name: self.path(name).components().as_path().display().to_string(),
             what: error.to_string(),
         }
@@ -186,7 +188,7 @@ impl Destination for Folder {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.error("remove", name, &error)),
             _ => {}
         }
-        // Folders go with the last that was in them.
+        // A folder is removed with its last content.
         let mut folder = path.parent();
         while let Some(empty) = folder.filter(|folder| *folder != self.root) {
             if fs::remove_dir(empty).is_err() {
@@ -227,7 +229,7 @@ fn trouble_of(kind: io::ErrorKind) -> Trouble {
     }
 }
 
-/// Whether a folder of that name may have objects of ours in it: `DATABASE/ARCHIVE`, and nothing below.
+/// Whether a folder of that name may contain objects of archives: `DATABASE/ARCHIVE`, and nothing deeper.
 fn can_be_ours(below: &str, name: &str) -> bool {
     match below.matches('/').count() {
         0 => parse_database_id(name).is_some(),
@@ -236,7 +238,7 @@ fn can_be_ours(below: &str, name: &str) -> bool {
     }
 }
 
-/// Makes a folder and those above it, and has their names on disk.
+/// Creates a folder and its parents, and makes their names durable.
 fn make_folders(folder: &Path) -> io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
@@ -257,7 +259,7 @@ fn make_folders(folder: &Path) -> io::Result<()> {
 
 /// Enforces `whole-or-absent`.
 fn write_in(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
-    // The name is this call's own, also beside other machines' and those of processes that were killed.
+    // The name is random, and thus unique among other machines and killed processes, too.
     let mut drawn = [0; 8];
     os_random(&mut drawn);
     let draft = format!("{DRAFT}{:016x}", u64::from_be_bytes(drawn));
@@ -271,7 +273,7 @@ fn write_in(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
     folder.sync_all()
 }
 
-/// Its name in its folder.
+/// The last component of an object's name.
 fn last_of(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
@@ -287,9 +289,9 @@ fn open_to_read(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// As many bytes as there are, up to `size_max`.
+/// Reads the whole file, up to `size_max` bytes.
 fn taken(file: &File, size_max: usize) -> io::Result<Vec<u8>> {
-    // No more memory than it takes: a part is as large as anything here.
+    // The capacity is that of the file, since parts are the largest objects of this process.
     let size = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let mut bytes = Vec::with_capacity(size.min(size_max) + 1);
     file.take(size_max as u64).read_to_end(&mut bytes)?;
@@ -307,7 +309,7 @@ fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Names that are no object's.
+/// The prefix of temporary names, which are no objects.
 const DRAFT: &str = ".writing-";
 
 #[cfg(test)]
@@ -348,7 +350,7 @@ mod tests {
 
     /// Checks `append-by-descriptor`.
     #[test]
-    fn nothing_is_made_anew_for_what_is_written_behind_other_objects() {
+    fn appending_creates_no_folder() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(&folder.path().join("place"));
         let object = |name: &str| format!("{DATABASE}/{ARCHIVE}/{name}");
@@ -378,11 +380,11 @@ mod tests {
 
     /// Checks `missing-folder-is-away`.
     #[test]
-    fn a_folder_that_is_gone_is_away_and_not_empty() {
+    fn a_missing_folder_is_unreachable_and_not_empty() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("place");
         let place = Folder::new(&root);
-        // It was never there.
+        // The folder has never existed.
         assert_eq!(place.list("").unwrap(), []);
         assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
         place.put_new("a/b", b"1").unwrap();
@@ -398,7 +400,7 @@ mod tests {
             assert!(error.what.contains("no longer exists"), "{error}");
         }
         assert!(!root.exists());
-        // Another in its place is one that is empty.
+        // A new folder in its place is an empty destination.
         std::fs::create_dir(&root).unwrap();
         assert_eq!(place.list("").unwrap(), []);
         assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
@@ -406,7 +408,7 @@ mod tests {
 
     /// Checks `unmounted-is-away` of `home.rs`.
     #[test]
-    fn a_folder_that_a_disk_was_mounted_on_is_away_without_it() {
+    fn an_unmounted_folder_is_unreachable() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder {
             home: Home::mounted(),
@@ -428,7 +430,7 @@ mod tests {
     fn a_write_that_fails_leaves_no_folder() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
-        // No file has so long a name.
+        // The name exceeds the limit of file systems.
         let name = format!("{DATABASE}/{ARCHIVE}/{}", "x".repeat(300));
         place.put_new(&name, b"1").unwrap_err();
         assert_eq!(std::fs::read_dir(folder.path().join(DATABASE)).unwrap().count(), 0);
@@ -436,7 +438,7 @@ mod tests {
 
     /// Checks `own-folders-only`.
     #[test]
-    fn folders_that_can_be_none_of_ours_are_not_looked_into() {
+    fn foreign_folders_are_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         let ours = format!("{DATABASE}/{ARCHIVE}/manifest");
@@ -460,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_missing_or_no_file_is_refused() {
+    fn reads_of_long_missing_or_special_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         place.put_new("a", b"333").unwrap();
@@ -474,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_leaves_no_folders() {
+    fn removal_leaves_no_empty_folders() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         place.put_new("a/b/one", b"1").unwrap();

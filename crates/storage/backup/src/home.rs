@@ -1,10 +1,11 @@
-//! Where a folder is: that it is gone, or that nothing is mounted there any more, is not that it is empty.
+//! Detects that a folder is gone, or that its disk is no longer mounted, which is different from an empty folder.
 //!
-//! - missing-folder-is-away: a folder that was there once and is no more is away: who made it again
-//!   would write where no one looks, below the mount point of a disk that comes back.
-//! - unmounted-is-away: so is one that a disk was mounted on, and that lies on the disk of the
-//!   folder above now.
-//! - no-open-handle: nothing is held: an open file would keep the disk from being unmounted.
+//! - missing-folder-is-away: a folder that existed and no longer exists is unreachable. Recreating
+//!   it would write to an unexpected place, below the mount point of a disk that is mounted again
+//!   later.
+//! - unmounted-is-away: so is a folder that was a mount point, and is now on the disk of its parent
+//!   folder.
+//! - no-open-handle: no handle is kept: an open file would prevent unmounting the disk.
 
 use std::fs;
 use std::io;
@@ -12,27 +13,27 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// What is known of a folder's place.
+/// The known state of a folder.
 #[derive(Default)]
 pub struct Home(Mutex<FolderState>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum FolderState {
-    /// Not yet: it is made when the first object is written.
+    /// Not seen yet: it is created with the first object.
     #[default]
     Never,
-    /// On the disk of the folder above.
+    /// On the disk of its parent folder.
     Plain,
-    /// A disk is mounted there.
+    /// A mount point.
     Mounted,
 }
 
 impl Home {
-    /// Whether the folder is where it was when it was looked at before.
+    /// Checks that the folder is still what it was at the previous check.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotConnected`] where it is not (missing-folder-is-away, unmounted-is-away); what the system
-    /// says.
+    /// [`io::ErrorKind::NotConnected`] if it is not (missing-folder-is-away, unmounted-is-away);
+    /// the errors of the system.
     pub fn check(&self, folder: &Path) -> io::Result<()> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match look(folder) {
@@ -49,14 +50,14 @@ impl Home {
         Ok(())
     }
 
-    /// Of a folder that a disk was mounted on.
+    /// The state of a folder that was a mount point.
     #[cfg(test)]
     pub fn mounted() -> Self {
         Self(Mutex::new(FolderState::Mounted))
     }
 }
 
-/// As mountpoint(1) tells it.
+/// Determines the state as mountpoint(1) does.
 fn look(folder: &Path) -> io::Result<FolderState> {
     let (own, above) = (fs::metadata(folder)?, fs::metadata(folder.join(".."))?);
     Ok(if own.dev() == above.dev() {

@@ -1,11 +1,11 @@
-//! Whether every object of a backup is what was written, and whether all pages are there.
+//! Verifies that every object of a backup is authentic, and that all pages exist.
 //!
-//! - every-object-opened: every part and every index is opened, unpacked and parsed; an index tells
-//!   of the pages that its part holds, in that order and with the same marks. What is wrong is
-//!   noted, and the rest is looked at all the same.
-//! - page-in-chain: a page is there if a part of the backup or of one that it rests on has it, and
-//!   none above that lists it as missing: as [`crate::Chain::pages`] has it.
-//! - bounded-memory: memory: a part, a block, and one bit for each page of the database.
+//! - every-object-opened: every part and every index is opened, unpacked and parsed. An index must
+//!   list the pages of its part, in the same order and with the same marks. Faults are recorded,
+//!   and the inspection continues.
+//! - page-in-chain: a page exists if a part of the backup or of one of its bases contains it, and
+//!   no newer archive lists it as missing, as in [`crate::Chain::pages`].
+//! - bounded-memory: a part, a block, and one bit for each page of the database.
 
 use selenite_cipher::{PageNo, PartKind};
 use selenite_format::Geometry;
@@ -17,16 +17,16 @@ use crate::destination::{Destination, Trouble};
 use crate::names::Part;
 use crate::opened::{Backup, Clear};
 
-/// Which pages are to be had of a backup and what it rests on.
+/// The pages that a backup and its bases contain.
 #[derive(Clone, Default)]
 pub struct Coverage(Vec<u64>);
 
-/// What is wrong with an object, or with a backup.
+/// A fault of an object or of a backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The object; the archive's name where it is not one object.
+    /// The object; the archive's name if the fault concerns several.
     pub object: String,
-    /// What.
+    /// The description of the fault.
     pub what: String,
 }
 
@@ -37,14 +37,14 @@ impl Fault {
     }
 }
 
-/// What came of looking at a backup.
+/// The result of an inspection.
 #[derive(Default)]
 pub struct Inspection {
-    /// Which pages are to be had.
+    /// The pages that are available.
     pub coverage: Coverage,
-    /// How many pages its own parts hold.
+    /// The number of pages in the backup's own parts.
     pub page_count: u64,
-    /// What is wrong.
+    /// The faults found.
     pub faults: Vec<Fault>,
 }
 
@@ -67,12 +67,12 @@ impl Coverage {
 }
 
 impl Backup {
-    /// Looks at all of it. `below` is what is to be had of the backup that it rests on; `read`
-    /// hears of every object that was looked at, and answers whether to go on.
+    /// Inspects the whole backup. `below` is the coverage of its base; `read` is called after every
+    /// object, and returns whether to continue.
     ///
     /// # Errors
-    /// [`BackupError::Stopped`]; [`BackupError::Store`] where the destination itself fails: that says nothing about the
-    /// backup.
+    /// [`BackupError::Stopped`]; [`BackupError::Store`] for an error of the destination itself,
+    /// which is no fault of the backup.
     pub fn inspect(
         &self,
         destination: &dyn Destination,
@@ -116,7 +116,7 @@ impl Backup {
         Ok(found)
     }
 
-    /// The pages of a part, and their marks, as they stand there.
+    /// The pages of a part and their marks, in stored order.
     fn held(
         &self,
         destination: &dyn Destination,
@@ -155,7 +155,7 @@ impl Backup {
 }
 
 impl Inspection {
-    /// What is wrong with an object is noted; what the destination can't do is an error.
+    /// Records a fault of an object; returns errors of the destination.
     fn take<T>(&mut self, got: Result<T, BackupError>) -> Result<Option<T>, BackupError> {
         match got {
             Ok(got) => Ok(Some(got)),
@@ -167,11 +167,11 @@ impl Inspection {
     }
 }
 
-/// What an error says of the backup; the error itself where it says nothing about that.
+/// The fault that an error shows in the backup; the error itself if it shows none.
 ///
 /// # Errors
-/// [`BackupError::Stopped`], [`BackupError::Machine`], and [`BackupError::Store`] but for an object that is missing
-/// or is not what was promised.
+/// [`BackupError::Stopped`], [`BackupError::Machine`], and [`BackupError::Store`] unless an object
+/// is missing or is not what was promised.
 pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
     let fault = |object: &str, what: &str| {
         Ok(Fault {
@@ -205,5 +205,5 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
     }
 }
 
-/// What is said of an object that is not there.
+/// The description of a missing object.
 const MISSING: &str = "it is missing";

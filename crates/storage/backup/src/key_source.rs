@@ -1,48 +1,48 @@
-//! Who opens archives.
+//! Keys of archives.
 //!
-//! - pin-for-requested: a pin of the keyring file holds for the archive that was asked for: a
-//!   master key with another commitment than the database's, and an archive that was opened without
-//!   any master key, are refused where the database is listed. What an archive rests on is known by
-//!   its hash, and may be of a master key from before.
-//! - origin-of-requested: the archive that was asked for has the origin of the database whose
-//!   superblock is in it (FORMAT 4.7). One that only a recipient's file opens has none that could
-//!   be proved: anyone who knows the recipient can make it.
-//! - unproved-is-refused: so has one whose manifest has no origin MAC (FORMAT 12.4): its key may be
-//!   known to a recipient. Both are refused unless any origin is admitted, and so is what an
-//!   admitted archive rests on.
+//! - pin-for-requested: a pin in the keyring file applies to the requested archive: if the database
+//!   is listed, a master key with a commitment other than the pinned one, and an archive opened
+//!   without any master key, are refused. The bases of an archive are identified by hash, and may
+//!   have an older master key.
+//! - origin-of-requested: the requested archive has the origin of the database whose superblock it
+//!   contains (FORMAT 4.7). The origin of an archive that only a recipient's file opens cannot be
+//!   proved: anyone who knows the recipient can make it.
+//! - unproved-is-refused: the same holds for an archive whose manifest has no origin MAC (FORMAT
+//!   12.4): a recipient may know its key. Both are refused unless any origin is accepted, as are
+//!   the bases of an accepted archive.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, Secret};
 use selenite_format::archive::Begun;
 use selenite_keyring::{Cache, Identity, KeyError, OriginPolicy, Pin, Trust, Unlocked, archive_recipient, unlock};
 
-/// Who opens archives.
+/// The source of the keys of archives.
 #[derive(Clone, Copy)]
 pub enum KeySource<'a> {
     /// The master key of the database, which is available.
     Master(&'a MasterKey),
-    /// Identities.
+    /// Identities that open slots or recipients' files.
     Identities {
-        /// They open a slot of the superblock in it, or one of its recipients' files.
+        /// The identities for a slot of the archive's superblock, or for a recipient's file.
         identities: &'a [Box<dyn Identity>],
-        /// Which master key a database has (pin-for-requested), and which origins are admitted (origin-of-requested).
+        /// The pinned master keys (pin-for-requested) and the accepted origins (origin-of-requested).
         trust: &'a Trust,
-        /// Where master keys are found again.
+        /// The cache of master keys.
         cache: &'a Cache,
     },
 }
 
 /// How an archive was opened.
 pub enum OpenedBy {
-    /// By the master key that was available.
+    /// By the available master key.
     Master,
-    /// By a slot of the superblock in it.
+    /// By a slot of the superblock in the archive.
     Slot(Box<Unlocked>),
-    /// By a recipient's file: no one knows the master key.
+    /// By a recipient's file: the master key is unknown.
     Recipient,
 }
 
 impl KeySource<'_> {
-    /// Whether archives are admitted that nothing shows to be of a holder of the master key (unproved-is-refused).
+    /// Whether archives without a proof by the master key are accepted (unproved-is-refused).
     pub(crate) fn admits_any(&self) -> bool {
         match self {
             Self::Master(_) => false,
@@ -51,8 +51,8 @@ impl KeySource<'_> {
     }
 
     /// Whether the master key by which an archive was opened is known to be the database's,
-    /// whatever origin is admitted (origin-of-requested). That of what another archive rests on is
-    /// as that one's.
+    /// whichever origins are accepted (origin-of-requested). For a base this follows from the
+    /// archive that is based on it.
     pub(crate) fn proves(&self, by: &OpenedBy, is_link: bool) -> bool {
         match (self, by) {
             (Self::Identities { trust, .. }, OpenedBy::Slot(unlocked)) => is_link || trust.proves(unlocked),
@@ -63,10 +63,10 @@ impl KeySource<'_> {
         }
     }
 
-    /// The archive's key. What it opens is still to be checked under the archive's MAC, of which
-    /// `is_right` says whether it is.
+    /// The archive's key. It must still be checked under the archive's MAC, which `is_right` does
+    /// for a candidate.
     ///
-    /// `masters` are tried first; what is found is put there.
+    /// `masters` are tried first; a master key that is found is added to them.
     pub(crate) fn open(
         &self,
         begun: &Begun,
@@ -113,13 +113,13 @@ impl KeySource<'_> {
     }
 }
 
-/// pin-for-requested and origin-of-requested.
+/// Checks pin-for-requested and origin-of-requested without a master key.
 fn check_without_master(trust: &Trust, database_id: DatabaseId) -> Result<(), KeyError> {
     let keyring = &trust.keyring;
     if trust.policy == OriginPolicy::Own {
         return Err(KeyError::OriginUnknown { database_id });
     }
-    // No master key has this commitment: it is listed, or not.
+    // No master key has this commitment, so the result is only whether the database is listed.
     match keyring.check(database_id, [0; 32]) {
         Pin::Mismatch | Pin::Pinned => Err(KeyError::DatabaseReplaced { database_id }),
         Pin::Unknown if keyring.only_listed() => Err(KeyError::NotListed { database_id }),

@@ -1,11 +1,11 @@
-//! A database's pages to archives in a destination, and back (FORMAT 12).
+//! Backs up a database's pages to archives at a destination, and restores them (FORMAT 12).
 //!
-//! - write-once: each object is written once and whole: a destination refuses a second of the same
-//!   name ([`Destination::put_new`]). What has no manifest is no backup.
-//! - nothing-unsealed: nothing leaves this crate unsealed: a destination sees lengths, names and
-//!   times, and what opens an archive for anyone who has the key.
-//! - answers-are-not-trusted: whatever a destination answers is opened, or refused; it is never
-//!   believed.
+//! - write-once: each object is written once and atomically: a destination refuses a second object
+//!   of the same name ([`Destination::put_new`]). An archive without a manifest is not a backup.
+//! - nothing-unsealed: only sealed content leaves this crate: a destination sees sizes, names and
+//!   times, and the wrapped keys of archives.
+//! - answers-are-not-trusted: all responses of a destination are authenticated before use, or
+//!   refused.
 #![forbid(unsafe_code)]
 
 pub mod archive;

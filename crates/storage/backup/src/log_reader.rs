@@ -1,9 +1,9 @@
-//! The objects of an archive's log, opened and put together to whole turns (FORMAT 12.6).
+//! Reads the objects of an archive's log, and assembles them into complete turns (FORMAT 12.6).
 //!
-//! - objects-chained: an object counts if it names the one before by its hash, and begins where
-//!   that ended.
-//! - whole-turns-count: a turn counts if all of its objects are there. One whose last is missing
-//!   was cut off, if the next begins a turn, or nothing follows.
+//! - objects-chained: an object is accepted if it contains the hash of the previous one, and begins
+//!   where that ended.
+//! - whole-turns-count: a turn is applied if all of its objects exist. A turn without its last
+//!   object was interrupted, if the next object begins a turn, or nothing follows.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
 use selenite_format::PageSize;
@@ -17,11 +17,11 @@ use crate::error::BackupError;
 use crate::names::{ArchiveName, Part, object_key};
 use crate::opened::Backup;
 
-/// An object of the log, opened.
+/// An opened object of the log.
 pub struct LogObject {
-    /// What it says of itself.
+    /// The facts in the object.
     pub facts: LogFacts,
-    /// Its SHA-256, sealed as it is.
+    /// The SHA-256 of the sealed object.
     pub hash: [u8; 32],
     part: OpenPart,
 }
@@ -41,10 +41,10 @@ impl LogObject {
         Ok(Self { facts, hash, part })
     }
 
-    /// Reads and opens one.
+    /// Reads and opens an object.
     ///
     /// # Errors
-    /// What the destination says; [`BackupError::Unauthentic`], [`BackupError::Form`].
+    /// Those of the destination; [`BackupError::Unauthentic`], [`BackupError::Form`].
     pub fn fetch(
         destination: &dyn Destination,
         (key, database_id, name): (&ArchiveKey, DatabaseId, &ArchiveName),
@@ -55,10 +55,10 @@ impl LogObject {
         Self::open(key, number, bytes).map_err(|error| BackupError::of_part(object, error))
     }
 
-    /// Shows its pages, as SQLite has them, to `each`: by ascending number, none of them twice.
+    /// Calls `each` with the pages, as SQLite has them, by ascending number without duplicates.
     ///
     /// # Errors
-    /// What `each` says; what `refused` makes of a block that is none.
+    /// Those of `each`; the result of `refused` for an invalid block.
     pub fn pages<E>(
         &self,
         page_size: PageSize,
@@ -70,7 +70,7 @@ impl LogObject {
         let mut blocks = self.part.blocks().peekable();
         let mut last = 0;
         while let Some(packed) = blocks.next() {
-            // The last are its facts.
+            // The last block contains the facts.
             if blocks.peek().is_none() {
                 break;
             }
@@ -88,18 +88,18 @@ impl LogObject {
     }
 }
 
-/// A log as far as it was read: objects-chained and whole-turns-count.
+/// The state of reading a log: objects-chained and whole-turns-count.
 #[derive(Clone, Debug)]
 pub struct LogChain {
     previous: [u8; 32],
-    /// Where the last whole turn ended; before the first only its position is known.
+    /// The end of the last complete turn; before the first turn only the position is known.
     end: Result<LogEnd, LogPosition>,
     open: Option<LogFacts>,
     made: u64,
 }
 
 impl LogChain {
-    /// Of an archive with this manifest, that was taken there.
+    /// The start of the log of an archive with this manifest, taken at this position.
     #[must_use]
     pub fn new(manifest: [u8; 32], position: LogPosition) -> Self {
         Self {
@@ -110,10 +110,10 @@ impl LogChain {
         }
     }
 
-    /// Takes the next object in. Answers whether a turn is whole with it.
+    /// Accepts the next object. Returns whether it completes a turn.
     ///
     /// # Errors
-    /// What does not fit, in words.
+    /// A description of the mismatch.
     pub fn take(&mut self, object: &LogObject) -> Result<bool, &'static str> {
         let facts = object.facts;
         if facts.previous != self.previous {
@@ -144,26 +144,26 @@ impl LogChain {
     }
 }
 
-/// Which objects of a log make the database as it was at a moment.
+/// The objects of a log that restore the database at a given time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LogPlan {
-    /// The objects by ascending number, and the SHA-256 of each: their pages, the later over the
-    /// earlier. One of another SHA-256 is not what was read.
+    /// The objects by ascending number, each with its SHA-256: later pages replace earlier ones. An
+    /// object with another SHA-256 has changed since it was read.
     pub objects: Vec<(u32, [u8; 32])>,
-    /// How many pages the database has after them, and when it was so: milliseconds since
-    /// 1970-01-01 UTC. Nothing without objects.
+    /// The page count of the database after them, and the time of that state: milliseconds since
+    /// 1970-01-01 UTC. `None` without objects.
     pub end: Option<(u32, u64)>,
-    /// Of which moment the last object is that was read, as `end` has it; nothing where all of them
-    /// are not read, since one was of later than was asked for.
+    /// The time of the last object in the same form; `None` if not all objects were read, since one
+    /// was later than requested.
     pub all_until: Option<u64>,
 }
 
 impl LogPlan {
-    /// Reads a log as far as it tells of `until` or before, in milliseconds since 1970-01-01 UTC.
-    /// `count` is how many objects are listed.
+    /// Reads a log up to the time `until`, in milliseconds since 1970-01-01 UTC. `count` is the
+    /// number of listed objects.
     ///
     /// # Errors
-    /// An object that does not open, is not there, or does not follow the one before.
+    /// An object cannot be opened, does not exist, or does not follow the previous one.
     pub fn make(
         destination: &dyn Destination,
         (key, database_id, name): (&ArchiveKey, DatabaseId, &ArchiveName),
@@ -204,11 +204,11 @@ impl LogPlan {
 }
 
 impl Backup {
-    /// What of this backup's log there is up to `until`, in milliseconds since 1970-01-01 UTC.
-    /// `count` is how many objects of it are listed.
+    /// The plan for this backup's log up to `until`, in milliseconds since 1970-01-01 UTC. `count`
+    /// is the number of listed objects of the log.
     ///
     /// # Errors
-    /// As [`LogPlan::make`].
+    /// Those of [`LogPlan::make`].
     pub fn log(&self, destination: &dyn Destination, count: u32, until: u64) -> Result<LogPlan, BackupError> {
         let Some(position) = self.facts.log.filter(|_| count > 0) else {
             return Ok(LogPlan::default());

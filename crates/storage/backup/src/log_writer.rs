@@ -1,14 +1,14 @@
-//! What was written to a database's log after an archive, on its way to a destination: turn by turn (FORMAT 12.6).
+//! Writes the changes of a database after an archive to the archive's log, turn by turn (FORMAT 12.6).
 //!
-//! - turn-ends-at-commit: a turn ends where a transaction ended, and counts once its last object is
-//!   there: who reads takes whole turns alone.
-//! - hash-chain: each object says the hash of the one before, and the first that of the manifest:
-//!   none can be left out, put elsewhere, or be of another archive.
-//! - resend-same-bytes: an object of which it is not known whether it was written is sent again,
-//!   the same bytes, before anything follows. One that another wrote in its place ends this writer:
-//!   of two who follow one archive, one goes on.
-//! - after-its-predecessor: an object goes where the one before it is, and the manifest, or
-//!   nowhere: elsewhere it would be a log with a hole.
+//! - turn-ends-at-commit: a turn ends where a transaction ended, and is valid once its last object
+//!   is written: readers apply complete turns only.
+//! - hash-chain: each object contains the hash of the previous one, and the first that of the
+//!   manifest: no object can be omitted, reordered, or taken from another archive.
+//! - resend-same-bytes: an object that may or may not have been written is sent again, with the
+//!   same bytes, before any other. If another writer's object is in its place, this writer fails:
+//!   of two that follow one archive, one continues.
+//! - after-its-predecessor: an object is written only where its predecessor and the manifest exist:
+//!   elsewhere the log would have a gap.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,9 +41,9 @@ pub struct LogWriter {
     end: LogEnd,
     made: u64,
     size: u64,
-    /// `after-its-predecessor`: when the object before was there.
+    /// `after-its-predecessor`: when the previous object was last known to exist.
     seen: Instant,
-    /// `resend-same-bytes`: an object, and where its turn ends if it is the last of one.
+    /// `resend-same-bytes`: an object, and the end of its turn if it is the last one of it.
     unsure: Option<(Vec<u8>, Option<LogEnd>)>,
 }
 
@@ -61,7 +61,7 @@ pub struct LogTurn<'a> {
 }
 
 impl LogWriter {
-    /// Of an archive of which `manifest` is the SHA-256 of the manifest, and that was taken at `end`.
+    /// The writer for an archive that was taken at `end`; `manifest` is the SHA-256 of its manifest.
     #[must_use]
     pub fn new(
         destination: Arc<dyn Destination>,
@@ -86,8 +86,8 @@ impl LogWriter {
         }
     }
 
-    /// Goes on behind the last object that is there; `size` is what all of them are together. A
-    /// turn that was cut off counts for nothing: it is made once more.
+    /// Continues after the last existing object; `size` is the total size of all objects. A turn
+    /// that was interrupted is invalid, and is repeated.
     #[must_use]
     pub fn behind(mut self, number: u32, last: &LogObject, size: u64) -> Self {
         (self.number, self.previous, self.size) = (number.saturating_add(1), last.hash, size);
@@ -100,7 +100,7 @@ impl LogWriter {
         self
     }
 
-    /// Where the last turn ended.
+    /// The end of the last turn.
     #[must_use]
     pub fn end(&self) -> LogEnd {
         self.end
@@ -112,24 +112,24 @@ impl LogWriter {
         &self.name
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.number
     }
 
-    /// How many bytes they have together.
+    /// The total size of the objects in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Begins a turn to `to`, where the database has `page_count` pages; `made` is when it was so,
-    /// in milliseconds since 1970-01-01 UTC.
+    /// Begins a turn up to `to`, where the database has `page_count` pages; `made` is the time of
+    /// that state, in milliseconds since 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`BackupError::Taken`]; [`BackupError::Gone`] (after-its-predecessor); what the destination says of an object
-    /// that was not written before.
+    /// [`BackupError::Taken`]; [`BackupError::Gone`] (after-its-predecessor); those of the
+    /// destination for an object that was not written before.
     pub fn turn(
         &mut self,
         to: LogEnd,
@@ -137,7 +137,7 @@ impl LogWriter {
         made: u64,
     ) -> Result<LogTurn<'_>, BackupError> {
         self.settle()?;
-        // A clock that is set back makes no turn older than the one before.
+        // Even if the clock was set back, no turn has an earlier time than the previous one.
         self.made = self.made.max(made);
         let facts = LogFacts {
             previous: self.previous,
@@ -161,11 +161,11 @@ impl LogWriter {
         })
     }
 
-    /// Writes the object of which it is not known whether it was written, if there is one.
-    /// [`LogWriter::end`] is as others will find it then.
+    /// Writes the object that may or may not have been written, if there is one. Afterwards
+    /// [`LogWriter::end`] is the end that readers find.
     ///
     /// # Errors
-    /// As [`LogWriter::turn`].
+    /// Those of [`LogWriter::turn`].
     pub fn settle(&mut self) -> Result<(), BackupError> {
         let Some((bytes, end)) = &self.unsure else {
             return Ok(());
@@ -207,13 +207,13 @@ impl LogWriter {
 }
 
 impl LogTurn<'_> {
-    /// Takes a page in: its image, for the mark of it, and as SQLite has it. Pages come by ascending number.
+    /// Adds a page by its image, which contains the mark, and by its plaintext. Pages are added by ascending number.
     ///
     /// # Errors
-    /// As [`LogWriter::turn`]: the turn does not count then.
+    /// Those of [`LogWriter::turn`]: the turn is then invalid.
     pub fn page(&mut self, page_no: u32, image: &[u8], plain: &[u8]) -> Result<(), BackupError> {
         if self.plain.capacity() == 0 {
-            // At once, so that no plaintext is left behind where a smaller buffer was.
+            // Reserved in one step, so that no plaintext remains in a smaller buffer.
             self.plain
                 .reserve_exact(page_count_max(self.page_size) * self.page_size.bytes());
         }
@@ -225,10 +225,10 @@ impl LogTurn<'_> {
         Ok(())
     }
 
-    /// Writes what is left: the turn counts from now on.
+    /// Writes the remaining pages: from now on the turn is valid.
     ///
     /// # Errors
-    /// As [`LogWriter::turn`].
+    /// Those of [`LogWriter::turn`].
     pub fn finish(mut self) -> Result<(), BackupError> {
         self.pack()?;
         self.facts.is_last = true;
@@ -283,9 +283,9 @@ impl LogTurn<'_> {
     }
 }
 
-/// Bytes of packed blocks in one object: what a follower holds of it in memory, twice.
+/// The maximum size of packed blocks in one object, of which the writer holds two copies in memory.
 const OBJECT_CONTENT_MAX: usize = 4 << 20;
-/// Its facts are one more.
+/// One block less than the maximum, for the facts.
 const OBJECT_BLOCK_MAX: usize = crate::archive::BLOCK_COUNT_MAX - 1;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The marks of a chain's pages: which image of each page the backups have.
+//! The marks of a chain's pages: the image of each page that the backups contain.
 //!
-//! They are in a file without a name, 8 bytes for each page, and so take no memory. A mark is no secret: it stands
-//! in clear in the database file.
+//! They are stored in an unnamed file, 8 bytes for each page, and so occupy no memory. A mark is
+//! not secret: it is part of the database file in plaintext.
 
 use std::fs::File;
 use std::io;
@@ -9,19 +9,19 @@ use std::os::unix::fs::FileExt;
 
 use selenite_format::anchor::Mark;
 
-/// A mark for each page that has one.
+/// At most one mark for each page.
 pub struct Marks {
     file: File,
-    /// What was set last, pages side by side, and not written yet.
+    /// Marks of consecutive pages that were set last and are not written yet.
     held: Vec<u8>,
     held_first: u32,
 }
 
 impl Marks {
-    /// None.
+    /// An empty set of marks.
     ///
     /// # Errors
-    /// As the system has it: no room for temporary files, say.
+    /// Those of the system, for example if there is no space for temporary files.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             file: tempfile::tempfile()?,
@@ -30,10 +30,10 @@ impl Marks {
         })
     }
 
-    /// Notes the mark of a page, in the place of one that it had.
+    /// Sets the mark of a page, replacing any previous one.
     ///
     /// # Errors
-    /// As the system has it.
+    /// Those of the system.
     pub fn set(&mut self, page_no: u32, mark: Mark) -> io::Result<()> {
         let next = u64::from(self.held_first) + (self.held.len() / MARK_SIZE) as u64;
         if u64::from(page_no) != next || self.held.len() >= HELD_MAX {
@@ -44,21 +44,21 @@ impl Marks {
         Ok(())
     }
 
-    /// Writes what is held.
+    /// Writes the marks that are not written yet.
     ///
     /// # Errors
-    /// As the system has it.
+    /// Those of the system.
     pub fn settle(&mut self) -> io::Result<()> {
         self.file.write_all_at(&self.held, place(self.held_first))?;
         self.held.clear();
         Ok(())
     }
 
-    /// The marks of pages that lie side by side, from `first` on; of one that has none, zeros. What was set before
-    /// [`Marks::settle`] is among them.
+    /// The marks of consecutive pages, from `first` on; zeros for pages without one. Marks set
+    /// before the last [`Marks::settle`] are included.
     ///
     /// # Errors
-    /// As the system has it.
+    /// Those of the system.
     pub fn read(&self, first: u32, out: &mut [Mark]) -> io::Result<()> {
         let mut bytes = vec![0; out.len() * MARK_SIZE];
         let mut filled = 0;
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_mark_of_a_page_counts_and_others_are_zeros() {
+    fn the_last_mark_of_a_page_is_returned_and_missing_ones_are_zero() {
         let mut marks = Marks::new().unwrap();
         for page_no in (1..=20_000).chain([7, 8, 9, 30_000, 8]) {
             let mark = if page_no == 8 { 99 } else { u64::from(page_no) };

@@ -1,4 +1,4 @@
-//! How objects are called: `DATABASE/ARCHIVE/part-00000000`.
+//! The names of objects: `DATABASE/ARCHIVE/part-00000000`.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -7,10 +7,10 @@ use std::str::FromStr;
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_keyring::rfc3339;
 
-/// How far ahead of this machine's clock a name's time may be. What is named later was named by a clock that was wrong.
+/// How far ahead of this machine's clock the time in a name may be. A later time is due to a wrong clock.
 pub const AHEAD_SECONDS: u64 = 86_400;
 
-/// An archive's name: when it was begun, and the first half of its id. The time is for people: no rule rests on it.
+/// An archive's name: the time at which it was begun, and the first half of its id. No rule depends on the time.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ArchiveName(String);
 
@@ -35,13 +35,13 @@ impl ArchiveName {
         &self.0
     }
 
-    /// Whether it says that it was begun then: seconds since 1970-01-01 UTC.
+    /// Whether its time is this second: seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn is_from(&self, begun: u64) -> bool {
         self.0[..TIME_SIZE] == Self::new(begun, ArchiveId([0; 16])).0[..TIME_SIZE]
     }
 
-    /// Whether it says that it was begun later than that: seconds since 1970-01-01 UTC.
+    /// Whether its time is after this second: seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn is_after(&self, second: u64) -> bool {
         self.0[..TIME_SIZE] > Self::new(second, ArchiveId([0; 16])).0[..TIME_SIZE]
@@ -57,7 +57,7 @@ impl ArchiveName {
 impl FromStr for ArchiveName {
     type Err = ();
 
-    /// Takes a name that a destination listed.
+    /// Parses a name that a destination listed.
     fn from_str(text: &str) -> Result<Self, ()> {
         let is_form = text.len() == TIME_SIZE + 16
             && text.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
@@ -78,20 +78,20 @@ impl fmt::Display for ArchiveName {
 /// One object of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Part {
-    /// What opens it (FORMAT 12.3).
+    /// The first object, with the wrapped archive key (FORMAT 12.3).
     Begun,
     /// Pages.
     Pages(u32),
-    /// Which pages are in the part of that number.
+    /// The list of pages in the part of that number.
     Index(u32),
-    /// What makes it a backup (FORMAT 12.5).
+    /// The manifest, which makes the archive a backup (FORMAT 12.5).
     Manifest,
-    /// What was written to the database's log after it (FORMAT 12.6).
+    /// Changes of the database after the archive (FORMAT 12.6).
     Log(u32),
 }
 
 impl Part {
-    /// Takes the last part of an object's name.
+    /// Parses the last component of an object's name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let number = |digits: &str| {
@@ -123,7 +123,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// What the names of all objects of a database begin with.
+/// The common prefix of the names of all objects of a database.
 #[must_use]
 pub fn database_prefix(id: DatabaseId) -> String {
     let mut prefix = String::new();
@@ -134,7 +134,7 @@ pub fn database_prefix(id: DatabaseId) -> String {
     prefix
 }
 
-/// What the names of all objects of an archive begin with.
+/// The common prefix of the names of all objects of an archive.
 #[must_use]
 pub fn archive_key_prefix(id: DatabaseId, archive: &ArchiveName) -> String {
     format!("{}{archive}/", database_prefix(id))
@@ -146,7 +146,7 @@ pub fn object_key(id: DatabaseId, archive: &ArchiveName, part: Part) -> String {
     format!("{}{part}", archive_key_prefix(id, archive))
 }
 
-/// Takes the name of a database's folder, without the slash: 32 hexadecimal digits.
+/// Parses the name of a database's folder, without the slash: 32 hexadecimal digits.
 #[must_use]
 pub fn parse_database_id(text: &str) -> Option<DatabaseId> {
     let digits: &[u8; 32] = text.as_bytes().try_into().ok()?;
@@ -166,7 +166,7 @@ fn digit(sign: u8) -> Option<u8> {
 }
 
 const FORM: &str = "00000000T000000Z-xxxxxxxxxxxxxxxx";
-/// Bytes of the time, with the sign behind it.
+/// The size of the time and the separator after it, in bytes.
 const TIME_SIZE: usize = 17;
 
 #[cfg(test)]
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_when_and_which() {
+    fn a_name_contains_time_and_id() {
         let id = ArchiveId([0xab; 16]);
         let name = ArchiveName::new(1_795_308_896, id);
         assert_eq!(name.as_str(), "20261122T005456Z-abababababababab");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_none_of_an_archive() {
+    fn other_names_are_not_those_of_archives() {
         for other in [
             "",
             "20261122T005456Z-ABABABABABABABAB",

@@ -1,15 +1,15 @@
-//! Someone who looks on while pages are written or read.
+//! An observer of the progress while pages are written or read.
 
-/// Hears how far it is, and may stop it. Calls come from several threads, often: they must be quick.
+/// Receives the progress, and may interrupt the work. It is called often and from several threads, and must be quick.
 pub trait Onlooker: Sync {
-    /// How many bytes of the database's pages were looked at, of how many.
+    /// Reports how many bytes of the database's pages were processed, of how many.
     fn progress(&self, done: u64, total: u64);
 
-    /// Whether to stop.
+    /// Whether to interrupt the work.
     fn is_interrupted(&self) -> bool;
 }
 
-/// No one looks on.
+/// An observer that does nothing.
 pub struct Unobserved;
 
 impl Onlooker for Unobserved {

@@ -1,14 +1,14 @@
-//! An archive that was opened, and a backup: one that has a manifest.
+//! Opened archives, and backups, which are archives with a manifest.
 //!
-//! - name-matches-contents: name, folder and what the first object says agree, and the MAC over
-//!   that is right: an archive can't be passed off as one of another time or database.
+//! - name-matches-contents: name, folder and the first object agree, and the MAC of the first
+//!   object is valid: an archive cannot be presented as one of another time or database.
 //! - part-opened-whole: a part is opened completely or not used; its salt is the one that
 //!   the manifest lists.
-//! - origin-mac-everywhere: where the manifest has an origin MAC, so must every part, index and
-//!   object of the log: the archive's key has the origin key then ([`ArchiveKey::has_origin`]), and
-//!   has it not for an archive of unknown origin.
-//! - index-bounded: an index has no more pages than a part can hold: a small object can't claim
-//!   memory without bounds.
+//! - origin-mac-everywhere: if the manifest has an origin MAC, every part, index and object of the
+//!   log must have one: the archive's key then has the origin key ([`ArchiveKey::has_origin`]). For
+//!   an archive of unknown origin it has none.
+//! - index-bounded: an index has no more pages than a part can contain: a small object cannot cause
+//!   unlimited use of memory.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PartKind, sha256};
 use selenite_format::anchor::Mark;
@@ -30,24 +30,24 @@ use crate::names::{ArchiveName, Part, object_key};
 pub struct OpenArchive {
     /// Its name.
     pub name: ArchiveName,
-    /// What opens it.
+    /// Its first object.
     pub begun: Begun,
     /// Its key.
     pub key: ArchiveKey,
     /// How it was opened.
     pub by: OpenedBy,
     begun_digest: [u8; 32],
-    /// Whether it may be of unknown origin.
+    /// Whether an unknown origin is accepted.
     admits_any: bool,
-    /// Whether its master key is known to be the database's.
+    /// Whether the master key is known to be the database's.
     is_proved: bool,
 }
 
-/// Which pages a part holds.
+/// The pages in a part.
 pub struct PartIndex {
-    /// The random bits under which it was sealed.
+    /// The salt of the object that was read: the index, or the part itself.
     pub salt: [u8; 16],
-    /// The pages and their marks, in the order in which they stand there.
+    /// The pages and their marks, in stored order.
     pub pages: Vec<(u32, Mark)>,
 }
 
@@ -55,9 +55,9 @@ pub struct PartIndex {
 pub struct Backup {
     /// The archive.
     pub archive: OpenArchive,
-    /// What its manifest says.
+    /// The content of its manifest.
     pub facts: Facts,
-    /// The SHA-256 of the manifest's bytes, by which one that rests on this one knows it.
+    /// The SHA-256 of the manifest's bytes, by which archives based on this one identify it.
     pub manifest_digest: [u8; 32],
 }
 
@@ -76,7 +76,7 @@ impl OpenArchive {
         Self::open_link(destination, id, name, keys, (&mut Vec::new(), false))
     }
 
-    /// The same, as something that another archive may rest on.
+    /// As [`OpenArchive::open`], for the base of another archive.
     pub(crate) fn open_link(
         destination: &dyn Destination,
         id: DatabaseId,
@@ -132,11 +132,12 @@ impl OpenArchive {
         })
     }
 
-    /// Takes its manifest.
+    /// Reads its manifest.
     ///
     /// # Errors
-    /// [`BackupError::Unfinished`]; [`BackupError::Key`] where nothing shows that a holder of the database's master
-    /// key made it, and that is asked for; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
+    /// [`BackupError::Unfinished`]; [`BackupError::Key`] if a proof of origin is required and the
+    /// manifest has none; [`BackupError::Unauthentic`]; [`BackupError::Form`];
+    /// [`BackupError::Store`].
     pub fn into_backup(mut self, destination: &dyn Destination) -> Result<Backup, BackupError> {
         let object = self.object(Part::Manifest);
         let (facts, manifest_digest, is_own) = twice(destination, &object, PART_SIZE_MAX, |bytes| {
@@ -167,12 +168,13 @@ impl OpenArchive {
         })
     }
 
-    /// Reads and opens one of its parts, but for an index. `salt` is what the manifest lists for
-    /// it, where there is one (part-opened-whole).
+    /// Reads and opens a part other than an index. `salt` is the one in the manifest, if that is
+    /// known (part-opened-whole).
     ///
     /// # Errors
-    /// [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Missing`] where it is listed and not there;
-    /// [`BackupError::Store`], where one is missing that is not listed, too.
+    /// [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Missing`] if it is
+    /// listed and does not exist; [`BackupError::Store`], also if it is not listed and does not
+    /// exist.
     pub fn part(
         &self,
         destination: &dyn Destination,
@@ -182,7 +184,7 @@ impl OpenArchive {
         self.any_part(destination, (kind, number), salt, &[0; 16])
     }
 
-    /// The same, or an index, whose part has the salt `part_salt`.
+    /// As [`OpenArchive::part`], also for an index, whose part has the salt `part_salt`.
     fn any_part(
         &self,
         destination: &dyn Destination,
@@ -199,7 +201,7 @@ impl OpenArchive {
         let missing = || BackupError::Missing { object: object.clone() };
         twice(destination, &object, PART_SIZE_MAX, |bytes| {
             let bytes = match salt {
-                // What is not listed may be missing.
+                // A part that is not listed need not exist.
                 None => bytes?,
                 Some(_) => bytes.map_err(|error| or_missing(error, missing))?,
             };
@@ -216,10 +218,10 @@ impl OpenArchive {
         })
     }
 
-    /// The salt in the header of a part, of which no more is read: nothing shows whether that opens.
+    /// The salt in the header of a part. Only the header is read, which is not authenticated.
     ///
     /// # Errors
-    /// As [`OpenArchive::part`].
+    /// Those of [`OpenArchive::part`].
     pub(crate) fn part_salt(&self, destination: &dyn Destination, number: u32) -> Result<[u8; 16], BackupError> {
         let object = self.object(Part::Pages(number));
         let beginning = destination.beginning(&object, PART_HEADER_SIZE)?;
@@ -227,11 +229,11 @@ impl OpenArchive {
         Ok(header.salt)
     }
 
-    /// The pages that a part holds, and their marks, in the order in which they stand there: by its
-    /// index. And the index's salt. `part_salt` is the part's.
+    /// The pages in a part and their marks, in stored order, from its index; and the index's salt.
+    /// `part_salt` is the part's salt.
     ///
     /// # Errors
-    /// As [`OpenArchive::part`].
+    /// Those of [`OpenArchive::part`].
     pub fn index(
         &self,
         destination: &dyn Destination,
@@ -252,10 +254,10 @@ impl OpenArchive {
         Ok(PartIndex { salt, pages })
     }
 
-    /// The same, by the part itself: where it has no index yet.
+    /// As [`OpenArchive::index`], from the part itself, for a part without an index.
     ///
     /// # Errors
-    /// As [`OpenArchive::part`].
+    /// Those of [`OpenArchive::part`].
     pub(crate) fn pages_of_part(&self, destination: &dyn Destination, number: u32) -> Result<PartIndex, BackupError> {
         let page_size = Superblock::parse(&self.begun.superblock)
             .map_err(|error| BackupError::of_form(self.object(Part::Begun), error))?
@@ -270,7 +272,7 @@ impl OpenArchive {
         Ok(PartIndex { salt, pages })
     }
 
-    /// Unpacks the blocks of a part; answers its salt.
+    /// Unpacks the blocks of a part, and returns its salt.
     fn blocks(
         &self,
         destination: &dyn Destination,
@@ -294,7 +296,7 @@ impl OpenArchive {
         Ok(part.salt())
     }
 
-    /// The SHA-256 of what opens it.
+    /// The SHA-256 of the first object.
     pub(crate) fn begun_digest(&self) -> [u8; 32] {
         self.begun_digest
     }
@@ -335,25 +337,27 @@ impl OpenArchive {
 }
 
 impl Backup {
-    /// Which archive of which database it is, as errors have it.
+    /// The archive's name, for errors.
     #[must_use]
     pub fn name(&self) -> &ArchiveName {
         &self.archive.name
     }
 
-    /// Whether its origin MACs show that a holder of the database's master key made it
-    /// (origin-mac-everywhere), and that is known to be the database's: who makes a whole database
-    /// for someone's public recipient makes its origin MACs, too.
+    /// Whether its origin MACs prove that a holder of the database's master key made it
+    /// (origin-mac-everywhere), and that master key is known to be the database's. The second
+    /// condition is needed because an attacker who makes a whole database for a public recipient
+    /// also makes its origin MACs.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.archive.is_proved && self.archive.key.has_origin()
     }
 
-    /// The pages in its parts and their marks, oldest part first: of two of one page the later
-    /// counts. Then its missing pages, under a mark of zeros, which no image of a page has.
+    /// Calls `each` with the pages in its parts and their marks, oldest part first: later marks of
+    /// a page replace earlier ones. Then with its missing pages and a mark of zeros, which no image
+    /// of a page has.
     ///
     /// # Errors
-    /// As [`OpenArchive::part`].
+    /// Those of [`OpenArchive::part`].
     pub fn marks(&self, destination: &dyn Destination, each: &mut dyn FnMut(u32, Mark)) -> Result<(), BackupError> {
         let salts = self.facts.indexes.iter().zip(&self.facts.parts);
         for (number, (salt, part_salt)) in (0..).zip(salts) {
@@ -368,12 +372,12 @@ impl Backup {
     }
 }
 
-/// How many pages a part can hold, of the smallest that there are.
+/// The maximum number of pages in a part, for the smallest page size.
 fn part_page_count_max() -> usize {
     BLOCK_COUNT_MAX * page_count_max(PageSize::MIN)
 }
 
-/// Takes an object; where it is no good, takes it once more from farther away.
+/// Reads an object; if it is invalid, reads it again, bypassing any cache.
 fn twice<T>(
     destination: &dyn Destination,
     object: &str,
@@ -386,7 +390,7 @@ fn twice<T>(
     }
 }
 
-/// That an object is missing says something of its archive.
+/// Converts the error that an object is missing to an error about its archive.
 fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -> BackupError {
     if error.trouble == Trouble::Missing {
         missing()
@@ -395,10 +399,10 @@ fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -
     }
 }
 
-/// What opens an archive, with as many slots and recipients as there may be, is not 300 KiB long.
+/// A first object with the maximum number of slots and recipients has less than 300 KiB.
 pub const BEGUN_SIZE_MAX: usize = 512 << 10;
 /// The salts of two million parts of 16 MiB: more than the largest database has.
 const FACTS_SIZE_MAX: usize = 64 << 20;
 
-/// What was unpacked is unencrypted pages.
+/// Unpacked content, which is unencrypted pages.
 pub(crate) type Clear = Zeroizing<Vec<u8>>;

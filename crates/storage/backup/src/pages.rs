@@ -1,16 +1,16 @@
-//! The pages of a backup: of each the newest image, once.
+//! The pages of a backup: the newest image of each page, once.
 //!
-//! - newest-first: newest archive first, and in one archive the last part first, and in one part
-//!   the last block first: the first image of a page that is met is the one that counts. One bit
-//!   for each page says that it was met.
-//! - missing-stays-missing: a page that an archive lists as missing is not taken from an older one:
-//!   what that holds is of another time.
-//! - all-pages-or-error: a part is opened, all of it, before a page of it is given; and at the end
-//!   every page must have come.
-//! - bounded-memory: memory: two parts, of which one is being fetched, and one block that was
-//!   unpacked.
-//! - log-before-backup: what a log has is newer than the backup, and its last object the newest: it
-//!   comes first. A page behind the backup's end that the log does not have, no one has written.
+//! - newest-first: archives are read from the newest to the oldest, and in each archive parts and
+//!   blocks from last to first: the first image of a page that is found is the valid one. One bit
+//!   for each page records whether it was found.
+//! - missing-stays-missing: a page that an archive lists as missing is not taken from an older one,
+//!   which contains an older state.
+//! - all-pages-or-error: a whole part is opened before any of its pages is returned; and at the end
+//!   all pages must have been found.
+//! - bounded-memory: two parts, of which one is being fetched, and one unpacked block.
+//! - log-before-backup: the log is newer than the backup, and its last object the newest: it is
+//!   read first. A page beyond the backup's page count that the log does not contain was never
+//!   written.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -26,12 +26,13 @@ use crate::names::Part;
 use crate::opened::{Backup, Clear};
 
 impl Chain {
-    /// Gives every page's bytes, as SQLite has them, to `each`, but for those that the manifest
-    /// lists as missing, and for the one that SQLite never uses. Answers how many.
+    /// Calls `each` with every page's bytes, as SQLite has them, except for pages that the manifest
+    /// lists as missing, and the page that SQLite never uses. Returns the number of pages.
     ///
     /// # Errors
-    /// [`BackupError::Unauthentic`], [`BackupError::Form`] and [`BackupError::Store`], which may come when many
-    /// pages were given; at the end [`BackupError::Incomplete`]; what `each` says.
+    /// [`BackupError::Unauthentic`], [`BackupError::Form`] and [`BackupError::Store`], possibly
+    /// after many pages were passed to `each`; at the end [`BackupError::Incomplete`]; those of
+    /// `each`.
     pub fn pages<E, F>(&self, destination: &dyn Destination, each: &mut F) -> Result<u32, E>
     where
         E: From<BackupError>,
@@ -41,10 +42,10 @@ impl Chain {
             .map(|pages| pages.given)
     }
 
-    /// The same, with what the backup's log has laid over it (log-before-backup).
+    /// As [`Chain::pages`], with the changes of the backup's log (log-before-backup).
     ///
     /// # Errors
-    /// As [`Chain::pages`].
+    /// Those of [`Chain::pages`].
     pub fn pages_with<E, F>(&self, destination: &dyn Destination, log: &LogPlan, each: &mut F) -> Result<Pages, E>
     where
         E: From<BackupError>,
@@ -58,7 +59,7 @@ impl Chain {
         }
         wanted.never_written(tip)?;
         std::thread::scope(|scope| {
-            // None is kept on the way: the one that was fetched waits in the hands of who fetches.
+            // The channel has no buffer: at most one fetched part waits in the fetching thread.
             let (sender, parts) = sync_channel(0);
             scope.spawn(move || self.fetch(destination, &sender));
             let mut taker = Taker::new()?;
@@ -81,7 +82,7 @@ impl Chain {
         })
     }
 
-    /// Fetches and opens all parts, in the order of newest-first, until no one wants more of them.
+    /// Fetches and opens all parts, in the order of newest-first, until the receiver is gone.
     fn fetch(&self, destination: &dyn Destination, to: &SyncSender<Result<(u32, OpenPart), BackupError>>) {
         for link in self.links() {
             let numbered: Vec<(u32, &[u8; 16])> = (0..).zip(&link.facts.parts).collect();
@@ -96,16 +97,16 @@ impl Chain {
     }
 }
 
-/// What became of a backup's pages.
+/// The result of reading a backup's pages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pages {
-    /// How many were given.
+    /// The number of pages passed on.
     pub given: u32,
-    /// The others: those that it lacks, and those that no one has written since the database grew (FORMAT 2.5).
+    /// The other pages: those that the backup lacks, and those never written since the database grew (FORMAT 2.5).
     pub zeros: Vec<u32>,
 }
 
-/// Takes pages out of parts.
+/// Extracts pages from parts.
 struct Taker {
     unpacker: Unpacker,
     block: Clear,
@@ -148,16 +149,16 @@ impl Taker {
     }
 }
 
-/// Which pages are still to come.
+/// The pages that are still wanted.
 struct Wanted {
-    /// A bit for each page; set where it is not wanted any more.
+    /// A bit for each page; set if it is no longer wanted.
     met: Vec<u64>,
     page_count: u32,
     left: u32,
     given: u32,
-    /// Pages of which the newest image there is was missing already.
+    /// Pages whose newest image was already missing in a base.
     lost: Vec<u32>,
-    /// Pages that are not to be had, and are none of those.
+    /// All other pages that are not available.
     zeros: Vec<u32>,
 }
 
@@ -177,7 +178,7 @@ impl Wanted {
         wanted
     }
 
-    /// Whether it was wanted; it is not any more.
+    /// Marks a page as found; returns whether it was wanted.
     fn meet(&mut self, page_no: u32) -> bool {
         if page_no == 0 || page_no > self.page_count {
             return false;
@@ -208,7 +209,7 @@ impl Wanted {
         }
     }
 
-    /// `log-before-backup`: the pages of an object of the log.
+    /// Enforces `log-before-backup` for the pages of an object of the log.
     fn lay_over<E, F>(
         &mut self,
         destination: &dyn Destination,
@@ -240,8 +241,8 @@ impl Wanted {
         )
     }
 
-    /// Pages behind the end that the backup has: SQLite leaves some out where a database grows.
-    /// Each of them is named in a page that was written, with four bytes.
+    /// Adds pages beyond the backup's page count that were never written: SQLite omits some when a
+    /// database grows. Each of them is referred to by four bytes in a page that was written.
     fn never_written(&mut self, tip: &Backup) -> Result<(), BackupError> {
         let named_max = u64::from(self.given) * tip.facts.page_size.as_u64() / 4;
         if u64::from(self.page_count.saturating_sub(tip.facts.page_count)) > u64::from(self.given) + named_max + 1 {
@@ -295,5 +296,5 @@ fn lost_thread() -> BackupError {
     }
 }
 
-/// How many pages an error names.
+/// The maximum number of pages listed in an error.
 const NAMED_MAX: usize = 10;

@@ -1,21 +1,21 @@
-//! An archive is removed, object by object.
+//! Removes an archive, object by object.
 //!
-//! - manifest-first: its manifest goes first: from then on it is no backup, and is seen to be none.
-//!   What opens it goes last: a removal that was cut off leaves what the next one takes for an
-//!   archive that was never finished.
-//! - foreign-objects-stay: objects that are not named as an archive's are left alone, wherever they
-//!   lie.
+//! - manifest-first: the manifest is removed first: from then on the archive is no backup, and is
+//!   recognised as none. The first object is removed last: after an interrupted removal, the next
+//!   one finds an archive that was never finished.
+//! - foreign-objects-stay: objects whose names are not those of an archive's objects are never
+//!   removed.
 
 use selenite_cipher::DatabaseId;
 
 use crate::destination::{Destination, StoreError};
 use crate::names::{ArchiveName, Part, archive_key_prefix};
 
-/// Removes an archive of a database; `gone` hears of each object. Answers how many objects there
-/// are that are none of it.
+/// Removes an archive of a database; `gone` is called for each object. Returns the number of
+/// objects in its folder that do not belong to it.
 ///
 /// # Errors
-/// As the destination has it: what was removed stays so.
+/// Those of the destination: objects that were removed stay removed.
 pub fn remove_archive(
     destination: &dyn Destination,
     id: DatabaseId,
@@ -58,7 +58,7 @@ mod tests {
     use crate::{Folder, object_key};
 
     #[test]
-    fn the_manifest_goes_first_and_what_opens_it_last_and_nothing_else() {
+    fn removal_starts_with_the_manifest_ends_with_begun_and_spares_foreign_objects() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(folder.path());
         let id = DatabaseId([7; 16]);

@@ -1,79 +1,79 @@
-//! Which archives are kept, and why: pure, without a clock or a destination.
+//! Decides which archives are kept, and why, without a clock or a destination.
 //!
-//! - chains-stay-whole: what a kept archive needs is kept: its base, that one's base, and so on to
-//!   a full backup. So what is left always opens.
-//! - newest-is-kept: the newest backup that can be restored is never removed, nor what it needs.
-//!   Where the facts of one archive can't be read nothing is removed: it may be based on any other.
-//!   One that lacks pages takes no sound one's place, and one of unknown origin takes none of one
-//!   that a holder of the database's master key made: the rules are asked of the sound ones alone,
-//!   too, and of those with a known maker.
-//! - rules-only-keep: a rule only ever keeps: with one more, or a larger one, no more is removed.
+//! - chains-stay-whole: the bases of a kept archive are kept, down to a full backup. The remaining
+//!   archives can therefore always be restored.
+//! - newest-is-kept: the newest backup that can be restored is never removed, nor are its bases. If
+//!   the manifest of any archive cannot be read, nothing is removed: it may be based on any other.
+//!   A backup that lacks pages does not replace a complete one, and one of unknown origin does not
+//!   replace one proved to be made by a holder of the database's master key: the rules are also
+//!   applied separately to the complete ones, and to those of known origin.
+//! - rules-only-keep: a rule only keeps archives: an additional or larger rule never removes more.
 //!   Without any rule every backup is kept.
-//! - clocks-are-not-trusted: a time is a clock's word. A backup from the future is kept, takes no
-//!   other's place in a rule, and is not the newest: a clock that jumped ahead once must not have
-//!   all others removed, nor hide them. `within` counts back from the newest backup, not from now:
-//!   nor must the clock of who prunes.
-//! - dependents-first: what is based on another archive goes before it: a kill in the middle leaves
-//!   chains that are whole.
+//! - clocks-are-not-trusted: times come from clocks that may be wrong. A backup from the future is
+//!   kept, does not replace another in a rule, and is not the newest: a clock that once was ahead
+//!   must neither cause all others to be removed, nor hide them. `within` counts back from the
+//!   newest backup, not from now, so that the clock of the pruning machine has no influence.
+//! - dependents-first: an archive is removed before its base: an interrupted removal leaves
+//!   complete chains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// An archive, as retention sees it.
+/// An archive as the input of retention.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate<Id> {
-    /// Which.
+    /// The id of the archive.
     pub id: Id,
-    /// What is known of it.
+    /// The state of the archive.
     pub state: State<Id>,
 }
 
-/// What is known of an archive.
+/// The state of an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State<Id> {
     /// It has a manifest, which was read.
     Complete {
-        /// When the database was so: seconds since 1970-01-01 UTC.
+        /// The time of the database's state: seconds since 1970-01-01 UTC.
         made: u64,
-        /// What it is based on; nothing for a full backup.
+        /// The base; `None` for a full backup.
         base: Option<Id>,
-        /// Whether someone may be following the database from it.
+        /// Whether a process may be writing its log.
         is_followed: bool,
-        /// Whether pages are missing in it, that were not authentic when it was made.
+        /// Whether pages are missing in it that were not authentic when it was made.
         lacks_pages: bool,
-        /// Whether origin MACs show that a holder of the database's master key made it. A recipient can make others.
+        /// Whether origin MACs prove that a holder of the database's master key made it. A recipient can make others.
         is_own: bool,
     },
-    /// It has a manifest, which was read, and not all that this lists is there.
+    /// It has a manifest, which was read, but not all listed objects exist.
     Incomplete {
-        /// What it is based on; nothing for a full backup.
+        /// The base; `None` for a full backup.
         base: Option<Id>,
     },
     /// It has no manifest.
     Unfinished {
-        /// Whether no one can be writing it any more.
+        /// Whether it is certain that no process is writing it.
         is_stale: bool,
     },
-    /// What it says can't be read.
+    /// Its manifest cannot be read.
     Unreadable,
 }
 
-/// What is to be kept. By default, all.
+/// The rules that keep archives. By default all are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rules {
-    /// The last so many.
+    /// Keeps this many of the newest.
     pub last: Option<u32>,
-    /// The last of each of the last so many hours that have one.
+    /// Keeps the newest of each of the last hours that have one, for this many hours.
     pub hourly: Option<u32>,
-    /// The same by days, in UTC.
+    /// The same for days, in UTC.
     pub daily: Option<u32>,
-    /// The same by weeks, which begin on Monday.
+    /// The same for weeks, which begin on Monday.
     pub weekly: Option<u32>,
-    /// The same by months.
+    /// The same for months.
     pub monthly: Option<u32>,
-    /// The same by years.
+    /// The same for years.
     pub yearly: Option<u32>,
-    /// All that are younger, in seconds.
+    /// Keeps all that are younger than this, in seconds.
     pub within: Option<u64>,
 }
 
@@ -100,43 +100,43 @@ pub enum Reason {
     Within,
     /// Its time is in the future.
     Future,
-    /// What it is based on is not there: it takes no other's place, and anyone who knows why may remove it.
+    /// Its base is missing: it does not replace another backup, and may be removed manually.
     Broken,
-    /// Not all of its objects are there: it takes no other's place, and anyone who knows why may remove it.
+    /// Some of its objects are missing: it does not replace another backup, and may be removed manually.
     Incomplete,
-    /// It has no manifest, and may be being written.
+    /// It has no manifest, and a process may be writing it.
     Unfinished,
-    /// What it says can't be read.
+    /// Its manifest cannot be read.
     Unreadable,
-    /// What can't be read may be based on it.
+    /// An archive whose manifest cannot be read may be based on it.
     PerhapsBase,
-    /// Someone follows the database from it: what is written to its log goes there.
+    /// A process may be writing its log.
     Followed,
-    /// The next incremental backup rests on it, and may be being made.
+    /// The next incremental backup is based on it, and may be in progress.
     NextBase,
-    /// One that is kept is based on it.
+    /// It is the base of a kept archive.
     Base,
 }
 
-/// What becomes of archives.
+/// The result of the rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decision<Id> {
-    /// What is kept, and why.
+    /// The kept archives, and the reasons.
     pub kept: BTreeMap<Id, BTreeSet<Reason>>,
-    /// What is removed, in that order (dependents-first).
+    /// The archives to remove, in this order (dependents-first).
     pub removed: Vec<Id>,
 }
 
 impl Rules {
-    /// Whether there is none.
+    /// Whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Decides. `now` is in seconds since 1970-01-01 UTC. Of two backups of one time the one with
-    /// the higher id is the newer. `next_bases`: those on which an incremental backup may rest that
-    /// is begun now.
+    /// Applies the rules. `now` is in seconds since 1970-01-01 UTC. Of two backups with equal times
+    /// the one with the higher id is the newer. `next_bases` are the backups on which an
+    /// incremental backup may be based that is begun now.
     #[must_use]
     pub fn decide<Id: Ord + Clone>(&self, archives: &[Candidate<Id>], next_bases: &[Id], now: u64) -> Decision<Id> {
         let chains = Chains::of(archives);
@@ -148,7 +148,8 @@ impl Rules {
             match state {
                 State::Unreadable => kept.add(id, Reason::Unreadable),
                 State::Complete { .. } if !chains.is_whole(id) => {
-                    // Of what rests on one that can't be read it is unknown whether it can be restored.
+                    // Whether a backup can be restored is unknown if its chain ends in an archive
+                    // that cannot be read.
                     if !chains.is_closed(id) {
                         kept.add(id, Reason::Broken);
                     }
@@ -193,7 +194,7 @@ impl Rules {
         Decision { kept: kept.0, removed }
     }
 
-    /// Says what is kept of backups, the newest first.
+    /// Applies the rules to backups, which are ordered from the newest to the oldest.
     fn keep<Id: Ord + Clone>(&self, past: &[(u64, &Id)], kept: &mut Kept<Id>) {
         let Some((newest_made, newest)) = past.first() else {
             return;
@@ -236,7 +237,7 @@ struct Past<'a, Id> {
     is_own: bool,
 }
 
-/// What is kept so far.
+/// The archives kept so far.
 struct Kept<Id>(BTreeMap<Id, BTreeSet<Reason>>);
 
 impl<Id> Default for Kept<Id> {
@@ -251,18 +252,18 @@ impl<Id: Ord + Clone> Kept<Id> {
     }
 }
 
-/// What is based on what.
+/// The bases of all archives.
 struct Chains<'a, Id>(BTreeMap<&'a Id, Link<'a, Id>>);
 
-/// What an archive is in a chain.
+/// The role of an archive in a chain.
 enum Link<'a, Id> {
     Full,
     On(&'a Id),
-    /// Not all of a backup: what is based on it can't be restored, and what it is based on may be of use.
+    /// An incomplete backup: archives based on it cannot be restored, but its own base may still be useful.
     Cut(Option<&'a Id>),
-    /// It is unknown what it is.
+    /// An archive that cannot be read.
     Closed,
-    /// No backup: what is based on it can't be restored.
+    /// No backup: archives based on it cannot be restored.
     Nothing,
 }
 
@@ -286,17 +287,17 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         Self(archives.iter().map(|archive| (&archive.id, link(archive))).collect())
     }
 
-    /// Whether all that it needs is there. A chain that leads back to itself is none.
+    /// Whether all bases exist, down to a full backup. A cyclic chain is not complete.
     fn is_whole(&self, id: &Id) -> bool {
         matches!(self.end(id), Some(Link::Full))
     }
 
-    /// Whether it rests on one that can't be read.
+    /// Whether the chain ends in an archive that cannot be read.
     fn is_closed(&self, id: &Id) -> bool {
         matches!(self.end(id), Some(Link::Closed))
     }
 
-    /// The first that rests on nothing, or not on what it should.
+    /// The last archive of the chain; `None` if one is missing or the chain is cyclic.
     fn end(&self, id: &Id) -> Option<&Link<'a, Id>> {
         let mut next = id;
         for _ in 0..self.0.len() {
@@ -321,7 +322,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         }
     }
 
-    /// `dependents-first`: the backups to remove, each before the one that it is based on.
+    /// `dependents-first`: the archives to remove, each before its base.
     fn dependents_first(mut self, kept: &Kept<Id>) -> Vec<Id> {
         self.0.retain(|id, _| !kept.0.contains_key(*id));
         let mut removed = Vec::with_capacity(self.0.len());
@@ -329,7 +330,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
             let bases: BTreeSet<&Id> = self.0.values().filter_map(|link| link.base()).collect();
             let free: Vec<&Id> = self.0.keys().copied().filter(|id| !bases.contains(id)).collect();
             if free.is_empty() {
-                // Chains that lead back to themselves are broken, and kept.
+                // Cyclic chains are broken, and kept.
                 return removed;
             }
             for id in free {
@@ -381,10 +382,10 @@ impl fmt::Display for Reason {
 
 const HOUR: u64 = 3600;
 const DAY: u64 = 86_400;
-/// Two machines' clocks may differ by a minute.
+/// The clocks of two machines may differ by a minute.
 const SKEW_SECONDS: u64 = 60;
 
-/// How many of a period are kept, why, and which period a moment is in.
+/// The number of periods, the reason, and the function from a time to its period.
 type Period = (Option<u32>, Reason, fn(u64) -> u64);
 
 #[cfg(test)]

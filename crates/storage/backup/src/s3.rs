@@ -1,14 +1,15 @@
 //! Object stores as destinations of backups.
 //!
-//! - write-once: what is written is new or was not written: every write says `If-None-Match: *`, and a store that
-//!   does not keep to that is found before the first object goes there.
-//! - lost-answer-is-open: a write whose answer was lost is no failure and no success until the object was read back.
-//! - bounded-read: no more is read than the caller takes, and nothing is taken for whole that is shorter than was
-//!   promised.
-//! - attempts-counted: every attempt is counted where it goes over the line. One that is made again has waited, and
-//!   all of them together have a limit.
-//! - no-secret-in-errors: no secret is printed: what an error says is the server's code and message, the system's
-//!   words, or ours.
+//! - write-once: an object is created, never replaced: every write has `If-None-Match: *`, and a
+//!   store that does not respect it is detected before the first object is written.
+//! - lost-answer-is-open: a write whose response was lost is neither a failure nor a success until
+//!   the object was read back.
+//! - bounded-read: at most as many bytes are read as the caller allows, and a response that is
+//!   shorter than promised is an error.
+//! - attempts-counted: every attempt is counted where it is sent. There is a pause before each
+//!   retry, and a limit for all attempts of a call.
+//! - no-secret-in-errors: an error contains the server's code and message, the system's message, or
+//!   ours, and never a secret.
 
 mod answer;
 mod bucket;
@@ -26,7 +27,7 @@ use bucket::Bucket;
 
 use crate::destination::{Destination, StoreError};
 
-/// Opens a prefix of a bucket. Nothing goes over the line yet.
+/// Opens a prefix of a bucket. No request is sent yet.
 pub(crate) fn open(bucket: String, prefix: String, settings: &Settings) -> Result<Box<dyn Destination>, StoreError> {
     Ok(Box::new(Bucket::open(bucket, prefix, settings)?))
 }

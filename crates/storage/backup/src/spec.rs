@@ -1,4 +1,4 @@
-//! Destinations by name: a folder, or an object store.
+//! Opens destinations by their specification: a folder, or an object store.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use crate::folder::Folder;
 #[cfg(feature = "s3")]
 use crate::s3;
 
-/// Opens the destination of that name with the settings of the process: `s3://BUCKET/PREFIX`, a path, or a `file:`
-/// URL. Nothing goes over the line yet.
+/// Opens a destination with the settings of the process: `s3://BUCKET/PREFIX`, a path, or a `file:`
+/// URL. No request is sent yet.
 ///
-/// What is done with it later blocks, and so must not be done by a task of an asynchronous runtime.
+/// Operations of the destination block, and must not be called by a task of an asynchronous runtime.
 ///
 /// # Errors
-/// `Usage` for a name of another kind, for settings that make no sense, and for a bucket where the feature `s3` is
-/// not built in; `Denied` where a file of settings can't be read.
+/// `Usage` for any other form, for invalid settings, and for a bucket if the feature `s3` is not
+/// built in; `Denied` if a file of settings cannot be read.
 pub fn open(spec: &str) -> Result<Box<dyn Destination>, StoreError> {
     match Spec::parse(spec)? {
         Spec::Folder(path) => Ok(Box::new(Folder::new(&path))),
@@ -30,10 +30,10 @@ pub fn open(spec: &str) -> Result<Box<dyn Destination>, StoreError> {
     }
 }
 
-/// The same with settings of the caller's.
+/// As [`open`], with the caller's settings.
 ///
 /// # Errors
-/// As those of [`open`].
+/// Those of [`open`].
 #[cfg(feature = "s3")]
 pub fn open_with(spec: &str, settings: &s3::Settings) -> Result<Box<dyn Destination>, StoreError> {
     match Spec::parse(spec)? {
@@ -42,13 +42,13 @@ pub fn open_with(spec: &str, settings: &s3::Settings) -> Result<Box<dyn Destinat
     }
 }
 
-/// Whether what is read there comes over a line, so that it is better kept than read again.
+/// Whether the destination is remote, so that a cache is useful.
 #[must_use]
 pub fn is_far(spec: &str) -> bool {
     matches!(Spec::parse(spec), Ok(Spec::Bucket { .. }))
 }
 
-/// A place.
+/// A parsed destination.
 #[derive(PartialEq, Eq, Debug)]
 enum Spec {
     /// A folder.
@@ -57,16 +57,16 @@ enum Spec {
     Bucket {
         /// The bucket.
         bucket: String,
-        /// What their names begin with: parts between slashes, none at the ends; or nothing.
+        /// The prefix of names: components between slashes, none at the ends; or empty.
         prefix: String,
     },
 }
 
 impl Spec {
-    /// Takes what was typed.
+    /// Parses the user's text.
     ///
     /// # Errors
-    /// `Usage`, in a sentence that repeats no password.
+    /// `Usage`, with a message that repeats no password.
     fn parse(text: &str) -> Result<Self, StoreError> {
         let Some((scheme, rest)) = scheme(text) else {
             return match text {
@@ -85,7 +85,7 @@ impl Spec {
     }
 }
 
-/// The scheme in small letters, and what follows its colon. Elsewhere a colon belongs to a path.
+/// The lower-case scheme, and the text after its colon. Any other colon belongs to a path.
 fn scheme(text: &str) -> Option<(String, &str)> {
     let (scheme, rest) = text.split_once(':')?;
     let is_scheme = scheme.bytes().next().is_some_and(|sign| sign.is_ascii_alphabetic())
@@ -93,7 +93,7 @@ fn scheme(text: &str) -> Option<(String, &str)> {
             .bytes()
             .all(|sign| sign.is_ascii_alphanumeric() || b"+-.".contains(&sign));
     let scheme = scheme.to_ascii_lowercase();
-    // With one slash or none it is a path, unless it is a slip in one of these.
+    // With at most one slash it is a path, unless the scheme is a known one and the slashes are a typing error.
     let is_known = matches!(scheme.as_str(), "s3" | "file");
     (is_scheme && (is_known || rest.starts_with("//"))).then_some((scheme, rest))
 }
@@ -139,7 +139,7 @@ fn bucket(rest: &str) -> Result<Spec, StoreError> {
 
 fn file(text: &str) -> Result<Spec, StoreError> {
     let refused = |why| Err(StoreError::usage("file:...", why));
-    // An URL's parser would take `file:backups` for `/backups`.
+    // A URL parser would change `file:backups` to `/backups`.
     if !text["file:".len()..].starts_with('/') {
         return refused("a file URL has an absolute path; a plain path also works");
     }
@@ -155,7 +155,7 @@ fn file(text: &str) -> Result<Spec, StoreError> {
     }
 }
 
-/// Names of objects have 1,024 bytes, and ours some 80.
+/// Names of objects may have 1,024 bytes, and ours have about 80.
 const PREFIX_SIZE_MAX: usize = 512;
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_buckets_and_folders() {
+    fn destinations_are_buckets_and_folders() {
         let spec = |text: &str| Spec::parse(text).unwrap();
         assert_eq!(spec("s3://backups"), bucket("backups", ""));
         assert_eq!(spec("s3://backups/"), bucket("backups", ""));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_in_a_sentence() {
+    fn other_destinations_are_refused_with_a_message() {
         let others = [
             "http://x/y",
             "https://x",

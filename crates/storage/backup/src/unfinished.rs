@@ -1,12 +1,13 @@
-//! Which unfinished archive a backup goes on with.
+//! Selects the unfinished archive that a backup continues.
 //!
-//! - same-access: it is of the database as it is now in who may read it: the same master key, the
-//!   same key slots, the same recipients. Someone who was shut out since would read pages that
-//!   were written later.
-//! - newer-than-finished: it is newer than every finished one: its name is from when it was begun,
-//!   and what is newest goes by names.
-//! - running-is-left-alone: one that may be under way is left alone, unless the caller knows
-//!   better: where its newest object is younger than [`QUIET_SECONDS`], another may be writing it.
+//! - same-access: its access is that of the present database: the same master key, the same key
+//!   slots, the same recipients. Otherwise a user whose access was revoked meanwhile could read
+//!   pages that were written later.
+//! - newer-than-finished: it is newer than every finished archive: its name contains the time at
+//!   which it was begun, and the newest archive is determined by name.
+//! - running-is-left-alone: an archive that may be in progress is not used, unless the caller
+//!   excludes that: if its newest object is younger than [`QUIET_SECONDS`], another process may be
+//!   writing it.
 
 use std::sync::Arc;
 
@@ -23,24 +24,24 @@ use crate::names::{AHEAD_SECONDS, ArchiveName};
 use crate::opened::OpenArchive;
 use crate::writer::{ArchiveWriter, recipients_tag};
 
-/// For how long there must have been no write to an unfinished archive.
+/// The minimum time since the last write to an unfinished archive, in seconds.
 pub const QUIET_SECONDS: u64 = 120;
 
-/// Whether an archive is opened by the recipients that are named, and no others. Where its key has
-/// the origin key, a recipient can't have put another beginning there; one of before there were
-/// origin MACs is for no one then.
+/// Whether an archive is for exactly the given recipients. If its key has the origin key, a
+/// recipient cannot have replaced its first object; an archive made before origin MACs existed then
+/// matches no recipients.
 #[must_use]
 pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
     let expected = recipients_tag(&archive.key, &archive.begun, recipients);
     expected.is_ok_and(|expected| macs_are_equal(&expected, &archive.begun.recipients_tag))
 }
 
-/// Goes on with the newest unfinished archive that will do, or begins one, of which no page is
-/// there yet. `now` is in seconds since 1970-01-01 UTC; `is_alone` says that no other process writes
-/// backups of this database there.
+/// Continues the newest suitable unfinished archive, or begins one without pages. `now` is in
+/// seconds since 1970-01-01 UTC; `is_alone` states that no other process writes backups of this
+/// database to the destination.
 ///
 /// # Errors
-/// What the destination says; as [`ArchiveWriter::go_on`] and [`ArchiveWriter::begin`].
+/// Those of the destination, of [`ArchiveWriter::go_on`] and of [`ArchiveWriter::begin`].
 pub fn go_on_or_begin(
     destination: &Arc<dyn Destination>,
     unlocked: &Unlocked,
@@ -69,11 +70,11 @@ pub fn go_on_or_begin(
     Ok((ArchiveWriter::begin(destination, unlocked, made, recipients)?, None))
 }
 
-/// Goes on with an archive of the caller's own, which a failure cut off: nothing where that will
-/// not do (same-access, newer-than-finished).
+/// Continues an archive of the caller after a failure; `None` if it is not suitable (same-access,
+/// newer-than-finished).
 ///
 /// # Errors
-/// As [`go_on_or_begin`].
+/// Those of [`go_on_or_begin`].
 pub fn go_on_with(
     destination: &Arc<dyn Destination>,
     unlocked: &Unlocked,
@@ -89,7 +90,7 @@ pub fn go_on_with(
     }
 }
 
-/// Opens an unfinished archive, if it will do.
+/// Opens an unfinished archive, if it is suitable.
 fn take_up(
     destination: &Arc<dyn Destination>,
     unlocked: &Unlocked,
@@ -108,7 +109,7 @@ fn take_up(
         return Ok(None);
     }
     let counts = (entry.part_count, entry.index_count);
-    // A part that is no good makes the archive none: another is begun.
+    // If a part is invalid, the archive is not suitable: another is begun.
     match ArchiveWriter::go_on(destination, archive, counts) {
         Ok(taken) => Ok(Some(taken)),
         Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => Ok(None),
@@ -117,10 +118,10 @@ fn take_up(
     }
 }
 
-/// Begins an archive whose name is behind those of all others.
+/// Begins an archive whose name sorts after those of all others.
 ///
 /// # Errors
-/// As [`ArchiveWriter::begin`].
+/// Those of [`ArchiveWriter::begin`].
 pub fn begin_newest(
     destination: &Arc<dyn Destination>,
     unlocked: &Unlocked,

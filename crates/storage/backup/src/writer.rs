@@ -1,10 +1,10 @@
-//! An archive on its way to a destination: what opens it, its parts with their indexes, its manifest (FORMAT 12).
+//! Writes an archive to a destination: its first object, its parts with their indexes, its manifest (FORMAT 12).
 //!
-//! - manifest-last: the manifest is written last, and says which parts are the archive's, by their
-//!   salts: another's part of the same number is none of them.
-//! - salt-per-part: nothing is sealed twice under a key: each part has a salt of its own.
-//! - salts-are-macs: salts are origin MACs (FORMAT 12.4): a recipient of the archive can't make
-//!   them. One who goes on with an archive takes up what has them, and nothing else.
+//! - manifest-last: the manifest is written last, and identifies the archive's parts by their
+//!   salts: a foreign part with the same number does not belong to it.
+//! - salt-per-part: no key seals twice: each part has its own salt.
+//! - salts-are-macs: salts are origin MACs (FORMAT 12.4), which a recipient of the archive cannot
+//!   make. A writer that continues an archive accepts parts with valid ones only.
 
 use std::sync::Arc;
 
@@ -31,18 +31,18 @@ pub struct ArchiveWriter {
     name: ArchiveName,
     begun: [u8; 32],
     made: u64,
-    /// Of each part.
+    /// The salt of each part.
     salts: Vec<[u8; 16]>,
-    /// Of the index of each.
+    /// The salt of the index of each part.
     index_salts: Vec<[u8; 16]>,
 }
 
 impl ArchiveWriter {
-    /// Begins an archive of the database that `unlocked` is of. `made` is now, in seconds since
-    /// 1970-01-01 UTC; `recipients` may open it without the database's identities.
+    /// Begins an archive of the database of `unlocked`. `made` is the present time, in seconds
+    /// since 1970-01-01 UTC; `recipients` may open it without the database's identities.
     ///
     /// # Errors
-    /// What the destination says; a recipient's plugin that is away; a superblock that can't be written.
+    /// Those of the destination; an unavailable plugin of a recipient; a superblock that cannot be encoded.
     pub fn begin(
         destination: &Arc<dyn Destination>,
         unlocked: &Unlocked,
@@ -80,11 +80,11 @@ impl ArchiveWriter {
         })
     }
 
-    /// Goes on with one that was not finished, behind the parts that it has. Answers the marks of their pages, too.
-    /// The counts are those of its parts, and of the first of them that have an index.
+    /// Continues an unfinished archive after its existing parts. Also returns the marks of their
+    /// pages. The counts are those of its parts, and of the first of them that have an index.
     ///
     /// # Errors
-    /// As [`OpenArchive::part`]; what the destination says.
+    /// Those of [`OpenArchive::part`] and of the destination.
     pub fn go_on(
         destination: &Arc<dyn Destination>,
         archive: OpenArchive,
@@ -131,13 +131,13 @@ impl ArchiveWriter {
         &self.name
     }
 
-    /// Its key: what follows the archive is sealed under it, too.
+    /// Its key, which also seals the archive's log.
     #[must_use]
     pub fn key(&self) -> &ArchiveKey {
         &self.key
     }
 
-    /// The SHA-256 of what opens it.
+    /// The SHA-256 of the object `begun`.
     #[must_use]
     pub fn begun(&self) -> [u8; 32] {
         self.begun
@@ -149,10 +149,10 @@ impl ArchiveWriter {
         self.made
     }
 
-    /// Writes the next part of pages, and its index. `is_last` or it is full.
+    /// Writes the next part of pages, and its index. The part is full unless `is_last` is set.
     ///
     /// # Errors
-    /// [`BackupError::Taken`] where another has written a part of that number; what the destination says.
+    /// [`BackupError::Taken`] if another writer has written a part of that number; those of the destination.
     pub(crate) fn part(
         &mut self,
         content: &mut PartWriter,
@@ -164,12 +164,13 @@ impl ArchiveWriter {
         self.index(pages)
     }
 
-    /// Writes the index of the last part. Its salt is made of the part's: one that goes on with the
-    /// archive knows by it that they belong together; and it is the same whatever process writes it, so that
-    /// nothing else is sealed under its key (salt-per-part).
+    /// Writes the index of the last part. Its salt is derived from the part's salt, so that a
+    /// writer that continues the archive recognises that they belong together. The salt is also the
+    /// same whichever process writes the index, so that no other content is sealed under its key
+    /// (salt-per-part).
     ///
     /// # Errors
-    /// As [`ArchiveWriter::part`].
+    /// Those of [`ArchiveWriter::part`].
     pub(crate) fn index(&mut self, pages: &[(u32, Mark)]) -> Result<(), BackupError> {
         let mut packer = Packer::new(CompressionLevel::None).map_err(machine)?;
         let mut content = PartWriter::default();
@@ -185,11 +186,11 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    /// Whether what opens it is still there, and the manifest of what it rests on, by its hash:
-    /// someone may have removed them meanwhile.
+    /// Checks by their hashes that the object `begun`, and the manifest of the base, still exist:
+    /// they may have been removed meanwhile.
     ///
     /// # Errors
-    /// [`BackupError::Removed`]; what the destination says.
+    /// [`BackupError::Removed`]; those of the destination.
     pub fn check_ground(&self, base: Option<(&ArchiveName, [u8; 32])>) -> Result<(), BackupError> {
         let own = (&self.name, Part::Begun, self.begun);
         let base = base.map(|(name, digest)| (name, Part::Manifest, digest));
@@ -205,11 +206,11 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    /// Writes the manifest: from now on it is a backup. The parts in `facts` are this archive's.
-    /// Answers the SHA-256 of the manifest.
+    /// Writes the manifest: from now on the archive is a backup. Its parts replace those in
+    /// `facts`. Returns the SHA-256 of the manifest.
     ///
     /// # Errors
-    /// As `ArchiveWriter::part`.
+    /// Those of `ArchiveWriter::part`.
     pub fn finish(&mut self, facts: Facts) -> Result<[u8; 32], BackupError> {
         let facts = Facts {
             begun: self.begun,
@@ -259,8 +260,8 @@ impl ArchiveWriter {
     }
 }
 
-/// Tells one set of recipients from another (FORMAT 12.3). With the origin key it covers what opens
-/// the archive, too, and no recipient can make it.
+/// Identifies a set of recipients (FORMAT 12.3). With the origin key it also covers the rest of the
+/// object `begun`, and no recipient can make it.
 pub(crate) fn recipients_tag(
     key: &ArchiveKey,
     begun: &Begun,

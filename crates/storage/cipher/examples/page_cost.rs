@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p selenite-cipher --example page_cost`
 //!
-//! The suites take turns, so that whatever else the machine does falls on all of them; each figure is
-//! the median over the turns of the mean of one turn.
+//! The suites take turns, so that other load of the machine affects all of them equally. Each
+//! figure is the median over the turns of the mean of one turn.
 
 use std::hint::black_box;
 use std::sync::Arc;

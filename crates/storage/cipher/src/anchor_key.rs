@@ -1,11 +1,11 @@
-//! The key of anchors: what proves that an anchor was written by who had the master key (FORMAT 10).
+//! The key of anchors: it authenticates that the writer of an anchor had the master key (FORMAT 10).
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 
 use crate::pseudorandom_key::PseudorandomKey;
 
-/// The key of a database's anchors under one master key, and its name.
+/// The key of a database's anchors under one master key, and its identifier.
 pub struct AnchorKey {
     mac_key: hmac::Key,
     id: [u8; 16],
@@ -22,7 +22,7 @@ impl AnchorKey {
         }
     }
 
-    /// Tells keys apart; it reveals nothing about the key.
+    /// The identifier of the key; it reveals nothing about the key.
     pub fn id(&self) -> [u8; 16] {
         self.id
     }

@@ -1,14 +1,14 @@
-//! The key of one backup archive: what seals its parts and authenticates its manifest (FORMAT 12).
+//! The key of one backup archive: it encrypts the parts and authenticates the manifest (FORMAT 12).
 //!
-//! - key-per-part: a part is sealed under a key of its own, made of 128 random bits too: to seal a
-//!   part of the same number again is safe.
-//! - nonce-is-position: the nonce of a piece is its number and whether it is the last: pieces can't
-//!   be put in another order, dropped, or cut off at the end (Hoang, Reyhanitabar, Rogaway, Vizar:
+//! - key-per-part: each part is sealed under its own key, which is derived with 128 random bits. A
+//!   second part with the same number can therefore be sealed safely.
+//! - nonce-is-position: the nonce of a piece is its number and whether it is the last. Pieces
+//!   cannot be reordered, dropped, or cut off at the end (Hoang, Reyhanitabar, Rogaway, Vizar:
 //!   Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, 2015, section 7).
-//! - salt-is-a-mac: the salt of a part is a MAC of its content under a key from the master key,
-//!   where that is known: then who holds the archive key alone can't make a part that passes for
-//!   one of the database's. Equal salts mean equal content, so that the random bits of key-per-part
-//!   are not needed (as the synthetic IV of RFC 5297).
+//! - salt-is-a-mac: if the master key is known, the salt of a part is a MAC of its content under a
+//!   key derived from the master key. A holder of the archive key alone cannot forge a part of the
+//!   database. Equal salts imply equal content, so the random bits of key-per-part are not needed
+//!   (as with the synthetic IV of RFC 5297).
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
@@ -18,7 +18,7 @@ use zeroize::Zeroize;
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::{Secret, Unauthentic};
 
-/// Tells archives apart: 128 random bits.
+/// Identifies an archive: 128 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ArchiveId(pub [u8; 16]);
 
@@ -28,12 +28,12 @@ pub struct ArchiveKey {
     archive_id: ArchiveId,
     extracted: PseudorandomKey,
     mac_key: hmac::Key,
-    /// Of whom has the database's master key (salt-is-a-mac).
+    /// `None` without the database's master key (salt-is-a-mac).
     origin_key: Option<hmac::Key>,
 }
 
 impl ArchiveKey {
-    /// Derives the keys of FORMAT 12.2 for who has the archive key alone: a recipient.
+    /// Derives the keys of FORMAT 12.2 from the archive key alone, as a recipient has it.
     pub fn new(secret: Secret<32>, archive_id: ArchiveId) -> Self {
         let extracted = PseudorandomKey::extract(&archive_id.0, secret.expose());
         let mac_key = extracted.expand::<32>(&[b"selenite/1 archive mac"]);
@@ -54,7 +54,7 @@ impl ArchiveKey {
         }
     }
 
-    /// The same key once more.
+    /// A copy of the key.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self {
@@ -63,8 +63,7 @@ impl ArchiveKey {
         }
     }
 
-    /// The same key without the origin key: for an archive whose origin is unknown, and that is to
-    /// be read all the same.
+    /// The same key without the origin key, for reading an archive of unknown origin.
     #[must_use]
     pub fn without_origin(self) -> Self {
         Self {
@@ -73,12 +72,12 @@ impl ArchiveKey {
         }
     }
 
-    /// Whether it has the origin key: what it opens is checked then, and what it seals is marked.
+    /// Whether it has the origin key. With it, the origin is checked on opening and marked on sealing.
     pub fn has_origin(&self) -> bool {
         self.origin_key.is_some()
     }
 
-    /// The origin MAC of these bytes, one behind the other (FORMAT 12.2); nothing without the origin key.
+    /// The origin MAC of the concatenated byte slices (FORMAT 12.2); `None` without the origin key.
     pub fn origin_mac<'a>(&self, bytes: impl IntoIterator<Item = &'a [u8]>) -> Option<[u8; 32]> {
         let mut context = hmac::Context::with_key(self.origin_key.as_ref()?);
         bytes.into_iter().for_each(|bytes| context.update(bytes));
@@ -92,7 +91,7 @@ impl ArchiveKey {
         &self.secret
     }
 
-    /// Which archive it is of.
+    /// The archive that the key belongs to.
     pub fn archive_id(&self) -> ArchiveId {
         self.archive_id
     }
@@ -110,7 +109,7 @@ impl ArchiveKey {
         verify_slices_are_equal(&self.mac(bytes), mac).is_ok()
     }
 
-    /// The key of what is sealed as `kind` number `number`, with these random bits.
+    /// The key of part `number` of kind `kind`, derived with `salt`.
     pub fn part_key(&self, kind: PartKind, number: u32, salt: &[u8; 16]) -> PartKey {
         let key =
             self.extracted
@@ -120,22 +119,22 @@ impl ArchiveKey {
     }
 }
 
-/// Whether two MACs are the same, in constant time.
+/// Compares two MACs in constant time.
 #[must_use]
 pub fn macs_are_equal(one: &[u8], other: &[u8]) -> bool {
     verify_slices_are_equal(one, other).is_ok()
 }
 
-/// What of an archive is sealed.
+/// The kinds of sealed parts in an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartKind {
     /// Pages.
     Part = 1,
-    /// Which pages are where.
+    /// The index: the location of each page.
     Index = 2,
-    /// What a manifest says.
+    /// The content of a manifest.
     Facts = 3,
-    /// Pages that were written to the database's log afterwards.
+    /// Pages written to the database's log after the archive was made.
     Log = 4,
 }
 
@@ -143,7 +142,7 @@ pub enum PartKind {
 pub struct PartKey(LessSafeKey);
 
 impl PartKey {
-    /// Seals a piece where it is, and answers its tag.
+    /// Seals a piece in place and returns its tag.
     ///
     /// # Panics
     /// For a piece of 64 GiB or more, the limit of GCM.
@@ -157,10 +156,11 @@ impl PartKey {
         bytes
     }
 
-    /// Opens a piece where it is, its tag behind it; answers what was sealed. What does not open is wiped.
+    /// Opens a piece in place, with its tag at the end, and returns the plaintext. The buffer is
+    /// wiped on failure.
     ///
     /// # Errors
-    /// It is of another place, part or archive, or was altered.
+    /// The piece belongs to another position, part or archive, or was altered.
     pub fn open_piece<'a>(&self, number: u32, is_last: bool, piece: &'a mut [u8]) -> Result<&'a [u8], Unauthentic> {
         let size = piece.len().checked_sub(PIECE_TAG_SIZE).ok_or(Unauthentic)?;
         if self
@@ -182,7 +182,7 @@ fn nonce(number: u32, is_last: bool) -> Nonce {
     Nonce::assume_unique_for_key(bytes)
 }
 
-/// Bytes that a sealed piece is longer.
+/// Bytes that sealing adds to a piece.
 pub const PIECE_TAG_SIZE: usize = 16;
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_opens_in_its_place_alone() {
+    fn a_piece_opens_at_its_position_only() {
         let part = key(1).part_key(PartKind::Part, 3, &[4; 16]);
         let piece = sealed(&part, 7, false);
         assert_eq!(part.open_piece(7, false, &mut piece.clone()).unwrap(), b"pages");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_altered_is_wiped() {
+    fn altered_pieces_are_wiped() {
         let part = key(1).part_key(PartKind::Part, 0, &[0; 16]);
         let piece = sealed(&part, 0, true);
         for at in 0..piece.len() {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_mac_is_of_the_master_key_the_database_and_the_archive() {
+    fn an_origin_mac_depends_on_master_key_database_and_archive() {
         let of = |master: u8, database: u8, archive: u8| {
             let master = MasterKey::new(Secret::new([master; 32]), DatabaseId([database; 16]));
             master.archive_key(Secret::new([1; 32]), ArchiveId([archive; 16]))
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_is_of_its_key() {
+    fn a_manifest_mac_depends_on_the_archive_key() {
         let mac = key(1).mac(b"manifest");
         assert!(key(1).mac_is_valid(b"manifest", &mac));
         assert!(!key(1).mac_is_valid(b"manifesT", &mac) && !key(2).mac_is_valid(b"manifest", &mac));

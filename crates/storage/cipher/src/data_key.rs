@@ -1,9 +1,9 @@
-//! The data key of an epoch, from which page keys come.
+//! The data key of an epoch, from which page keys are derived.
 
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::{DatabaseId, Epoch, Secret, SessionId, Suite};
 
-/// A data key, extracted once (FORMAT 4.4).
+/// An extracted data key (FORMAT 4.4).
 pub struct DataKey {
     extracted: PseudorandomKey,
     database_id: DatabaseId,
@@ -12,7 +12,7 @@ pub struct DataKey {
 }
 
 impl DataKey {
-    /// Extracts from the data key of an epoch; it is then no longer needed, and wiped.
+    /// Extracts the key from the data key of an epoch. The secret is wiped afterwards.
     pub fn new(secret: Secret<32>, database_id: DatabaseId, epoch: Epoch, suite: Suite) -> Self {
         Self {
             extracted: PseudorandomKey::extract(&database_id.0, secret.expose()),
@@ -22,7 +22,7 @@ impl DataKey {
         }
     }
 
-    /// The epoch that the key is of.
+    /// The epoch of the key.
     pub fn epoch(&self) -> Epoch {
         self.epoch
     }
@@ -32,7 +32,7 @@ impl DataKey {
         self.suite
     }
 
-    /// The database that the key is of.
+    /// The database of the key.
     pub fn database_id(&self) -> DatabaseId {
         self.database_id
     }

@@ -1,4 +1,4 @@
-//! The number that tells one database from all others.
+//! The identifier of a database.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::hex::Hex;
 
 /// 128 random bits, drawn when a database is created (FORMAT 3.1).
 ///
-/// It is no secret: it may be logged and shown.
+/// It is not secret: it may be logged and shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DatabaseId(pub [u8; 16]);
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The number of a data key: from 1, rising, never used twice in a database (FORMAT 3.1, 3.2).
+/// The number of a data key: starts at 1, increases, and is never reused in a database (FORMAT 3.1, 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch(pub u32);
 

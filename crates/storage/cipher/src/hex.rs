@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Displays the bytes it holds as lower-case hexadecimal.
+/// Displays its bytes as lower-case hexadecimal.
 pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Hex<'_> {
@@ -11,7 +11,7 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// The bytes that a vector writes in hexadecimal.
+/// Parses a hexadecimal test vector.
 #[cfg(test)]
 pub(crate) fn unhex<const N: usize>(digits: &str) -> [u8; N] {
     assert_eq!(digits.len(), 2 * N);

@@ -1,20 +1,21 @@
-//! The page keys of the sessions met last.
+//! A cache of the page keys of recently used sessions.
 
 use crate::{DataKey, Epoch, PageKey, SessionId};
 
-/// 64 sessions: a key costs about as much as a page to derive and about half a KiB to keep, and a file
-/// rarely holds pages of more writers side by side.
+/// 64 sessions: deriving a key costs about as much as a page, storing it about half a KiB, and a
+/// file rarely contains interleaved pages of more writers.
 const KEY_COUNT_MAX: usize = 64;
 
-/// A bounded number of page keys. Keys stay where they are: a key is as long as a dozen of the names that are searched.
+/// A bounded number of page keys. Keys are not moved: one is as long as a dozen of the names that
+/// are searched.
 pub(crate) struct KeyCache {
-    /// Whose key stands at the same index in `keys`.
+    /// The session and epoch of the key at the same index in `keys`.
     names: Vec<(SessionId, Epoch)>,
     keys: Vec<PageKey>,
-    /// When each was asked for last, by `clock`.
+    /// The value of `clock` when each key was last used.
     used: Vec<u64>,
     clock: u64,
-    /// The one asked for last: mostly the one asked for next.
+    /// The index of the key used last, which is usually used next.
     last: usize,
 }
 
@@ -29,7 +30,7 @@ impl KeyCache {
         }
     }
 
-    /// The key of a session, derived if it is not here; the one unused for longest makes room.
+    /// The key of a session, derived on a cache miss; evicts the least recently used key.
     pub(crate) fn key(&mut self, data_key: &DataKey, session: SessionId) -> &PageKey {
         let name = (session, data_key.epoch());
         if self.names.get(self.last) != Some(&name) {
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn key_tells_sessions_and_epochs_apart() {
+    fn key_distinguishes_sessions_and_epochs() {
         let mut cache = KeyCache::new();
         for _ in 0..2 {
             for epoch in 1..=3 {
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn key_keeps_no_more_than_its_limit_and_drops_the_one_unused_for_longest() {
+    fn key_evicts_the_least_recently_used_at_the_limit() {
         let mut cache = KeyCache::new();
         for session in 0..=255 {
             cache.key(&data_key(1), SessionId([0; 16]));

@@ -1,27 +1,27 @@
 //! Secrets, suites, key derivation, and the encryption of pages, key slots and log blocks.
 //!
-//! This crate turns keys and bytes into other bytes and nothing else: it has no file, clock or
-//! source of randomness. Nonces, salts and new keys are drawn by the caller, who promises that no
-//! pair of session and counter comes twice.
+//! This crate transforms keys and bytes into other bytes and does nothing else: it has no file,
+//! clock or source of randomness. The caller draws nonces, salts and new keys, and guarantees that
+//! no pair of session and counter is used twice.
 //!
-//! The caller says which keys and rules hold for a file ([`PageKeys`], of one generation of its
+//! The caller defines the keys and rules of a file ([`PageKeys`], of one generation of its
 //! superblock), and encrypts and decrypts its pages with a [`PageCipher`], one per open file
 //! (FORMAT 5).
 //!
-//! - *no-plaintext-on-failure*: whatever does not decrypt leaves no byte of plaintext behind; a page
+//! - *no-plaintext-on-failure*: a failed decryption leaves no byte of plaintext behind; a page
 //!   becomes zeros.
-//! - *one-error*: the reason why something did not decrypt is never told; there is one error,
+//! - *one-error*: the reason for a failed decryption is never reported; there is one error,
 //!   [`Unauthentic`].
 //! - *one-epoch-written*: a page is encrypted under the current epoch only, and decrypted under any
 //!   listed epoch that the rules permit for it (FORMAT 5.4).
 //! - *no-allocation*: [`PageKey::seal`] and [`PageKey::open`] do not allocate, nor does
 //!   [`PageCipher`] once the page key of a session is derived.
-//! - *zeroed-keys*: key bytes are zeroed when their owner is dropped. (The registers and the stack
-//!   of the libraries below are theirs: AEGIS leaves a copy of its key on the stack until the next
-//!   call overwrites it.)
+//! - *zeroed-keys*: key bytes are zeroed when their owner is dropped. (This does not cover
+//!   registers and stack of the libraries below: AEGIS leaves a copy of its key on the stack until
+//!   the next call overwrites it.)
 //!
-//! What a superblock holds and where a page lies is for `selenite-format`, where a key comes from
-//! for `selenite-keyring`, what a page means to SQLite for the VFS.
+//! `selenite-format` defines the content of a superblock and the location of pages,
+//! `selenite-keyring` the source of keys, the VFS the meaning of a page for SQLite.
 #![forbid(unsafe_code)]
 
 mod anchor_key;

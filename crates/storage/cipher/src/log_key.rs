@@ -1,6 +1,6 @@
-//! The log key, for what WAL and rollback journal hold besides sealed pages (FORMAT 4.6).
+//! The log key, for the content of WAL and rollback journal other than sealed pages (FORMAT 4.6).
 //!
-//! It outlives epochs: a log is written under one epoch and may be read under the next.
+//! It is not bound to an epoch: a log may be written under one epoch and read under the next.
 
 use aws_lc_rs::cmac;
 
@@ -16,7 +16,7 @@ pub struct LogKey {
 }
 
 impl LogKey {
-    /// Derives the keys of FORMAT 4.6; the secret is then no longer needed, and wiped.
+    /// Derives the keys of FORMAT 4.6. The secret is wiped afterwards.
     pub fn new(secret: Secret<32>, database_id: DatabaseId) -> Self {
         let extracted = PseudorandomKey::extract(&database_id.0, secret.expose());
         let frame = extracted.expand::<64>(&[b"selenite/1 wal frame"]);
@@ -34,7 +34,7 @@ impl LogKey {
 
     /// Opens, in place, what [`LogKey::seal_frame_block`] sealed.
     ///
-    /// There is no tag: of altered bytes or another place it makes noise, not an error.
+    /// There is no tag: altered bytes or another position yield random bytes, not an error.
     pub fn open_frame_block(&self, frame: u64, page_no: u32, commit_size: u32, block: &mut [u8; 16]) {
         self.frame.open(frame_tweak(frame, page_no, commit_size), block);
     }
@@ -48,7 +48,7 @@ impl LogKey {
     }
 }
 
-/// The tweak of a frame header: its place and the two fields that are in clear.
+/// The tweak of a frame header: its position and the two plaintext fields.
 fn frame_tweak(frame: u64, page_no: u32, commit_size: u32) -> [u8; 16] {
     let mut tweak = [0; 16];
     tweak[..8].copy_from_slice(&frame.to_be_bytes());

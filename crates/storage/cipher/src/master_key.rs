@@ -1,4 +1,4 @@
-//! The master key: what a key slot opens, and what opens everything else (FORMAT 4.1 to 4.3).
+//! The master key: key slots contain it, and all other keys depend on it (FORMAT 4.1 to 4.3).
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
@@ -37,7 +37,7 @@ impl MasterKey {
         &self.secret
     }
 
-    /// The database that it is of.
+    /// The database of the key.
     pub fn database_id(&self) -> DatabaseId {
         self.database_id
     }
@@ -55,12 +55,12 @@ impl MasterKey {
         verify_slices_are_equal(&self.mac(bytes), mac).is_ok()
     }
 
-    /// What a keyring file keeps to recognise this database again; it reveals nothing about the key.
+    /// The value by which a keyring file recognises this database; it reveals nothing about the key.
     pub fn commitment(&self) -> [u8; 32] {
         self.commitment
     }
 
-    /// The key of this database's anchors: derived when it is asked for, since few who open a database have one.
+    /// The key of this database's anchors. It is derived on demand, since few users have an anchor.
     pub fn anchor_key(&self) -> AnchorKey {
         AnchorKey::new(&PseudorandomKey::extract(&self.database_id.0, self.secret.expose()))
     }

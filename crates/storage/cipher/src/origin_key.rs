@@ -1,9 +1,9 @@
-//! The origin key of an identity: by it, its holder recognises the key slots that they made or accepted (FORMAT 4.7).
+//! The origin key of an identity, which marks the key slots that its holder made or accepted (FORMAT 4.7).
 
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::{DatabaseId, Secret, SlotId};
 
-/// The origin key of an age identity. Only who holds the identity can derive it.
+/// The origin key of an age identity. Only a holder of the identity can derive it.
 pub struct OriginKey(PseudorandomKey);
 
 impl OriginKey {

@@ -6,7 +6,7 @@ use crate::{PageNo, PageNonce, TRAILER_SIZE, Trailer};
 
 use crate::{PageError, PageKeys, key_cache::KeyCache};
 
-/// Seals and opens pages, and keeps the page keys of the sessions met last.
+/// Seals and opens pages, and caches the page keys of recently used sessions.
 pub struct PageCipher {
     keys: Arc<PageKeys>,
     cache: KeyCache,
@@ -26,10 +26,10 @@ impl PageCipher {
         &self.keys
     }
 
-    /// Goes on with the keys of another generation.
+    /// Switches to the keys of another generation.
     ///
-    /// Page keys are forgotten, though most would do: a database that was set back to an older copy
-    /// may use an epoch's number a second time, for another key.
+    /// All cached page keys are discarded, although most would remain valid: a database that was
+    /// restored from an older copy may use the number of an epoch a second time, for another key.
     pub fn replace_keys(&mut self, keys: Arc<PageKeys>) {
         self.keys = keys;
         self.cache.clear();
@@ -40,9 +40,10 @@ impl PageCipher {
     /// The caller's duty is that of [`PageNonce`]. `out` is not touched if this fails.
     ///
     /// # Errors
-    /// [`PageError::SettingsMismatch`] if the page is not one that SQLite should write here: of
-    /// another size, with content in its last 48 bytes, a page 1 that says so, or in suite NONE
-    /// where that is not allowed. [`PageError::DeprecatedSuite`] without leave for it.
+    /// [`PageError::SettingsMismatch`] if SQLite should not write such a page here: a wrong size,
+    /// content in the last 48 bytes, a page 1 whose header disagrees with the settings, or suite
+    /// NONE where it is not allowed. [`PageError::DeprecatedSuite`] if the suite is deprecated and
+    /// not allowed.
     pub fn seal(&mut self, page_no: PageNo, nonce: PageNonce, plain: &[u8], out: &mut [u8]) -> Result<(), PageError> {
         let body = self.checked_body(page_no, plain)?;
         let (sealed, trailer) = match out.split_last_chunk_mut::<TRAILER_SIZE>() {
@@ -60,18 +61,18 @@ impl PageCipher {
     /// Both have the size of a page. `out` is zero if this fails.
     ///
     /// # Errors
-    /// [`PageError::Unauthentic`] if this is not what was sealed as this page, or is in suite NONE
+    /// [`PageError::Unauthentic`] if the image was not sealed as this page, or is in suite NONE
     /// where that is not allowed. [`PageError::UnknownEpoch`] if its epoch is not listed.
-    /// [`PageError::DeprecatedSuite`] without leave for it. [`PageError::SettingsMismatch`] if a
-    /// buffer is of another size.
+    /// [`PageError::DeprecatedSuite`] if the suite is deprecated and not allowed.
+    /// [`PageError::SettingsMismatch`] if a buffer has another size.
     pub fn open(&mut self, page_no: PageNo, image: &[u8], out: &mut [u8]) -> Result<(), PageError> {
         self.open_or_leave_partial(page_no, image, out)
             .inspect_err(|_| out.fill(0))
     }
 
-    /// Opens a sealed page where it lies: it is then a page as SQLite has it, its last 48 bytes
-    /// zero, or all zero if this fails. `scratch` has the size of a page, too; what it holds
-    /// afterwards is of no use to anyone.
+    /// Opens a sealed page in place. The result is a page as SQLite has it, its last 48 bytes zero,
+    /// or all zero on failure. `scratch` has the size of a page; its content afterwards is
+    /// unspecified.
     ///
     /// # Errors
     /// As [`PageCipher::open`].
@@ -146,10 +147,10 @@ fn is_zero(body: &[u8]) -> bool {
     body.iter().all(|&byte| byte == 0)
 }
 
-/// Whether page 1 says the page size and the reserved bytes that it has
+/// Whether the header in page 1 states the actual page size and reserved bytes
 /// (sqlite.org/fileformat2.html, section 1.3: offsets 16 and 20).
 fn header_is_good(body: &[u8], page_size: usize) -> bool {
-    // 65536 does not fit into two bytes, and is written as 1.
+    // 65536 does not fit into two bytes and is encoded as 1.
     let size_field = u16::try_from(page_size).unwrap_or(1).to_be_bytes();
     body[16..18] == size_field && usize::from(body[20]) == TRAILER_SIZE
 }

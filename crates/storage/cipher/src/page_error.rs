@@ -1,24 +1,24 @@
-//! Why a page was not sealed or not opened.
+//! The errors of sealing and opening pages.
 
 use std::fmt;
 
 use crate::{Epoch, Unauthentic};
 
-/// Why a page was not sealed or not opened.
+/// Why a page could not be sealed or opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PageError {
-    /// The file: wrong key, wrong place, altered bytes, or in clear where that is not allowed.
+    /// The file: wrong key, wrong position, altered bytes, or plaintext where that is not allowed.
     Unauthentic,
-    /// The file, or our view of it: the page is of an epoch that is not listed. The caller re-reads
-    /// the superblock and tries again (FORMAT 3.8).
+    /// The file, or our view of it: the epoch of the page is not listed. The caller rereads the
+    /// superblock and retries (FORMAT 3.8).
     UnknownEpoch {
-        /// The epoch that the page says.
+        /// The epoch in the page's trailer.
         epoch: Epoch,
-        /// Whether that is above the highest that was ever used.
+        /// Whether the epoch is above the highest ever used.
         above_highest: bool,
     },
-    /// The caller: the suite is deprecated, and was not asked for by name.
+    /// The caller: the suite is deprecated, and was not requested by name.
     DeprecatedSuite,
     /// The caller: page size, reserved bytes or settings are not those of an encrypted database.
     SettingsMismatch,

@@ -1,9 +1,9 @@
-//! The key of one session: one page to one sealed page and back (FORMAT 5).
+//! The key of one session: seals and opens single pages (FORMAT 5).
 //!
-//! - place-is-authenticated: a page's place (database, number, epoch, suite) is in its tag. Its
-//!   session is in its key.
-//! - no-allocation: no allocation: everything beyond the caller's buffers is on the stack.
-//! - zeros-on-failure: what does not open leaves `out` zero.
+//! - place-is-authenticated: the tag covers the place of a page (database, number, epoch, suite).
+//!   The key depends on its session.
+//! - no-allocation: all memory beyond the caller's buffers is on the stack.
+//! - zeros-on-failure: a failed opening leaves `out` zero.
 
 mod aead;
 mod aegis;
@@ -38,7 +38,7 @@ pub struct PageKey {
 }
 
 impl DataKey {
-    /// Derives the page key of a session. It costs about as much as a page: keep it.
+    /// Derives the page key of a session. This costs about as much as sealing a page: keep the key.
     pub fn page_key(&self, session: SessionId) -> PageKey {
         PageKey::new(self, session)
     }
@@ -54,27 +54,27 @@ impl PageKey {
         }
     }
 
-    /// The epoch that the key is of.
+    /// The epoch of the key.
     pub fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// The session that the key is of.
+    /// The session of the key.
     pub fn session(&self) -> SessionId {
         self.session
     }
 
-    /// The suite that the key is for.
+    /// The suite of the key.
     pub fn suite(&self) -> Suite {
         self.body.suite()
     }
 
-    /// Seals the first P-48 bytes of a page into `out`, which is as long, and fills `trailer`.
+    /// Seals the first P-48 bytes of a page into `out`, which has the same length, and fills `trailer`.
     ///
     /// The caller's duty is that of [`PageNonce`].
     ///
     /// # Panics
-    /// If `nonce` is of another session, or the sizes are not as said: a bug of the caller's.
+    /// If `nonce` is of another session, or the sizes are wrong: a bug of the caller.
     pub fn seal(
         &self,
         page_no: PageNo,
@@ -106,7 +106,7 @@ impl PageKey {
         *trailer = fields.encode();
     }
 
-    /// Opens what [`PageKey::seal`] sealed. `out` is as long as `sealed`, and zero if that fails.
+    /// Opens a page that [`PageKey::seal`] sealed. `out` has the length of `sealed`, and is zero on failure.
     ///
     /// # Errors
     /// The page was sealed under another key or for another place, or was altered.
@@ -121,8 +121,8 @@ impl PageKey {
             .inspect_err(|Unauthentic| out.fill(0))
     }
 
-    /// Opens what [`PageKey::seal`] sealed where it lies. `body` is zero if that fails. The suites
-    /// that can't do without a copy of it make one in `scratch`, which is as long.
+    /// Opens in place a page that [`PageKey::seal`] sealed. `body` is zero on failure. Suites that
+    /// need a copy of the page make it in `scratch`, which has the same length.
     ///
     /// # Errors
     /// As [`PageKey::open`].
@@ -161,7 +161,8 @@ impl PageKey {
         }
     }
 
-    /// Epoch and session are not in every suite's tag: that they are those of this key is what authenticates them.
+    /// Whether epoch and session of the trailer are those of this key. Not every suite's tag covers
+    /// them, so this check authenticates them.
     fn is_of(&self, trailer: &Trailer) -> bool {
         trailer.epoch == self.epoch && trailer.nonce.session == self.session
     }
@@ -213,7 +214,7 @@ impl PageKey {
     }
 }
 
-/// The suites' keys, ready for use.
+/// The expanded key of each suite.
 enum Body {
     None,
     Aead(Suite, Aead),
@@ -224,7 +225,7 @@ enum Body {
     TripleDes(Box<TripleDes>),
 }
 
-/// As on x86-64, where there is another library than AWS-LC: here there is none.
+/// Has no effect: AWS-LC is the only library on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn prefer_aws_lc() {}
 
@@ -243,7 +244,7 @@ impl Body {
         }
     }
 
-    /// AES-GCM, by the library that is faster on this machine.
+    /// AES-GCM, by the faster library on this machine.
     fn gcm<const N: usize>(suite: Suite, algorithm: &'static Algorithm, key: &Secret<N>) -> Self {
         #[cfg(target_arch = "x86_64")]
         if VaesGcm::is_faster() {
@@ -265,7 +266,7 @@ impl Body {
     }
 }
 
-/// The version of the format that pages are bound to.
+/// The version of the format in the associated data.
 const FORMAT_VERSION: u16 = 1;
 
 const ASSOCIATED_DATA_SIZE: usize = 28;

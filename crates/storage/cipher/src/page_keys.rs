@@ -1,4 +1,4 @@
-//! The keys and rules that a database stands under for one generation of its superblock.
+//! The keys and rules of a database for one generation of its superblock.
 
 use crate::{DataKey, DatabaseId, Epoch, PageNo, Suite, TRAILER_SIZE};
 
@@ -7,30 +7,30 @@ use crate::{PageError, Scan};
 /// The smallest page: SQLite's 512 leaves too little beside the trailer (FORMAT 3.1).
 pub const PAGE_SIZE_MIN: usize = 1024;
 
-/// The largest page that SQLite has.
+/// SQLite's largest page.
 pub const PAGE_SIZE_MAX: usize = 65536;
 
-/// What [`PageKeys`] are made of.
+/// The parts of [`PageKeys`].
 pub struct PageKeysParts {
-    /// The database.
+    /// The database's identifier.
     pub database_id: DatabaseId,
-    /// The size of its pages.
+    /// The size of a page in bytes.
     pub page_size: usize,
-    /// What is being done to its pages.
+    /// The scan over the database's pages.
     pub scan: Scan,
     /// The highest epoch ever used.
     pub epoch_max: Epoch,
     /// The epoch that new pages are sealed under.
     pub sealing_epoch: Epoch,
-    /// The keys of all epochs that are listed.
+    /// The keys of all listed epochs.
     pub data_keys: Vec<DataKey>,
-    /// Whether the caller accepts a database that is not encrypted, of suite NONE only.
+    /// Whether the caller accepts an unencrypted database, which has suite NONE only.
     pub allow_plain: bool,
-    /// Whether the caller asked for a deprecated suite by name.
+    /// Whether the caller requested a deprecated suite by name.
     pub allow_deprecated: bool,
 }
 
-/// Keys and rules, checked, and immutable: of one generation of the superblock.
+/// Checked and immutable keys and rules of one generation of the superblock.
 pub struct PageKeys {
     parts: PageKeysParts,
     sealing_index: usize,
@@ -40,8 +40,9 @@ impl PageKeys {
     /// Checks the parts.
     ///
     /// # Errors
-    /// [`PageError::SettingsMismatch`] if the page size is none, the sealing epoch has no key, or a
-    /// key is of another database, of an epoch above the highest, or of the same epoch as another.
+    /// [`PageError::SettingsMismatch`] if the page size is invalid, the sealing epoch has no key,
+    /// or a key is of another database, of an epoch above the highest, or of the same epoch as
+    /// another.
     pub fn new(parts: PageKeysParts) -> Result<Self, PageError> {
         let size_is_good =
             parts.page_size.is_power_of_two() && (PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&parts.page_size);
@@ -62,22 +63,22 @@ impl PageKeys {
         }
     }
 
-    /// The database.
+    /// The database's identifier.
     pub fn database_id(&self) -> DatabaseId {
         self.parts.database_id
     }
 
-    /// The size of a page.
+    /// The size of a page in bytes.
     pub fn page_size(&self) -> usize {
         self.parts.page_size
     }
 
-    /// How much of a page is ciphertext: all but the trailer.
+    /// The size of the ciphertext of a page: all but the trailer.
     pub fn body_size(&self) -> usize {
         self.parts.page_size - TRAILER_SIZE
     }
 
-    /// What is being done to the pages.
+    /// The scan over the database's pages.
     pub fn scan(&self) -> Scan {
         self.parts.scan
     }
@@ -97,7 +98,7 @@ impl PageKeys {
         self.parts.data_keys[self.sealing_index].suite()
     }
 
-    /// The key to seal a page with.
+    /// The key for sealing a page.
     pub(crate) fn key_to_seal(&self, page_no: PageNo) -> Result<&DataKey, PageError> {
         let key = &self.parts.data_keys[self.sealing_index];
         self.check_deprecated(key.suite())?;
@@ -109,9 +110,9 @@ impl PageKeys {
         Ok(key)
     }
 
-    /// The key to open a page with that says it is of `epoch`.
+    /// The key for opening a page whose trailer states `epoch`.
     pub(crate) fn key_to_open(&self, page_no: PageNo, epoch: Epoch) -> Result<&DataKey, PageError> {
-        // Epochs count from 1. A place that was never written, all zero, says 0: it is not a page.
+        // Epochs count from 1. A place that was never written is all zero and is not a page.
         if epoch == Epoch(0) {
             return Err(PageError::Unauthentic);
         }
@@ -144,7 +145,7 @@ impl PageKeys {
         match self.parts.scan {
             Scan::Steady | Scan::Changing => is_plain_database && self.parts.allow_plain,
             Scan::SwitchingOn { cursor } => page_no > cursor,
-            // Finishing: a log that someone still reads may hold any page as it was.
+            // Finishing: a log that a process still reads may contain any page in its old state.
             Scan::SwitchingOff | Scan::Finishing => true,
         }
     }

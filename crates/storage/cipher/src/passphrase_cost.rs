@@ -1,4 +1,4 @@
-//! What a passphrase slot costs to open.
+//! The cost of opening a passphrase slot.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ pub struct PassphraseCost {
     pub memory_kib: u32,
     /// Passes over that memory.
     pub passes: u32,
-    /// Lanes, which are worked one behind the other here.
+    /// Lanes, which are computed one after the other here.
     pub lanes: u32,
     /// 128 random bits.
     pub salt: [u8; 16],
 }
 
 impl PassphraseCost {
-    /// 8 MiB: less is no hindrance to who guesses.
+    /// 8 MiB: less does not slow down guessing.
     pub const MEMORY_KIB_MIN: u32 = 8192;
     /// 1 GiB: the cost is read from a file that is not yet authentic, and must not exhaust a server.
     pub const MEMORY_KIB_MAX: u32 = 1_048_576;
-    /// 16 passes over 1 GiB take about half a minute: no one waits longer for a database.
+    /// 16 passes over 1 GiB take about half a minute, the longest acceptable wait for a database.
     pub const PASSES_MAX: u32 = 16;
-    /// 16 lanes: more than one costs us nothing less, and is there for slots that others made.
+    /// 16 lanes: more than one has no advantage here, and is accepted for slots made by other programs.
     pub const LANES_MAX: u32 = 16;
 
     /// Checks the cost before it is spent.
@@ -45,9 +45,9 @@ impl PassphraseCost {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CostRefused {
-    /// The file asks for more, or less, than FORMAT 4.5 lets it.
+    /// The file requests a cost outside the limits of FORMAT 4.5.
     OutsideLimits,
-    /// The machine does not have the memory that is asked for.
+    /// The machine lacks the requested memory.
     OutOfMemory,
 }
 

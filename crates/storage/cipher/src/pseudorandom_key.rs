@@ -1,14 +1,14 @@
 //! HKDF-SHA-256 (RFC 5869).
 //!
-//! Extraction is HMAC and done here, once: aws-lc-rs would keep salt and key, and extract again for
-//! every key that is expanded.
+//! Extraction is HMAC and is done here, once: aws-lc-rs would keep salt and key, and repeat the
+//! extraction for every expanded key.
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Prk};
 use aws_lc_rs::hmac;
 
 use crate::Secret;
 
-/// The outcome of `Extract(salt, ikm)`, from which any number of keys can be expanded.
+/// The result of `Extract(salt, ikm)`, from which any number of keys can be expanded.
 pub(crate) struct PseudorandomKey(Secret<32>);
 
 impl PseudorandomKey {
@@ -21,7 +21,7 @@ impl PseudorandomKey {
         }))
     }
 
-    /// `Expand(self, info, N)`, the info being the parts one behind the other.
+    /// `Expand(self, info, N)`, where `info` is the concatenation of the parts.
     pub(crate) fn expand<const N: usize>(&self, info: &[&[u8]]) -> Secret<N> {
         let key = Prk::new_less_safe(HKDF_SHA256, self.0.expose());
         Secret::fill(|bytes| {
@@ -32,7 +32,7 @@ impl PseudorandomKey {
     }
 }
 
-/// A size in bytes, as aws-lc-rs wants to be told it.
+/// A size in bytes, in the form that aws-lc-rs requires.
 struct Size(usize);
 
 impl KeyType for Size {

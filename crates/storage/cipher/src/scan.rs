@@ -1,13 +1,13 @@
-//! What is being done to all pages of a database.
+//! The scan over all pages of a database.
 
 use crate::PageNo;
 
 /// The state of a database that is in use (FORMAT 3.1), as far as pages are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scan {
-    /// Nothing.
+    /// No scan.
     Steady,
-    /// From NONE to another suite; pages up to the cursor are done.
+    /// From NONE to another suite; pages up to the cursor are converted.
     SwitchingOn {
         /// The last page known to be converted and synced; page 0 if none is.
         cursor: PageNo,
@@ -16,6 +16,6 @@ pub enum Scan {
     SwitchingOff,
     /// From one key or suite to another, neither of them NONE.
     Changing,
-    /// All pages are done, but the old epoch may still be met in a log.
+    /// All pages are converted, but a log may still contain pages of the old epoch.
     Finishing,
 }

@@ -1,7 +1,7 @@
 //! Key bytes.
 //!
-//! - one-heap-place: the bytes lie in one place on the heap: moving a secret moves a pointer, and
-//!   so leaves no copy behind on the stack.
+//! - one-heap-place: the bytes stay in one place on the heap: moving a secret moves a pointer and
+//!   leaves no copy behind on the stack.
 //! - zeroed-and-not-printed: they are zeroed on drop, and never printed, cloned by accident or
 //!   compared with `==`.
 
@@ -12,31 +12,31 @@ use zeroize::Zeroize;
 pub struct Secret<const N: usize>(Box<[u8; N]>);
 
 impl<const N: usize> Secret<N> {
-    /// Takes the bytes in. The caller's own copy is the caller's to wipe; [`Secret::fill`] needs none.
+    /// Copies the bytes. The caller wipes its own copy; [`Secret::fill`] avoids that copy.
     pub fn new(mut bytes: [u8; N]) -> Self {
         let secret = Self(Box::new(bytes));
         bytes.zeroize();
         secret
     }
 
-    /// Lets `write` put the bytes, zeros at first, where they will stay.
+    /// Calls `write` with the bytes, zero at first, in their final place.
     pub fn fill(write: impl FnOnce(&mut [u8; N])) -> Self {
         let mut secret = Self(Box::new([0; N]));
         write(&mut secret.0);
         secret
     }
 
-    /// The bytes. Anyone who copies them has to wipe the copy.
+    /// The bytes. A caller that copies them has to wipe the copy.
     pub fn expose(&self) -> &[u8; N] {
         &self.0
     }
 
-    /// Whether two secrets are the same, in a time that does not depend on where they differ.
+    /// Whether two secrets are equal, in a time that does not depend on where they differ.
     pub fn ct_eq(&self, other: &Self) -> bool {
         verify_slices_are_equal(self.0.as_slice(), other.0.as_slice()).is_ok()
     }
 
-    /// A second secret of the same bytes: by name, so that no copy is made by accident.
+    /// A copy of the secret. There is no `Clone`, so that no copy is made by accident.
     pub fn duplicate(&self) -> Self {
         Self::fill(|bytes| bytes.copy_from_slice(self.expose()))
     }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ct_eq_tells_equal_from_different() {
+    fn ct_eq_compares_the_bytes() {
         let secret = Secret::new([7; 32]);
         assert!(secret.ct_eq(&Secret::fill(|bytes| bytes.fill(7))));
         for index in 0..32 {

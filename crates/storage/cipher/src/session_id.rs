@@ -1,13 +1,13 @@
-//! The number that tells one writing process from all others.
+//! The identifier of a writing session.
 
 use std::fmt;
 
 use crate::hex::Hex;
 
-/// 96 random bits, drawn when a process first writes, and the number of the session in it (FORMAT 5.1); never all
-/// zero. Files of before have 128 random bits.
+/// 96 random bits, drawn when a process first writes, and the number of the session in that process
+/// (FORMAT 5.1); never all zero. Older files have 128 random bits.
 ///
-/// It is no secret: it may be logged and shown.
+/// It is not secret: it may be logged and shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; 16]);
 

@@ -1,4 +1,4 @@
-//! The number that tells one key slot from all others.
+//! The identifier of a key slot.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::hex::Hex;
 
 /// 128 random bits, drawn when a key slot is made (FORMAT 3.3).
 ///
-/// It is no secret: it may be logged and shown.
+/// It is not secret: it may be logged and shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotId(pub [u8; 16]);
 

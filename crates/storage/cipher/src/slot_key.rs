@@ -17,10 +17,10 @@ impl SlotKey {
         Self(WrappingKey::new(&extracted.expand(&[b"selenite/1 slot raw"])))
     }
 
-    /// The key of a passphrase slot. One line end behind the passphrase is not part of it.
+    /// The key of a passphrase slot. One line ending after the passphrase is not part of it.
     ///
     /// # Errors
-    /// [`CostRefused`] if the cost is outside the limits (before any of it is spent), or if there is
+    /// [`CostRefused`] if the cost is outside the limits, which is checked first, or if there is
     /// not enough memory.
     pub fn from_passphrase(passphrase: &[u8], cost: &PassphraseCost) -> Result<Self, CostRefused> {
         cost.check()?;
@@ -39,12 +39,12 @@ impl SlotKey {
         });
         match outcome {
             Ok(()) => Ok(Self(WrappingKey::new(&key))),
-            // All that is left to refuse is a passphrase beyond 4 GiB.
+            // The only remaining reason is a passphrase above 4 GiB.
             Err(_) => Err(CostRefused::OutsideLimits),
         }
     }
 
-    /// The identifier of a raw key, by which a slot names the key that opens it.
+    /// The identifier of a raw key, by which a slot refers to it.
     pub fn raw_key_id(raw: &Secret<32>) -> [u8; 16] {
         let extracted = PseudorandomKey::extract(&[], raw.expose());
         *extracted.expand(&[b"selenite/1 key id"]).expose()
@@ -106,7 +106,7 @@ fn place(database_id: DatabaseId, slot_id: SlotId, kind: u16) -> Vec<u8> {
     .concat()
 }
 
-/// The passphrase without one LF or CR LF behind it, which files and terminals add.
+/// The passphrase without one trailing LF or CR LF, which files and terminals add.
 fn without_line_end(passphrase: &[u8]) -> &[u8] {
     match passphrase {
         [head @ .., b'\r', b'\n'] | [head @ .., b'\n'] => head,
@@ -114,7 +114,7 @@ fn without_line_end(passphrase: &[u8]) -> &[u8] {
     }
 }
 
-/// The memory of Argon2id: ours, so that to lack it is an error, and wiped behind us.
+/// The memory of Argon2id. It is allocated here, so that a lack of memory is an error, and wiped on drop.
 struct Memory(Vec<Block>);
 
 impl Memory {
@@ -142,8 +142,8 @@ mod tests {
     const DATABASE: DatabaseId = DatabaseId([1; 16]);
     const SLOT: SlotId = SlotId([2; 16]);
 
-    /// AES-GCM does not bind its key: a file can be made that opens under two. The names inside are
-    /// compared so that such a file is no use for another slot.
+    /// AES-GCM does not commit to its key: a file can be made that opens under two. The identifiers
+    /// inside are compared, so that such a file is useless for another slot.
     #[test]
     fn unwrap_refuses_a_good_tag_over_the_names_of_another_database_or_slot() {
         let slot = SlotKey::from_raw(&Secret::new([3; 32]), SLOT);

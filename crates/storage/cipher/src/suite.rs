@@ -1,11 +1,11 @@
-//! The ways a page can be sealed.
+//! The cipher suites of pages.
 
 use std::fmt;
 
 /// How pages are sealed (FORMAT 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Suite {
-    /// In clear: the tag is a hash, which anyone can make.
+    /// Plaintext: the tag is a hash, which anyone can compute.
     None,
     /// AES-128-GCM.
     Aes128,
@@ -24,7 +24,7 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// All of them, in the order of their numbers.
+    /// All suites, ordered by number.
     pub const ALL: [Suite; 8] = [
         Suite::None,
         Suite::Aes128,
@@ -36,7 +36,7 @@ impl Suite {
         Suite::TripleDes3Key,
     ];
 
-    /// The number that stands for the suite in a file.
+    /// The number of the suite in a file.
     pub fn id(self) -> u16 {
         match self {
             Suite::None => 0,
@@ -50,12 +50,12 @@ impl Suite {
         }
     }
 
-    /// The suite that a number stands for, if any.
+    /// The suite of a number, if any.
     pub fn from_id(id: u16) -> Option<Suite> {
         Suite::ALL.into_iter().find(|suite| suite.id() == id)
     }
 
-    /// The name that users know the suite by.
+    /// The name of the suite in the user interface.
     pub fn name(self) -> &'static str {
         match self {
             Suite::None => "NONE",
@@ -69,14 +69,14 @@ impl Suite {
         }
     }
 
-    /// The suite of a name, in upper or lower case, if any.
+    /// The suite of a name, case-insensitive, if any.
     pub fn from_name(name: &str) -> Option<Suite> {
         Suite::ALL
             .into_iter()
             .find(|suite| suite.name().eq_ignore_ascii_case(name))
     }
 
-    /// The suite whose name differs from `name` only in case and separators, if any: `aes-256` is near to `AES_256`.
+    /// The suite whose name differs from `name` only in case and separators, if any: `aes-256` matches `AES_256`.
     pub fn nearest(name: &str) -> Option<Suite> {
         fn letters(name: &str) -> impl Iterator<Item = char> {
             let is_kept = |letter: &char| !matches!(letter, '_' | '-' | ' ');
@@ -98,7 +98,7 @@ impl Suite {
         }
     }
 
-    /// Whether the suite is refused unless it is asked for by name.
+    /// Whether the suite is refused unless requested by name.
     pub fn is_deprecated(self) -> bool {
         match self {
             Suite::TripleDes3Key => true,
@@ -112,7 +112,7 @@ impl Suite {
         }
     }
 
-    /// How many pages one session may seal.
+    /// The maximum number of pages that one session seals.
     ///
     /// 128 under triple DES, whose blocks have 64 bits: 128 pages of 64 KiB are the 2^20 blocks that SP 800-67 allows
     /// one key.
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_lead_back_to_their_suite() {
+    fn numbers_and_names_identify_their_suite() {
         for (index, suite) in Suite::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(suite.id()), index);
             assert_eq!(Suite::from_id(suite.id()), Some(suite));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_near_to_a_suite_whatever_its_case_and_separators() {
+    fn nearest_ignores_case_and_separators() {
         for name in ["aes256", "AES-256", "aes 256"] {
             assert_eq!(Suite::from_name(name), None);
             assert_eq!(Suite::nearest(name), Some(Suite::Aes256), "{name}");

@@ -2,13 +2,13 @@
 
 use crate::{Epoch, PageNonce, SessionId};
 
-/// The size of the trailer (FORMAT 5.1), which SQLite knows as the reserved bytes of a page.
+/// The size of the trailer (FORMAT 5.1): SQLite's reserved bytes of a page.
 pub const TRAILER_SIZE: usize = 48;
 
-/// How much of the trailer comes before the tag.
+/// The size of the trailer before the tag.
 pub(crate) const TRAILER_HEAD_SIZE: usize = 32;
 
-/// The fields of a trailer (FORMAT 5.1): under which key a page was sealed, and its tag.
+/// The fields of a trailer (FORMAT 5.1): they identify the key of a page, and contain its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trailer {
     /// The epoch of the data key.
@@ -20,8 +20,8 @@ pub struct Trailer {
 }
 
 impl Trailer {
-    /// Splits a trailer into its fields; every content is well-formed, and none is to be believed
-    /// before the page has been opened.
+    /// Splits a trailer into its fields. Any content is well-formed, and none is authentic before
+    /// the page has been opened.
     pub fn parse(bytes: &[u8; TRAILER_SIZE]) -> Self {
         let mut rest = bytes.as_slice();
         Self {
@@ -46,7 +46,7 @@ impl Trailer {
     }
 }
 
-/// Cuts `N` bytes off the front of what is left of a trailer.
+/// Splits `N` bytes off the front of the remaining bytes.
 fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
     let (head, tail) = rest
         .split_first_chunk::<N>()

@@ -1,10 +1,11 @@
-//! The one error of all opening.
+//! The only error of authenticated decryption.
 
 use std::fmt;
 
-/// What was to be opened is not what was sealed: wrong key, wrong place, or altered bytes.
+/// The input is not authentic: wrong key, wrong position, or altered bytes.
 ///
-/// Which of them it was is not told, on purpose: an attacker who may ask learns no more.
+/// The three cases are deliberately not distinguished, so that an attacker with access to the
+/// result learns nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unauthentic;
 

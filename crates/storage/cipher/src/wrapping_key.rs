@@ -1,4 +1,4 @@
-//! A key that keys are wrapped under: AES-256-GCM, `nonce || ciphertext || tag`.
+//! The key that wraps other keys: AES-256-GCM, `nonce || ciphertext || tag`.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
@@ -30,7 +30,7 @@ impl WrappingKey {
             .expect("the sizes are right, as asserted above, and far below the limit of GCM");
     }
 
-    /// Unwraps `wrapped` into `plain`, which is zero if that fails.
+    /// Unwraps `wrapped` into `plain`, which is zero on failure.
     pub(crate) fn unwrap(&self, associated_data: &[u8], wrapped: &[u8], plain: &mut [u8]) -> Result<(), Unauthentic> {
         self.unwrap_or_leave_partial(associated_data, wrapped, plain)
             .inspect_err(|Unauthentic| plain.fill(0))

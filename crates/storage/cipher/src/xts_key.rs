@@ -12,7 +12,7 @@ pub(crate) struct XtsKey {
 }
 
 impl XtsKey {
-    /// The data key, then the tweak key.
+    /// `key` is the data key, then the tweak key.
     pub(crate) fn new(key: &Secret<64>) -> Self {
         let (data, tweak) = key.expose().split_at(32);
         Self {
@@ -37,7 +37,7 @@ impl XtsKey {
         xor(block, mask);
     }
 
-    /// What is added to the block on both sides of the cipher.
+    /// The mask that is XORed with the block before and after the cipher.
     fn mask(&self, tweak: [u8; 16]) -> [u8; 16] {
         let mut mask = Array(tweak);
         self.tweak.encrypt_block(&mut mask);

@@ -1,9 +1,9 @@
-//! An anchor: what a database was at one moment, as text, to be kept elsewhere (FORMAT 10).
+//! An anchor: the state of a database at one time, as text, to be kept elsewhere (FORMAT 10).
 //!
 //! - one-text-per-value: [`Anchor::encode`] has one text for each value, and [`Anchor::parse`]
-//!   takes no other.
-//! - mac-before-use: [`Seal::find`] needs no key. What it names is to be believed after the MAC was
-//!   checked, and not before.
+//!   accepts no other.
+//! - mac-before-use: [`Seal::find`] needs no key. Its results may be trusted only after the MAC has
+//!   been checked.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,62 +12,62 @@ use selenite_cipher::{DatabaseId, SessionId};
 
 use crate::{FormatError, PageSize};
 
-/// The first eight bytes of a page's tag: they tell this image of the page from every other that was ever sealed.
+/// The first eight bytes of a page's tag: they identify this image of the page among all that were ever sealed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark(pub [u8; 8]);
 
-/// What a database was.
+/// The state of a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Anchor {
     /// The database.
     pub database_id: DatabaseId,
-    /// The key under which its text is authenticated.
+    /// The identifier of the key that authenticates the text.
     pub key_id: [u8; 16],
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// The creation time: seconds since 1970-01-01 UTC.
     pub made: u64,
     /// The superblock's generation.
     pub generation: u64,
-    /// The size of the pages.
+    /// The size of a page.
     pub page_size: PageSize,
     /// The change counter in SQLite's header.
     pub change_counter: u32,
-    /// Over the numbers and trailers of all pages (FORMAT 10.4).
+    /// The root hash over the numbers and trailers of all pages (FORMAT 10.4).
     pub root: [u8; 32],
-    /// The highest counter of each session that is known.
+    /// The highest counter of each known session.
     pub sessions: BTreeMap<SessionId, u32>,
-    /// Of every page, from page 1 on; zeros for the lock page.
+    /// The mark of every page, from page 1 on; zeros for the lock page.
     pub marks: Vec<Mark>,
 }
 
-/// The bytes that a MAC is of, the MAC, and who may have made it.
+/// The authenticated bytes, their MAC, and the key and state that the first lines state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seal<'a> {
     /// All but the last line.
     pub maced: &'a [u8],
-    /// What the last line says.
+    /// The MAC in the last line.
     pub mac: [u8; 32],
-    /// The database that the anchor names.
+    /// The database id in the text.
     pub database_id: DatabaseId,
-    /// The key that it names.
+    /// The key id in the text.
     pub key_id: [u8; 16],
-    /// The generation that it names.
+    /// The generation in the text.
     pub generation: u64,
 }
 
-/// How many pages stand on one line, and make one leaf of the root: 256 KiB of the file.
+/// The number of pages on one line and in one leaf of the root: 256 KiB of the file.
 #[must_use]
 pub fn run_page_count(page_size: PageSize) -> u32 {
     RUN_SIZE / page_size.as_u32()
 }
 
-/// Whether bytes begin as an anchor of any version does.
+/// Whether bytes begin like an anchor of any version.
 #[must_use]
 pub fn is_anchor(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC.as_bytes())
 }
 
 impl<'a> Seal<'a> {
-    /// Finds the MAC in an anchor's bytes, and what the first lines say.
+    /// Finds the MAC in an anchor's bytes, and parses the first lines.
     ///
     /// # Errors
     /// [`FormatError::AnchorMagic`], [`FormatError::AnchorVersion`], [`FormatError::AnchorCut`];
@@ -97,7 +97,7 @@ impl<'a> Seal<'a> {
 }
 
 impl Anchor {
-    /// Its text, with the MAC that `mac` makes of all lines above.
+    /// The text, with the MAC that `mac` computes over all preceding lines.
     pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> String {
         let mut text = String::with_capacity(self.marks.len() * 17 + self.sessions.len() * 52 + 512);
         let head = [
@@ -131,7 +131,7 @@ impl Anchor {
         text
     }
 
-    /// Takes an anchor's text apart. The caller has checked the MAC ([`Seal`]).
+    /// Parses an anchor's text. The caller has checked the MAC ([`Seal`]).
     ///
     /// # Errors
     /// As [`Seal::find`]; [`FormatError::AnchorLine`].
@@ -171,17 +171,17 @@ impl Anchor {
         })
     }
 
-    /// How many pages it knows.
+    /// The number of pages in the anchor.
     #[must_use]
     pub fn page_count(&self) -> u32 {
         u32::try_from(self.marks.len()).unwrap_or(u32::MAX)
     }
 }
 
-/// The lines of runs, as many as `page_count` wants.
+/// Parses the lines of runs for `page_count` pages.
 fn marks(lines: &mut Lines<'_>, page_size: PageSize, page_count: u32) -> Result<Vec<Mark>, FormatError> {
     let run = run_page_count(page_size);
-    // It grows with what is there: the count alone would have a line of text ask for gigabytes.
+    // The vector grows with the input: with a capacity of `page_count`, one line of text could request gigabytes.
     let mut marks = Vec::new();
     let mut first = 1;
     while first <= page_count {
@@ -203,7 +203,7 @@ fn marks(lines: &mut Lines<'_>, page_size: PageSize, page_count: u32) -> Result<
     Ok(marks)
 }
 
-/// Lines, one after the other.
+/// An iterator over the lines of a text.
 struct Lines<'a> {
     rest: &'a [u8],
     line: u64,
@@ -214,7 +214,7 @@ impl<'a> Lines<'a> {
         Self { rest: bytes, line: 0 }
     }
 
-    /// The first line: what this is.
+    /// Checks the first line: magic and version.
     fn heading(&mut self) -> Result<(), FormatError> {
         if !is_anchor(self.rest) {
             return Err(FormatError::AnchorMagic);
@@ -226,7 +226,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next line, if it is whole and text.
+    /// The next line, if it is complete and valid UTF-8.
     fn next(&mut self) -> Option<&'a str> {
         let end = self.rest.iter().position(|&byte| byte == b'\n')?;
         let line = std::str::from_utf8(&self.rest[..end]).ok()?;
@@ -235,7 +235,7 @@ impl<'a> Lines<'a> {
         Some(line)
     }
 
-    /// What stands behind `name` on the next line, if that is its name.
+    /// The value after `name` on the next line, if the line begins with that name.
     fn next_if(&mut self, name: &str) -> Option<&'a str> {
         let is_next = self
             .rest
@@ -270,18 +270,18 @@ impl<'a> Lines<'a> {
             .ok_or(FormatError::AnchorLine { line })
     }
 
-    /// The line just taken is wrong.
+    /// The error for the line just read.
     fn fault(&self) -> FormatError {
         FormatError::AnchorLine { line: self.line }
     }
 }
 
-/// `one-text-per-value`: a number as it is written here: no sign, no zero in front.
+/// `one-text-per-value`: a number in canonical form: no sign, no leading zero.
 fn number<T: std::str::FromStr + std::fmt::Display>(text: &str) -> Option<T> {
     text.parse().ok().filter(|number: &T| number.to_string() == text)
 }
 
-/// `one-text-per-value`: lower-case digits, two for a byte.
+/// `one-text-per-value`: lower-case hexadecimal digits, two per byte.
 fn unhex<const N: usize>(digits: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     let digits = digits.as_bytes();
@@ -302,7 +302,7 @@ fn nibble(digit: u8) -> Option<u8> {
     }
 }
 
-/// Bytes as lower-case digits.
+/// Displays bytes as lower-case hexadecimal digits.
 struct Hex<'a>(&'a [u8]);
 
 impl std::fmt::Display for Hex<'_> {
@@ -313,9 +313,9 @@ impl std::fmt::Display for Hex<'_> {
 
 const MAGIC: &str = "selenite anchor ";
 const VERSION: &str = "1";
-/// `mac `, 64 digits and the line's end.
+/// `mac `, 64 digits and the line ending.
 const MAC_LINE_SIZE: usize = 69;
-/// 256 KiB: a line of some 1000 digits, and a read that costs little beside what it brings.
+/// 256 KiB: a line of about 1000 digits, and a read whose overhead is small.
 const RUN_SIZE: u32 = 262_144;
 
 #[cfg(test)]

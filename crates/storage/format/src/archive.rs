@@ -1,4 +1,4 @@
-//! A backup archive's own bytes, but for its sealed parts (FORMAT 12).
+//! The bytes of a backup archive outside its sealed parts (FORMAT 12).
 
 mod begun;
 mod facts;

@@ -1,27 +1,27 @@
-//! Which of the two superblocks counts (FORMAT 2.6 and 3.6).
+//! The choice between the two superblocks (FORMAT 2.6 and 3.6).
 
 use crate::superblock::MAGIC;
 use crate::{PREFIX_SIZE, Superblock, Whole, inspect};
 
-/// What the first 64 KiB of a file are.
+/// The kind of file, from its first 64 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen<'a> {
-    /// Superblock A counts; these are its bytes, and no more. If it is then refused, B must not be used instead.
+    /// Superblock A is chosen; these are exactly its bytes. If it is then refused, B must not be used instead.
     A(&'a [u8]),
-    /// Superblock B counts; these are its bytes, and no more. If it is then refused, A must not be used instead.
+    /// Superblock B is chosen; these are exactly its bytes. If it is then refused, A must not be used instead.
     B(&'a [u8]),
-    /// No superblock and no page: an empty file, or a creation that was cut off (FORMAT 2.6).
+    /// No superblock and no page: an empty file, or an interrupted creation (FORMAT 2.6).
     Empty,
     /// An unencrypted SQLite database.
     Plain,
-    /// Neither ours nor SQLite's.
+    /// Neither a file of this format nor of SQLite.
     Foreign,
-    /// One of ours, with neither superblock whole.
+    /// A file of this format without an intact superblock.
     Torn,
 }
 
-/// Chooses between `a`, the file's bytes from 0, and `b`, its bytes from 32768: up to 32768 of each, fewer where the
-/// file ends before.
+/// Chooses between `a`, the file's bytes from offset 0, and `b`, its bytes from offset 32768: up to
+/// 32768 of each, fewer if the file ends earlier.
 pub fn choose<'a>(a: &'a [u8], b: &'a [u8], file_size: u64) -> Chosen<'a> {
     match (inspect(a), inspect(b)) {
         (
@@ -46,9 +46,9 @@ pub fn choose<'a>(a: &'a [u8], b: &'a [u8], file_size: u64) -> Chosen<'a> {
     }
 }
 
-/// Whether the one that does not count still lists a key that the other no longer does: a change
-/// that takes a right away was cut off between its two writes (FORMAT 3.7). Takes what [`choose`]
-/// does; nothing is authenticated.
+/// Whether the superblock that is not chosen still lists a key that the chosen one no longer lists:
+/// a change that revokes access was interrupted between its two writes (FORMAT 3.7). The arguments
+/// are those of [`choose`]; nothing is authenticated.
 pub fn keeps_dropped(a: &[u8], b: &[u8]) -> bool {
     let parsed = |place| match inspect(place) {
         Whole::Yes { size, .. } => Superblock::parse(&place[..size]).ok(),
@@ -75,9 +75,9 @@ fn choose_none<'a>(a: &[u8], b: &[u8], file_size: u64) -> Chosen<'a> {
     }
 }
 
-/// Whether every one of the first 16 bytes of `place` is the magic's, or zero, or missing.
+/// Whether each of the first 16 bytes of `place` is that of the magic, or zero, or missing.
 ///
-/// Not a leading part of the magic alone: a sector may be written from its end
+/// Checking only for a prefix of the magic is not enough: a sector may be written from its end
 /// (sqlite.org/atomiccommit.html#_hardware_assumptions).
 fn is_cut_off(place: &[u8]) -> bool {
     let mut head = place.iter().zip(&MAGIC);

@@ -18,7 +18,7 @@ pub(crate) fn rows(paragraph: &str) -> Vec<Vec<&'static str>> {
         .collect()
 }
 
-/// Offset and size of those fields for which the document gives both as numbers.
+/// Offset and size of the fields for which the document states both as numbers.
 pub(crate) fn spans(paragraph: &str) -> Vec<(usize, usize)> {
     let number = |cell: &str| cell.parse().ok();
     rows(paragraph)
@@ -27,7 +27,7 @@ pub(crate) fn spans(paragraph: &str) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Where a record ends whose fields are these. Checks that they leave no gap and don't overlap.
+/// The end of a record with these fields. Checks that they leave no gap and do not overlap.
 pub(crate) fn end(spans: &[(usize, usize)]) -> usize {
     spans.iter().fold(0, |end, &(offset, size)| {
         assert_eq!(offset, end);

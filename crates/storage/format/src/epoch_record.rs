@@ -1,18 +1,18 @@
-//! An epoch's place in the superblock (FORMAT 3.2).
+//! The record of an epoch in the superblock (FORMAT 3.2).
 
 use selenite_cipher::{Epoch, Suite};
 
 use crate::FormatError;
 use crate::field::Field;
 
-/// An epoch: its data key, wrapped, and the suite that it is used with.
+/// An epoch: its wrapped data key and its suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpochRecord {
-    /// The number, from 1; never used for another key of the same database.
+    /// The number, from 1; never reused for another key of the same database.
     pub epoch: Epoch,
-    /// What pages of this epoch are sealed with.
+    /// The suite of pages of this epoch.
     pub suite: Suite,
-    /// When the data key was made: seconds since 1970-01-01 UTC.
+    /// When the data key was created: seconds since 1970-01-01 UTC.
     pub created: u64,
     /// The data key under the wrapping key (FORMAT 4.3).
     pub wrapped: [u8; 60],

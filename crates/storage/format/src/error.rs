@@ -1,19 +1,20 @@
-//! What can be wrong with bytes.
+//! The errors of parsing and encoding.
 
 use std::fmt;
 
-/// Why bytes were not parsed, or a value was not encoded.
+/// Why bytes could not be parsed, or a value could not be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The file: magic, length or checksum of a superblock is wrong (FORMAT 3.6). Torn, not tampered.
+    /// The file: magic, length or checksum of a superblock is wrong (FORMAT 3.6). The superblock is
+    /// torn, not tampered.
     NotWhole,
-    /// The file: a whole superblock of a later format. Found before any key is used.
+    /// The file: an intact superblock of a later format. Found before any key is used.
     UnsupportedVersion {
-        /// The version that the superblock names.
+        /// The version in the superblock.
         version: u16,
     },
-    /// The file: a whole superblock breaks a rule of FORMAT 3. No one who writes this format made it.
+    /// The file: an intact superblock breaks a rule of FORMAT 3. No valid writer of this format made it.
     Tampered {
         /// The field or rule that is broken.
         what: &'static str,
@@ -25,22 +26,22 @@ pub enum FormatError {
     },
     /// The caller: the slots do not fit into one superblock.
     TooLarge {
-        /// How many bytes it would have.
+        /// The number of bytes that it would have.
         size: usize,
     },
     /// The caller or the file: not a power of two from 1024 to 65536.
     PageSize {
-        /// What was asked for.
+        /// The page size requested.
         size: u32,
     },
     /// The file or the caller: these 32 bytes are not the header of a WAL.
     WalMagic,
-    /// The file: the WAL's header is of another version. 3007000 on disk is a WAL that no one sealed.
+    /// The file: the WAL's header has another version. Version 3007000 on disk is a WAL that is not sealed.
     WalVersion {
-        /// The version that the header names.
+        /// The version in the header.
         version: u32,
     },
-    /// The file: the checksum of the WAL's header is wrong. Torn, as SQLite sees it: such a log is empty.
+    /// The file: the checksum of the WAL's header is wrong. SQLite regards such a log as torn and thus empty.
     WalChecksum,
     /// The caller: this is no anchor.
     AnchorMagic,
@@ -50,14 +51,14 @@ pub enum FormatError {
     AnchorCut,
     /// The file: a line of an anchor breaks a rule of FORMAT 10.
     AnchorLine {
-        /// Which, from 1.
+        /// The number of the line, from 1.
         line: u64,
     },
-    /// The caller: this opens no archive of this version.
+    /// The caller: this is not the object `begun` of an archive of this version.
     ArchiveMagic,
     /// The file or the caller: an archive breaks a rule of FORMAT 12.
     Archive {
-        /// Where.
+        /// The part of the archive.
         what: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! A field of fixed place and size.
+//! A field with fixed offset and size.
 
 /// Bytes `offset .. offset + N` of some record.
 #[derive(Clone, Copy)]
@@ -11,7 +11,8 @@ impl<const N: usize> Field<N> {
         Self { offset }
     }
 
-    /// The field of `record`, which must be long enough: callers check the size of a record once, before its fields.
+    /// Reads the field from `record`, which must be long enough: callers check the size of a record
+    /// once, before its fields.
     pub(crate) fn read(self, record: &[u8]) -> [u8; N] {
         let mut out = [0; N];
         out.copy_from_slice(&record[self.offset..self.offset + N]);
@@ -22,12 +23,12 @@ impl<const N: usize> Field<N> {
         self.read(record) == [0; N]
     }
 
-    /// Puts the field into `record`, which must be long enough.
+    /// Writes the field into `record`, which must be long enough.
     pub(crate) fn write(self, record: &mut [u8], value: [u8; N]) {
         record[self.offset..self.offset + N].copy_from_slice(&value);
     }
 
-    /// Offset and size, to be compared with `docs/FORMAT.md`.
+    /// Offset and size, for comparison with `docs/FORMAT.md`.
     #[cfg(test)]
     pub(crate) fn span(self) -> (usize, usize) {
         (self.offset, N)

@@ -1,21 +1,21 @@
-//! Where a page lies in the file (FORMAT 2.1 to 2.4).
+//! The offset of a page in the file (FORMAT 2.1 to 2.4).
 //!
-//! - places-are-distinct: two pages never share a place.
-//! - no-page-on-lock-bytes: no page lies on a lock byte: bytes 1073741824 to 1073742335 of the file
-//!   belong to none.
+//! - places-are-distinct: no two pages share a place.
+//! - no-page-on-lock-bytes: no page overlaps a lock byte: bytes 1073741824 to 1073742335 of the
+//!   file belong to no page.
 
 use selenite_cipher::PageNo;
 
 use crate::PageSize;
 
-/// The size of what lies in front of SQLite's pages (FORMAT 2.1).
+/// The size of the prefix, which precedes SQLite's pages (FORMAT 2.1).
 pub const PREFIX_SIZE: u64 = 65536;
 
-/// An offset in the file on disk, as opposed to an offset that SQLite asks for.
+/// An offset in the file on disk, as opposed to an offset in a call by SQLite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileOffset(pub u64);
 
-/// The places of the pages of one page size.
+/// The layout of pages for one page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     page_size: PageSize,
@@ -27,13 +27,13 @@ impl Geometry {
         Self { page_size }
     }
 
-    /// The page size that the geometry is for.
+    /// The page size of the geometry.
     pub const fn page_size(self) -> PageSize {
         self.page_size
     }
 
-    /// Where `page` lies, if it lies anywhere: neither page 0 nor the lock page does. For numbers
-    /// that come from a file.
+    /// The offset of `page`; `None` for page 0 and the lock page, which have no place. For page
+    /// numbers read from a file.
     pub fn place(self, page: PageNo) -> Option<FileOffset> {
         if page == self.displaced_page() {
             return Some(self.natural_place(self.lock_page()));
@@ -41,42 +41,44 @@ impl Geometry {
         (page.0 != 0 && page != self.lock_page()).then(|| self.natural_place(page))
     }
 
-    /// Where `page` lies.
+    /// The offset of `page`.
     ///
     /// # Panics
-    /// If `page` is 0 or the lock page: SQLite asks for neither, and a caller that has a number from elsewhere asks
-    /// [`Geometry::place`]. Any offset given back here would be another page's, or a lock's.
+    /// If `page` is 0 or the lock page: SQLite requests neither, and for page numbers from
+    /// elsewhere there is [`Geometry::place`]. Any offset returned here would be that of another
+    /// page or of a lock.
     pub fn offset(self, page: PageNo) -> FileOffset {
         let place = self.place(page);
         assert!(place.is_some(), "page {} has no place", page.0);
         place.unwrap_or(FileOffset(u64::MAX))
     }
 
-    /// How many pages a file of `file_size` bytes has (FORMAT 2.4).
+    /// The page count of a file of `file_size` bytes (FORMAT 2.4).
     pub fn page_count(self, file_size: u64) -> u32 {
         let places = file_size.saturating_sub(PREFIX_SIZE).div_ceil(self.page_size.as_u64());
-        // More pages than SQLite can count (2^32 - 2): it refuses the file on its own.
+        // More pages than SQLite can count (2^32 - 2): it refuses the file itself.
         let count = u32::try_from(places).unwrap_or(u32::MAX);
         if count == self.lock_page().0 { count - 1 } else { count }
     }
 
-    /// How long the file is that has `page_count` pages. With none it still has its prefix.
+    /// The size of a file with `page_count` pages. A file without pages still has its prefix.
     ///
-    /// From the displaced page up to the one before the lock page that is one size, since the
-    /// displaced page lies in the place of the lock page: [`Geometry::page_count`] gives back the
-    /// greatest of those counts.
+    /// All page counts from the displaced page up to the one before the lock page have the same
+    /// size, since the displaced page is stored in the place of the lock page:
+    /// [`Geometry::page_count`] returns the greatest of those counts.
     pub fn size_for(self, page_count: u32) -> u64 {
         let displaced = (self.displaced_page().0..self.lock_page().0).contains(&page_count);
         let places = if displaced { self.lock_page().0 } else { page_count };
         PREFIX_SIZE + u64::from(places) * self.page_size.as_u64()
     }
 
-    /// The page that SQLite never uses, L in FORMAT 2.3: in SQLite's own layout its first bytes are where locks lie.
+    /// The page that SQLite never uses, L in FORMAT 2.3: in SQLite's own layout it begins with the lock bytes.
     pub fn lock_page(self) -> PageNo {
         PageNo((LOCK_BYTE >> self.page_size.as_u32().trailing_zeros()) + 1)
     }
 
-    /// The page on whose place the lock bytes fall, X in FORMAT 2.3: it is stored in the place of the lock page.
+    /// The page whose place would contain the lock bytes, X in FORMAT 2.3: it is stored in the
+    /// place of the lock page.
     pub fn displaced_page(self) -> PageNo {
         PageNo(((LOCK_BYTE - PREFIX_SIZE_U32) >> self.page_size.as_u32().trailing_zeros()) + 1)
     }
@@ -86,7 +88,7 @@ impl Geometry {
     }
 }
 
-/// SQLite's PENDING_BYTE: the first of the 512 bytes that file locks are taken on (os.h).
+/// SQLite's PENDING_BYTE: the first of the 512 bytes used for file locks (os.h).
 const LOCK_BYTE: u32 = 0x4000_0000;
 const PREFIX_SIZE_U32: u32 = 65536;
 
@@ -99,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_lie_one_behind_the_other_after_the_prefix() {
+    fn pages_are_consecutive_after_the_prefix() {
         for geometry in all() {
             let size = geometry.page_size().as_u64();
             assert_eq!(geometry.offset(PageNo(1)), FileOffset(65536));
@@ -115,7 +117,7 @@ mod tests {
     /// FORMAT 2.3, and os.h: the lock bytes are PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE = 510
     /// from PENDING_BYTE + 2.
     #[test]
-    fn no_page_lies_on_a_lock_byte_and_none_on_another() {
+    fn no_page_overlaps_a_lock_byte_or_another_page() {
         for geometry in all() {
             let (size, lock, displaced) = (
                 geometry.page_size().as_u64(),
@@ -146,13 +148,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "has no place")]
-    fn offset_of_the_lock_page_is_our_own_mistake() {
+    fn offset_of_the_lock_page_panics() {
         let geometry = Geometry::new(PageSize::DEFAULT);
         geometry.offset(geometry.lock_page());
     }
 
     #[test]
-    fn page_count_rounds_up_and_leaves_the_lock_page_out() {
+    fn page_count_rounds_up_and_excludes_the_lock_page() {
         for geometry in all() {
             let (size, lock) = (geometry.page_size().as_u64(), geometry.lock_page().0);
             for (file_size, count) in [

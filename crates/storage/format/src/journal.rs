@@ -1,40 +1,40 @@
 //! The rollback journal (FORMAT 7): <https://sqlite.org/fileformat.html>, section 3, with a few bytes changed.
 //!
 //! - first-byte-is-zero: on disk byte 0 of a journal is 0, whatever SQLite wrote there: a SQLite
-//!   that does not know this format takes the journal for finished.
+//!   that does not know this format regards the journal as finished.
 
 use selenite_cipher::PageNo;
 
 use crate::PageSize;
 use crate::field::Field;
 
-/// The first bytes of a journal that is hot.
+/// The first bytes of a hot journal.
 pub const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-/// The fields of a header; zeros fill it up to the size of a sector.
+/// The size of a header's fields; the rest of its sector is zero.
 pub const HEADER_SIZE: usize = 28;
-/// Where the sealed image begins in a record.
+/// The offset of the sealed image in a record.
 pub const RECORD_IMAGE_OFFSET: usize = 4;
-/// A record's page number and checksum together.
+/// The size of a record's page number and checksum together.
 pub const RECORD_OVERHEAD: usize = 8;
-/// The record count of a header that leaves counting to the size of the file.
+/// The record count of a header whose record count follows from the size of the file.
 pub const RECORD_COUNT_UNKNOWN: u32 = u32::MAX;
 
-/// A header of a journal as SQLite knows it, taken apart.
+/// The parsed header of a journal in SQLite's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// How many records follow, or [`RECORD_COUNT_UNKNOWN`].
+    /// The number of records that follow, or [`RECORD_COUNT_UNKNOWN`].
     pub record_count: u32,
-    /// From which the checksum of every record starts.
+    /// The initial value of the checksum of every record.
     pub nonce: u32,
-    /// How many pages the database had.
+    /// The page count of the database before the transaction.
     pub page_count: u32,
-    /// Headers begin at multiples of it.
+    /// The sector size: headers begin at its multiples.
     pub sector_size: u32,
-    /// As it stands there, whatever it is.
+    /// The page size as stored, not validated.
     pub page_size: u32,
 }
 
-/// The first 8 bytes of a journal as they go to disk.
+/// Converts the first 8 bytes of a journal to their form on disk.
 pub fn magic_to_disk(start: [u8; 8]) -> [u8; 8] {
     let [_, rest @ ..] = start;
     let mut out = [0; 8];
@@ -42,13 +42,13 @@ pub fn magic_to_disk(start: [u8; 8]) -> [u8; 8] {
     out
 }
 
-/// The first 8 bytes of a journal on disk as SQLite is given them.
+/// Converts the first 8 bytes of a journal on disk to SQLite's form.
 pub fn magic_from_disk(start: [u8; 8]) -> [u8; 8] {
     if start[1..] == MAGIC[1..] { MAGIC } else { start }
 }
 
 impl Header {
-    /// Takes a header apart, as SQLite is given it; `None` where it has not the magic.
+    /// Parses a header in SQLite's form; `None` without the magic.
     pub fn parse(bytes: &[u8; HEADER_SIZE]) -> Option<Self> {
         let number = |field: Field<4>| u32::from_be_bytes(field.read(bytes));
         (MAGIC_FIELD.read(bytes) == MAGIC).then(|| Self {
@@ -60,8 +60,9 @@ impl Header {
         })
     }
 
-    /// Whether SQLite goes on with a first header that has these sizes (readJournalHdr in pager.c): to it, and to any
-    /// reader that rounds up to sectors, a journal with others is at its end. A page size of 0 is that of the database.
+    /// Whether SQLite accepts a first header with these sizes (readJournalHdr in pager.c). For
+    /// SQLite, and any reader that rounds up to sectors, a journal with other sizes is at its end.
+    /// A page size of 0 means that of the database.
     pub const fn sizes_are_good(&self) -> bool {
         let sector = self.sector_size >= 32 && self.sector_size <= SECTOR_SIZE_MAX;
         let page = self.page_size >= 512 && self.page_size <= PageSize::MAX.as_u32();
@@ -69,7 +70,7 @@ impl Header {
         sector && page && self.sector_size.is_power_of_two()
     }
 
-    /// The bytes of a header, as SQLite would write them.
+    /// Encodes a header in SQLite's form.
     pub fn encode(&self) -> [u8; HEADER_SIZE] {
         let mut out = [0; HEADER_SIZE];
         MAGIC_FIELD.write(&mut out, MAGIC);
@@ -82,10 +83,10 @@ impl Header {
     }
 }
 
-/// A record on disk, taken apart.
+/// A parsed record on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Which page the record holds.
+    /// The number of the page in the record.
     pub page_no: PageNo,
     /// The sealed image.
     pub image: &'a [u8],
@@ -94,7 +95,7 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Takes a record apart; `None` where `bytes` are not as many as a record has.
+    /// Parses a record; `None` if `bytes` does not have the size of a record.
     pub fn parse(bytes: &'a [u8], page_size: PageSize) -> Option<Self> {
         let (page_no, rest) = bytes.split_first_chunk()?;
         let (image, checksum) = rest.split_last_chunk()?;
@@ -106,7 +107,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// How many bytes a record has.
+/// The size of a record in bytes.
 pub const fn record_size(page_size: PageSize) -> usize {
     page_size.bytes() + RECORD_OVERHEAD
 }
@@ -116,7 +117,7 @@ pub const fn mask_checksum(checksum: u32, mask: u32) -> u32 {
     checksum.wrapping_add(mask)
 }
 
-/// SQLite's checksum of a record, of a masked one.
+/// Recovers SQLite's checksum of a record from the masked one.
 pub const fn unmask_checksum(masked: u32, mask: u32) -> u32 {
     masked.wrapping_sub(mask)
 }
@@ -147,10 +148,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn magic_comes_back_from_disk_and_nothing_else_changes() {
+    fn magic_round_trips_and_other_bytes_are_unchanged() {
         assert_eq!(magic_to_disk(MAGIC), [0, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
         assert_eq!(magic_from_disk(magic_to_disk(MAGIC)), MAGIC);
-        // A header that pager.c has not synced yet, and one that PERSIST mode has ended, are zeros.
+        // A header that pager.c has not synced yet, and one finished in PERSIST mode, consist of zeros.
         assert_eq!(magic_from_disk(magic_to_disk([0; 8])), [0; 8]);
         for index in 1..8 {
             let mut damaged = magic_to_disk(MAGIC);
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_good_where_sqlite_goes_on() {
+    fn sizes_are_good_if_sqlite_accepts_them() {
         let good = |sector_size, page_size| {
             let (record_count, nonce, page_count) = (1, 2, 3);
             Header {
@@ -212,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn header_comes_back(bytes: [u8; HEADER_SIZE]) {
+        fn header_round_trips(bytes: [u8; HEADER_SIZE]) {
             prop_assert_eq!(Header::parse(&bytes).is_some(), bytes[..8] == MAGIC);
             let mut bytes = bytes;
             bytes[..8].copy_from_slice(&MAGIC);
@@ -220,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn unmask_undoes_mask(checksum: u32, mask: u32) {
+        fn unmask_reverses_mask(checksum: u32, mask: u32) {
             prop_assert_eq!(unmask_checksum(mask_checksum(checksum, mask), mask), checksum);
         }
     }

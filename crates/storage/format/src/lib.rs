@@ -1,12 +1,12 @@
 //! Selenite: the bytes of superblock, key slot, page trailer, WAL frame, journal record, anchor and backup archive.
 //!
-//! `docs/FORMAT.md` is normative; this crate is its bytes and nothing else.
+//! `docs/FORMAT.md` is normative; this crate implements its bytes and nothing else.
 //!
-//! - no-panic: no input panics: whatever a file holds is parsed or refused.
-//! - round-trip: what [`Superblock::encode`] writes, [`Superblock::parse`] reads back to the same
+//! - no-panic: no input panics: the content of a file is parsed or refused.
+//! - round-trip: [`Superblock::parse`] reads the output of [`Superblock::encode`] back to the same
 //!   value.
-//! - bytes-only: nothing is decrypted here and no MAC is checked: that is left to
-//!   `selenite-cipher`, what a slot means to `selenite-keyring`, and every file to the VFS.
+//! - bytes-only: this crate decrypts nothing and checks no MAC. `selenite-cipher` does both,
+//!   `selenite-keyring` interprets slots, and the VFS accesses files.
 #![forbid(unsafe_code)]
 
 pub mod anchor;

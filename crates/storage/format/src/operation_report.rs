@@ -1,38 +1,38 @@
-//! What someone who is at all pages of a database says of it in `DB-selenite` (FORMAT 11): a text for people.
+//! The progress report of an operation on all pages of a database, in `DB-selenite` (FORMAT 11): a text for users.
 //!
-//! - informative-only: nothing depends on it but what people are shown: anyone who may write to the
-//!   folder may write any.
+//! - informative-only: the report is only displayed, since any process that may write to the folder
+//!   can write one.
 
-/// The most that is written or read: far more than all lines have.
+/// The maximum size in bytes that is written or read: far more than all lines have.
 pub const SIZE_MAX: usize = 4096;
 
-/// An operation that is under way, as others see it.
+/// An operation in progress, as seen by other processes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// The process that is at it.
+    /// The process that runs the operation.
     pub pid: u32,
-    /// Since when: seconds since 1970-01-01 UTC.
+    /// The start: seconds since 1970-01-01 UTC.
     pub since: u64,
-    /// Whether it copies the database, which no other connection can use meanwhile.
+    /// Whether the operation copies the database, which no other connection can use meanwhile.
     pub is_offline: bool,
-    /// From which suite to which.
+    /// The old suite and the new one.
     pub what: String,
-    /// What it waits for; empty while it works.
+    /// What the operation waits for; empty while it works.
     pub waiting: String,
-    /// Since when it has been waiting for that: seconds since 1970-01-01 UTC; 0 while it works.
+    /// The start of the wait: seconds since 1970-01-01 UTC; 0 while it works.
     pub waiting_since: u64,
-    /// Bytes of pages that are done.
+    /// Bytes of pages that are processed.
     pub done: u64,
     /// Bytes of all pages.
     pub total: u64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub rate: u64,
-    /// The 99th percentile of how long a batch kept writers waiting, in microseconds, without syncs.
+    /// The 99th percentile of the time a batch blocked writers, in microseconds, without syncs.
     pub lock_p99: u64,
 }
 
 impl Report {
-    /// Its text.
+    /// Encodes the report as text.
     #[must_use]
     pub fn encode(&self) -> String {
         format!(
@@ -50,7 +50,7 @@ impl Report {
         )
     }
 
-    /// Reads a text, whatever it is: what is missing or makes no sense is 0 or empty.
+    /// Parses any text: missing or invalid values are 0 or empty.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Self {
         let mut report = Self::default();
@@ -76,7 +76,7 @@ impl Report {
     }
 }
 
-/// In one line, with nothing that has power over a terminal.
+/// Shortens a text to one line without control characters for a terminal.
 fn short(text: &str) -> String {
     let one_line = |char: char| {
         if char.is_control() {
@@ -88,7 +88,7 @@ fn short(text: &str) -> String {
     text.chars().take(TEXT_MAX).map(one_line).collect()
 }
 
-/// Two of them, in any script, are below [`SIZE_MAX`] with all numbers.
+/// Two such texts, in any script, and all numbers fit into [`SIZE_MAX`].
 const TEXT_MAX: usize = 400;
 
 #[cfg(test)]
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn a_report_comes_back_as_it_was_written() {
+    fn a_report_round_trips() {
         assert_eq!(Report::parse(report().encode().as_bytes()), report());
         assert_eq!(Report::parse(b"nothing\n\x00"), Report::default());
         assert_eq!(Report::parse(b""), Report::default());
     }
 
     #[test]
-    fn its_lines_are_those_of_the_document() {
+    fn lines_are_those_of_the_document() {
         let cells = crate::document::rows("11.2");
         let mut named: Vec<&str> = cells
             .iter()
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_that_is_written_is_read_whole() {
+    fn the_longest_report_is_read_completely() {
         let long = Report {
             pid: u32::MAX,
             since: u64::MAX,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_read_and_leave_no_control_character() {
+    fn any_bytes_are_parsed_without_control_characters() {
         let text = report().encode().into_bytes();
         for cut in 0..text.len() {
             let _ = Report::parse(&text[..cut]);

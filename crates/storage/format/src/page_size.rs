@@ -6,7 +6,7 @@ use crate::FormatError;
 
 /// A page size that a database of this format can have: a power of two from 1024 to 65536 (FORMAT 3.1).
 ///
-/// 512 is left out: with 48 bytes reserved SQLite would have fewer than the 480 that it insists on.
+/// 512 is excluded: with 48 reserved bytes SQLite would have less than its required minimum of 480.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageSize {
     shift: u8,
@@ -17,15 +17,15 @@ impl PageSize {
     pub const MIN: Self = Self { shift: 10 };
     /// 65536.
     pub const MAX: Self = Self { shift: 16 };
-    /// 4096: SQLite's own default.
+    /// 4096: SQLite's default.
     pub const DEFAULT: Self = Self { shift: 12 };
 
-    /// The size, as a count of bytes in memory.
+    /// The size as a byte count in memory.
     pub const fn bytes(self) -> usize {
         1 << self.shift
     }
 
-    /// The size, as the superblock has it.
+    /// The size as encoded in the superblock.
     pub const fn as_u32(self) -> u32 {
         1 << self.shift
     }
@@ -35,8 +35,8 @@ impl PageSize {
         1 << self.shift
     }
 
-    /// Bytes 16 and 17 of an SQLite database of this page size (<https://sqlite.org/fileformat.html>, 1.3.2): 65536
-    /// does not fit and is written as 1.
+    /// Bytes 16 and 17 of an SQLite database of this page size
+    /// (<https://sqlite.org/fileformat.html>, 1.3.2): 65536 does not fit and is encoded as 1.
     pub const fn sqlite_encoding(self) -> [u8; 2] {
         match self.shift {
             16 => [0, 1],
@@ -49,7 +49,7 @@ impl TryFrom<u32> for PageSize {
     type Error = FormatError;
 
     /// # Errors
-    /// [`FormatError::PageSize`] where `size` is not a power of two from 1024 to 65536.
+    /// [`FormatError::PageSize`] if `size` is not a power of two from 1024 to 65536.
     fn try_from(size: u32) -> Result<Self, FormatError> {
         (Self::MIN.shift..=Self::MAX.shift)
             .map(|shift| Self { shift })

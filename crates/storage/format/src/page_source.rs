@@ -1,47 +1,47 @@
-//! The pages of a database at one moment, for who copies them.
+//! The pages of a database at one time, for copying.
 
 use std::fmt;
 
 use crate::PageSize;
 
-/// The pages of a database as one transaction left them. They do not change while this is held.
+/// The pages of a database after one transaction. They do not change during the lifetime of this value.
 pub trait PageSource {
-    /// Of every page.
+    /// The size of a page.
     fn page_size(&self) -> PageSize;
 
-    /// How many pages the database has.
+    /// The page count of the database.
     fn page_count(&self) -> u32;
 
-    /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`, which has room for
-    /// whole pages. That of the lock-byte page, which has no place, is zeros.
+    /// Reads the sealed images of consecutive pages, from `first` on, into `images`, whose size is
+    /// a multiple of the page size. The image of the lock-byte page, which has no place, is zero.
     ///
     /// # Errors
     /// [`SourceError::Read`].
     ///
     /// # Panics
-    /// If `images` has no room for whole pages.
+    /// If the size of `images` is not a multiple of the page size.
     fn read(&mut self, first: u32, images: &mut [u8]) -> Result<(), SourceError>;
 
-    /// Opens an image that [`PageSource::read`] gave into `plain`, as SQLite has the page.
+    /// Opens an image from [`PageSource::read`] into `plain`, as SQLite has the page.
     ///
     /// # Errors
-    /// [`SourceError::Unauthentic`] for this page alone; [`SourceError::Read`].
+    /// [`SourceError::Unauthentic`] if only this page is affected; [`SourceError::Read`].
     fn open(&mut self, page_no: u32, image: &[u8], plain: &mut [u8]) -> Result<(), SourceError>;
 }
 
-/// Why a page is not to be had.
+/// Why a page is not available.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SourceError {
-    /// It is not what was written there.
+    /// The image is not authentic.
     Unauthentic {
-        /// The page.
+        /// The number of the page.
         page_no: u32,
-        /// Why, and of which file.
+        /// The reason, and the file.
         what: String,
     },
-    /// It can't be read, nor can others.
+    /// The page cannot be read, nor can others.
     Read {
-        /// Why.
+        /// The reason.
         what: String,
     },
 }

@@ -7,26 +7,26 @@ use selenite_cipher::SlotId;
 use crate::FormatError;
 use crate::field::Field;
 
-/// A key slot. It holds identifiers and ciphertext, never a command, path or address (FORMAT 3.4).
+/// A key slot. It contains identifiers and ciphertext, never a command, path or address (FORMAT 3.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Which kind of identity opens it.
+    /// The kind of identity that opens the slot.
     pub kind: SlotKind,
     /// 128 random bits, distinct within a superblock.
     pub id: SlotId,
-    /// When the slot was made: seconds since 1970-01-01 UTC.
+    /// When the slot was created: seconds since 1970-01-01 UTC.
     pub created: u64,
-    /// For people. At most [`SLOT_LABEL_SIZE_MAX`] bytes.
+    /// A label for users. At most [`SLOT_LABEL_SIZE_MAX`] bytes.
     pub label: String,
-    /// By which the identity is found (FORMAT 4.5). At most [`SLOT_IDENTIFIER_SIZE_MAX`] bytes.
+    /// Identifies the identity (FORMAT 4.5). At most [`SLOT_IDENTIFIER_SIZE_MAX`] bytes.
     pub identifier: Vec<u8>,
-    /// What the key derivation needs (FORMAT 4.5). At most [`SLOT_PARAMETERS_SIZE_MAX`] bytes.
+    /// Parameters of the key derivation (FORMAT 4.5). At most [`SLOT_PARAMETERS_SIZE_MAX`] bytes.
     pub parameters: Vec<u8>,
-    /// The master key, wrapped. 1 to [`SLOT_WRAPPED_SIZE_MAX`] bytes.
+    /// The wrapped master key. 1 to [`SLOT_WRAPPED_SIZE_MAX`] bytes.
     pub wrapped: Vec<u8>,
 }
 
-/// The kind of a slot. One that is not known is carried along and never opened.
+/// The kind of a slot. A slot of unknown kind is preserved and never opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotKind {
     /// 1: 32 bytes in a file.
@@ -35,23 +35,23 @@ pub enum SlotKind {
     Passphrase,
     /// 3: an age recipient.
     Age,
-    /// 4: a command that the caller's configuration names.
+    /// 4: a command in the caller's configuration.
     Command,
-    /// 5: kept for PKCS#11.
+    /// 5: reserved for PKCS#11.
     Pkcs11,
-    /// 6: kept for key services.
+    /// 6: reserved for key services.
     KeyService,
     /// Any other number.
     Unknown(u16),
 }
 
-/// 64 bytes: a label is a word or two for people.
+/// 64 bytes: a label is one or two words.
 pub const SLOT_LABEL_SIZE_MAX: usize = 64;
 /// 512 bytes: an age plugin's recipient, or the name of a key in a key service, is shorter.
 pub const SLOT_IDENTIFIER_SIZE_MAX: usize = 512;
-/// 64 bytes: Argon2id takes 28.
+/// 64 bytes: Argon2id needs 28.
 pub const SLOT_PARAMETERS_SIZE_MAX: usize = 64;
-/// The parameters of an age slot with an origin mark (FORMAT 4.7): a wrapped token.
+/// The size of the parameters of an age slot with an origin mark (FORMAT 4.7): a wrapped token.
 pub const ORIGIN_MARK_SIZE: usize = 60;
 /// 8 KiB: an age file for a post-quantum recipient has about 2 KiB.
 pub const SLOT_WRAPPED_SIZE_MAX: usize = 8192;
@@ -70,7 +70,7 @@ impl SlotKind {
         }
     }
 
-    /// The kind of that number.
+    /// The kind with that number.
     pub const fn from_id(id: u16) -> Self {
         match id {
             1 => Self::Raw,
@@ -85,12 +85,12 @@ impl SlotKind {
 }
 
 impl Slot {
-    /// How many bytes the slot takes in a superblock.
+    /// The size of the slot in a superblock, in bytes.
     pub fn size(&self) -> usize {
         HEADER_SIZE + self.label.len() + self.identifier.len() + self.parameters.len() + self.wrapped.len()
     }
 
-    /// Which rule of FORMAT 3.3 the slot breaks, if any.
+    /// Checks the rules of FORMAT 3.3; the error is the rule that is broken.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         if SlotKind::from_id(self.kind.id()) != self.kind {
             return Err("kind of a slot");
@@ -110,7 +110,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Appends the slot, which [`Slot::check`] passed, to `out`.
+    /// Appends the slot to `out`. [`Slot::check`] has passed.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let mut header = [0; HEADER_SIZE];
         let size = u32::try_from(self.size()).map_err(|_| FormatError::Invalid { what: "size of a slot" })?;
@@ -130,7 +130,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Parses the slot at the start of `bytes` and gives back what follows it.
+    /// Parses the slot at the start of `bytes` and returns the remaining bytes.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), FormatError> {
         let refuse = |what| FormatError::Tampered { what };
         let (header, rest) = bytes.split_at_checked(HEADER_SIZE).ok_or(refuse("size of a slot"))?;
@@ -165,7 +165,7 @@ impl Slot {
     }
 }
 
-/// Which rule for all slots together is broken, if any.
+/// Checks the rules for the set of slots; the error is the rule that is broken.
 pub(crate) fn check_slots(slots: &[Slot]) -> Result<(), &'static str> {
     slots.iter().try_for_each(Slot::check)?;
     let ids: HashSet<SlotId> = slots.iter().map(|slot| slot.id).collect();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_have_the_numbers_that_they_are_found_by() {
+    fn kinds_round_trip_through_their_numbers() {
         for id in 0..=u16::MAX {
             assert_eq!(SlotKind::from_id(id).id(), id);
         }

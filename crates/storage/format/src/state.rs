@@ -1,24 +1,24 @@
-//! What is being done to a database as a whole.
+//! The state of a database as a whole.
 
 /// The state in a superblock (FORMAT 3.1, offset 61).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// 0: nothing is under way.
+    /// 0: no operation is in progress.
     Steady,
     /// 1: pages in suite NONE are being encrypted.
     SwitchingOn,
-    /// 2: pages are being put into suite NONE.
+    /// 2: pages are being converted to suite NONE.
     SwitchingOff,
     /// 3: pages are being re-encrypted under another key or in another suite.
     Changing,
-    /// 4: every page is converted; old images may still be around.
+    /// 4: every page is converted; old images may still exist.
     Finishing,
     /// 5: the file was replaced by another of the same name (FORMAT 3.10).
     Retired,
 }
 
 impl State {
-    /// All of them, in the order of their numbers.
+    /// All states, ordered by number.
     pub const ALL: [Self; 6] = [
         Self::Steady,
         Self::SwitchingOn,
@@ -40,12 +40,12 @@ impl State {
         }
     }
 
-    /// The state of that number, if there is one.
+    /// The state with that number, if any.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.id() == id)
     }
 
-    /// Whether the cursor means anything; otherwise it is zero (FORMAT 3.1, offset 72).
+    /// Whether the cursor is used; otherwise it is zero (FORMAT 3.1, offset 72).
     pub const fn has_cursor(self) -> bool {
         match self {
             Self::Steady | Self::Retired => false,
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn from_id_takes_six_numbers() {
+    fn from_id_accepts_six_numbers() {
         let found: Vec<State> = (0..=u8::MAX).filter_map(State::from_id).collect();
         assert_eq!(found, State::ALL);
     }

@@ -1,10 +1,10 @@
-//! The superblock: what is known of a database before its pages (FORMAT 3).
+//! The superblock: the metadata of a database, stored before its pages (FORMAT 3).
 //!
-//! - parse-refuses-what-format-says: `parse` refuses whatever FORMAT 3 says a reader must, and
-//!   `encode` whatever `parse` would refuse.
+//! - parse-refuses-what-format-says: `parse` refuses everything that a reader must refuse according
+//!   to FORMAT 3, and `encode` everything that `parse` would refuse.
 //! - mac-before-use: before its MAC is checked ([`Superblock::maced`]) only the sizes of a
-//!   parsed superblock may be used, and the cost of the slot being tried (FORMAT 3.5). Checking
-//!   the MAC is left to the keyring.
+//!   parsed superblock may be used, and the cost of the slot being tried (FORMAT 3.5). The keyring
+//!   checks the MAC.
 
 use std::collections::HashSet;
 
@@ -15,48 +15,48 @@ use crate::field::Field;
 use crate::slot::check_slots;
 use crate::{EpochRecord, FormatError, PageSize, Slot, State};
 
-/// A superblock, but for its MAC and checksum.
+/// A superblock without its MAC and checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Superblock {
-    /// From 1; of two whole superblocks the one with the higher counts.
+    /// Starts at 1; of two intact superblocks the one with the higher generation is chosen.
     pub generation: u64,
-    /// 128 random bits that name the database.
+    /// 128 random bits that identify the database.
     pub database_id: DatabaseId,
-    /// Of every page.
+    /// The size of a page.
     pub page_size: PageSize,
-    /// What is being done to the database as a whole.
+    /// The state of the database as a whole.
     pub state: State,
-    /// A file in which this is set and that has no pages was emptied (FORMAT 3.9).
+    /// If this is set and the file has no pages, the file was emptied (FORMAT 3.9).
     pub pages_exist: bool,
     /// The highest epoch number ever used.
     pub epoch_max: Epoch,
-    /// New pages are sealed under it; one of `epochs`.
+    /// The epoch under which new pages are sealed; one of `epochs`.
     pub sealing_epoch: Epoch,
-    /// The last page number known to be converted and synced; zero where the state has no cursor.
+    /// The last page number known to be converted and synced; zero if the state has no cursor.
     pub cursor: u32,
-    /// When the master key was made: seconds since 1970-01-01 UTC.
+    /// When the master key was created: seconds since 1970-01-01 UTC.
     pub master_created: u64,
     /// The log key under the wrapping key (FORMAT 4.3).
     pub log_key: [u8; 60],
-    /// 1 to [`EPOCH_COUNT_MAX`].
+    /// 1 to [`EPOCH_COUNT_MAX`] epochs.
     pub epochs: Vec<EpochRecord>,
-    /// 1 to [`SLOT_COUNT_MAX`].
+    /// 1 to [`SLOT_COUNT_MAX`] slots.
     pub slots: Vec<Slot>,
 }
 
-/// Where superblock A lies.
+/// The offset of superblock A.
 pub const SUPERBLOCK_A: u64 = 0;
-/// Where superblock B lies.
+/// The offset of superblock B.
 pub const SUPERBLOCK_B: u64 = 32768;
 /// 32 KiB: half of the prefix.
 pub const SUPERBLOCK_SIZE_MAX: usize = 32768;
 /// The version of the format that this crate reads and writes.
 pub const FORMAT_VERSION: u16 = 1;
-/// How many bytes SQLite leaves alone at the end of every page.
+/// The number of bytes that SQLite leaves unused at the end of every page.
 pub const RESERVE: u8 = 48;
-/// 2: the epoch that is left and the one that is gone to.
+/// 2: the old epoch and the new one.
 pub const EPOCH_COUNT_MAX: usize = 2;
-/// 32: a slot for each identity that can open a database, and slots are tried one by one.
+/// 32: one slot for each identity that can open a database; slots are tried one by one.
 pub const SLOT_COUNT_MAX: usize = 32;
 
 impl Superblock {
@@ -65,11 +65,12 @@ impl Superblock {
         self.epochs.iter().find(|epoch| epoch.epoch == self.sealing_epoch)
     }
 
-    /// The superblock's bytes, in the least multiple of 512 that holds them. `mac` is given what the MAC covers.
+    /// Encodes the superblock in the least sufficient multiple of 512 bytes. `mac` receives the
+    /// bytes that the MAC covers.
     ///
     /// # Errors
-    /// [`FormatError::Invalid`] where [`Superblock::parse`] would refuse the result; [`FormatError::TooLarge`] where
-    /// the slots don't fit into [`SUPERBLOCK_SIZE_MAX`].
+    /// [`FormatError::Invalid`] if [`Superblock::parse`] would refuse the result;
+    /// [`FormatError::TooLarge`] if the slots do not fit into [`SUPERBLOCK_SIZE_MAX`].
     pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> Result<Vec<u8>, FormatError> {
         self.check().map_err(|what| FormatError::Invalid { what })?;
         let mut out = vec![0; HEADER_SIZE];
@@ -92,17 +93,18 @@ impl Superblock {
         Ok(out)
     }
 
-    /// Parses a whole superblock, as [`crate::choose`] gives it. Its MAC is not checked.
+    /// Parses an intact superblock, as [`crate::choose`] returns it. Its MAC is not checked.
     ///
     /// # Errors
-    /// [`FormatError::NotWhole`] where [`crate::inspect`] says so; [`FormatError::UnsupportedVersion`] of a later
-    /// format; [`FormatError::Tampered`] where a rule of FORMAT 3 is broken.
+    /// [`FormatError::NotWhole`] if [`crate::inspect`] returns [`Whole::No`];
+    /// [`FormatError::UnsupportedVersion`] for a later format; [`FormatError::Tampered`] if a rule
+    /// of FORMAT 3 is broken.
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         let refuse = |what| FormatError::Tampered { what };
         let Whole::Yes { size, .. } = inspect(bytes) else {
             return Err(FormatError::NotWhole);
         };
-        // A whole superblock has at least 512 bytes: more than header and footer together.
+        // An intact superblock has at least 512 bytes: more than header and footer together.
         let bytes = &bytes[..size - FOOTER_SIZE];
         match u16::from_be_bytes(VERSION.read(bytes)) {
             FORMAT_VERSION => {}
@@ -135,9 +137,9 @@ impl Superblock {
         Ok(superblock)
     }
 
-    /// What the MAC of a whole superblock covers, and the MAC.
+    /// The bytes that the MAC of an intact superblock covers, and the MAC.
     ///
-    /// Of bytes that are not whole it is all of them and a MAC of zeros, which is that of nothing.
+    /// If the bytes are not an intact superblock, the result is all of them and a MAC of zeros, which is never valid.
     pub fn maced(bytes: &[u8]) -> (&[u8], &[u8; 32]) {
         let Whole::Yes { size, .. } = inspect(bytes) else {
             return (bytes, &[0; 32]);
@@ -149,7 +151,7 @@ impl Superblock {
         }
     }
 
-    /// Which rule of FORMAT 3 that is not about zero fields is broken, if any.
+    /// Checks the rules of FORMAT 3 other than those about zero fields; the error is the rule that is broken.
     fn check(&self) -> Result<(), &'static str> {
         if self.generation == 0 {
             return Err("generation");
@@ -207,7 +209,7 @@ impl Superblock {
     }
 }
 
-/// The fields that have but one value.
+/// Checks the fields with a fixed value.
 fn check_fixed(bytes: &[u8]) -> Result<(), &'static str> {
     if PAGE_SIZE_MARK.read(bytes) != PAGE_SIZE_MARK_VALUE {
         return Err("page size mark");
@@ -219,7 +221,7 @@ fn check_fixed(bytes: &[u8]) -> Result<(), &'static str> {
     if zero { Ok(()) } else { Err("zero field") }
 }
 
-/// Epochs and slots, and the zeros behind them, of a superblock without its footer.
+/// Parses epochs and slots, and checks the zeros after them, in a superblock without its footer.
 fn parse_lists(bytes: &[u8]) -> Result<(Vec<EpochRecord>, Vec<Slot>), FormatError> {
     let refuse = |what| FormatError::Tampered { what };
     let epoch_count = usize::from(u16::from_be_bytes(EPOCH_COUNT.read(bytes)));
@@ -249,21 +251,21 @@ fn parse_lists(bytes: &[u8]) -> Result<(Vec<EpochRecord>, Vec<Slot>), FormatErro
     Ok((epochs, slots))
 }
 
-/// What [`inspect`] found. It says nothing about who wrote the bytes: anyone can make a superblock whole.
+/// The result of [`inspect`]. It does not authenticate the bytes: anyone can make an intact superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
-    /// Magic, length or checksum is wrong: never written, or torn.
+    /// Magic, length or checksum is wrong: the superblock was never written, or is torn.
     No,
-    /// Magic, length and checksum are right.
+    /// Magic, length and checksum are valid.
     Yes {
-        /// Of two whole ones the higher counts.
+        /// The generation; of two intact superblocks the one with the higher generation is chosen.
         generation: u64,
-        /// How many of the bytes belong to the superblock.
+        /// The size of the superblock in bytes.
         size: usize,
     },
 }
 
-/// Looks at the bytes that begin where a superblock does; what follows its end is not read.
+/// Checks the bytes at the offset of a superblock; bytes after its end are not read.
 pub fn inspect(bytes: &[u8]) -> Whole {
     match whole_size(bytes) {
         Some(size) => Whole::Yes {
@@ -286,10 +288,10 @@ fn whole_size(bytes: &[u8]) -> Option<usize> {
     (sha256(content) == *checksum).then_some(size)
 }
 
-/// "Selenite", then what finds a file that was transferred as text, as in PNG's magic.
+/// "Selenite", then bytes that reveal a file transferred as text, as in PNG's magic.
 pub(crate) const MAGIC: [u8; 16] = *b"Selenite\r\n\x1a\n\0\0\0\0";
 pub(crate) const SUPERBLOCK_SIZE_UNIT: usize = 512;
-/// MAC and checksum.
+/// The size of MAC and checksum.
 pub(crate) const FOOTER_SIZE: usize = 64;
 const PAGE_SIZE_MARK_VALUE: [u8; 2] = [2, 0];
 const FLAG_PAGES_EXIST: u16 = 1;

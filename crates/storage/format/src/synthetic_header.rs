@@ -1,25 +1,26 @@
-//! What SQLite is told of a database that has no pages yet.
+//! The header that SQLite reads from a database without pages.
 
 use crate::{PageSize, RESERVE};
 
-/// How many bytes SQLite reads at the start of a file when it opens it.
+/// The number of bytes that SQLite reads from the start of a file when it opens it.
 pub const SQLITE_HEADER_SIZE: usize = 100;
 
-/// How a database gives up free pages: `PRAGMA auto_vacuum`.
+/// How a database releases free pages: `PRAGMA auto_vacuum`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AutoVacuum {
-    /// Not at all.
+    /// Never.
     None,
     /// At every commit.
     Full,
-    /// When asked to, by `PRAGMA incremental_vacuum`.
+    /// On request, by `PRAGMA incremental_vacuum`.
     Incremental,
 }
 
-/// The answer to SQLite's first read of 100 bytes from an empty file.
+/// The result of SQLite's first read of 100 bytes from an empty file.
 ///
-/// From it sqlite3BtreeOpen (btree.c) takes page size (offset 16), reserve (20) and auto-vacuum (52 and 64), and
-/// lays out a new database with them; the rest is as newDatabase in that file would write it.
+/// From it sqlite3BtreeOpen (btree.c) takes page size (offset 16), reserve (20) and auto-vacuum (52
+/// and 64), and uses them for a new database; the rest is as newDatabase in that file would write
+/// it.
 pub fn synthetic_header(page_size: PageSize, auto_vacuum: AutoVacuum) -> [u8; SQLITE_HEADER_SIZE] {
     let (auto, incremental) = match auto_vacuum {
         AutoVacuum::None => (0, 0),
@@ -29,7 +30,7 @@ pub fn synthetic_header(page_size: PageSize, auto_vacuum: AutoVacuum) -> [u8; SQ
     let mut header = [0; SQLITE_HEADER_SIZE];
     header[..16].copy_from_slice(b"SQLite format 3\0");
     header[16..18].copy_from_slice(&page_size.sqlite_encoding());
-    // Versions for writing and reading: 1, a rollback journal.
+    // Write and read versions: 1, a rollback journal.
     header[18..20].copy_from_slice(&[1, 1]);
     header[20] = RESERVE;
     // Payload fractions; SQLite refuses others.

@@ -1,21 +1,21 @@
 //! The last 48 bytes of a sealed page (FORMAT 5.1).
 //!
-//! Making and checking a tag is left to `selenite-cipher`.
+//! `selenite-cipher` computes and checks tags.
 
 use selenite_cipher::TRAILER_SIZE;
 pub use selenite_cipher::Trailer;
 
-/// Takes a trailer apart. Any 48 bytes are one.
+/// Parses a trailer. Any 48 bytes are valid.
 pub fn split(bytes: &[u8; TRAILER_SIZE]) -> Trailer {
     Trailer::parse(bytes)
 }
 
-/// The bytes of a trailer.
+/// Encodes a trailer.
 pub fn join(trailer: &Trailer) -> [u8; TRAILER_SIZE] {
     trailer.encode()
 }
 
-/// The ciphertext of a sealed image, and its trailer; `None` where the image is shorter than a trailer.
+/// The ciphertext of a sealed image, and its trailer; `None` if the image is shorter than a trailer.
 pub fn split_image(image: &[u8]) -> Option<(&[u8], &[u8; TRAILER_SIZE])> {
     image.split_last_chunk()
 }
@@ -59,7 +59,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn join_undoes_split(bytes: [u8; TRAILER_SIZE]) {
+        fn join_reverses_split(bytes: [u8; TRAILER_SIZE]) {
             prop_assert_eq!(join(&split(&bytes)), bytes);
         }
     }

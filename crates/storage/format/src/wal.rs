@@ -1,25 +1,24 @@
 //! The write-ahead log (FORMAT 6): <https://sqlite.org/fileformat.html>, section 4, with a few bytes changed.
 //!
-//! - header-round-trip: translating a header to disk and back gives the same bytes, and nothing but
-//!   version and checksum differs.
-//! - versions-distinct: no header of an SQLite WAL is one of ours, nor the other way round: the
-//!   version tells.
+//! - header-round-trip: converting a header to disk and back gives the same bytes, and only version
+//!   and checksum differ.
+//! - versions-distinct: the version distinguishes headers of SQLite's WAL from headers of this format.
 
 use selenite_cipher::PageNo;
 
 use crate::field::Field;
 use crate::{FileOffset, FormatError, PageSize};
 
-/// The size of the header.
+/// The size of the WAL header in bytes.
 pub const HEADER_SIZE: usize = 32;
-/// The size of what stands before a frame's page.
+/// The size of a frame header in bytes.
 pub const FRAME_HEADER_SIZE: usize = 24;
 /// The version that SQLite writes and reads.
 pub const VERSION_SQLITE: u32 = 3_007_000;
 /// The version on disk: a SQLite that does not know this format refuses it.
 pub const VERSION_DISK: u32 = 3_007_001;
 
-/// In which byte order SQLite takes the words that it adds up: the last bit of the magic.
+/// The byte order of the words that SQLite's checksum adds: the last bit of the magic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordOrder {
     /// Magic 0x377f0682.
@@ -28,68 +27,69 @@ pub enum WordOrder {
     BigEndian,
 }
 
-/// A header, taken apart.
+/// A parsed WAL header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// For the checksums of this header and of all frames.
+    /// The word order for the checksums of this header and of all frames.
     pub order: WordOrder,
-    /// As it stands there, whatever it is.
+    /// The page size as stored, not validated.
     pub page_size: u32,
     /// SQLite's checkpoint sequence number.
     pub checkpoint: u32,
     /// Both salts.
     pub salts: [u8; 8],
-    /// Of the header as SQLite knows it, from which the frame checksums go on.
+    /// The checksum of the header in SQLite's form, with which the frame checksums continue.
     pub checksum: [u32; 2],
 }
 
-/// The header of a frame as it lies on disk, taken apart.
+/// The parsed header of a frame on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Which page the frame holds.
+    /// The number of the page in the frame.
     pub page_no: PageNo,
-    /// How many pages the database has after the commit that ends with this frame; zero in any other frame.
+    /// The page count of the database after the commit that ends with this frame; zero in any other frame.
     pub commit_size: u32,
     /// Salts and checksums. On disk they are sealed (FORMAT 6.2).
     pub block: [u8; 16],
 }
 
-/// A place in a WAL.
+/// A position in a WAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// So many bytes into the header.
+    /// The offset within the WAL header.
     Header(usize),
-    /// In a frame.
+    /// A position in a frame.
     Frame {
-        /// Which, from 0.
+        /// The index of the frame, from 0.
         index: u64,
-        /// So many bytes into it; its page begins at [`FRAME_HEADER_SIZE`].
+        /// The offset within the frame; its page begins at [`FRAME_HEADER_SIZE`].
         within: usize,
     },
 }
 
-/// SQLite's header as it goes to disk.
+/// Converts SQLite's header to the header on disk.
 ///
 /// # Errors
-/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] where it isn't one that
-/// SQLite would go on with.
+/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] if SQLite
+/// would not accept the header.
 pub fn header_to_disk(header: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE], FormatError> {
     check(header, VERSION_SQLITE)?;
     with_version(header, VERSION_DISK)
 }
 
-/// A header on disk as SQLite is given it.
+/// Converts a header on disk to SQLite's header.
 ///
 /// # Errors
-/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] where it isn't one of
-/// ours. With a wrong magic or checksum SQLite takes the log for empty; any other version it refuses.
+/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] if it is
+/// not a header of this format. With a wrong magic or checksum SQLite regards the log as empty; any
+/// other version it refuses.
 pub fn header_from_disk(header: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE], FormatError> {
     check(header, VERSION_DISK)?;
     with_version(header, VERSION_SQLITE)
 }
 
 impl Header {
-    /// Takes a header apart that is on disk.
+    /// Parses a header on disk.
     ///
     /// # Errors
     /// As [`header_from_disk`].
@@ -106,7 +106,7 @@ impl Header {
 }
 
 impl FrameHeader {
-    /// Takes a frame's header apart. Any 24 bytes are one.
+    /// Parses a frame's header. Any 24 bytes are valid.
     pub fn parse(bytes: &[u8; FRAME_HEADER_SIZE]) -> Self {
         Self {
             page_no: PageNo(u32::from_be_bytes(FRAME_PAGE_NO.read(bytes))),
@@ -115,7 +115,7 @@ impl FrameHeader {
         }
     }
 
-    /// The bytes of a frame's header.
+    /// Encodes a frame's header.
     pub fn encode(&self) -> [u8; FRAME_HEADER_SIZE] {
         let mut out = [0; FRAME_HEADER_SIZE];
         FRAME_PAGE_NO.write(&mut out, self.page_no.0.to_be_bytes());
@@ -134,12 +134,12 @@ impl FrameHeader {
         words(BLOCK_CHECKSUM.read(&self.block))
     }
 
-    /// The same, as it stands there.
+    /// The checksum in an opened block, as stored.
     pub fn checksum_bytes(&self) -> [u8; 8] {
         BLOCK_CHECKSUM.read(&self.block)
     }
 
-    /// Puts salts and checksum into the block, which is sealed after.
+    /// Writes salts and checksum into the block, which is sealed afterwards.
     pub fn sign(&mut self, salts: [u8; 8], [first, second]: [u32; 2]) {
         let mut checksum = [0; 8];
         checksum[..4].copy_from_slice(&first.to_be_bytes());
@@ -149,7 +149,7 @@ impl FrameHeader {
     }
 }
 
-/// Where frame `index` lies (FORMAT 6). No file is so long that an index could overflow it.
+/// The offset of frame `index` (FORMAT 6). No file is so long that an index could overflow it.
 pub fn frame_offset(index: u64, page_size: PageSize) -> FileOffset {
     FileOffset(
         index
@@ -158,7 +158,7 @@ pub fn frame_offset(index: u64, page_size: PageSize) -> FileOffset {
     )
 }
 
-/// What lies at `offset`.
+/// The position at `offset`.
 pub fn position(offset: FileOffset, page_size: PageSize) -> Position {
     match offset.0.checked_sub(HEADER_SIZE_U64) {
         None => Position::Header(small(offset.0)),
@@ -169,20 +169,20 @@ pub fn position(offset: FileOffset, page_size: PageSize) -> Position {
     }
 }
 
-/// How many frames a WAL of `file_size` bytes has from end to end, as walIndexRecover counts them.
+/// The number of complete frames in a WAL of `file_size` bytes, as walIndexRecover counts them.
 pub fn frame_count(file_size: u64, page_size: PageSize) -> u64 {
     file_size.saturating_sub(HEADER_SIZE_U64) / frame_size(page_size)
 }
 
-/// How many bytes a frame has, with its header.
+/// The size of a frame in bytes, with its header.
 pub fn frame_size(page_size: PageSize) -> u64 {
     FRAME_HEADER_SIZE_U64 + page_size.as_u64()
 }
 
-/// SQLite's checksum over `data`, a multiple of 8 bytes, going on from `seed` (walChecksumBytes in wal.c).
+/// SQLite's checksum over `data`, a multiple of 8 bytes, continued from `seed` (walChecksumBytes in wal.c).
 ///
-/// For a frame SQLite goes on from the frame before it, or the header, over the first 8 bytes of the frame's header and
-/// then over the unencrypted page.
+/// For a frame SQLite continues from the previous frame or the header, over the first 8 bytes of
+/// the frame's header and then over the unencrypted page.
 pub fn checksum(order: WordOrder, seed: [u32; 2], data: &[u8]) -> [u32; 2] {
     let word = |bytes: [u8; 4]| match order {
         WordOrder::LittleEndian => u32::from_le_bytes(bytes),
@@ -200,7 +200,7 @@ fn check(header: &[u8; HEADER_SIZE], version: u32) -> Result<(), FormatError> {
     if header_checksum(header)? != words(CHECKSUM.read(header)) {
         return Err(FormatError::WalChecksum);
     }
-    // As in walIndexRecover the version comes last: that of a torn header says nothing.
+    // As in walIndexRecover the version is checked last: that of a torn header has no meaning.
     match u32::from_be_bytes(VERSION.read(header)) {
         found if found == version => Ok(()),
         found => Err(FormatError::WalVersion { version: found }),
@@ -235,14 +235,14 @@ fn words(bytes: [u8; 8]) -> [u32; 2] {
     [u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])]
 }
 
-/// An offset within a header or frame, which has at most 65560 bytes.
+/// Converts an offset within a header or frame, which has at most 65560 bytes.
 fn small(within: u64) -> usize {
     usize::try_from(within).unwrap_or(usize::MAX)
 }
 
 const HEADER_SIZE_U64: u64 = 32;
 const FRAME_HEADER_SIZE_U64: u64 = 24;
-/// The checksum covers what stands before it.
+/// The number of bytes before the checksum, which it covers.
 const CHECKSUMMED: usize = 24;
 const MAGIC: Field<4> = Field::at(0);
 const VERSION: Field<4> = Field::at(4);

@@ -1,9 +1,9 @@
-//! The key of a backup archive for who may open archives without the database's identities: a binary age file of its 32
-//! bytes for each of them (FORMAT 12.3).
+//! The wrapped key of a backup archive, for recipients who can open archives without the database's
+//! identities: for each of them a binary age file of the key's 32 bytes (FORMAT 12.3).
 //!
-//! - mac-decides: an age file proves nothing: anyone who knows a recipient can make one. What came out
-//!   of it is the archive's key if, and only if, the archive's MAC is right under it; and then it
-//!   says who could read the archive, not who wrote it.
+//! - mac-decides: an age file proves nothing: anyone who knows a recipient can make one. A key from
+//!   it is the archive's key if, and only if, the archive's MAC is valid under it. This shows who
+//!   could read the archive, not who wrote it.
 
 use selenite_cipher::Secret;
 
@@ -12,17 +12,17 @@ use crate::{AgeRecipient, Identity, KeyError};
 
 /// Wraps an archive's key for one recipient.
 ///
-/// `KeyServiceAway` if a plugin had to be asked and did not answer; `CannotWrap` if it made more of
-/// it than there is room for.
+/// `KeyServiceAway` if a required plugin did not respond; `CannotWrap` if its result exceeds the
+/// size limit.
 pub fn wrap(recipient: &AgeRecipient, key: &Secret<32>) -> Result<Vec<u8>, KeyError> {
     recipient.wrap_archive_key(key)
 }
 
-/// Unwraps an archive's key from those files by the first of the identities that opens one.
-/// `is_right` says whether it is the archive's (mac-decides).
+/// Unwraps an archive's key from the given files with the first identity that opens one. `is_right`
+/// returns whether a key is the archive's (mac-decides).
 ///
-/// `NoKey` without identities; `KeyServiceAway` if a plugin did not help, and no other identity
-/// opened one; else `WrongKey`.
+/// `NoKey` without identities; `KeyServiceAway` if a plugin failed and no other identity opened a
+/// file; else `WrongKey`.
 pub fn unwrap(
     identities: &[Box<dyn Identity>],
     files: &[Vec<u8>],
@@ -38,7 +38,7 @@ pub fn unwrap(
                 Ok(key) if is_right(&key) => return Ok(key),
                 Ok(_) | Err(KeyError::WrongKey) => {}
                 Err(error) => {
-                    // One that was too slow is not asked for every file.
+                    // A plugin that timed out is not tried with every file.
                     let is_timeout = matches!(
                         error,
                         KeyError::KeyServiceAway {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_unwrapped_by_whom_it_was_wrapped_for_and_nobody_else() {
+    fn a_key_is_unwrapped_by_its_recipient_only() {
         let (one, two) = (age(), age());
         let files = [wrapped_for(&two), wrapped_for(&one)];
         let with = |identities: Vec<Box<dyn Identity>>, files: &[Vec<u8>]| unwrap(&identities, files, &is_key);
@@ -87,9 +87,9 @@ mod tests {
         assert!(matches!(with(vec![], &files), Err(KeyError::NoKey)));
     }
 
-    /// mac-decides: someone's own file in front of the right one does not hide that.
+    /// mac-decides: a foreign file before the right one does not hide the right one.
     #[test]
-    fn a_key_that_is_not_the_archives_is_passed_over() {
+    fn a_key_of_another_archive_is_skipped() {
         use crate::Recipient;
         let own = age();
         let foreign = wrap(&own.describe().parse().unwrap(), &Secret::new([1; 32])).unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_cut_altered_or_of_a_slot_is_the_wrong_key() {
+    fn a_truncated_altered_or_foreign_file_is_the_wrong_key() {
         use crate::Recipient;
         let own = age();
         let file = wrapped_for(&own);

@@ -1,10 +1,10 @@
-//! A command line, split into words as a shell would split a simple one.
+//! Splits a command line into words as a shell would split a simple one.
 //!
-//! No shell runs: what only a shell could do (variables, pipes, redirections, patterns) is refused rather than
-//! passed on as text that the author did not mean.
+//! No shell runs. Syntax that only a shell can interpret (variables, pipes, redirections, patterns)
+//! is refused rather than passed on as text that the author did not intend.
 
-/// Splits `line` at unquoted blanks. `'...'` is taken as it is, in `"..."` a backslash keeps `"`, `\`, `$` and a
-/// backquote, elsewhere a backslash keeps any character.
+/// Splits `line` at unquoted blanks. `'...'` is literal; in `"..."` a backslash escapes `"`, `\`,
+/// `$` and a backquote; elsewhere a backslash escapes any character.
 pub fn split(line: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -50,7 +50,7 @@ fn double_quoted(rest: &mut std::str::Chars<'_>, word: &mut String) -> Result<()
     }
 }
 
-/// Unquoted, these mean something to a shell and nothing to us.
+/// Characters that have a meaning for a shell if unquoted, and none here.
 const SHELL_ONLY: &str = "$`|&;<>()*?[]{}!";
 
 const NEEDS_SHELL: &str =
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn split_refuses_what_only_a_shell_could_do() {
+    fn split_refuses_shell_syntax() {
         for line in [
             "kms | base64",
             "kms $KEY",
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn split_refuses_open_quotes_and_a_last_backslash() {
+    fn split_refuses_open_quotes_and_a_trailing_backslash() {
         for line in ["kms 'a", "kms \"a", "kms \"a\\", "kms a\\"] {
             assert!(split(line).is_err(), "{line}");
         }
@@ -106,7 +106,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn split_gives_back_words_that_were_quoted(words: Vec<String>) {
+        fn split_returns_quoted_words(words: Vec<String>) {
             let quoted: Vec<String> = words
                 .iter()
                 .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
@@ -115,7 +115,7 @@ mod tests {
         }
 
         #[test]
-        fn split_takes_or_refuses_any_line(line: String) {
+        fn split_accepts_or_refuses_any_line(line: String) {
             let _ = split(&line);
         }
     }

@@ -1,9 +1,10 @@
-//! Master keys that this process has unwrapped: a passphrase is not stretched, a key service not asked, at every open.
+//! A cache of the master keys that this process has unwrapped, which saves stretching a passphrase
+//! or calling a key service at every open.
 //!
 //! - same-identity-same-slot: an entry is found only by the same identity for the same bytes of a
-//!   slot: a slot that was changed in any way is unwrapped again. What is found is still checked
-//!   against the superblock's MAC by who asked.
-//! - secrets-only: keys are in here only as secrets, and are zeroed when they leave.
+//!   slot: a slot changed in any way is unwrapped again. The caller still checks a cached key
+//!   against the superblock's MAC.
+//! - secrets-only: keys are stored as secrets only, and are zeroed when they are removed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use selenite_format::Slot;
 
 use crate::Identity;
 
-/// Unwrapped master keys. One per process is meant, shared by all connections.
+/// Unwrapped master keys. One per process is intended, shared by all connections.
 #[derive(Default)]
 pub struct Cache(Mutex<HashMap<Entry, Secret<32>>>);
 
@@ -31,7 +32,7 @@ impl Cache {
         Self::default()
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub fn clear(&self) {
         self.entries().clear();
     }
@@ -54,7 +55,8 @@ impl Cache {
         entries.insert(Entry::new(database_id, slot, identity), master.duplicate());
     }
 
-    /// A thread that panicked with the lock held left whole entries behind: nothing here is done in two steps.
+    /// Recovers from poisoning: a thread that panicked with the lock held left no partial entry,
+    /// since every change is one step.
     fn entries(&self) -> MutexGuard<'_, HashMap<Entry, Secret<32>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +73,8 @@ impl Entry {
     }
 }
 
-/// A digest of everything in a slot. Each part is digested by itself, so that none can be taken for the next.
+/// A digest of all parts of a slot. Each part is digested separately, so that the boundaries
+/// between parts are unambiguous.
 fn digest(slot: &Slot) -> [u8; 32] {
     let Slot {
         kind,
@@ -94,7 +97,7 @@ fn digest(slot: &Slot) -> [u8; 32] {
     sha256(&parts.map(sha256).concat())
 }
 
-/// 1024: far more databases than a process has open; a bound, because files can be made in any number.
+/// 1024: far more databases than a process has open. There is a limit because any number of files can be made.
 const ENTRY_COUNT_MAX: usize = 1024;
 
 #[cfg(test)]
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn find_gives_back_what_keep_was_given_until_clear() {
+    fn find_returns_kept_keys_until_clear() {
         let cache = Cache::new();
         assert!(cache.find(DATABASE, &slot(), &identity(1)).is_none());
         cache.keep(DATABASE, &slot(), &identity(1), &master());
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn find_never_gives_a_key_for_a_slot_that_differs_in_anything() {
+    fn find_never_returns_a_key_for_a_different_slot() {
         let cache = Cache::new();
         cache.keep(DATABASE, &slot(), &identity(1), &master());
         let changed = [
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_does_not_grow_without_end() {
+    fn the_cache_has_a_limited_size() {
         let cache = Cache::new();
         for created in 0..3000 {
             cache.keep(

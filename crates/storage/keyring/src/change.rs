@@ -1,15 +1,16 @@
-//! Changes of who can open a database.
+//! Changes of the key slots and the master key of a database.
 //!
-//! Each makes a new superblock, of the next generation, and leaves the old one as it is: the caller writes it as
-//! FORMAT 3.7 says, under SQLite's write lock, and twice where `takes_rights_away` says so.
+//! Each change makes a new superblock of the next generation and leaves the old one unchanged. The
+//! caller writes it according to FORMAT 3.7, under SQLite's write lock, and twice if
+//! `takes_rights_away` is set.
 //!
 //! - last-slot-stays: a database never loses its last slot.
-//! - copies-stay-readable: taking a slot away or renewing the master key takes nothing from who
-//!   already has the master key and an old copy: pages stay under their data keys until the
+//! - copies-stay-readable: removing a slot or renewing the master key takes no access from a user
+//!   who already has the master key and an old copy: pages remain under their data keys until the
 //!   database is re-encrypted under a new one.
 //! - master-key-time-above-epochs: while two epochs are listed, the time of a renewed master key is
-//!   above theirs, whatever the clock says; and that of a new epoch is never below the master
-//!   key's. So [`crate::epoch_change::is_since_master`] asks no clock.
+//!   later than theirs, whatever the clock returns, and that of a new epoch is never earlier than
+//!   the master key's. [`crate::epoch_change::is_since_master`] therefore needs no clock.
 
 use std::fmt;
 
@@ -22,31 +23,31 @@ use crate::{
     Identity, KeyError, Origin, OriginProof, Random, Recipient, SlotSummary, Unlocked, hex, origin, random, slot,
 };
 
-/// A change that was prepared.
+/// A prepared change.
 #[derive(Debug)]
 pub struct Change {
-    /// The database after it.
+    /// The database after the change.
     pub unlocked: Unlocked,
-    /// Whether the superblock has to be written to both places before the change is reported as done (FORMAT 3.7).
+    /// Whether the superblock must be written to both places before the change is reported as done (FORMAT 3.7).
     pub takes_rights_away: bool,
-    /// What was changed, for people.
+    /// The changes in a form for users.
     pub report: Report,
 }
 
-/// What a change did. Shown, it is a line for each slot.
+/// The effects of a change. Its display has a line for each slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Slots that are new.
+    /// New slots.
     pub added: Vec<SlotSummary>,
-    /// Slots that were to go.
+    /// Slots that were removed on request.
     pub removed: Vec<SlotSummary>,
-    /// Slots into which the new master key was wrapped.
+    /// Slots that contain the new master key.
     pub rewrapped: Vec<SlotSummary>,
-    /// Slots that got an origin mark.
+    /// Slots that received an origin mark.
     pub accepted: Vec<SlotSummary>,
-    /// Slots that went because no one could wrap the new master key for them.
+    /// Slots that were dropped because the new master key could not be wrapped for them.
     pub dropped: Vec<SlotSummary>,
-    /// The commitment of a new master key: a keyring file that pins this database has to learn it.
+    /// The commitment of a new master key: a keyring file that pins this database has to be updated with it.
     pub commitment: Option<[u8; 32]>,
 }
 
@@ -63,7 +64,7 @@ pub fn add_slot(
     add_slots(from, &[recipient], label, now, random)
 }
 
-/// Adds a slot for each of `recipients`, in one step. As [`add_slot`].
+/// Adds a slot for each of `recipients`, in one step, with the errors of [`add_slot`].
 pub fn add_slots(
     from: &Unlocked,
     recipients: &[&dyn Recipient],
@@ -84,7 +85,7 @@ pub fn add_slots(
     finish(to, false, report)
 }
 
-/// Removes a slot. `NoSuchSlot` if there is none of this id, `LastSlot` if there is no other.
+/// Removes a slot. `NoSuchSlot` if there is none with this id, `LastSlot` if it is the only one.
 pub fn remove_slot(from: &Unlocked, id: SlotId) -> Result<Change, KeyError> {
     let index = index_of(from, id)?;
     let mut to = next(from)?;
@@ -100,7 +101,7 @@ pub fn remove_slot(from: &Unlocked, id: SlotId) -> Result<Change, KeyError> {
     finish(to, true, report)
 }
 
-/// Puts a slot for `recipient` in the place of another one, in one step. `NoSuchSlot` if that does not exist.
+/// Replaces a slot by one for `recipient`, in one step. `NoSuchSlot` if it does not exist.
 pub fn replace_slot(
     from: &Unlocked,
     id: SlotId,
@@ -128,9 +129,10 @@ pub fn replace_slot(
 
 /// Makes a new master key and wraps data keys and log key under it.
 ///
-/// A slot is kept if one of `recipients` owns it, or if it names an age recipient that takes no plugin; all others are
-/// dropped and reported. `LastSlot` if none would be left. A recipient that owns a slot and can't be asked now is an
-/// error (`KeyServiceAway`), not a reason to drop it.
+/// A slot is kept if one of `recipients` owns it, or if its recipient is an age recipient without a
+/// plugin; all others are dropped and reported. `LastSlot` if none would remain. If a recipient
+/// that owns a slot is unavailable, that is an error (`KeyServiceAway`), not a reason to drop the
+/// slot.
 pub fn renew_master(
     from: &Unlocked,
     recipients: &[&dyn Recipient],
@@ -140,9 +142,9 @@ pub fn renew_master(
     renew_without(from, None, recipients, now, random)
 }
 
-/// Removes a slot and makes a new master key, in one step: from then on every key that is made is out of its reach.
+/// Removes a slot and makes a new master key, in one step: the removed slot gives no access to any later key.
 ///
-/// As [`remove_slot`] and [`renew_master`].
+/// Errors as for [`remove_slot`] and [`renew_master`].
 pub fn shut_out(
     from: &Unlocked,
     id: SlotId,
@@ -154,11 +156,11 @@ pub fn shut_out(
     renew_without(from, Some(id), recipients, now, random)
 }
 
-/// Writes the origin mark of each of `identities` into the slots that it opens: from then on the
-/// database is their holder's own, no matter who made it. A slot that has the mark stays as it is; where
-/// there is nothing to write, the report is empty.
+/// Writes the origin mark of each of `identities` into the slots that it opens. From then on the
+/// database is of own origin for their holder, regardless of who made it. A slot that has the mark is
+/// not changed; if there is nothing to write, the report is empty.
 ///
-/// `WrongKey` never: an identity that opens no slot gets no mark.
+/// Never returns `WrongKey`: an identity that opens no slot gets no mark.
 pub fn accept(from: &Unlocked, identities: &[Box<dyn Identity>], random: &mut Random<'_>) -> Result<Change, KeyError> {
     let mut to = next(from)?;
     let database_id = from.superblock.database_id;
@@ -235,7 +237,7 @@ fn renew_without(
     finish(to, true, report)
 }
 
-/// The slot with the master key of `to` in it, if anyone can be asked.
+/// The slot `old` with the master key of `to`, if a recipient for it is known.
 fn rewrap(to: &Unlocked, old: &Slot, recipients: &[&dyn Recipient]) -> Result<Option<Slot>, KeyError> {
     let database_id = to.superblock.database_id;
     let wrap = |recipient: &dyn Recipient| slot::fill(old.clone(), recipient, &to.master).map(Some);
@@ -250,7 +252,7 @@ fn rewrap(to: &Unlocked, old: &Slot, recipients: &[&dyn Recipient]) -> Result<Op
     }
 }
 
-/// The same database, of the next generation.
+/// A copy of the database with the next generation.
 pub(crate) fn next(from: &Unlocked) -> Result<Unlocked, KeyError> {
     let generation = from.superblock.generation.checked_add(1);
     Ok(from.with_generation(generation.ok_or(KeyError::GenerationExhausted)?))
@@ -273,7 +275,7 @@ fn index_of(from: &Unlocked, id: SlotId) -> Result<usize, KeyError> {
     })
 }
 
-/// A superblock that can't be written is found before anything is.
+/// Encodes the superblock, so that errors are found before anything is written.
 fn finish(unlocked: Unlocked, takes_rights_away: bool, report: Report) -> Result<Change, KeyError> {
     unlocked.encode()?;
     Ok(Change {
@@ -306,8 +308,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// `order-without-clock` of [`crate::epoch_change`]: the time of a master key that is made now. In a steady state no
-/// one will ask, and a clock that was wrong once is not followed for ever.
+/// `order-without-clock` of [`crate::epoch_change`]: the time of a master key that is made now. In
+/// a steady state the time is never compared, so it is that of the clock, and an earlier wrong
+/// clock has no permanent effect.
 fn time_of_master(superblock: &Superblock, now: u64) -> u64 {
     if superblock.state == State::Steady {
         return now;

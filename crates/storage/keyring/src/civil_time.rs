@@ -1,4 +1,4 @@
-//! Seconds since 1970 as a date, for a comment in a key file.
+//! Converts seconds since 1970 to a date, for a comment in a key file.
 
 /// `2026-08-01T12:34:56Z`.
 pub fn rfc3339(unix_seconds: u64) -> String {

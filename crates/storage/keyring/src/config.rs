@@ -1,24 +1,23 @@
-//! The configuration: which identity to use, where the keyring file and the state folder are, and
-//! what the commands are.
+//! The configuration: the identity, the keyring file, the state folder and the commands.
 //!
 //! ```toml
 //! identity = "age:key.txt"       # relative paths start at this file's folder
 //! keyring = "~/.local/share/selenite/keyring.toml"
 //! state = "/var/lib/selenite"
-//! origin = "own"                 # or "any": databases that others made are opened, too
-//! passphrase_cost_max = 4        # times what a slot of selenite's own costs
+//! origin = "own"                 # or "any": databases of others are opened, too
+//! passphrase_cost_max = 4        # in multiples of the default cost of a slot
 //! [commands]
 //! kms = ["/usr/bin/kms", "--key", "x"]
 //! vault = "vault-helper --mount 'my transit'"
 //! ```
 //!
-//! - commands-from-here-only: commands come from here and nowhere else: a database only ever names
-//!   one (FORMAT 3.4).
-//! - environment-in-load-only: the environment is read in [`Config::load`] alone.
-//! - unknown-key-is-an-error: a key that no one knows is an error: a typo in `keyring` must not
-//!   switch pinning off.
-//! - nothing-when-elevated: in a process with elevated rights ([`Config::elevated`]) there is
-//!   neither file nor environment: who started it chose both.
+//! - commands-from-here-only: commands are defined in the configuration and nowhere else: a
+//!   database only refers to one by name (FORMAT 3.4).
+//! - environment-in-load-only: only [`Config::load`] reads the environment.
+//! - unknown-key-is-an-error: an unknown key is an error: a typo in `keyring` must not disable
+//!   pinning.
+//! - nothing-when-elevated: a process with elevated rights ([`Config::elevated`]) reads neither
+//!   file nor environment, since the user who started it controls both.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -32,7 +31,7 @@ use crate::spec::{Spec, is_command_name};
 use crate::toml_text::{self, Fault, Value};
 use crate::{KeyError, Keyring, OriginPolicy, argv, secret_file};
 
-/// What the user has set, as a value that callers pass around. The default one is empty.
+/// The user's settings, as a value that callers pass around. The default is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     identity: Option<Spec>,
@@ -47,11 +46,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the file named by `SELENITE_CONFIG`, or `config.toml` in the platform's folder for configurations
-    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`,
-    /// `SELENITE_STATE` and `SELENITE_ORIGIN` override what it says.
+    /// Reads the file named by `SELENITE_CONFIG`, or `config.toml` in the platform's folder for
+    /// configurations (`~/.config/selenite` on Linux), which need not exist. `SELENITE_IDENTITY`,
+    /// `SELENITE_KEYRING`, `SELENITE_STATE` and `SELENITE_ORIGIN` override the file.
     ///
-    /// `env` answers for the environment: `&|name| std::env::var_os(name)`.
+    /// `env` returns environment variables: `&|name| std::env::var_os(name)`.
     pub fn load(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, KeyError> {
         let set = |name| env(name).filter(|value| !value.is_empty());
         let project = ProjectDirs::from("", "", "selenite");
@@ -80,7 +79,7 @@ impl Config {
     }
 
     /// The configuration of a process with elevated rights (set-user-ID, set-group-ID, file
-    /// capabilities): empty, and with no way to run a program for a key.
+    /// capabilities): empty, and unable to run a program for a key.
     #[must_use]
     pub fn elevated() -> Self {
         Self {
@@ -94,12 +93,12 @@ impl Config {
         self.is_elevated
     }
 
-    /// How many times what a slot of selenite's own costs a passphrase slot may cost that is tried.
+    /// The maximum cost of a passphrase slot that is tried, as a multiple of the default cost.
     pub fn passphrase_cost_max(&self) -> u32 {
         self.passphrase_cost_max.unwrap_or(PASSPHRASE_COST_MAX)
     }
 
-    /// Parses the text of a configuration that was, or might have been, read from `path`. `home` stands for `~/`.
+    /// Parses the text of a configuration file at `path`, which need not exist. `home` replaces `~/`.
     pub fn parse(text: &str, path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
         let place = PathBase {
             folder: path.parent().unwrap_or(Path::new("")),
@@ -108,17 +107,17 @@ impl Config {
         toml_text::parse(path, text, |table| Self::from_table(table, &place))
     }
 
-    /// The identity to use where a caller names none.
+    /// The identity for callers that specify none.
     pub fn identity(&self) -> Option<&Spec> {
         self.identity.as_ref()
     }
 
-    /// Which origins of databases are admitted where a caller does not say.
+    /// The origin policy for callers that specify none.
     pub fn origin(&self) -> OriginPolicy {
         self.origin
     }
 
-    /// The same configuration, with a command: `argv` is run as `argv... wrap` and `argv... unwrap`.
+    /// Adds a command: `argv` is run as `argv... wrap` and `argv... unwrap`.
     #[must_use]
     pub fn with_command(mut self, name: &str, argv: &[&str]) -> Self {
         self.commands
@@ -126,7 +125,7 @@ impl Config {
         self
     }
 
-    /// The words of the command of that name.
+    /// The words of the named command.
     pub fn command(&self, name: &str) -> Result<&[String], KeyError> {
         self.commands.get(name).map(Vec::as_slice).ok_or_else(|| {
             let nearest = toml_text::nearest(name, self.commands.keys().map(String::as_str));
@@ -137,13 +136,13 @@ impl Config {
         })
     }
 
-    /// Where the keyring file is, or where it would be made: `keyring` if it is set, or else `keyring.toml` in the
-    /// platform's folder for configurations.
+    /// The path of the keyring file, which need not exist: `keyring` if it is set, or else
+    /// `keyring.toml` in the platform's folder for configurations.
     pub fn keyring_path(&self) -> Option<&Path> {
         self.keyring.as_deref().or(self.keyring_by_default.as_deref())
     }
 
-    /// The keyring file. One that was named must be there; the one that is looked for by default need not be.
+    /// Loads the keyring file. A configured file must exist; the default one need not.
     pub fn load_keyring(&self) -> Result<Keyring, KeyError> {
         match (&self.keyring, &self.keyring_by_default) {
             (Some(path), _) => Keyring::load(path),
@@ -152,8 +151,8 @@ impl Config {
         }
     }
 
-    /// Where is kept what was done with databases: `state` if it is set, or else the platform's folder for state
-    /// (`~/.local/state/selenite` on Linux). It need not be there.
+    /// The folder for records of operations on databases: `state` if it is set, or else the
+    /// platform's folder for state (`~/.local/state/selenite` on Linux). It need not exist.
     pub fn state_folder(&self) -> Option<&Path> {
         self.state.as_deref().or(self.state_by_default.as_deref())
     }
@@ -192,7 +191,7 @@ impl Config {
     }
 }
 
-/// Where relative paths start.
+/// The folders that relative paths and `~/` refer to.
 struct PathBase<'a> {
     folder: &'a Path,
     home: Option<&'a Path>,
@@ -266,7 +265,7 @@ const KEYS: [&str; 6] = [
     "passphrase_cost_max",
     "commands",
 ];
-/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anyone may have written.
+/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that an attacker may have written.
 const PASSPHRASE_COST_MAX: u32 = 4;
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use crate::{KeyError, Origin, Pin, Random, Recipient, Unlocked, random, slot};
 
 /// Makes database id, master key, log key and the data key of epoch 1, and a slot for every recipient.
 ///
-/// `now` is in seconds since 1970-01-01 UTC. Ids, keys and their nonces are drawn from `random`; what the slots need
-/// beyond that, their providers draw from the system.
+/// `now` is in seconds since 1970-01-01 UTC. Ids, keys and their nonces are drawn from `random`;
+/// all other randomness of slots is drawn by their providers from the system.
 ///
-/// `NoRecipient` and `TooManySlots` if there are none or more than 32; else what [`Recipient::wrap`] says.
+/// `NoRecipient` and `TooManySlots` if there are none or more than 32; else the errors of [`Recipient::wrap`].
 pub fn create(
     page_size: PageSize,
     suite: Suite,
@@ -58,7 +58,7 @@ pub fn create(
         pin: Pin::Unknown,
         origin: Origin::Own,
     };
-    // A superblock that can't be written is found before anything is.
+    // Errors of encoding are found before anything is written.
     unlocked.encode()?;
     Ok(unlocked)
 }
@@ -75,7 +75,7 @@ mod tests {
     use crate::os_random;
 
     #[test]
-    fn create_makes_generation_1_with_epoch_1_and_a_slot_for_everyone() {
+    fn create_makes_generation_1_with_epoch_1_and_a_slot_for_each_recipient() {
         let recipients: Vec<Box<dyn Recipient>> = vec![raw(1), raw(2)];
         let made = create(PageSize::DEFAULT, Suite::Aes256, &recipients, 77, &mut os_random).unwrap();
         let superblock = &made.superblock;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_id_and_nonce_is_drawn_anew() {
+    fn every_key_id_and_nonce_is_drawn_again() {
         let mut drawn: Vec<Vec<u8>> = Vec::new();
         let mut count = 0u8;
         let mut random = |bytes: &mut [u8]| {

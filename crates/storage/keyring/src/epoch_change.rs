@@ -1,14 +1,14 @@
-//! Changes of the key under which pages are sealed (FORMAT 3.1, 3.2): a new epoch is listed beside the old one, every
-//! page is re-encrypted, and then the old epoch goes.
+//! Changes of the key under which pages are sealed (FORMAT 3.1, 3.2): a new epoch is listed beside
+//! the old one, every page is re-encrypted, and then the old epoch is removed.
 //!
-//! - two-epochs-meanwhile: two epochs are listed in between. Anyone who takes the write lock after
-//!   [`begin`] seals under the new one; a checkpoint that took its lock before still writes pages
-//!   of the old one, and the caller's looks find them.
-//! - old-key-ends-here: the old data key is gone with [`end`], and with it whatever is still sealed
-//!   under it: the caller has looked at every page, log and journal before.
-//! - order-without-clock: which of two keys is younger is in their times, and rests on no clock: of
-//!   two epochs and a master key that are listed together, each that was made later has no lower
-//!   time, and a master key that was made later a higher one.
+//! - two-epochs-meanwhile: during the change two epochs are listed. A writer that takes the write
+//!   lock after [`begin`] seals under the new one. A checkpoint that took its lock earlier still
+//!   writes pages of the old one, and the caller's scans find them.
+//! - old-key-ends-here: [`end`] removes the old data key, which makes everything still sealed under
+//!   it unreadable: the caller has checked every page, log and journal before.
+//! - order-without-clock: the times of keys define which of two is younger, independently of the
+//!   clock: of two epochs and a master key that are listed together, each that was made later has
+//!   no earlier time, and a master key that was made later has a later time.
 
 use selenite_cipher::{Epoch, Suite};
 use selenite_format::{EpochRecord, State, Superblock};
@@ -17,10 +17,10 @@ use crate::change::{Change, Report, next};
 use crate::create::secret;
 use crate::{KeyError, Random, Unlocked, random};
 
-/// Lists a new epoch with a new data key, under which pages are sealed from now on. `now` is in
+/// Lists a new epoch with a new data key, under which pages are sealed from then on. `now` is in
 /// seconds since 1970-01-01 UTC.
 ///
-/// `UnderWay` if pages are being re-encrypted already.
+/// `UnderWay` if pages are already being re-encrypted.
 pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -> Result<Change, KeyError> {
     let old = match (from.superblock.state, from.superblock.epochs.as_slice()) {
         (State::Steady, [old]) => old.suite,
@@ -49,9 +49,9 @@ pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -
     finish(to, false)
 }
 
-/// Notes that all pages up to `cursor` are re-encrypted, and on disk.
+/// Records that all pages up to `cursor` are re-encrypted and durable.
 ///
-/// `NotUnderWay` if nothing is being re-encrypted.
+/// `NotUnderWay` if no pages are being re-encrypted.
 pub fn advance(from: &Unlocked, cursor: u32) -> Result<Change, KeyError> {
     let mut to = under_way(from)?;
     let state = to.superblock.state;
@@ -59,9 +59,9 @@ pub fn advance(from: &Unlocked, cursor: u32) -> Result<Change, KeyError> {
     finish(to, false)
 }
 
-/// Notes that all pages are re-encrypted, and that the old epoch may still be met in a log.
+/// Records that all pages are re-encrypted, while a log may still contain pages of the old epoch.
 ///
-/// `NotUnderWay` if nothing is being re-encrypted.
+/// `NotUnderWay` if no pages are being re-encrypted.
 pub fn all_done(from: &Unlocked) -> Result<Change, KeyError> {
     let mut to = under_way(from)?;
     let cursor = to.superblock.cursor;
@@ -69,9 +69,9 @@ pub fn all_done(from: &Unlocked) -> Result<Change, KeyError> {
     finish(to, false)
 }
 
-/// Drops the old epoch.
+/// Removes the old epoch.
 ///
-/// `NotUnderWay` unless all pages are said to be done.
+/// `NotUnderWay` unless all pages were recorded as re-encrypted.
 pub fn end(from: &Unlocked) -> Result<Change, KeyError> {
     if from.superblock.state != State::Finishing {
         return Err(KeyError::NotUnderWay);
@@ -84,7 +84,7 @@ pub fn end(from: &Unlocked) -> Result<Change, KeyError> {
 }
 
 /// Whether pages are being re-encrypted under a data key that was made under the present master
-/// key: who had an older one only does not know it.
+/// key. A holder of an older master key only does not know that data key.
 pub fn is_since_master(superblock: &Superblock) -> bool {
     superblock.state != State::Steady
         && superblock
@@ -99,7 +99,7 @@ fn under_way(from: &Unlocked) -> Result<Unlocked, KeyError> {
     }
 }
 
-/// A superblock that can't be written is found before anything is.
+/// Encodes the superblock, so that errors are found before anything is written.
 fn finish(unlocked: Unlocked, takes_rights_away: bool) -> Result<Change, KeyError> {
     unlocked.encode()?;
     Ok(Change {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn on_off_and_another_key_have_states_of_their_own() {
+    fn on_off_and_another_key_have_different_states() {
         let state = |from, to| begun(from, to).superblock.state;
         assert_eq!(state(Suite::None, Suite::Aes256), State::SwitchingOn);
         assert_eq!(state(Suite::Aes256, Suite::None), State::SwitchingOff);
@@ -162,7 +162,7 @@ mod tests {
 
     /// Clocks of other machines, clocks that were set back, and two changes in one second.
     #[test]
-    fn which_key_is_younger_rests_on_no_clock() {
+    fn the_order_of_keys_is_independent_of_the_clock() {
         for times in [[1000, 1000, 1000], [1000, 500, 1], [1, 2, 3], [u64::MAX - 9, 1, 1]] {
             let [first, second, third] = times;
             let recipient = raw(1);
@@ -181,13 +181,13 @@ mod tests {
             assert!(!is_since_master(&steady.superblock), "{times:?}");
             let younger = begin(&steady, Suite::Aes256, third, &mut os_random).unwrap().unlocked;
             assert!(is_since_master(&younger.superblock), "{times:?}");
-            // Of the steady state no one asks: its time is the clock's.
+            // In the steady state times are not compared: the time is that of the clock.
             assert_eq!(renewed(&steady, third).superblock.master_created, third);
         }
     }
 
     #[test]
-    fn one_at_a_time_and_nothing_without_a_beginning() {
+    fn changes_run_one_at_a_time_and_only_after_begin() {
         let steady = database(Suite::Aes256);
         assert!(matches!(advance(&steady, 1), Err(KeyError::NotUnderWay)));
         assert!(matches!(all_done(&steady), Err(KeyError::NotUnderWay)));

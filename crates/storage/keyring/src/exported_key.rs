@@ -1,8 +1,8 @@
-//! A database's master key, sealed to someone who keeps it for the day on which every identity is lost (FORMAT 13).
+//! A database's master key, sealed to a recipient for escrow, in case every identity is lost (FORMAT 13).
 //!
-//! - leaves-only-encrypted: the key leaves this process sealed to an age recipient, or not at all.
-//! - mac-decides: a record is believed as far as its commitment and the superblock's MAC bear it
-//!   out: anyone who knows the recipient can make one.
+//! - leaves-only-encrypted: the key leaves this process only sealed to an age recipient.
+//! - mac-decides: a record is trusted only as far as its commitment and the superblock's MAC
+//!   confirm it: anyone who knows the recipient can make one.
 
 use std::io;
 use std::path::Path;
@@ -13,19 +13,19 @@ use selenite_format::Superblock;
 use crate::unlocked::tampered;
 use crate::{AgeRecipient, EXPORTED_KEY_SIZE, HeldMaster, Identity, KeyError, Unlocked, secret_file};
 
-/// A master key, and what it is of.
+/// A master key with the data that identifies its database.
 pub struct ExportedKey {
-    /// The database.
+    /// The id of the database.
     pub database_id: DatabaseId,
-    /// When it was exported: seconds since 1970-01-01 UTC.
+    /// The time of the export: seconds since 1970-01-01 UTC.
     pub made: u64,
-    /// When the master key was made, as the superblock had it.
+    /// The creation time of the master key in the superblock.
     pub master_created: u64,
     master: MasterKey,
 }
 
 impl ExportedKey {
-    /// The master key of a database that is open. `now` is in seconds since 1970-01-01 UTC.
+    /// The master key of an open database. `now` is in seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn of(unlocked: &Unlocked, now: u64) -> Self {
         let database_id = unlocked.superblock.database_id;
@@ -43,10 +43,10 @@ impl ExportedKey {
         self.master.commitment()
     }
 
-    /// Writes it to a new file, or in the place of another if `replace` says so: in one step,
-    /// readable by its owner only. A link is replaced itself: what it leads to was not named.
+    /// Writes the key atomically to a new file that only its owner can read, or replaces an
+    /// existing one if `replace` is set. A symbolic link is itself replaced, not its target.
     ///
-    /// `Io`, of kind `AlreadyExists` where there is a file; what a plugin says.
+    /// `Io`, of kind `AlreadyExists` if the file exists; the errors of a plugin.
     pub fn store(&self, path: &Path, recipient: &AgeRecipient, replace: bool) -> Result<(), KeyError> {
         let sealed = recipient.seal_exported_key(&self.encode())?;
         let written = if replace {
@@ -61,10 +61,10 @@ impl ExportedKey {
         })
     }
 
-    /// Reads a file that [`ExportedKey::store`] wrote, by the first of the identities that opens it.
+    /// Reads a file written by [`ExportedKey::store`], with the first identity that opens it.
     ///
-    /// `NoKey` without identities; `ExportedClosed` if none opens it, `KeyServiceAway` if one could
-    /// not be asked; `BadFile` for what is no exported key; `Io`.
+    /// `NoKey` without identities; `ExportedClosed` if none opens it, `KeyServiceAway` if one was
+    /// unavailable; `BadFile` for a file that is no exported key; `Io`.
     pub fn load(path: &Path, identities: &[Box<dyn Identity>]) -> Result<Self, KeyError> {
         let sealed = secret_file::read(path, FILE_SIZE_MAX)?;
         let no_key = |problem: &'static str| KeyError::BadFile {
@@ -93,9 +93,9 @@ impl ExportedKey {
         Err(away.unwrap_or_else(|| KeyError::ExportedClosed { path: path.to_owned() }))
     }
 
-    /// Whether this is the master key of the database whose superblock that is: by its MAC, and no less.
+    /// Checks by the superblock's MAC that this is the master key of its database.
     ///
-    /// `ExportedElsewhere`; `ExportedOther` if the superblock names a master key of another time, else `Tampered`.
+    /// `ExportedElsewhere`; `ExportedOther` if the superblock has a master key of another time, else `Tampered`.
     pub fn check(&self, bytes: &[u8], superblock: &Superblock) -> Result<(), KeyError> {
         if superblock.database_id != self.database_id {
             return Err(KeyError::ExportedElsewhere {
@@ -116,7 +116,7 @@ impl ExportedKey {
         Err(tampered("its MAC"))
     }
 
-    /// Has the database opened by it, in this process and as long as what this answers lives.
+    /// Holds the key in this process, so that it opens the database, until the result is dropped.
     #[must_use]
     pub fn hold(&self) -> HeldMaster {
         HeldMaster::new(self.database_id, &self.master)
@@ -152,7 +152,7 @@ impl ExportedKey {
 }
 
 impl KeyError {
-    /// Whether it says that there is a file already where a new one should be.
+    /// Whether the error is that a file to be created already exists.
     #[must_use]
     pub fn is_exists(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
@@ -162,7 +162,7 @@ impl KeyError {
 const MAGIC: &[u8; 16] = b"selenite mkey 1\n";
 /// The first line of every binary age file (age-encryption.org/v1).
 const AGE_MAGIC: &[u8] = b"age-encryption.org/v1\n";
-/// An age file of the record for one recipient has some 300 bytes, for one of a plugin some more.
+/// An age file of the record for one recipient has about 300 bytes, for a plugin's recipient somewhat more.
 const FILE_SIZE_MAX: usize = 8192;
 
 #[cfg(test)]

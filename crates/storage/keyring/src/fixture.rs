@@ -1,4 +1,4 @@
-//! What the tests of several modules share.
+//! Shared fixtures of tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +16,7 @@ pub const DATABASE: DatabaseId = DatabaseId([0xd1; 16]);
 pub const SLOT: SlotId = SlotId([0x51; 16]);
 pub const MASTER: [u8; 32] = [0x3a; 32];
 
-/// The least that a passphrase may cost.
+/// The minimum cost of a passphrase.
 pub const CHEAP: Cost = Cost {
     memory_kib: 8192,
     passes: 1,
@@ -48,10 +48,10 @@ pub fn raw(byte: u8) -> Box<RawIdentity> {
     Box::new(RawIdentity::new(Secret::new([byte; 32])))
 }
 
-/// A command that turns every byte round by half, and so back.
+/// A command that exchanges the lower and upper half of byte values, and is its own inverse.
 pub const ROTATE: &str = "LC_ALL=C tr '\\000-\\177\\200-\\377' '\\200-\\377\\000-\\177'";
 
-/// A command with a shell script for a key service. Its time limit is one that no test reaches.
+/// A command with a shell script as the key service. No test reaches its time limit.
 pub fn command(script: &str) -> Box<CommandIdentity> {
     let argv = ["sh", "-c", script, "sh"].map(str::to_owned);
     Box::new(CommandIdentity::new("kms", &argv).with_time_limit(Duration::from_secs(60)))
@@ -69,7 +69,7 @@ pub fn age() -> Box<AgeIdentity> {
     Box::new(AgeIdentity::generate())
 }
 
-/// Counts how often it is asked to unwrap.
+/// Counts the calls of `unwrap`.
 pub struct Counted<I>(pub I, pub Arc<AtomicU32>);
 
 impl<I: Identity> Recipient for Counted<I> {

@@ -1,11 +1,11 @@
-//! Hexadecimal, as keyring files and the command line spell ids.
+//! Hexadecimal, as ids are written in keyring files and on the command line.
 
 /// The bytes in lower-case hexadecimal.
 pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Exactly `N` bytes from hexadecimal of either case, or nothing.
+/// Exactly `N` bytes from hexadecimal of either case, or `None`.
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.len() != 2 * N {
         return None;

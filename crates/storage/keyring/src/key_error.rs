@@ -1,7 +1,7 @@
-//! What can go wrong with keys, and what to do about it.
+//! Errors of keys, and advice for each.
 //!
-//! - no-secret-in-errors: no variant holds a secret, what a key service printed, or the text of a
-//!   key file. Paths, names, key ids and sizes may appear.
+//! - no-secret-in-errors: no variant contains a secret, the output of a key service, or the text of
+//!   a key file. Paths, names, key ids and sizes may appear.
 //! - advice-is-total: [`KeyError::advice`] is total: a program that shows an error can always show advice.
 
 mod advice;
@@ -16,7 +16,7 @@ use std::{error, io};
 use selenite_cipher::{DatabaseId, SlotId};
 use selenite_format::FormatError;
 
-/// Why a key could not be had, or not be changed.
+/// Why a key could not be obtained or changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -26,32 +26,32 @@ pub enum KeyError {
     NoKeyToMake,
     /// The caller: none of the identities given opens a key slot of this database.
     WrongKey,
-    /// The machine or the peer: a key service had to be asked, did not help, and nothing else opened the file.
+    /// The machine or the peer: a required key service failed, and no other identity opened the file.
     KeyServiceAway {
         /// The service's name in the configuration, or the name of the age plugin.
         service: String,
-        /// What it did instead.
+        /// The failure.
         failure: ServiceFailure,
     },
-    /// The file: a slot asks for more than a slot may (FORMAT 4.5). Nothing was spent on it.
+    /// The file: a slot requests more than a slot may (FORMAT 4.5). Nothing was spent on it.
     KeyRefused {
         /// The slot.
         slot: SlotId,
-        /// What it asks for.
+        /// The request that is refused.
         refusal: Refusal,
     },
-    /// The file: it is whole, and it is not what the holder of its keys wrote.
+    /// The file: it is intact, but was not written by a holder of its keys.
     Tampered {
         /// The rule that is broken.
         what: &'static str,
-        /// The finding of the parser, if it was the parser that found it.
+        /// The error of the parser, if the parser found it.
         source: Option<FormatError>,
     },
-    /// The file: the superblock's checksum is wrong. Torn, not tampered.
+    /// The file: the superblock's checksum is wrong. It is torn, not tampered.
     Damaged,
     /// The file: a later version of the format.
     UnsupportedVersion {
-        /// The version that the file names.
+        /// The version in the file.
         version: u16,
     },
     /// The file: it is not an encrypted database.
@@ -60,125 +60,126 @@ pub enum KeyError {
     Retired,
     /// The file: its id is in the keyring file, with the commitment of another master key.
     DatabaseReplaced {
-        /// The id that both have.
+        /// The id of both databases.
         database_id: DatabaseId,
     },
-    /// The file: its id is not in the keyring file, which admits only the databases that it lists.
+    /// The file: its id is not in the keyring file, which accepts only the databases that it lists.
     NotListed {
-        /// The id that is missing.
+        /// The missing id.
         database_id: DatabaseId,
     },
-    /// The file: nothing shows that the holder of the identity that opens it made or accepted it.
+    /// The file: there is no proof that the holder of the identity that opens it made or accepted it.
     ForeignOrigin {
-        /// The id that it has.
+        /// The id of the database.
         database_id: DatabaseId,
     },
-    /// The file: the identity that opens it can't tell who made it, and there is no path to pin.
+    /// The file: the identity that opens it cannot determine its origin, and there is no path to pin.
     OriginUnknown {
-        /// The id that it has.
+        /// The id of the database.
         database_id: DatabaseId,
     },
-    /// The backup: nothing shows that a holder of the database's master key made it. A recipient of
-    /// one of its backups could have.
+    /// The backup: there is no proof that a holder of the database's master key made it. A
+    /// recipient of one of its backups could have made it.
     ArchiveUnproved,
     /// The file: at this path another database was first used, or this one with another master key.
     PathReplaced {
-        /// The path that the keyring file lists.
+        /// The path in the keyring file.
         path: PathBuf,
-        /// The id of what is there now.
+        /// The id of the present database.
         database_id: DatabaseId,
     },
-    /// The machine: the identity can't tell who made the database, and its first use could not be noted.
+    /// The machine: the identity cannot determine the origin of the database, and its first use
+    /// could not be recorded.
     NotPinned {
-        /// What is wrong with the keyring file.
+        /// The error of the keyring file.
         source: Box<KeyError>,
     },
-    /// The caller: a path that no keyring file can list.
+    /// The caller: a path that cannot be listed in a keyring file.
     BadPath {
         /// The path, which is not UTF-8.
         path: PathBuf,
     },
-    /// The caller: a policy of origins that there is not.
+    /// The caller: an unknown origin policy.
     BadOrigin {
-        /// The word.
+        /// The text given.
         value: String,
     },
-    /// The caller: none of the identities given opens this exported key.
+    /// The caller: none of the given identities opens this exported key.
     ExportedClosed {
         /// The file.
         path: PathBuf,
     },
-    /// The caller: an exported key is another database's.
+    /// The caller: an exported key belongs to another database.
     ExportedElsewhere {
         /// The database that it was exported from.
         exported: DatabaseId,
-        /// The database that it was to open.
+        /// The database that was to be opened.
         database: DatabaseId,
     },
-    /// The caller: the master key was renewed between the export and the database as it is.
+    /// The caller: the exported master key is not the database's: it was renewed in between.
     ExportedOther {
-        /// When the exported master key was made: seconds since 1970-01-01 UTC.
+        /// Creation time of the exported master key: seconds since 1970-01-01 UTC.
         exported: u64,
-        /// When the database's was, or so it says.
+        /// Creation time of the master key in the superblock, which may be forged.
         database: u64,
     },
-    /// The caller: text that should name an identity or a recipient does not.
+    /// The caller: text that should specify an identity or a recipient does not.
     BadSpec {
-        /// The text, but for one that holds a secret key.
+        /// The text, unless it contains a secret key.
         spec: String,
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// The caller: text that should name a recipient does not.
+    /// The caller: text that should specify a recipient does not.
     BadRecipient {
         /// The text.
         text: String,
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// The caller: text that should name a recipient is none, nor is there a file of that name.
+    /// The caller: text that should specify a recipient does not, and there is no file of that name.
     UnknownRecipient {
         /// The text.
         text: String,
-        /// What the system said of the file.
+        /// The error of the system for that file.
         source: io::Error,
     },
     /// The caller: no command of that name is in the configuration.
     UnknownCommand {
         /// The name.
         name: String,
-        /// The known name that is spelt most like it.
+        /// The known name with the most similar spelling.
         nearest: Option<String>,
     },
-    /// The caller: a key file, the configuration or a keyring file does not hold what it should.
+    /// The caller: the content of a key file, the configuration or a keyring file is not valid.
     BadFile {
         /// The file.
         path: PathBuf,
-        /// The line, from 1, where one is to blame.
+        /// The line, from 1, if the error is on one.
         line: Option<usize>,
-        /// What is wrong with it; never what it says.
+        /// What is wrong with it; never its content.
         problem: Cow<'static, str>,
     },
-    /// The caller: the configuration or a keyring file does not say what it could say.
+    /// The caller: a value in the configuration or a keyring file is not valid.
     BadConfig {
         /// The file.
         path: PathBuf,
-        /// The line, from 1, where one is to blame.
+        /// The line, from 1, if the error is on one.
         line: Option<usize>,
-        /// What is wrong with it; never what it says.
+        /// What is wrong with it; never its content.
         problem: Cow<'static, str>,
     },
-    /// The caller: others can change a key file, the configuration or a keyring file, or put another in its place.
+    /// The caller: other users can change or replace a key file, the configuration or a keyring file.
     Untrusted {
-        /// The file, or the folder above it that others can change.
+        /// The file, or a folder above it that other users can change.
         path: PathBuf,
         /// What is wrong with it.
         problem: Distrust,
     },
     /// The caller: a process with elevated rights (set-user-ID, set-group-ID, file capabilities)
-    /// takes keys from no program, and from nothing that who started it chose.
+    /// takes no keys from programs, nor from sources that the user who started it controls.
     Elevated {
-        /// What was asked for.
+        /// The source that was requested.
         what: &'static str,
     },
     /// The machine: a key file, the configuration or a keyring file could not be read or written.
@@ -187,65 +188,65 @@ pub enum KeyError {
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The caller: this recipient can't be wrapped for.
+    /// The caller: a key cannot be wrapped for this recipient.
     CannotWrap {
-        /// The recipient, as [`crate::Recipient::describe`] says it.
+        /// The recipient, as returned by [`crate::Recipient::describe`].
         recipient: String,
-        /// Why not.
+        /// The reason.
         problem: &'static str,
     },
     /// The caller: no slot has this id, label or recipient.
     NoSuchSlot {
-        /// What was asked for.
+        /// The text to be found.
         wanted: String,
     },
-    /// The caller: more slots than one have an id that begins so, this label or this recipient.
+    /// The caller: several slots have an id with this prefix, this label or this recipient.
     AmbiguousSlot {
-        /// What was asked for.
+        /// The text to be found.
         wanted: String,
-        /// Those slots, each as its summary shows it.
+        /// The matching slots, each in the form of its summary.
         slots: Vec<String>,
     },
-    /// The caller: without this slot no one could open the database again.
+    /// The caller: without this slot the database could not be opened any more.
     LastSlot,
-    /// The caller: a database has to be created for someone.
+    /// The caller: a database needs at least one recipient when it is created.
     NoRecipient,
     /// The caller: a database has at most 32 slots.
     TooManySlots,
     /// The caller: a new superblock breaks a rule of the format (a label too long, too many slots).
     Unencodable(FormatError),
-    /// The file: its generation is the highest there is.
+    /// The file: its generation has the maximum value.
     GenerationExhausted,
-    /// The caller: pages are being re-encrypted already.
+    /// The caller: pages are already being re-encrypted.
     UnderWay,
     /// The caller: no pages are being re-encrypted.
     NotUnderWay,
-    /// The caller: the new suite encrypts nothing, and neither does the old.
+    /// The caller: neither the new suite nor the old one encrypts.
     NothingToChange,
 }
 
-/// What a key service did instead of its work.
+/// How a key service failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServiceFailure {
-    /// It could not be started, or not be talked to.
+    /// It could not be started, or communication with it failed.
     Io(io::Error),
     /// It did not finish in time, and was killed.
     TimedOut(Duration),
-    /// It ended with another status than 0.
+    /// It exited with a status other than 0.
     Exited(ExitStatus),
-    /// It answered with more bytes than an answer may have.
+    /// Its answer has more bytes than allowed.
     AnswerTooLong(usize),
-    /// It answered with this many bytes, which is no answer to the question.
+    /// Its answer has this many bytes, which is not a valid size.
     AnswerSize(usize),
-    /// It did not give back what it was given to keep, or left it unencrypted.
+    /// Unwrapping did not return the wrapped bytes, or the wrapped bytes were not encrypted.
     NotKept,
     /// The age plugin is not installed.
     NotInstalled,
-    /// The age plugin said no. What it said is not repeated.
+    /// The age plugin refused. Its message is not repeated.
     Refused,
 }
 
@@ -253,25 +254,25 @@ pub enum ServiceFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Distrust {
-    /// Neither this process's user nor root owns it.
+    /// Its owner is neither this process's user nor root.
     OtherOwner,
     /// Users other than its owner can write to it.
     OthersWrite,
 }
 
-/// What a slot asks for that it will not get.
+/// A request of a slot that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// Memory, passes or lanes of a passphrase are outside the limits.
     Cost,
-    /// A passphrase costs more than the configuration admits (`passphrase_cost_max`).
+    /// A passphrase costs more than the configuration allows (`passphrase_cost_max`).
     CostLimit,
     /// All passphrase slots together would cost more than one of them may.
     CostOfAll,
-    /// Parameters or wrapped key have another size than their kind has.
+    /// Parameters or wrapped key do not have the size of their kind.
     Size,
-    /// The machine has not the memory that a passphrase slot takes.
+    /// The machine lacks the memory that a passphrase slot requires.
     OutOfMemory,
 }
 

@@ -1,8 +1,9 @@
-//! The keyring file: which master key a database had when it was last trusted.
+//! The keyring file: the master key that each database had when it was last trusted.
 //!
-//! A superblock's MAC proves that the file agrees with its master key, not who chose that key: anyone who knows a
-//! public age recipient can seal a database of their own to it. The keyring file pins a database id to the
-//! commitment of its master key (FORMAT 4.2), which such a forgery does not have.
+//! A superblock's MAC proves that the file is consistent with its master key, not who chose that
+//! key: anyone who knows a public age recipient can seal a forged database to it. The keyring file
+//! pins a database id to the commitment of its master key (FORMAT 4.2), which such a forgery does
+//! not have.
 //!
 //! ```toml
 //! only_listed = true
@@ -12,16 +13,16 @@
 //! "/srv/app.db" = ["database id, 32 digits", "commitment, 64 digits"]
 //! ```
 //!
-//! `[paths]` is written on first use of a database whose origin the identity can't tell (an age
-//! plugin, a command): from then on another database at that path, and another master key of that
-//! id, are refused.
+//! `[paths]` is written on first use of a database whose origin the identity cannot determine (an
+//! age plugin, a command). From then on another database at that path, and another master key for
+//! that id, are refused.
 //!
-//! - replaced-whole: a file is replaced whole or not at all, and two processes that change it at
-//!   once both take effect.
+//! - replaced-whole: the file is replaced atomically, and the changes of two concurrent processes
+//!   both take effect.
 //! - both-pins-meanwhile: while a master key is renewed both commitments are listed, `["old",
-//!   "new"]`: no one is refused in between, and a kill leaves no pin that is wrong.
-//! - unlisted-by-origin: without `only_listed`, a database that is not listed opens, if its origin
-//!   is admitted (`origin.rs`). A path does not list a database in this sense.
+//!   "new"]`: no process is refused in between, and a crash leaves no wrong pin.
+//! - unlisted-by-origin: without `only_listed`, a database that is not listed opens if its origin
+//!   is accepted (`origin.rs`). A path entry does not list a database in this sense.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,7 +37,7 @@ use toml::de::DeTable;
 use crate::toml_text::{self, Fault, Key, Value};
 use crate::{KeyError, hex, secret_file};
 
-/// Databases and the commitments of their master keys, as a value. The default one is empty.
+/// Databases and the commitments of their master keys, as a value. The default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keyring {
     only_listed: bool,
@@ -51,7 +52,7 @@ struct PathPin {
     commitments: Vec<[u8; 32]>,
 }
 
-/// What a keyring file says about a database.
+/// The entry of a database in the keyring file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pin {
     /// It is listed, with this master key.
@@ -63,7 +64,7 @@ pub enum Pin {
 }
 
 impl PathPin {
-    /// Its line in the keyring file. The path is UTF-8 ([`Keyring::pin_path`]).
+    /// The line of the keyring file. The path is UTF-8 ([`Keyring::pin_path`]).
     fn encode(&self, path: &Path) -> (String, toml::Value) {
         let id = hex::encode(&self.database_id.0);
         let commitments = self.commitments.iter().map(|commitment| hex::encode(commitment));
@@ -73,7 +74,7 @@ impl PathPin {
 }
 
 impl Keyring {
-    /// Reads the file at `path`, which must be there.
+    /// Reads the file at `path`, which must exist.
     pub fn load(path: &Path) -> Result<Self, KeyError> {
         let contents = secret_file::read_trusted(path, KEYRING_SIZE_MAX)?;
         let text = std::str::from_utf8(&contents).map_err(|_| KeyError::BadConfig {
@@ -84,7 +85,7 @@ impl Keyring {
         Self::parse(text, path)
     }
 
-    /// Reads the file at `path`; where there is none, the keyring is empty.
+    /// Reads the file at `path`; if it does not exist, the keyring is empty.
     pub fn load_if_there(path: &Path) -> Result<Self, KeyError> {
         match Self::load(path) {
             Err(KeyError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
@@ -92,14 +93,14 @@ impl Keyring {
         }
     }
 
-    /// Parses the text of a keyring file that was, or might have been, read from `path`.
+    /// Parses the text of a keyring file at `path`, which need not exist.
     pub fn parse(text: &str, path: &Path) -> Result<Self, KeyError> {
         toml_text::parse(path, text, Self::from_table)
     }
 
-    /// Changes the file at `path`, which is made, with its folder, if need be: reads it, lets
-    /// `change` work on it and, unless that is an error, replaces it in one step. Who else does the
-    /// same waits meanwhile.
+    /// Changes the file at `path`: reads it, calls `change` and, unless that returns an error,
+    /// replaces the file atomically. The file and its folder are created if necessary. Concurrent
+    /// updates wait for each other.
     pub fn update<R>(path: &Path, change: impl FnOnce(&mut Self) -> Result<R, KeyError>) -> Result<R, KeyError> {
         let failed = |source| KeyError::Io {
             verb: "write",
@@ -126,7 +127,7 @@ impl Keyring {
         Ok(result)
     }
 
-    /// What this keyring says about a database whose master key has this commitment.
+    /// The entry of a database whose master key has this commitment.
     pub fn check(&self, database_id: DatabaseId, commitment: [u8; 32]) -> Pin {
         match self.databases.get(&database_id) {
             Some(pinned) if pinned.contains(&commitment) => Pin::Pinned,
@@ -135,8 +136,8 @@ impl Keyring {
         }
     }
 
-    /// What this keyring says about a database that is used at this path: by the path, and if that is not listed by the
-    /// paths at which its id is.
+    /// The entry of a database at a path. If the path is not listed, the entries of other paths
+    /// with the same id decide.
     pub fn check_path(&self, path: &Path, database_id: DatabaseId, commitment: [u8; 32]) -> Pin {
         let is_it = |pin: &PathPin| pin.database_id == database_id && pin.commitments.contains(&commitment);
         if let Some(pin) = self.paths.get(path) {
@@ -153,7 +154,7 @@ impl Keyring {
         Pin::Unknown
     }
 
-    /// Whether a database is listed for any path, with this commitment.
+    /// Whether a database is listed with this commitment for any path.
     pub fn knows(&self, database_id: DatabaseId, commitment: [u8; 32]) -> bool {
         let mut pins = self.paths.values();
         pins.any(|pin| pin.database_id == database_id && pin.commitments.contains(&commitment))
@@ -164,7 +165,7 @@ impl Keyring {
         self.paths.contains_key(path)
     }
 
-    /// Lists a database for this path, whatever was listed before. Refuses (`BadPath`) one that is not UTF-8.
+    /// Lists a database for this path, replacing any entry of the path. `BadPath` for a path that is not UTF-8.
     pub fn pin_path(&mut self, path: &Path, database_id: DatabaseId, commitment: [u8; 32]) -> Result<(), KeyError> {
         if path.to_str().is_none() {
             return Err(KeyError::BadPath { path: path.to_owned() });
@@ -182,13 +183,13 @@ impl Keyring {
         self.only_listed
     }
 
-    /// Says whether databases that are not listed are refused.
+    /// Sets whether databases that are not listed are refused.
     pub fn set_only_listed(&mut self, only_listed: bool) {
         self.only_listed = only_listed;
     }
 
-    /// Lists a database. Refuses (`DatabaseReplaced`) one that is listed with another commitment: that is what
-    /// [`Keyring::replace`] is for, after a look.
+    /// Lists a database. `DatabaseReplaced` if it is listed with another commitment: after a check
+    /// by the user, [`Keyring::replace`] replaces that.
     pub fn add(&mut self, database_id: DatabaseId, commitment: [u8; 32]) -> Result<(), KeyError> {
         match self.check(database_id, commitment) {
             Pin::Mismatch => Err(KeyError::DatabaseReplaced { database_id }),
@@ -199,23 +200,23 @@ impl Keyring {
         }
     }
 
-    /// Lists a database with this commitment, whatever was listed before: its master key was renewed.
+    /// Lists a database with this commitment, replacing any other: its master key was renewed.
     pub fn replace(&mut self, database_id: DatabaseId, commitment: [u8; 32]) {
         self.databases.insert(database_id, vec![commitment]);
     }
 
-    /// Whether this keyring has to learn of a renewed master key of the database at `path`.
+    /// Whether this keyring must be updated if the master key of the database at `path` is renewed.
     pub fn lists(&self, path: &Path, database_id: DatabaseId) -> bool {
         self.databases.contains_key(&database_id) || self.path_of(path, database_id).is_some()
     }
 
-    /// Lists a database with its present commitment and the one that it is about to have, where it
-    /// is listed: by its id, and by its path. [`Keyring::renewed`] ends that.
+    /// Adds to the entries of a database, by id and by path, the commitment of its next master key
+    /// beside the present one. [`Keyring::renewed`] removes the old one.
     pub fn expect(&mut self, path: &Path, database_id: DatabaseId, present: [u8; 32], next: [u8; 32]) {
         self.set_commitments(path, database_id, &[present, next]);
     }
 
-    /// Lists a database with the commitment of its renewed master key, where it is listed.
+    /// Sets the commitment of the renewed master key in the entries of a database.
     pub fn renewed(&mut self, path: &Path, database_id: DatabaseId, commitment: [u8; 32]) {
         self.set_commitments(path, database_id, &[commitment]);
     }
@@ -233,12 +234,12 @@ impl Keyring {
         self.paths.get(path).filter(|pin| pin.database_id == database_id)
     }
 
-    /// Takes a database off the list, and says whether it was on it.
+    /// Removes a database; returns whether it was listed.
     pub fn remove(&mut self, database_id: DatabaseId) -> bool {
         self.databases.remove(&database_id).is_some()
     }
 
-    /// The databases and their commitments, in the order of their ids.
+    /// The databases and their commitments, ordered by id.
     pub fn databases(&self) -> impl Iterator<Item = (DatabaseId, &[[u8; 32]])> {
         self.databases
             .iter()

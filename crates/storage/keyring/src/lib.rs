@@ -1,18 +1,18 @@
 //! Key hierarchy, key slots and the providers of identities.
 //!
-//! An identity (an age key, a passphrase, a raw key, a command) opens a key slot of a superblock; in the slot is the
-//! database's master key; it unwraps the data keys and the log key, and proves by a MAC that the superblock is whole.
+//! An identity (an age key, a passphrase, a raw key, a command) opens a key slot of a superblock,
+//! which contains the database's master key. The master key unwraps the data keys and the log key,
+//! and authenticates the superblock.
 //!
-//! - no-secret-in-text: no secret is in an error, in `Debug`, in `Display` or in a log. Paths,
-//!   names and key ids may be.
-//! - claims-are-not-trusted: what a database says about itself is not believed before its MAC is
-//!   checked, and names nothing that is run (FORMAT 3.4, 3.5).
-//! - inputs-are-explicit: the environment is read in [`Config::load`] alone, and not at all in a
-//!   process with elevated rights ([`Config::elevated`]); time, and the randomness of new keys, are
-//!   passed in.
+//! - no-secret-in-text: no secret occurs in an error, in `Debug`, in `Display` or in a log. Paths,
+//!   names and key ids may occur.
+//! - claims-are-not-trusted: the content of a database is not trusted before its MAC is checked,
+//!   and never determines a program to run (FORMAT 3.4, 3.5).
+//! - inputs-are-explicit: only [`Config::load`] reads the environment, and not in a process with
+//!   elevated rights ([`Config::elevated`]); time, and the randomness of new keys, are parameters.
 //!
-//! Left to others: which superblock counts, and reading and writing it under SQLite's locks (`selenite-vfs`); what the
-//! data keys seal (`selenite-cipher`).
+//! `selenite-vfs` chooses the superblock, and reads and writes it under SQLite's locks.
+//! `selenite-cipher` seals pages with the data keys.
 #![forbid(unsafe_code)]
 
 pub mod archive_recipient;

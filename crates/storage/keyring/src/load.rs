@@ -1,4 +1,4 @@
-//! From a spec to identities and recipients: the one place that knows all providers.
+//! Loads the identities and recipients of a spec. This is the only module that knows all providers.
 
 use std::io;
 use std::path::Path;
@@ -11,16 +11,16 @@ use crate::provider::raw::RawIdentity;
 use crate::spec::holds_age_secret;
 use crate::{Config, Identity, KeyError, OriginProof, Recipient, Spec, ownership, secret_file};
 
-/// Loads the identities that a spec names ([`Spec`]): one, or as many as an age identity file holds.
+/// Loads the identities of a spec ([`Spec`]): one, or all of an age identity file.
 ///
-/// `BadSpec` and `UnknownCommand` if it names none, `Io` and `BadFile` if a file is not what it should be.
+/// `BadSpec` and `UnknownCommand` if there is none, `Io` and `BadFile` if a file is not valid.
 pub fn load_identity(spec: &str, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
     load(&spec.parse()?, config)
 }
 
-/// Parses a recipient: `age1...`, or the spec of an identity, which must be one and not several.
+/// Parses a recipient: `age1...`, or the spec of exactly one identity.
 ///
-/// `BadRecipient` or `UnknownRecipient` if it names none; as [`load_identity`].
+/// `BadRecipient` or `UnknownRecipient` if there is none; else the errors of [`load_identity`].
 pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>, KeyError> {
     if spec.starts_with("age1") {
         let recipient = spec.parse::<AgeRecipient>()?;
@@ -40,7 +40,7 @@ pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>
     }
 }
 
-/// A text without a prefix may be meant for another kind of recipient than a file: a mail address, a name.
+/// The error for text without a prefix, which may be intended as something other than a file: a mail address, a name.
 fn unknown_recipient(text: &str, error: KeyError) -> KeyError {
     let is_bare = matches!(text.parse(), Ok(Spec::Sniffed(_)));
     if let KeyError::Io { verb, path, source } = error {
@@ -53,8 +53,8 @@ fn unknown_recipient(text: &str, error: KeyError) -> KeyError {
     error
 }
 
-/// As [`parse_recipient`]; but the text of a recipient that is one of `identities` is that identity, whose secret is at
-/// hand: a slot that is made for it gets an origin mark (FORMAT 4.7).
+/// As [`parse_recipient`]; but if the text is the recipient of one of `identities`, the result is
+/// that identity. Its secret is available, so a slot made for it gets an origin mark (FORMAT 4.7).
 pub fn parse_recipient_of(
     spec: &str,
     config: &Config,
@@ -67,7 +67,7 @@ pub fn parse_recipient_of(
     Ok(own.map_or(parsed, |identity| identity as Box<dyn Recipient>))
 }
 
-/// Loads the identities that a parsed spec names, as [`Config::identity`] has one.
+/// Loads the identities of a parsed spec, such as [`Config::identity`].
 pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
     match spec {
         Spec::Sniffed(path) => sniffed(path, config),
@@ -83,7 +83,7 @@ pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyE
     }
 }
 
-/// The files that a spec names and that others than their owner can read: one at most.
+/// The file of a spec that users other than its owner can read, if any.
 pub fn readable_by_others(spec: &Spec) -> Option<&Path> {
     match spec {
         Spec::Sniffed(path) | Spec::Age(path) | Spec::Raw(path) | Spec::Passphrase(path) => {
@@ -124,7 +124,7 @@ fn sniffed(path: &Path, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyEr
     one(RawIdentity::from_file(path, &contents)?)
 }
 
-/// Whether someone typed it. Of the keys that are drawn at random, one in 10^13 is taken for text.
+/// Whether the contents were probably typed. One random key in 10^13 is mistaken for text.
 fn is_text(contents: &[u8]) -> bool {
     contents
         .iter()
@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, KeyError> {
 /// 64 KiB: hundreds of age identities.
 const KEY_FILE_SIZE_MAX: usize = 65536;
 const RAW_KEY_SIZE: usize = 32;
-/// Plugins are looked for in PATH.
+/// Plugins are searched in PATH.
 const PLUGIN_REFUSED: KeyError = KeyError::Elevated { what: "an age plugin" };
 
 #[cfg(test)]
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_taken_for_what_its_file_holds() {
+    fn the_kind_of_a_path_is_detected_from_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (keygen(0), keygen(0));
         let age = file(&folder, "age", format!("{}{}", *one.text, *two.text).as_bytes());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_decides_over_what_the_file_holds() {
+    fn a_prefix_overrides_the_content() {
         let folder = tempfile::tempdir().unwrap();
         let text = file(&folder, "text", b"thirty-one letters and a newline");
         assert_eq!(kinds(&format!("raw:{text}")), [SlotKind::Raw]);

@@ -1,13 +1,13 @@
 //! Origin: whether the holder of an identity made, or accepted, the database that it opens (FORMAT 4.7).
 //!
-//! A superblock's MAC proves that a file agrees with its master key, not who chose that key: anyone
-//! who knows a public age recipient can seal a database of their own to it. An *origin mark* in a
-//! key slot proves that the holder of the identity, or someone with the database's master key,
-//! wrote the slot.
+//! A superblock's MAC proves that a file is consistent with its master key, not who chose that key:
+//! anyone who knows a public age recipient can seal a forged database to it. An *origin mark* in a
+//! key slot proves that the holder of the identity, or of the database's master key, wrote the
+//! slot.
 //!
-//! - *no silent mark*: a mark is made with a new slot for an identity, or by [`crate::change::accept`]; a change of the
-//!   master key carries the marks that are there.
-//! - *no oracle*: a missing mark, one of another size, and one that does not agree are the same: [`Origin::Foreign`].
+//! - *no silent mark*: a mark is made with a new slot for an identity, or by
+//!   [`crate::change::accept`]; a change of the master key preserves existing marks.
+//! - *no oracle*: a missing mark, one of another size, and an invalid one have the same result: [`Origin::Foreign`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,29 +17,29 @@ use selenite_format::{ORIGIN_MARK_SIZE, Slot, SlotKind, Superblock};
 
 use crate::{Identity, KeyError, OriginProof, Random, Recipient, random};
 
-/// Where a database comes from, as far as the identity that opened it can tell.
+/// The origin of a database, as far as the identity that opened it can determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The holder of the identity made or accepted it.
     Own,
-    /// Nothing shows that the holder of the identity made or accepted it.
+    /// There is no proof that the holder of the identity made or accepted it.
     Foreign,
-    /// The identity can't tell ([`OriginProof::None`]).
+    /// The identity cannot determine the origin ([`OriginProof::None`]).
     Unknown,
 }
 
-/// Which origins are admitted.
+/// The origins that are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OriginPolicy {
-    /// Databases of the holder's own, and those that are pinned.
+    /// Databases of own origin, and pinned databases.
     #[default]
     Own,
-    /// All that an identity opens.
+    /// All databases that an identity opens.
     Any,
 }
 
 impl OriginPolicy {
-    /// The word by which it is set.
+    /// The word in the configuration.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl OriginPolicy {
 impl FromStr for OriginPolicy {
     type Err = KeyError;
 
-    /// Refuses (`BadOrigin`) everything but `own` and `any`.
+    /// Parses `own` or `any`; `BadOrigin` for other text.
     fn from_str(text: &str) -> Result<Self, KeyError> {
         match text {
             "own" => Ok(Self::Own),
@@ -74,7 +74,7 @@ impl fmt::Display for Origin {
 
 /// The origin of an authenticated superblock that `opened_by` opened.
 ///
-/// The mark of any slot under the token of any of `identities` counts, not just that of the slot that opened.
+/// A valid mark of any of `identities` in any slot counts, not just that of the slot that was opened.
 pub(crate) fn judge(
     superblock: &Superblock,
     master: &MasterKey,
@@ -92,8 +92,8 @@ pub(crate) fn judge(
     if superblock.slots.iter().any(is_marked) {
         return Origin::Own;
     }
-    // Where one of the identities proves origins, what only another one opens is not pinned: it
-    // might be there for that.
+    // If one of the identities proves origins, a database that only another identity opens is not
+    // pinned: an attacker may have made it so.
     if identities
         .iter()
         .all(|identity| identity.origin_proof() == OriginProof::None)
@@ -103,7 +103,7 @@ pub(crate) fn judge(
     Origin::Foreign
 }
 
-/// Whether the slot has a valid mark of this identity. Compared in constant time.
+/// Whether the slot has a valid mark of this identity, compared in constant time.
 pub(crate) fn has_mark(superblock: &Superblock, master: &MasterKey, slot: &Slot, identity: &dyn Identity) -> bool {
     let (Some(mark), Some(expected)) = (mark_of(slot), identity.origin_token(superblock.database_id, slot.id)) else {
         return false;
@@ -113,7 +113,7 @@ pub(crate) fn has_mark(superblock: &Superblock, master: &MasterKey, slot: &Slot,
         .is_ok_and(|token| token.ct_eq(&expected))
 }
 
-/// The parameters of a new slot, with the recipient's mark if it has the secret for one.
+/// Sets the parameters of a new slot to the recipient's mark, if the recipient has the secret for one.
 pub(crate) fn mark(slot: &mut Slot, recipient: &dyn Recipient, master: &MasterKey, random: &mut Random<'_>) {
     if let Some(token) = recipient
         .origin_token(master.database_id(), slot.id)
@@ -124,8 +124,8 @@ pub(crate) fn mark(slot: &mut Slot, recipient: &dyn Recipient, master: &MasterKe
     }
 }
 
-/// Carries the mark of `old` over to `new`, which is the same slot with another master key in it. What does not unwrap
-/// is left out.
+/// Copies the mark of `old` to `new`, which is the same slot with another master key. An invalid
+/// mark is omitted.
 pub(crate) fn carry(old: &Slot, from: &MasterKey, new: &mut Slot, to: &MasterKey, random: &mut Random<'_>) {
     let token = mark_of(old).and_then(|mark| from.unwrap_origin_token(old.id, mark).ok());
     if let Some(token) = token {
@@ -133,7 +133,7 @@ pub(crate) fn carry(old: &Slot, from: &MasterKey, new: &mut Slot, to: &MasterKey
     }
 }
 
-/// The mark of an age slot, if there is something of its size.
+/// The mark of an age slot, if its parameters have the size of a mark.
 fn mark_of(slot: &Slot) -> Option<&[u8; ORIGIN_MARK_SIZE]> {
     match slot.kind {
         SlotKind::Age => slot.parameters.as_slice().try_into().ok(),

@@ -1,13 +1,14 @@
-//! Who can change a file that decides about keys, and who can read it.
+//! Checks which users can change or read a file with keys or a configuration.
 //!
-//! - only-owner-writes: a key file, configuration or keyring file is refused where someone else
-//!   than its user and root can write it, or put another file in its place: every folder on the way
-//!   to it is looked at, also behind links (as OpenSSH does with `authorized_keys`). A folder with
-//!   the sticky bit, such as /tmp, is taken: no one there replaces the files of others.
-//! - private-group-is-owner: the group's right to write is taken for the owner's own where the
-//!   group has the owner's number (the private groups of Debian, Fedora and others, with their
-//!   umask of 002) and no access list gives the right to someone else.
-//! - unnamed-by-opener: what has no name on a disk (a pipe, a terminal) is as its opener made it.
+//! - only-owner-writes: a key file, configuration or keyring file is refused if users other than
+//!   the process's user and root can write or replace it. Every folder of its path is checked,
+//!   including those behind symbolic links (as OpenSSH does for `authorized_keys`). A folder with
+//!   the sticky bit, such as /tmp, is accepted: users cannot replace the files of others in it.
+//! - private-group-is-owner: write permission of the group is treated as the owner's own if group
+//!   id and user id are equal (the private groups of Debian, Fedora and others, with their umask of
+//!   002) and no access list gives the permission to another user.
+//! - unnamed-by-opener: an object without a name on a disk (a pipe, a terminal) is trusted as far
+//!   as the opener is.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -18,12 +19,12 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{Distrust, KeyError};
 
-/// Refuses ([`KeyError::Untrusted`]) a file that others than this process's user and root can change.
+/// Refuses ([`KeyError::Untrusted`]) a file that users other than this process's user and root can change.
 pub fn check(path: &Path, file: &File) -> Result<(), KeyError> {
     check_for(rustix::process::geteuid().as_raw(), path, file)
 }
 
-/// Whether others than its owner can read the file.
+/// Whether users other than its owner can read the file.
 pub fn is_readable_by_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| facts.is_file() && others_may(READ, path, &facts))
 }
@@ -51,12 +52,12 @@ fn check_for(user: u32, path: &Path, file: &File) -> Result<(), KeyError> {
     Ok(())
 }
 
-/// One folder, link or file on the way.
+/// Checks one folder, link or file of the path.
 fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, Distrust)> {
     if facts.uid() != user && facts.uid() != ROOT {
         return Err((path.to_owned(), Distrust::OtherOwner));
     }
-    // A link has no mode: its folder's counts.
+    // A link has no mode of its own: that of its folder applies.
     let is_shared = facts.is_dir() && facts.mode() & STICKY != 0;
     if !facts.is_symlink() && !is_shared && others_may(WRITE, path, facts) {
         return Err((path.to_owned(), Distrust::OthersWrite));
@@ -64,20 +65,20 @@ fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, D
     Ok(())
 }
 
-/// Enforces `private-group-is-owner`.
+/// Whether users other than the owner have a permission; implements `private-group-is-owner`.
 fn others_may(right: u32, path: &Path, facts: &Metadata) -> bool {
     let is_private = || facts.gid() == facts.uid() && !has_access_list(path);
     facts.mode() & right != 0 || (facts.mode() & (right << GROUP_SHIFT) != 0 && !is_private())
 }
 
-/// Whether acl(5) gives rights to more users and groups than a mode names.
+/// Whether an access control list (acl(5)) gives permissions beyond those of the mode.
 fn has_access_list(path: &Path) -> bool {
     rustix::fs::getxattr(path, c"system.posix_acl_access", &mut [0_u8; 0][..]).is_ok_and(|size| size > 0)
 }
 
-/// The folders, links and the file that a path leads through, from the root on.
+/// An iterator over the folders, links and the file of a path, from the root on.
 struct Walk {
-    /// Without links, and looked at.
+    /// The checked part of the path, without links.
     resolved: PathBuf,
     pending: VecDeque<OsString>,
     link_count: usize,
@@ -96,7 +97,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Puts a path before what is pending.
+    /// Puts the components of a path before the pending ones.
     fn go_to(&mut self, path: &Path) {
         for component in path.components().rev() {
             match component {
@@ -112,7 +113,7 @@ impl Walk {
         if !std::mem::replace(&mut self.has_begun, true) {
             return Ok(Some((self.resolved.clone(), fs::metadata(&self.resolved)?)));
         }
-        // The descriptors in /proc lead to files that may have no name; what was opened was looked at itself.
+        // The descriptors in /proc refer to files that may have no name; the opened file itself was checked.
         if self.resolved.starts_with("/proc") {
             return Ok(None);
         }
@@ -143,7 +144,7 @@ const STICKY: u32 = 0o1000;
 const READ: u32 = 0o4;
 const WRITE: u32 = 0o2;
 const GROUP_SHIFT: u32 = 3;
-/// What Linux follows (path_resolution(7)).
+/// The limit of Linux (path_resolution(7)).
 const LINK_COUNT_MAX: usize = 40;
 
 #[cfg(test)]
@@ -178,7 +179,7 @@ mod tests {
             check(&path, &File::open(&path).unwrap())
         }
 
-        /// What is refused, by its path's last name.
+        /// The last name of the path that is refused, if any.
         fn refused(&self, name: &str) -> Option<String> {
             match self.check(name) {
                 Ok(()) => None,
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folders_behind_a_link_count_and_those_of_the_link() {
+    fn the_folders_of_a_link_and_of_its_target_are_checked() {
         let place = TestFolder::new();
         fs::create_dir(place.path("other")).unwrap();
         symlink("../in/./key", place.path("other/first")).unwrap();
@@ -256,7 +257,7 @@ mod tests {
             assert!(matches!(error, KeyError::Untrusted { .. }), "{error}");
             return;
         }
-        // What is root's is everyone's to trust.
+        // Files of root are trusted by every user.
         check_for(12, &path, &file).unwrap();
         chown(place.path("in"), Some(12), None).unwrap();
         assert_eq!(place.refused("in/key"), Some("in".to_owned()));
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_of_a_process_is_looked_at_itself() {
+    fn an_open_descriptor_is_checked_itself() {
         use std::os::fd::AsRawFd;
         let place = TestFolder::new();
         let held = File::open(place.path("in/key")).unwrap();
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_read_is_told() {
+    fn permissions_to_read_are_reported() {
         let place = TestFolder::new();
         for (mode, is_readable) in [(0o600, false), (0o604, true), (0o644, true)] {
             place.set("in/key", mode);

@@ -1,8 +1,8 @@
-//! A secret in an age file that a password opens.
+//! A secret in an age file that is encrypted with a password.
 //!
-//! - bounded-cost: how much a file asks to be spent on its password is bounded before anything is
+//! - bounded-cost: the cost of the password that a file requests is limited before any of it is
 //!   spent.
-//! - no-secret-in-errors: neither the password nor what it opens is in an error.
+//! - no-secret-in-errors: no error contains the password or the secret.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -12,21 +12,21 @@ use age::secrecy::SecretString;
 use age::{DecryptError, Decryptor, Encryptor, scrypt};
 use zeroize::Zeroizing;
 
-/// Why a password did not open a file, or no file was made.
+/// Why a file could not be opened or made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PasswordFileError {
-    /// The file: it is no age file that a password opens, or it was altered.
+    /// The file: it is not an age file encrypted with a password, or it was altered.
     NoSuchFile,
-    /// The file: stretching its password would take more memory than is admitted.
+    /// The file: its password requires more memory than the limit.
     Costly,
-    /// The caller: the password is another one.
+    /// The caller: the password is wrong.
     WrongPassword,
-    /// The machine: no file was made.
+    /// The machine: the file could not be made.
     Machine,
 }
 
-/// A binary age file of `plain`. The password is stretched by scrypt: it takes 128 MiB for some tenths of a second.
+/// Encrypts `plain` to a binary age file. scrypt stretches the password with 128 MiB in several tenths of a second.
 ///
 /// # Errors
 /// [`PasswordFileError::Machine`].
@@ -48,7 +48,7 @@ pub fn seal_by_password(plain: &[u8], password: &str) -> Result<Vec<u8>, Passwor
     }
 }
 
-/// What is in a binary age file, of at most `size_max` bytes.
+/// Decrypts a binary age file whose content has at most `size_max` bytes.
 ///
 /// # Errors
 /// [`PasswordFileError`].
@@ -67,7 +67,7 @@ pub fn open_by_password(file: &[u8], password: &str, size_max: usize) -> Result<
             PasswordFileError::WrongPassword
         }
     })?;
-    // Room at once: a buffer that grows leaves copies behind.
+    // The full capacity is allocated at once: a buffer that grows leaves copies behind.
     let mut plain = Zeroizing::new(Vec::with_capacity(size_max.saturating_add(PROBE_SIZE)));
     let limit = u64::try_from(size_max).unwrap_or(u64::MAX).saturating_add(1);
     let read = reader.by_ref().take(limit).read_to_end(&mut plain);
@@ -92,9 +92,9 @@ impl std::error::Error for PasswordFileError {}
 
 /// 2^17 blocks of 1 KiB: OWASP's recommendation for scrypt.
 const WORK_FACTOR: u8 = 17;
-/// 256 MiB: what age's own command makes.
+/// 256 MiB: the value that age's own command uses.
 const WORK_FACTOR_MAX: u8 = 18;
-/// `Vec`'s reader looks for the end with a spare 32 bytes.
+/// `Vec`'s reader probes for the end with 32 spare bytes.
 const PROBE_SIZE: usize = 64;
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_password_opens_what_it_sealed() {
+    fn only_the_password_opens_its_file() {
         let sealed = seal_by_password(b"a secret", "Correct-1").unwrap();
         assert!(!sealed.windows(8).any(|window| window == b"a secret"));
         assert_eq!(*open_by_password(&sealed, "Correct-1", 8).unwrap(), b"a secret");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_a_password_is_refused_before_anything_is_stretched() {
+    fn other_files_are_refused_before_any_stretching() {
         let sealed = seal_by_password(b"x", "Correct-1").unwrap();
         let header = sealed.windows(4).position(|window| window == b"---\x20").unwrap();
         for size in [0, 10, header] {

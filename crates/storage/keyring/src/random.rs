@@ -1,14 +1,15 @@
-//! Randomness from the machine.
+//! Randomness from the system.
 
-/// A source of random bytes that callers pass in: [`os_random`], or bytes that a test knows.
+/// A source of random bytes that callers pass in: [`os_random`], or fixed bytes in a test.
 pub type Random<'a> = dyn FnMut(&mut [u8]) + 'a;
 
-/// Fills `bytes` from the system's random generator, and asks no other: AWS-LC's own begins in every process with 50
-/// ms of timing jitter, which is longer than all else that making a database takes.
+/// Fills `bytes` from the system's random generator only. AWS-LC's own generator starts in every
+/// process with 50 ms of timing jitter, which is longer than everything else in creating a
+/// database.
 ///
 /// # Panics
 ///
-/// If there is no randomness. Going on with predictable keys would be worse.
+/// If the system provides no randomness. Continuing with predictable keys would be worse.
 pub fn os_random(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the system gives randomness");
 }

@@ -1,13 +1,13 @@
-//! Files that hold secrets or decide about trust.
+//! Files that contain secrets or configure trust.
 //!
-//! - owner-only: a file is written for its owner only (mode 0600), and synced with its folder
-//!   before that is reported.
-//! - never-overwritten: a key file is never overwritten: the key in it may be the only one that
-//!   opens a database.
-//! - one-zeroed-buffer: what is read is held in a buffer that was made large enough at once and is
-//!   zeroed on drop: no copy stays behind in memory that a growing buffer gave back.
-//! - pipe-with-deadline: a pipe is waited for in a thread of its own, and not for ever: opening one
-//!   blocks, and no signal that has a handler ends that.
+//! - owner-only: only its owner has access to a written file (mode 0600), and file and folder are
+//!   synced before success is reported.
+//! - never-overwritten: a key file is never overwritten: its key may be the only one that opens a
+//!   database.
+//! - one-zeroed-buffer: contents are read into a buffer that is allocated at full size and is
+//!   zeroed on drop, so that no copy remains in memory freed by a growing buffer.
+//! - pipe-with-deadline: a pipe is read in a separate thread with a time limit: opening one blocks,
+//!   and signals with a handler do not interrupt that.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -23,9 +23,9 @@ use zeroize::Zeroizing;
 use crate::thread::spawn;
 use crate::{KeyError, hex, os_random, ownership, random};
 
-/// Writes a new file, readable by its owner only.
+/// Writes a new file that only its owner can read.
 ///
-/// Refuses (`KeyError::Io`, kind `AlreadyExists`) to write over a file or through a dangling link.
+/// `KeyError::Io` of kind `AlreadyExists` instead of overwriting a file or writing through a dangling link.
 pub fn write_key_file(path: &Path, contents: &[u8]) -> Result<(), KeyError> {
     let write = || {
         write_new(path, contents)?;
@@ -38,9 +38,9 @@ pub fn write_key_file(path: &Path, contents: &[u8]) -> Result<(), KeyError> {
     })
 }
 
-/// Writes a new file in one step, readable by its owner only: a kill leaves no file with that name, or the complete one.
+/// Writes a new file atomically that only its owner can read: after a crash the file is absent or complete.
 ///
-/// Refuses (kind `AlreadyExists`) to write over anything.
+/// An error of kind `AlreadyExists` if the name exists.
 pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     write_new(&draft, contents)?;
@@ -48,7 +48,7 @@ pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// The contents of a file of at most `size_max` bytes, which no one but its user and root can
+/// The contents of a file of at most `size_max` bytes that only this process's user and root can
 /// change (`ownership.rs`, only-owner-writes).
 pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     read_within(path, size_max, PIPE_TIME_LIMIT)
@@ -66,7 +66,7 @@ fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zer
     };
     let (sender, answer) = mpsc::channel();
     let pipe = path.to_owned();
-    // No one may be there any more to take it.
+    // The receiver is gone after the time limit.
     let read = move || drop(sender.send(read_checked(&pipe, size_max)));
     spawn(read).map_err(failed)?;
     answer.recv_timeout(time_limit).unwrap_or_else(|_| {
@@ -81,8 +81,8 @@ fn read_checked(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyE
     read_open(file, path, size_max)
 }
 
-/// The text of a configuration, which no one but its user and root can change (`ownership.rs`,
-/// only-owner-writes), and of at most 1 MiB.
+/// The text of a configuration of at most 1 MiB that only this process's user and root can change
+/// (`ownership.rs`, only-owner-writes).
 ///
 /// `Untrusted`; `BadConfig` if it is not UTF-8; `Io`.
 pub fn read_trusted_text(path: &Path) -> Result<String, KeyError> {
@@ -128,7 +128,7 @@ fn read_open(file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u
     Ok(contents)
 }
 
-/// Replaces a file in one step: a reader finds the old contents or the new, never a part.
+/// Replaces a file atomically: a reader sees either the old or the new contents.
 pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     let target = match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
@@ -137,7 +137,7 @@ pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     replace_name(&target, contents)
 }
 
-/// The same, of the name itself: a link there is replaced, and what it leads to stays as it is.
+/// As [`replace`], for the name itself: a link is replaced, and its target is not changed.
 pub(crate) fn replace_name(path: &Path, contents: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     write_new(&draft, contents)?;
@@ -145,7 +145,7 @@ pub(crate) fn replace_name(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// The path with `suffix` behind its name.
+/// The path with `suffix` appended to its file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -161,7 +161,7 @@ fn draft_of(path: &Path) -> PathBuf {
 
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // The file system can't say it in one call: a second name never replaces another either.
+        // The file system does not support RENAME_NOREPLACE. A hard link never replaces a file either.
         Err(Errno::INVAL | Errno::NOSYS) => {
             fs::hard_link(from, to)?;
             fs::remove_file(from)
@@ -181,8 +181,8 @@ fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
         .inspect_err(|_| discard(path))
 }
 
-/// Removes what this process wrote and no one can use. That it can't be removed is not worth hiding the first
-/// error for.
+/// Removes an incomplete file of this process. An error of the removal is ignored, since it would
+/// hide the first error.
 fn discard(path: &Path) {
     let _ = fs::remove_file(path);
 }
@@ -192,15 +192,15 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Read and write for the owner, nothing for others.
+/// Read and write for the owner, no access for others.
 pub(crate) const OWNER_ONLY: u32 = 0o600;
 
 /// 1 MiB: thousands of commands.
 const CONFIG_SIZE_MAX: usize = 1 << 20;
-/// A minute: someone may type a PIN into the program that writes to it.
+/// A minute: a user may have to type a PIN into the program that writes to the pipe.
 const PIPE_TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// `Vec`'s reader probes for the end with a spare 32 bytes; room for that keeps the buffer from moving.
+/// `Vec`'s reader probes for the end with 32 spare bytes; capacity for them keeps the buffer from moving.
 const READ_AHEAD_SIZE: usize = 64;
 
 #[cfg(test)]
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn create_writes_all_of_a_new_file_and_nothing_over_another() {
+    fn create_writes_a_complete_new_file_and_never_overwrites() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         create(&path, b"first").unwrap();
@@ -235,14 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_nobody_writes_to_is_given_up() {
+    fn a_pipe_without_a_writer_times_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();
         let error = read_within(&path, 100, Duration::from_millis(1)).unwrap_err();
         assert!(error.to_string().contains("no writer wrote to this pipe"), "{error}");
-        // The thread that was left behind may take what is written: each of them gets its own.
+        // The abandoned thread may read what is written, so each reader gets its own pipe.
         let path = folder.path().join("other");
         rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();
         let writer = {

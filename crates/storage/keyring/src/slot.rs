@@ -1,4 +1,4 @@
-//! Key slots as people see and name them.
+//! Key slots as they are shown to users and selected by them.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use selenite_format::{Slot, SlotKind, Superblock};
 
 use crate::{KeyError, Random, Recipient, SlotBody, hex, origin, random};
 
-/// The slot whose id begins with `wanted` (hexadecimal of either case), or whose label or holder it is, as
-/// [`SlotSummary`] shows them. A complete id counts before any label.
+/// The slot whose id begins with `wanted` (hexadecimal of either case), or whose label or holder
+/// equals it, in the form of [`SlotSummary`]. A complete id takes precedence over labels.
 ///
-/// `NoSuchSlot` if there is none (or nothing was given), `AmbiguousSlot` if there are several.
+/// `NoSuchSlot` if there is none (or `wanted` is empty), `AmbiguousSlot` if there are several.
 pub fn find_slot<'a>(superblock: &'a Superblock, wanted: &str) -> Result<&'a Slot, KeyError> {
     let digits = wanted.to_ascii_lowercase();
     let id_of = |slot: &Slot| hex::encode(&slot.id.0);
@@ -40,19 +40,19 @@ pub fn find_slot<'a>(superblock: &'a Superblock, wanted: &str) -> Result<&'a Slo
     }
 }
 
-/// What there is to say about a slot to people. It may come from a file that no one authenticated: what is in it is
-/// shown with control characters escaped.
+/// The description of a slot for users. The slot may come from an unauthenticated file: control
+/// characters are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotSummary {
-    /// The slot.
+    /// The id of the slot.
     pub id: SlotId,
-    /// Its kind.
+    /// The kind of the slot.
     pub kind: SlotKind,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When the slot was created: seconds since 1970-01-01 UTC.
     pub created: u64,
-    /// Its label; may be empty.
+    /// The label; may be empty.
     pub label: String,
-    /// Who opens it: `age1...`, `raw key 00ff...`, `passphrase`, `command kms`.
+    /// The identity that opens the slot: `age1...`, `raw key 00ff...`, `passphrase`, `command kms`.
     pub who: String,
 }
 
@@ -90,7 +90,7 @@ impl fmt::Display for SlotSummary {
     }
 }
 
-/// A new slot for `recipient`, of an id that is drawn; with an origin mark if the recipient's secret is available.
+/// A new slot for `recipient` with a random id, and with an origin mark if the recipient's secret is available.
 pub(crate) fn make(
     recipient: &dyn Recipient,
     label: &str,
@@ -112,7 +112,7 @@ pub(crate) fn make(
     Ok(slot)
 }
 
-/// The same slot, with the master key wrapped into it again, and without an origin mark.
+/// The same slot with the master key wrapped again, and without an origin mark.
 pub(crate) fn fill(slot: Slot, recipient: &dyn Recipient, master: &MasterKey) -> Result<Slot, KeyError> {
     let SlotBody {
         identifier,

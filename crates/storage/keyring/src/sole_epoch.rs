@@ -1,8 +1,8 @@
 //! A database under one new data key, for a copy in which every page is re-encrypted (FORMAT 3.2).
 //!
-//! - identity-kept: database id, master key and slots stay, so that pins stay valid, and who could
-//!   open the old file can open the copy. The log key is new, too: no log of the old file is ever
-//!   read with the copy.
+//! - identity-kept: database id, master key and slots are kept, so that pins remain valid, and
+//!   every identity that opens the old file opens the copy. The log key is new, too: no log of the
+//!   old file is ever read with the copy.
 //! - generation-above: the copy's generations are above those that the old file gets when it is
 //!   retired (FORMAT 3.10).
 
@@ -12,7 +12,7 @@ use selenite_format::{EpochRecord, State};
 use crate::create::secret;
 use crate::{KeyError, Random, Unlocked, random};
 
-/// Makes a data key for the epoch after the highest that was ever used. `now` is in seconds since 1970-01-01 UTC.
+/// Makes a data key for the next epoch after the highest ever used. `now` is in seconds since 1970-01-01 UTC.
 ///
 /// `GenerationExhausted` if there is no such number.
 pub fn draw(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -> Result<EpochRecord, KeyError> {
@@ -27,15 +27,16 @@ pub fn draw(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) ->
     })
 }
 
-/// Makes a log key for the copy, wrapped.
+/// Makes a log key for the copy, and wraps it.
 pub fn draw_log_key(from: &Unlocked, random: &mut Random<'_>) -> [u8; 60] {
     let key = secret(random);
     from.master.wrap_log_key(random::draw(random), &key)
 }
 
-/// The copy's superblock, with that epoch alone and that log key. The same arguments give the same bytes.
+/// The copy's superblock, with this epoch only and this log key. The result depends on the arguments only.
 ///
-/// `Tampered` if the record is not of this database, or not of its next epoch; or the log key is not, or the old one.
+/// `Tampered` if the record is not for this database and its next epoch, or the log key is not for
+/// this database or is the old one.
 pub fn superblock(from: &Unlocked, record: EpochRecord, log_key: [u8; 60]) -> Result<Unlocked, KeyError> {
     let epoch = next_epoch(from)?;
     if log_key == from.superblock.log_key {
@@ -62,7 +63,7 @@ fn next_epoch(from: &Unlocked) -> Result<Epoch, KeyError> {
     Ok(Epoch(number.ok_or(KeyError::GenerationExhausted)?))
 }
 
-/// Retiring a file takes a right away: it is written to both places, each under a generation of its own (FORMAT 3.7).
+/// Retiring a file revokes access: it is written to both places, each with its own generation (FORMAT 3.7).
 const RETIREMENT: u64 = 2;
 
 #[cfg(test)]
@@ -74,7 +75,7 @@ mod tests {
     use crate::{create, os_random};
 
     #[test]
-    fn a_copy_has_one_new_epoch_and_a_new_log_key_and_is_else_the_same() {
+    fn a_copy_differs_only_in_its_epoch_and_log_key() {
         let from = create(PageSize::DEFAULT, Suite::Aes256, &[raw(1), raw(2)], 5, &mut os_random).unwrap();
         let record = draw(&from, Suite::Aegis128X4, 77, &mut os_random).unwrap();
         let log_key = draw_log_key(&from, &mut os_random);

@@ -1,4 +1,4 @@
-//! How people name an identity: by a short text, on a command line or in the configuration.
+//! The text by which users specify an identity, on a command line or in the configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,29 @@ use std::str::FromStr;
 
 use crate::{KeyError, hex};
 
-/// Where an identity is to be found.
+/// The source of an identity.
 ///
-/// `PATH` (what the file holds decides), `age:PATH`, `raw:PATH`, `passphrase:PATH` or `command:NAME`. A path that
-/// begins like one of these prefixes is written as `./age:x`.
+/// `PATH` (the kind is detected from the content), `age:PATH`, `raw:PATH`, `passphrase:PATH` or
+/// `command:NAME`. A path that begins with one of these prefixes is written as `./age:x`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spec {
-    /// A file that says itself what it is.
+    /// A file whose kind is detected from its content.
     Sniffed(PathBuf),
     /// A file of age identities.
     Age(PathBuf),
     /// A file of 32 bytes.
     Raw(PathBuf),
-    /// A file that holds a passphrase.
+    /// A file that contains a passphrase.
     Passphrase(PathBuf),
     /// The name of a command in the configuration.
     Command(String),
-    /// Keys that this process holds ([`crate::HeldMaster`], [`crate::HeldAge`]): `held:` and 32 digits. Only who
-    /// holds them knows those.
+    /// Keys held in this process ([`crate::HeldMaster`], [`crate::HeldAge`]): `held:` and 32
+    /// digits, which are known only to the holder.
     Held([u8; 16]),
 }
 
 impl Spec {
-    /// The same, with another path if it has one.
+    /// Applies `map` to the path, if there is one.
     pub(crate) fn map_path(self, map: impl FnOnce(&Path) -> PathBuf) -> Self {
         match self {
             Self::Sniffed(path) => Self::Sniffed(map(&path)),
@@ -94,19 +94,19 @@ impl fmt::Display for Spec {
     }
 }
 
-/// Whether a command may have this name: it goes into files and messages, so it is plain and short.
+/// Whether a command may have this name. It is written to files and messages, and is therefore restricted.
 pub(crate) fn is_command_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     (1..=COMMAND_NAME_SIZE_MAX).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-/// Whether there is an age secret key in it: such text never goes into an error.
+/// Whether the text contains an age secret key: such text is never part of an error.
 pub(crate) fn holds_age_secret(text: &str) -> bool {
     let upper = text.to_ascii_uppercase();
     upper.contains("AGE-SECRET-KEY") || upper.contains("AGE-PLUGIN-")
 }
 
-/// Far below the 512 bytes that a slot's identifier may have.
+/// Far below the 512 bytes of a slot's identifier.
 const COMMAND_NAME_SIZE_MAX: usize = 64;
 
 #[cfg(test)]

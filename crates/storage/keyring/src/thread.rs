@@ -1,18 +1,19 @@
-//! Threads for what can block.
+//! Threads for blocking calls.
 //!
-//! We may be loaded into a program that left SIGPIPE as it was: a key service that ends before it has read its input
-//! would then end that program. Threads made here take no signals, so that a broken pipe is but an error; all others
-//! are for the program's own threads to handle.
+//! This library may be loaded into a program with the default action for SIGPIPE: a key service
+//! that ends before it has read its input would then terminate that program. The threads started
+//! here block all signals, so that a broken pipe is only an error; the program's own threads
+//! receive all other signals.
 
 use std::io;
 use std::thread::Builder;
 
 use nix::sys::signal::SigSet;
 
-/// Runs `work` in a thread of its own.
+/// Runs `work` in a new thread.
 pub fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let work = move || {
-        // It can't fail: the set is one, and to block it is allowed.
+        // It cannot fail: the argument is valid, and blocking all signals is allowed.
         if SigSet::all().thread_block().is_ok() {
             work();
         }

@@ -1,4 +1,4 @@
-//! TOML files written by people: every complaint names the file and the line.
+//! TOML files written by users: every error has the file and the line.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,19 +9,19 @@ use toml::de::{DeTable, DeValue};
 
 use crate::KeyError;
 
-/// A key of a table, with its place.
+/// A key of a table, with its position.
 pub type Key<'a> = Spanned<Cow<'a, str>>;
-/// A value, with its place.
+/// A value, with its position.
 pub type Value<'a> = Spanned<DeValue<'a>>;
 
-/// What is wrong, and where in the text.
+/// An error and its position in the text.
 pub struct Fault {
     at: Range<usize>,
     problem: String,
 }
 
 impl Fault {
-    /// A complaint about the text at `at`. It must not repeat a value: some may be secret.
+    /// An error about the text at `at`. `problem` must not contain a value, which may be secret.
     pub fn new(at: Range<usize>, problem: impl Into<String>) -> Self {
         Self {
             at,
@@ -29,7 +29,7 @@ impl Fault {
         }
     }
 
-    /// A key that no one knows; names the known one that was meant, if one is near.
+    /// An error about an unknown key; suggests a known key with a similar name.
     pub fn unknown_key(key: &Key<'_>, known: &[&str]) -> Self {
         let name = key.get_ref();
         let hint = match nearest(name, known.iter().copied()) {
@@ -50,7 +50,7 @@ impl Fault {
     }
 }
 
-/// Parses `text` and has `read` make something of it.
+/// Parses `text` and converts it with `read`.
 pub fn parse<T>(path: &Path, text: &str, read: impl FnOnce(&DeTable<'_>) -> Result<T, Fault>) -> Result<T, KeyError> {
     let document = DeTable::parse(text).map_err(|error| {
         Fault::new(error.span().unwrap_or(0..0), format!("not TOML: {}", error.message())).in_file(path, text)
@@ -58,7 +58,7 @@ pub fn parse<T>(path: &Path, text: &str, read: impl FnOnce(&DeTable<'_>) -> Resu
     read(document.get_ref()).map_err(|fault| fault.in_file(path, text))
 }
 
-/// The text of a value that has to be a string.
+/// The text of a value that must be a string.
 pub fn string<'a>(key: &str, value: &'a Value<'_>) -> Result<&'a str, Fault> {
     value
         .get_ref()
@@ -66,7 +66,7 @@ pub fn string<'a>(key: &str, value: &'a Value<'_>) -> Result<&'a str, Fault> {
         .ok_or_else(|| Fault::new(value.span(), format!("{key} must be a quoted string")))
 }
 
-/// The entries of a value that has to be a table.
+/// The entries of a value that must be a table.
 pub fn table<'a, 'b>(key: &str, value: &'a Value<'b>) -> Result<&'a DeTable<'b>, Fault> {
     value
         .get_ref()
@@ -74,13 +74,13 @@ pub fn table<'a, 'b>(key: &str, value: &'a Value<'b>) -> Result<&'a DeTable<'b>,
         .ok_or_else(|| Fault::new(value.span(), format!("{key} must be a table: [{key}]")))
 }
 
-/// The known word that is spelt most like `word`, if it is near enough to have been meant.
+/// The known word with the most similar spelling, if it is similar enough.
 pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, near) = known.map(|known| (edits(word, known), known)).min()?;
     (distance <= near.chars().count().div_ceil(EDIT_SHARE)).then_some(near)
 }
 
-/// How many characters have to be inserted, removed or replaced to make `to` of `from` (Levenshtein).
+/// The number of characters to insert, remove or replace to change `from` to `to` (Levenshtein).
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_finds_what_was_meant_and_nothing_far_off() {
+    fn nearest_finds_similar_words_only() {
         let known = ["identity", "keyring", "commands"];
         assert_eq!(nearest("identiy", known.into_iter()), Some("identity"));
         assert_eq!(nearest("command", known.into_iter()), Some("commands"));

@@ -1,29 +1,29 @@
-//! Which databases are taken for the caller's own.
+//! The databases that are accepted as the caller's own.
 //!
-//! - *fail closed*: a first use that can't be noted in the keyring file is refused.
-//! - *no link*: a first use is believed of a path without symbolic links only. Anyone who can
-//!   replace a database could else
-//!   replace it by a link to one of their own, whose path the keyring file does not list.
-//! - *last*: a database is pinned on first use only after everything else about its superblock was checked.
+//! - *fail closed*: a first use that cannot be recorded in the keyring file is refused.
+//! - *no link*: a first use is accepted only for a path without symbolic links. Otherwise anyone
+//!   who can replace a database could replace it by a link to a forged one, whose path is not in
+//!   the keyring file.
+//! - *last*: a database is pinned on first use only after all other checks of its superblock.
 
 use std::path::{Path, PathBuf};
 
 use crate::{Config, KeyError, Keyring, Origin, OriginPolicy, Pin, Unlocked};
 
-/// What [`crate::unlock`] demands of a database that an identity opens. The default is an empty keyring, and databases
-/// of the holder's own.
+/// The requirements of [`crate::unlock`] for a database that an identity opens. The default is an
+/// empty keyring, and databases of own origin.
 #[derive(Clone, Debug, Default)]
 pub struct Trust {
     /// The keyring file.
     pub keyring: Keyring,
-    /// Which origins are admitted.
+    /// The accepted origins.
     pub policy: OriginPolicy,
-    /// The commitment that the caller expects: a database with this master key is admitted, no matter who made it.
+    /// The commitment that the caller expects: a database with this master key is accepted regardless of its origin.
     pub commitment: Option<[u8; 32]>,
     pub(crate) first_use: Option<FirstUse>,
 }
 
-/// Where a database is, and the keyring file that notes its first use.
+/// The path of a database, and the keyring file that records its first use.
 #[derive(Clone, Debug)]
 pub(crate) struct FirstUse {
     keyring: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct FirstUse {
 }
 
 impl From<Keyring> for Trust {
-    /// Databases of the holder's own, and those that this keyring lists.
+    /// Databases of own origin, and those that this keyring lists.
     fn from(keyring: Keyring) -> Self {
         Self {
             keyring,
@@ -42,10 +42,10 @@ impl From<Keyring> for Trust {
 }
 
 impl Trust {
-    /// That of a configuration, for the database at `path`; `policy` overrides the configuration's.
+    /// The trust of a configuration, for the database at `path`; `policy` overrides the configuration's.
     ///
     /// # Errors
-    /// As [`Config::load_keyring`].
+    /// Those of [`Config::load_keyring`].
     pub fn load(config: &Config, policy: Option<OriginPolicy>, path: Option<&Path>) -> Result<Self, KeyError> {
         let keyring_path = config.keyring_path();
         let first_use = path.zip(keyring_path).map(|(database, keyring)| FirstUse {
@@ -61,14 +61,14 @@ impl Trust {
         })
     }
 
-    /// Says that the path was reached through a symbolic link, for a caller that has only the path behind it.
+    /// Records that the path was reached through a symbolic link, for a caller that has only the resolved path.
     pub fn set_linked(&mut self) {
         if let Some(first_use) = &mut self.first_use {
             first_use.is_linked = true;
         }
     }
 
-    /// Whatever an identity opens, and no keyring file.
+    /// Accepts all databases that an identity opens, without a keyring file.
     #[must_use]
     pub fn any() -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Trust {
         }
     }
 
-    /// The same, without what the keyring file lists.
+    /// The same trust without the entries of the keyring file.
     #[must_use]
     pub fn unpinned(&self) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl Trust {
         }
     }
 
-    /// Whether a database would be admitted where only the holder's own and those that the keyring file lists are.
+    /// Whether a database would be accepted under the policy `own`, without pinning on first use.
     #[must_use]
     pub fn proves(&self, unlocked: &Unlocked) -> bool {
         let own = Self {
@@ -97,10 +97,10 @@ impl Trust {
         own.admit(unlocked).is_ok()
     }
 
-    /// Notes a new database at the path of one that was pinned on first use.
+    /// Records a new database at a path that was pinned on first use.
     ///
     /// # Errors
-    /// `NotPinned` if the keyring file can't be read or written.
+    /// `NotPinned` if the keyring file cannot be read or written.
     pub fn note_created(&self, unlocked: &Unlocked) -> Result<(), KeyError> {
         match &self.first_use {
             Some(first_use) => replace_path_pin(&first_use.keyring, &first_use.database, unlocked),
@@ -108,7 +108,7 @@ impl Trust {
         }
     }
 
-    /// Refuses a database whose origin is not admitted; pins one whose origin the identity can't tell, on first use.
+    /// Refuses a database whose origin is not accepted; pins on first use one whose origin is unknown.
     ///
     /// # Errors
     /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`.
@@ -119,11 +119,11 @@ impl Trust {
         match (self.policy, unlocked.origin) {
             (OriginPolicy::Any, _) | (OriginPolicy::Own, Origin::Own) => Ok(()),
             (OriginPolicy::Own, Origin::Foreign | Origin::Unknown) if is_known => Ok(()),
-            // Accepted by its path, since no identity that makes marks opens it.
+            // Accepted by its path, since it is opened by no identity that makes marks.
             (OriginPolicy::Own, Origin::Foreign) if self.is_pinned_by_path(unlocked) => Ok(()),
             (OriginPolicy::Own, Origin::Foreign) => Err(KeyError::ForeignOrigin { database_id }),
             (OriginPolicy::Own, Origin::Unknown) => match &self.first_use {
-                // A caller that expects a commitment has not forgotten it: another master key is no first use.
+                // If the caller expects a commitment, another master key is not a first use.
                 Some(first_use) => first_use.check(unlocked, self.commitment.is_none()),
                 // A backup has no path; but its database may have one.
                 None if self.keyring.knows(database_id, commitment) => Ok(()),
@@ -176,20 +176,20 @@ impl FirstUse {
     }
 }
 
-/// Pins a database by its path, whatever the keyring file listed there before.
+/// Pins a database by its path, replacing any entry of the path in the keyring file.
 ///
 /// # Errors
-/// `NotPinned` if the keyring file can't be read or written.
+/// `NotPinned` if the keyring file cannot be read or written.
 pub fn pin_path(keyring: &Path, database: &Path, unlocked: &Unlocked) -> Result<(), KeyError> {
     let (id, commitment) = (unlocked.superblock.database_id, unlocked.master.commitment());
     let pinned = Keyring::update(keyring, |pins| pins.pin_path(&absolute(database), id, commitment));
     pinned.map_err(not_pinned)
 }
 
-/// The same where the keyring file lists that path; elsewhere nothing is done.
+/// Pins a database by its path if the keyring file lists that path; otherwise does nothing.
 ///
 /// # Errors
-/// As [`pin_path`].
+/// Those of [`pin_path`].
 pub fn replace_path_pin(keyring: &Path, database: &Path, unlocked: &Unlocked) -> Result<(), KeyError> {
     let listed = Keyring::load_if_there(keyring).map_err(not_pinned)?;
     if listed.lists_path(&absolute(database)) {
@@ -198,7 +198,7 @@ pub fn replace_path_pin(keyring: &Path, database: &Path, unlocked: &Unlocked) ->
     Ok(())
 }
 
-/// By which a database is pinned: its path without links, if the file is there.
+/// The path by which a database is pinned: absolute and without links, if the file exists.
 #[must_use]
 pub fn absolute(path: &Path) -> PathBuf {
     let without_links = path.canonicalize();
@@ -211,7 +211,7 @@ pub fn absolute(path: &Path) -> PathBuf {
         .unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether a path leads through a symbolic link, in its last part or before.
+/// Whether any component of a path is a symbolic link.
 #[must_use]
 pub fn passes_link(path: &Path) -> bool {
     let is_link = |part: &Path| part.symlink_metadata().is_ok_and(|there| there.is_symlink());

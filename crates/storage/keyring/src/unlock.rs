@@ -1,12 +1,10 @@
-//! From the bytes of a superblock and some identities to its keys.
+//! Unlocks the keys of a superblock with identities.
 //!
-//! - mac-before-use: nothing but a slot is used before the MAC is checked, and a slot only to try
-//!   it (FORMAT 3.5).
-//! - bad-mac-ends: a slot that opens to a master key under which the MAC is wrong ends it: no other
-//!   slot is tried, for the file is someone's work (FORMAT 3.6).
-//! - bounded-time: a hostile file costs its reader a bounded time: slots that cost little are tried
-//!   first, passphrases have a limit together, and a service that was too slow once is not asked
-//!   again.
+//! - mac-before-use: before the MAC is checked only slots are used, and only to try them (FORMAT 3.5).
+//! - bad-mac-ends: if a slot yields a master key under which the MAC is wrong, unlocking fails: no
+//!   other slot is tried, since the file was forged (FORMAT 3.6).
+//! - bounded-time: a hostile file costs its reader a bounded time: slots with a low cost are tried
+//!   first, passphrases have a total limit, and a service that timed out once is not called again.
 
 use selenite_cipher::{MasterKey, Secret};
 use selenite_format::{FormatError, Slot, State, Superblock};
@@ -17,13 +15,14 @@ use crate::provider::{Effort, Identity};
 use crate::unlocked::tampered;
 use crate::{Cache, KeyError, Pin, Trust, Unlocked, origin};
 
-/// Unlocks a database by the bytes of the superblock that counts (`selenite_format::choose`).
+/// Unlocks a database from the bytes of its chosen superblock (`selenite_format::choose`).
 ///
-/// Before any key is used: `NotEncrypted`, `Damaged`, `UnsupportedVersion`, `Tampered` (a rule of the format is
-/// broken), `NoKey` (no identity was given). While trying: `KeyServiceAway` if a key service was away and nothing else
-/// opened the file, else `KeyRefused` if a slot asked for too much, else `WrongKey`. With a key: `Tampered` (the MAC is
-/// wrong), `DatabaseReplaced` or `NotListed` (the keyring file says so), `Retired`; and, at last, `ForeignOrigin`,
-/// `OriginUnknown`, `PathReplaced` or `NotPinned` (it is not admitted by `trust`).
+/// Before any key is used: `NotEncrypted`, `Damaged`, `UnsupportedVersion`, `Tampered` (a rule of
+/// the format is broken), `NoKey` (no identity was given). While trying: `KeyServiceAway` if a key
+/// service failed and no other identity opened the file, else `KeyRefused` if a slot requested too
+/// much, else `WrongKey`. With a key: `Tampered` (the MAC is wrong), `DatabaseReplaced` or
+/// `NotListed` (by the keyring file), `Retired`; and finally `ForeignOrigin`, `OriginUnknown`,
+/// `PathReplaced` or `NotPinned` (not accepted by `trust`).
 pub fn unlock(
     bytes: &[u8],
     identities: &[Box<dyn Identity>],
@@ -68,7 +67,7 @@ pub fn unlock(
     Ok(unlocked)
 }
 
-/// A slot that opened.
+/// An opened slot.
 struct Opened<'a> {
     slot: &'a Slot,
     identity: &'a dyn Identity,
@@ -76,14 +75,14 @@ struct Opened<'a> {
     was_cached: bool,
 }
 
-/// A slot that an identity might open.
+/// A slot that an identity may be able to open.
 struct Candidate<'a> {
     slot: &'a Slot,
     identity: &'a dyn Identity,
     effort: Effort,
 }
 
-/// What came of the slots that did not open.
+/// The failures of the slots that did not open.
 #[derive(Default)]
 struct Failures {
     away: Option<KeyError>,
@@ -169,7 +168,7 @@ fn open<'a>(
     Err(failures.verdict())
 }
 
-/// The slots to try, and by whom: in the order of effort, those that name the identity first.
+/// The slots to try with the identities: by effort, slots with the identity's identifier first.
 fn candidates<'a>(slots: &'a [Slot], identities: &'a [Box<dyn Identity>]) -> Vec<Candidate<'a>> {
     let pairs = identities
         .iter()
@@ -210,7 +209,7 @@ fn is_timeout(error: &KeyError) -> bool {
     )
 }
 
-/// The first bytes of the magic (FORMAT 3.1); no SQLite database begins so.
+/// The first bytes of the magic (FORMAT 3.1); no SQLite database begins with them.
 const MAGIC_START: &[u8] = b"Selenite\r\n\x1a\n";
 
 #[cfg(test)]

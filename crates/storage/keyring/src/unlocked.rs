@@ -1,4 +1,4 @@
-//! A database's superblock and master key, in hand.
+//! An unlocked database: its superblock and master key.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use selenite_format::{EpochRecord, State, Superblock};
 
 use crate::{KeyError, Origin, Pin};
 
-/// A superblock whose MAC was checked, or that was made here, and the master key that belongs to it.
+/// A superblock that is authenticated, or that was made here, with its master key.
 ///
-/// The superblock may be changed; what [`Unlocked::encode`] gives is the new one under a new MAC. Generation, order of
-/// writes and locks are the caller's to keep (FORMAT 3.7).
+/// The superblock may be changed; [`Unlocked::encode`] returns the new one with a new MAC. The
+/// caller is responsible for generation, order of writes and locks (FORMAT 3.7).
 pub struct Unlocked {
     /// The superblock.
     pub superblock: Superblock,
-    /// Its master key.
+    /// The master key of the superblock.
     pub master: MasterKey,
     /// The slot that was opened; of a new database or after a change, one of its slots.
     pub slot: SlotId,
-    /// What the keyring file said: `Pinned` or `Unknown`.
+    /// The entry in the keyring file: `Pinned` or `Unknown`.
     pub pin: Pin,
-    /// Where it comes from. Of a new database, `Own`; a change leaves it as it was.
+    /// The origin of the database. `Own` for a new database; a change does not affect it.
     pub origin: Origin,
 }
 
 impl Unlocked {
     /// The data keys of all epochs, in the superblock's order.
     ///
-    /// `Tampered` if one does not unwrap: the MAC was right, so the writer of this had the master key.
+    /// `Tampered` if one does not unwrap: the MAC was valid, so its writer had the master key.
     pub fn data_keys(&self) -> Result<Vec<DataKey>, KeyError> {
         let id = self.superblock.database_id;
         self.superblock
@@ -51,7 +51,7 @@ impl Unlocked {
             .map_err(KeyError::Unencodable)
     }
 
-    /// The same again. Made by name, for it copies a key.
+    /// A copy. There is no `Clone`, since it copies a key.
     pub fn duplicate(&self) -> Self {
         Self {
             superblock: self.superblock.clone(),
@@ -62,7 +62,7 @@ impl Unlocked {
         }
     }
 
-    /// The same under another generation.
+    /// A copy with another generation.
     #[must_use]
     pub fn with_generation(&self, generation: u64) -> Self {
         let mut next = self.duplicate();
@@ -70,7 +70,7 @@ impl Unlocked {
         next
     }
 
-    /// Says whether pages exist (FORMAT 3.9).
+    /// Sets whether pages exist (FORMAT 3.9).
     pub fn set_pages_exist(&mut self, pages_exist: bool) {
         self.superblock.pages_exist = pages_exist;
     }
@@ -81,7 +81,7 @@ impl Unlocked {
         self.superblock.cursor = if state.has_cursor() { cursor } else { 0 };
     }
 
-    /// Marks the file as replaced by another of the same name (FORMAT 3.10). This takes a right away (FORMAT 3.7).
+    /// Marks the file as replaced by another of the same name (FORMAT 3.10). This revokes access (FORMAT 3.7).
     pub fn retire(&mut self) {
         self.set_state(State::Retired, 0);
     }
@@ -99,7 +99,7 @@ impl Unlocked {
     }
 }
 
-/// Without keys.
+/// Omits the keys.
 impl fmt::Debug for Unlocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Unlocked")

@@ -1,15 +1,15 @@
-//! Pages side by side, as they are compressed: `count (4)`, then the numbers (4 each), the marks (8 each) and the
-//! pages.
+//! A block of pages before compression: `count (4)`, then the numbers (4 each), the marks (8 each)
+//! and the pages.
 
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;
 
 use super::error::ArchiveError;
 
-/// Bytes of a block before it is compressed, at most.
+/// The maximum size of a block before compression, in bytes.
 pub const BLOCK_SIZE_MAX: usize = 1 << 20;
 
-/// How many pages of this size fit into a block.
+/// The maximum number of pages of this size in a block.
 #[must_use]
 pub fn page_count_max(page_size: PageSize) -> usize {
     (BLOCK_SIZE_MAX - COUNT_SIZE) / (NUMBER_SIZE + MARK_SIZE + page_size.bytes())
@@ -18,15 +18,15 @@ pub fn page_count_max(page_size: PageSize) -> usize {
 /// A page in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedPage<'a> {
-    /// Its number, from 1.
+    /// The number of the page, from 1.
     pub page_no: u32,
-    /// What tells this image of it from every other.
+    /// The mark, which identifies this image of the page.
     pub mark: Mark,
-    /// Its bytes as SQLite has them.
+    /// The bytes of the page as SQLite has them.
     pub bytes: &'a [u8],
 }
 
-/// The bytes of a block.
+/// A parsed block.
 pub struct Block<'a> {
     bytes: &'a [u8],
     count: usize,
@@ -34,10 +34,10 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Writes pages, [`page_count_max`] at most, behind one another into `out`, which is emptied before.
+    /// Writes up to [`page_count_max`] pages into `out`, which is cleared first.
     ///
     /// # Panics
-    /// If a page has another size, or there are more.
+    /// If a page has another size, or there are too many.
     pub fn encode(page_size: PageSize, pages: &[PackedPage<'_>], out: &mut Vec<u8>) {
         assert!(pages.len() <= page_count_max(page_size), "too many pages for one block");
         let count = u32::try_from(pages.len()).expect("there are a thousand at most");
@@ -55,7 +55,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Takes a block apart.
+    /// Parses a block.
     ///
     /// # Errors
     /// [`ArchiveError::Malformed`].
@@ -84,7 +84,7 @@ impl<'a> Block<'a> {
         Ok(block)
     }
 
-    /// Its pages, by ascending number.
+    /// The pages, by ascending number.
     pub fn pages(&self) -> impl Iterator<Item = PackedPage<'a>> + '_ {
         let (numbers, rest) = self.bytes.split_at(self.count * NUMBER_SIZE);
         let (marks, pages) = rest.split_at(self.count * MARK_SIZE);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_back_in_their_order() {
+    fn pages_are_parsed_in_order() {
         let page = vec![7; 1024];
         let pages = [3, 4, 900].map(|page_no| PackedPage {
             page_no,
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_ascend_and_counts_that_lie_are_refused() {
+    fn parse_refuses_unordered_numbers_and_wrong_counts() {
         let page = vec![0; 1024];
         for numbers in [[2, 2], [2, 1], [0, 1]] {
             let pages = numbers.map(|page_no| PackedPage {

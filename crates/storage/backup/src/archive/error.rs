@@ -1,4 +1,4 @@
-//! What can be wrong with an archive.
+//! The errors of an archive's bytes.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ArchiveError {
-    /// These bytes are no part of an archive, or of a later version.
+    /// These bytes are not a part of an archive, or are of a later version.
     NotAPart,
     /// A part of another archive, of another kind or number.
     OtherPart,
-    /// It does not open: altered, cut off, or put together of several.
+    /// It cannot be opened: it was altered, truncated, or combined from several parts.
     Unauthentic,
-    /// It opened, and was not sealed by who had the database's master key: a recipient of the
-    /// archive could have made it.
+    /// It opened, but was not sealed with the database's master key: a recipient of the archive
+    /// could have made it.
     NotOfDatabase,
-    /// It opened, and breaks a rule of FORMAT 12. No one who writes this format made it.
+    /// It opened, but breaks a rule of FORMAT 12. No valid writer of this format made it.
     Malformed {
         /// The rule.
         what: &'static str,

@@ -1,11 +1,11 @@
-//! Which pages a part holds, without the pages: `count (4)`, then the numbers (4 each) and the marks (8 each).
+//! The list of the pages in a part: `count (4)`, then the numbers (4 each) and the marks (8 each).
 
 use selenite_format::anchor::Mark;
 
 use super::block::BLOCK_SIZE_MAX;
 use super::error::ArchiveError;
 
-/// How many pages one block of an index tells of.
+/// The maximum number of pages in one block of an index.
 #[must_use]
 pub const fn index_count_max() -> usize {
     (BLOCK_SIZE_MAX - COUNT_SIZE) / (NUMBER_SIZE + MARK_SIZE)
@@ -18,10 +18,10 @@ pub struct IndexBlock<'a> {
 }
 
 impl<'a> IndexBlock<'a> {
-    /// Writes numbers and marks, [`index_count_max`] at most, into `out`, which is emptied before.
+    /// Writes up to [`index_count_max`] numbers and marks into `out`, which is cleared first.
     ///
     /// # Panics
-    /// If there are more, or none.
+    /// If there are too many, or none.
     pub fn encode(pages: &[(u32, Mark)], out: &mut Vec<u8>) {
         assert!((1..=index_count_max()).contains(&pages.len()));
         out.clear();
@@ -34,7 +34,7 @@ impl<'a> IndexBlock<'a> {
         out.extend(pages.iter().flat_map(|(_, mark)| mark.0));
     }
 
-    /// Takes a block apart.
+    /// Parses a block.
     ///
     /// # Errors
     /// [`ArchiveError::Malformed`].
@@ -54,7 +54,7 @@ impl<'a> IndexBlock<'a> {
         is_numbered.then_some(block).ok_or(malformed)
     }
 
-    /// The pages, in the order in which the part has them: a later one of the same number counts.
+    /// The pages in the order of the part. Of entries with the same number the later one counts.
     pub fn pages(&self) -> impl Iterator<Item = (u32, Mark)> + '_ {
         let numbers = self.numbers.iter().map(|number| u32::from_be_bytes(*number));
         numbers.zip(self.marks.iter().map(|mark| Mark(*mark)))
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_come_back_and_cut_or_without_a_number_they_are_refused() {
+    fn parse_reads_pages_and_refuses_truncation_and_page_0() {
         let pages = [(3, Mark([3; 8])), (1, Mark([1; 8])), (3, Mark([4; 8]))];
         let mut bytes = Vec::new();
         IndexBlock::encode(&pages, &mut bytes);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_is_a_block() {
+    fn the_largest_index_fits_into_a_block() {
         let mut bytes = Vec::new();
         IndexBlock::encode(&vec![(1, Mark::default()); index_count_max()], &mut bytes);
         assert!(bytes.len() <= BLOCK_SIZE_MAX);

@@ -1,36 +1,35 @@
-//! Compresses blocks, one zstd frame each.
+//! Compresses blocks to one zstd frame each.
 
 use super::block::BLOCK_SIZE_MAX;
 use super::error::ArchiveError;
 
-/// How hard to try, as zstd counts it.
+/// The compression level of zstd.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CompressionLevel {
-    /// What comes in goes out, in a frame: for databases whose rows come from strangers who can see the lengths of
-    /// backups.
+    /// No compression: for databases with rows from untrusted users who can see the sizes of backups.
     None,
     /// From 1 to 19.
     Zstd(i32),
 }
 
 impl Default for CompressionLevel {
-    /// zstd's own.
+    /// The default level of zstd.
     fn default() -> Self {
         Self::Zstd(3)
     }
 }
 
-/// Compresses blocks one after the other. One for each thread.
+/// Compresses blocks one after the other. Each thread needs its own.
 pub struct Packer {
     level: CompressionLevel,
     compressor: zstd::bulk::Compressor<'static>,
 }
 
 impl Packer {
-    /// Takes the memory that it needs: about 1 MiB at level 3.
+    /// Allocates the memory for compression: about 1 MiB at level 3.
     ///
     /// # Errors
-    /// [`ArchiveError::Malformed`] for a level that zstd does not have.
+    /// [`ArchiveError::Malformed`] for a level that zstd does not support.
     pub fn new(level: CompressionLevel) -> Result<Self, ArchiveError> {
         let number = match level {
             CompressionLevel::None => 1,
@@ -43,11 +42,11 @@ impl Packer {
         })
     }
 
-    /// Packs a block of [`BLOCK_SIZE_MAX`] bytes at most into `out`, which is emptied before: `method (1)`, then its
-    /// bytes.
+    /// Packs a block of up to [`BLOCK_SIZE_MAX`] bytes into `out`, which is cleared first: `method
+    /// (1)`, then the stored or compressed bytes.
     ///
     /// # Panics
-    /// If the block is larger.
+    /// If the block is too large.
     pub fn pack(&mut self, block: &[u8], out: &mut Vec<u8>) {
         assert!(block.len() <= BLOCK_SIZE_MAX);
         out.clear();
@@ -67,14 +66,14 @@ impl Packer {
     }
 }
 
-/// How a block lies in a part.
+/// How a block is stored in a part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// As it is: where compressing is not wanted, or would make it longer.
+    /// Uncompressed: if compression is off, or would increase the size.
     Stored = 0,
     /// One zstd frame (RFC 8878).
     Zstd = 1,
 }
 
-/// Bytes of a packed block, at most.
+/// The maximum size of a packed block, in bytes.
 pub(crate) const PACKED_SIZE_MAX: usize = BLOCK_SIZE_MAX + 1;

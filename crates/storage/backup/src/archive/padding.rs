@@ -1,8 +1,9 @@
-//! How long something is made, so that its length says little.
+//! Padding, which hides exact sizes.
 
-/// `size` rounded up so that only its leading seven bits say something: at most 1.6 % more, and never below
-/// `SIZE_MIN` bytes. What an attacker who sees lengths learns of compressed bytes is that much less
-/// (Nikitin, Barman, Lueks, Underwood, Hubaux, Ford: Reducing Metadata Leakage from Encrypted Files, 2019, section 4).
+/// `size` rounded up so that only its leading seven bits carry information: at most 1.6 % more, and
+/// never below `SIZE_MIN` bytes. This reduces the information about compressed data that an
+/// attacker gets from sizes (Nikitin, Barman, Lueks, Underwood, Hubaux, Ford: Reducing Metadata
+/// Leakage from Encrypted Files, 2019, section 4).
 #[must_use]
 pub fn padded(size: usize) -> usize {
     let size = size.max(SIZE_MIN);
@@ -18,7 +19,7 @@ mod tests {
     use super::padded;
 
     #[test]
-    fn few_lengths_are_seen_and_little_is_added() {
+    fn padding_leaves_few_sizes_and_adds_little() {
         assert_eq!((padded(0), padded(4096), padded(4097)), (4096, 4096, 4160));
         for size in (4096..3_000_000).step_by(977) {
             let long = padded(size);

@@ -1,4 +1,4 @@
-//! A part: packed blocks behind their sizes, then zeros, sealed in pieces.
+//! A part: packed blocks, each preceded by its size, then zeros, sealed in pieces.
 //!
 //! | offset | size | |
 //! |---|---|---|
@@ -8,9 +8,9 @@
 //! | 20 | 4 | number |
 //! | 24 | 16 | archive id |
 //! | 40 | 16 | salt: 128 random bits |
-//! | 56 | | pieces of 1 MiB, the last shorter, each with its tag of 16 bytes behind it |
+//! | 56 | | pieces of 1 MiB, the last shorter, each followed by its tag of 16 bytes |
 //!
-//! The header has no tag of its own: with another header no piece opens.
+//! The header has no tag of its own: with an altered header no piece opens.
 
 use selenite_cipher::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKind, macs_are_equal};
 use zeroize::Zeroize;
@@ -19,34 +19,34 @@ use super::error::ArchiveError;
 use super::packer::PACKED_SIZE_MAX;
 use super::padding::padded;
 
-/// Bytes before the first piece.
+/// The offset of the first piece.
 pub const PART_HEADER_SIZE: usize = 56;
-/// Bytes that are sealed at once.
+/// The size of a piece in bytes, before sealing.
 pub const PIECE_SIZE: usize = 1 << 20;
-/// Bytes of blocks and their sizes in one part, at most.
+/// The maximum size of blocks and their sizes in one part, in bytes.
 pub const CONTENT_SIZE_MAX: usize = 16 * PIECE_SIZE;
-/// Bytes of a part with all of its pieces.
+/// The maximum size of a part, with all pieces.
 pub const PART_SIZE_MAX: usize = PART_HEADER_SIZE + CONTENT_SIZE_MAX / PIECE_SIZE * (PIECE_SIZE + PIECE_TAG_SIZE);
-/// Bytes of an object of the log, which is a part, at most.
+/// The maximum size of an object of the log, which is a part.
 pub const LOG_OBJECT_SIZE_MAX: usize = 17 << 20;
-/// Blocks in one part, at most: what one part unpacks to, and how long its index is, has a limit.
+/// The maximum number of blocks in a part: it limits the unpacked size of a part and the size of its index.
 pub const BLOCK_COUNT_MAX: usize = 512;
 
-/// Which part of which archive.
+/// Identifies a part of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PartHeader {
-    /// What is in it.
+    /// The kind of content.
     pub kind: PartKind,
-    /// Its number, from 0.
+    /// The number, from 0.
     pub number: u32,
-    /// The archive.
+    /// The id of the archive.
     pub archive_id: ArchiveId,
-    /// Random.
+    /// Random, or an origin MAC.
     pub salt: [u8; 16],
 }
 
 impl PartHeader {
-    /// Its bytes.
+    /// Encodes the header.
     #[must_use]
     pub fn encode(&self) -> [u8; PART_HEADER_SIZE] {
         let mut bytes = [0; PART_HEADER_SIZE];
@@ -58,7 +58,7 @@ impl PartHeader {
         bytes
     }
 
-    /// The salt that the origin key gives to a part of this content (FORMAT 12.4); nothing without that key.
+    /// The salt that the origin key derives for a part with this content (FORMAT 12.4); `None` without that key.
     fn origin_salt(&self, key: &ArchiveKey, part_salt: &[u8; 16], content: &[u8]) -> Option<[u8; 16]> {
         let bound = match self.kind {
             PartKind::Index => part_salt.as_slice(),
@@ -68,13 +68,13 @@ impl PartHeader {
         mac.first_chunk().copied()
     }
 
-    /// Whether its salt is that one, compared in constant time; nothing without the origin key.
+    /// Whether the salt is that one, compared in constant time; `None` without the origin key.
     fn is_own(&self, key: &ArchiveKey, part_salt: &[u8; 16], content: &[u8]) -> Option<bool> {
         let salt = self.origin_salt(key, part_salt, content)?;
         Some(macs_are_equal(&salt, &self.salt))
     }
 
-    /// Takes it from the beginning of a part.
+    /// Parses the header at the start of a part.
     ///
     /// # Errors
     /// [`ArchiveError::NotAPart`].
@@ -100,16 +100,16 @@ impl PartHeader {
     }
 }
 
-/// Gathers packed blocks, and seals them in the memory in which they are.
+/// Collects packed blocks, and seals them in place.
 #[derive(Default)]
 pub struct PartWriter {
-    /// Room for a header, then blocks.
+    /// Space for a header, then blocks.
     part: Vec<u8>,
     block_count: usize,
 }
 
 impl PartWriter {
-    /// How long a packed block may be that is taken in; 0 where none is.
+    /// The maximum size of a packed block that still fits; 0 if the part is full.
     #[must_use]
     pub fn room(&self) -> usize {
         if self.block_count == BLOCK_COUNT_MAX {
@@ -118,10 +118,10 @@ impl PartWriter {
         (CONTENT_SIZE_MAX - self.content_size()).saturating_sub(SIZE_SIZE)
     }
 
-    /// Takes a packed block in; `false` if it has no room for it, and is to be sealed first.
+    /// Appends a packed block; `false` if it does not fit and the part must be sealed first.
     ///
     /// # Panics
-    /// If it is larger than any that [`super::Packer`] makes.
+    /// If the block is larger than any from [`super::Packer`].
     #[must_use]
     pub fn push(&mut self, packed: &[u8]) -> bool {
         assert!((1..=PACKED_SIZE_MAX).contains(&packed.len()));
@@ -129,7 +129,7 @@ impl PartWriter {
             return false;
         }
         if self.part.capacity() == 0 {
-            // At once: growing would leave copies behind.
+            // Reserved in one step: a buffer that grows leaves copies behind.
             self.part.reserve_exact(RESERVED_SIZE);
             self.part.resize(PART_HEADER_SIZE, 0);
         }
@@ -140,7 +140,7 @@ impl PartWriter {
         true
     }
 
-    /// Whether nothing was taken in.
+    /// Whether there are no blocks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.block_count == 0
@@ -150,11 +150,12 @@ impl PartWriter {
         self.part.len().saturating_sub(PART_HEADER_SIZE)
     }
 
-    /// Seals what was taken in, as long as all parts are, or, if it is the last or has as many
-    /// blocks as there may be, hardly longer than it is. It is empty then.
+    /// Seals the blocks and clears the writer. The part is padded to the common size, or, if it is
+    /// the last one or has the maximum number of blocks, only to the next padded size.
     ///
-    /// `salt` is random; that of an index is its part's. With the origin key the salt in the header is the origin MAC
-    /// (FORMAT 12.4), of which an index's covers `salt`, too: [`PartHeader::parse`] tells it.
+    /// `salt` is random; for an index it is the salt of its part. With the origin key the salt in
+    /// the header is the origin MAC (FORMAT 12.4), which for an index also covers `salt`:
+    /// [`PartHeader::parse`] returns it.
     pub fn seal(
         &mut self,
         key: &ArchiveKey,
@@ -181,7 +182,8 @@ impl PartWriter {
         header.salt = header.origin_salt(key, &salt, content).unwrap_or(salt);
         let part_key = key.part_key(kind, number, &header.salt);
         part[..PART_HEADER_SIZE].copy_from_slice(&header.encode());
-        // The last first: each moves behind the tags that will stand before it, over what has moved already.
+        // The last piece first: each piece moves to make room for the tags before it, over pieces
+        // that have moved already.
         for index in (0..count).rev() {
             let from = PART_HEADER_SIZE + index * PIECE_SIZE;
             let piece_size = PIECE_SIZE.min(size - index * PIECE_SIZE);
@@ -196,7 +198,7 @@ impl PartWriter {
     }
 }
 
-/// Whether a sealed part may have so many bytes: what a length alone says of one.
+/// Whether a sealed part can have this size.
 #[must_use]
 pub fn is_part_size(size: u64) -> bool {
     let sealed = usize::try_from(size)
@@ -210,12 +212,12 @@ pub fn is_part_size(size: u64) -> bool {
 
 impl Drop for PartWriter {
     fn drop(&mut self) {
-        // What was never written to needs no wiping, and takes no memory until someone does.
+        // Memory that was never written needs no wiping, and is not allocated by the system until it is written.
         self.part.as_mut_slice().zeroize();
     }
 }
 
-/// A part that was opened: packed blocks.
+/// An opened part with packed blocks.
 #[derive(Debug)]
 pub struct OpenPart {
     header: PartHeader,
@@ -223,16 +225,15 @@ pub struct OpenPart {
 }
 
 impl OpenPart {
-    /// Opens a part that is no index, all of it, in the memory in which it is. With the origin key its salt must be the
-    /// origin MAC.
+    /// Opens a whole part, other than an index, in place. With the origin key its salt must be the origin MAC.
     ///
     /// # Errors
-    /// [`ArchiveError`]: the part must not be used then.
+    /// [`ArchiveError`]: the part must not be used.
     pub fn open(key: &ArchiveKey, place: (PartKind, u32), part: Vec<u8>) -> Result<Self, ArchiveError> {
         Self::open_own(key, place, &[0; 16], part)
     }
 
-    /// Opens the index of a part that has this salt.
+    /// Opens the index of a part that has the salt `part_salt`.
     ///
     /// # Errors
     /// As [`OpenPart::open`].
@@ -245,17 +246,17 @@ impl OpenPart {
         Self::open_own(key, (PartKind::Index, number), part_salt, part)
     }
 
-    /// Opens a part whatever its salt is: whose it is, [`OpenPart::is_own`] tells.
+    /// Opens a part with any salt; [`OpenPart::is_own`] returns whether its origin is proved.
     ///
     /// # Errors
-    /// As [`OpenPart::open`], but for [`ArchiveError::NotOfDatabase`].
+    /// As [`OpenPart::open`], except [`ArchiveError::NotOfDatabase`].
     pub fn open_any(key: &ArchiveKey, place: (PartKind, u32), part: Vec<u8>) -> Result<Self, ArchiveError> {
         let opened = Self::unseal(key, place, part)?;
         opened.check()?;
         Ok(opened)
     }
 
-    /// Whether it is no index, and the origin key has made its salt.
+    /// Whether this is not an index, and its salt was made with the origin key.
     #[must_use]
     pub fn is_own(&self, key: &ArchiveKey) -> bool {
         self.header.is_own(key, &[0; 16], &self.content) == Some(true)
@@ -268,7 +269,7 @@ impl OpenPart {
         part: Vec<u8>,
     ) -> Result<Self, ArchiveError> {
         let opened = Self::unseal(key, place, part)?;
-        // Before anything of it is looked at.
+        // Checked before the content is used.
         if opened.header.is_own(key, part_salt, &opened.content) == Some(false) {
             return Err(ArchiveError::NotOfDatabase);
         }
@@ -306,13 +307,13 @@ impl OpenPart {
         Ok(Self { header, content: part })
     }
 
-    /// The random bits under which it was sealed.
+    /// The salt under which the part was sealed.
     #[must_use]
     pub fn salt(&self) -> [u8; 16] {
         self.header.salt
     }
 
-    /// The packed blocks, in their order.
+    /// The packed blocks, in order.
     pub fn blocks(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = self.content.as_slice();
         std::iter::from_fn(move || {
@@ -322,7 +323,7 @@ impl OpenPart {
         })
     }
 
-    /// Whether it holds blocks, and then zeros to its end.
+    /// Checks that the content is blocks, then zeros up to its end.
     fn check(&self) -> Result<(), ArchiveError> {
         let mut rest = self.content.as_slice();
         let mut block_count = 0;
@@ -346,10 +347,10 @@ impl Drop for OpenPart {
     }
 }
 
-/// A block, and what is behind it.
+/// A block and the remaining bytes.
 type Split<'a> = (&'a [u8], &'a [u8]);
 
-/// The first block, and what is behind it; nothing where only zeros may follow.
+/// The first block and the remaining bytes; `None` if only zeros may follow.
 fn next(content: &[u8]) -> Result<Option<Split<'_>>, ArchiveError> {
     let Some((size, rest)) = content.split_first_chunk::<SIZE_SIZE>() else {
         return Ok(None);
@@ -367,11 +368,11 @@ fn next(content: &[u8]) -> Result<Option<Split<'_>>, ArchiveError> {
 
 const MAGIC: &[u8; 16] = b"selenite part 1\n";
 const SIZE_SIZE: usize = 4;
-/// Where the salt stands in a header: all before it is covered by the origin MAC.
+/// The offset of the salt in a header: the origin MAC covers all bytes before it.
 const SALT_OFFSET: usize = 40;
-/// What a part takes of the address space: more than any has, since glibc keeps memory of up to 32
-/// MiB that is given back (M_MMAP_THRESHOLD, mallopt(3)), and hands larger pieces to the system at
-/// once. What is never written to takes no memory.
+/// The address space reserved for a part. It is larger than any part, since glibc retains freed
+/// memory of up to 32 MiB (M_MMAP_THRESHOLD, mallopt(3)), and returns larger blocks to the system
+/// immediately. Memory that is never written is not allocated.
 const RESERVED_SIZE: usize = 33 << 20;
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
-//! Unpacks what [`super::Packer`] packed.
+//! Unpacks blocks from [`super::Packer`].
 
 use super::block::BLOCK_SIZE_MAX;
 use super::error::ArchiveError;
 use super::packer::Method;
 
-/// Unpacks blocks one after the other. One for each thread.
+/// Unpacks blocks one after the other. Each thread needs its own.
 pub struct Unpacker(zstd::bulk::Decompressor<'static>);
 
 impl Unpacker {
-    /// Takes the memory that it needs.
+    /// Allocates the memory for decompression.
     ///
     /// # Errors
-    /// [`ArchiveError::Malformed`] if zstd has none.
+    /// [`ArchiveError::Malformed`] if zstd cannot allocate it.
     pub fn new() -> Result<Self, ArchiveError> {
         let made = zstd::bulk::Decompressor::new();
         Ok(Self(made.map_err(|_| ArchiveError::Malformed { what: "zstd" })?))
     }
 
-    /// Unpacks a block into `out`, which is emptied before, and gets [`BLOCK_SIZE_MAX`] bytes at most, whatever the
-    /// frame says.
+    /// Unpacks a block into `out`, which is cleared first. The output has at most
+    /// [`BLOCK_SIZE_MAX`] bytes, whatever size the frame states.
     ///
     /// # Errors
     /// [`ArchiveError::Malformed`].
@@ -36,8 +36,8 @@ impl Unpacker {
         if method != Method::Zstd as u8 {
             return Err(malformed("compression method"));
         }
-        // zstd itself would unpack several, one behind the other, skip what says that it is to be skipped, and take
-        // nothing for a frame.
+        // zstd itself would unpack several consecutive frames, skip skippable frames, and accept an
+        // empty input as a frame.
         let is_one = bytes.starts_with(FRAME_MAGIC)
             && zstd::zstd_safe::find_frame_compressed_size(bytes).is_ok_and(|size| size == bytes.len());
         if !is_one {
@@ -59,7 +59,7 @@ mod tests {
     use crate::archive::{CompressionLevel, Packer};
 
     #[test]
-    fn what_is_packed_comes_back_and_is_never_longer() {
+    fn packing_round_trips_and_never_grows() {
         let text = b"to be or not to be ".repeat(5000);
         let mut state = 1_u32;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
@@ -86,7 +86,7 @@ mod tests {
         }
     }
 
-    /// Four kilobytes that unpack to gigabytes are four kilobytes of nothing.
+    /// Four kilobytes that would unpack to gigabytes.
     #[test]
     fn a_frame_that_unpacks_to_more_than_a_block_is_refused() {
         let bomb = zstd::bulk::compress(&vec![0; BLOCK_SIZE_MAX + 1], 3).unwrap();

@@ -9,11 +9,11 @@ use crate::archive::ArchiveError;
 use crate::destination::{Object, Traffic};
 use crate::log_reader::{LogChain, LogPlan};
 
-/// Objects in memory; puts fail as it is told.
+/// A destination in memory whose writes can be made to fail.
 #[derive(Default)]
 struct Memory {
     objects: Mutex<BTreeMap<String, Vec<u8>>>,
-    /// The next put: written all the same, or not.
+    /// Makes the next put fail, after writing (`true`) or without writing.
     fails: Mutex<Option<bool>>,
 }
 
@@ -90,7 +90,7 @@ fn page_size() -> PageSize {
     PageSize::try_from(1024).unwrap()
 }
 
-/// Noise: it takes as much room packed.
+/// Incompressible bytes.
 fn noise(seed: u32) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2_654_435_761) | 1;
     let next = || {
@@ -102,7 +102,7 @@ fn noise(seed: u32) -> Vec<u8> {
     std::iter::repeat_with(next).take(1024).collect()
 }
 
-/// A turn to `frames`, of pages 1 to `count`.
+/// Writes a turn up to `frames`, with pages 1 to `count`.
 fn turn(writer: &mut LogWriter, frames: u32, made: u64, count: u32) -> Result<(), BackupError> {
     let mut turn = writer.turn(end(frames), (page_size(), count), made)?;
     for page_no in 1..=count {
@@ -125,12 +125,12 @@ fn object(byte: u8, number: u32) -> String {
 }
 
 #[test]
-fn pages_come_back_turn_by_turn_up_to_a_moment() {
+fn pages_are_restored_turn_by_turn_up_to_a_time() {
     let memory = Arc::new(Memory::default());
     let mut log = writer(&memory, 1);
     turn(&mut log, 3, 1000, 2).unwrap();
     turn(&mut log, 9, 2000, 5).unwrap();
-    // A clock that was set back.
+    // With a clock that was set back.
     turn(&mut log, 12, 1500, 4).unwrap();
     assert_eq!((log.count(), log.end()), (3, end(12)));
     let of = |until| {
@@ -159,7 +159,7 @@ fn pages_come_back_turn_by_turn_up_to_a_moment() {
 }
 
 #[test]
-fn a_turn_of_several_objects_counts_with_the_last_of_them_alone() {
+fn a_turn_of_several_objects_is_valid_with_its_last_object_only() {
     let memory = Arc::new(Memory::default());
     let mut log = writer(&memory, 1);
     turn(&mut log, 1, 1, 1).unwrap();
@@ -171,7 +171,7 @@ fn a_turn_of_several_objects_counts_with_the_last_of_them_alone() {
         let plan = plan(&memory, 1, cut, 9).unwrap();
         assert_eq!((numbers(&plan), plan.end), (vec![0], Some((1, 1))), "{cut} objects");
     }
-    // The writer that goes on behind the cut makes the turn once more, and what was cut off counts for nothing.
+    // A writer that continues after the cut repeats the turn, and the interrupted turn is ignored.
     memory.remove(&object(1, count - 1)).unwrap();
     let key = archive_key(1);
     let last = LogObject::fetch(memory.as_ref(), (&key, ID, &name(1)), count - 2).unwrap();
@@ -183,7 +183,7 @@ fn a_turn_of_several_objects_counts_with_the_last_of_them_alone() {
 }
 
 #[test]
-fn what_was_altered_moved_left_out_or_is_of_another_archive_is_refused() {
+fn altered_moved_missing_and_foreign_objects_are_refused() {
     let memory = Arc::new(Memory::default());
     let mut log = writer(&memory, 1);
     for frames in 1..5 {
@@ -212,13 +212,13 @@ fn what_was_altered_moved_left_out_or_is_of_another_archive_is_refused() {
     assert!(plan(&memory, 1, 4, 9).is_ok());
     memory.remove(&object(1, 2)).unwrap();
     assert!(matches!(plan(&memory, 1, 4, 9), Err(BackupError::Chain { .. })));
-    // Time before it is untouched.
+    // Earlier times are not affected.
     assert_eq!(numbers(&plan(&memory, 1, 2, 9).unwrap()), [0, 1]);
 }
 
 #[test]
-fn an_object_of_another_follower_of_the_same_archive_does_not_fit() {
-    // Two who both began behind object 0: the second's object 1 was put in the place of the first's.
+fn an_object_of_another_writer_of_the_same_archive_is_refused() {
+    // Two writers that both continued after object 0: the second's object 1 replaced that of the first.
     let (one, two) = (Arc::new(Memory::default()), Arc::new(Memory::default()));
     let mut log = writer(&one, 1);
     turn(&mut log, 1, 1, 1).unwrap();
@@ -232,7 +232,7 @@ fn an_object_of_another_follower_of_the_same_archive_does_not_fit() {
     let swapped = two.get(&object(1, 1), 0).unwrap();
     one.objects.lock().unwrap().insert(object(1, 1), swapped);
     assert!(matches!(plan(&one, 1, 3, 9), Err(BackupError::Chain { .. })));
-    // And where both use one place, the second stops.
+    // If both use one destination, the second fails.
     let mut late = writer(&one, 1).behind(0, &last, 0);
     assert!(matches!(turn(&mut late, 2, 4, 1), Err(BackupError::Taken { .. })));
 }
@@ -257,7 +257,7 @@ fn an_object_that_may_have_been_written_is_sent_again() {
 
 /// Checks `after-its-predecessor`.
 #[test]
-fn nothing_is_added_where_the_archive_is_gone_or_is_another() {
+fn nothing_is_appended_to_a_missing_or_replaced_archive() {
     let memory = Arc::new(Memory::default());
     let mut writer = writer(&memory, 1);
     let object = |part| object_key(ID, &name(1), part);
@@ -281,7 +281,7 @@ fn nothing_is_added_where_the_archive_is_gone_or_is_another() {
         }
         memory.put_new(&object(part), &kept).unwrap();
     }
-    // They are back: what was to be added is added, and behind it nothing is asked for a while.
+    // The objects exist again: the pending object is written, and for a while its predecessors are not checked.
     writer.settle().unwrap();
     memory.remove(&object(Part::Manifest)).unwrap();
     turn(&mut writer, 4, 4, 1).unwrap();

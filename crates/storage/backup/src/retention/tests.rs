@@ -46,8 +46,8 @@ fn last(count: u32) -> Rules {
 }
 
 #[test]
-fn the_last_of_each_of_the_last_periods_is_kept() {
-    // One for each day of 400, at noon and an hour later.
+fn the_newest_of_each_recent_period_is_kept() {
+    // Two backups for each of 400 days, at noon and an hour later.
     let archives: Vec<Archive> = (0..400)
         .flat_map(|day| {
             let noon = NOW - 13 * HOUR - u64::from(day) * DAY;
@@ -72,7 +72,7 @@ fn the_last_of_each_of_the_last_periods_is_kept() {
         }),
         [0, 2, 4]
     );
-    // The newest is of Saturday the 21st; the weeks before end on Sundays, the 15th and the 8th.
+    // The newest is of Saturday the 21st; the previous weeks end on Sundays, the 15th and the 8th.
     assert_eq!(
         rule(Rules {
             weekly: Some(3),
@@ -112,7 +112,7 @@ fn the_last_of_each_of_the_last_periods_is_kept() {
 }
 
 #[test]
-fn a_month_is_one_in_every_year() {
+fn a_month_is_distinct_in_every_year() {
     for (seconds, months) in [
         (0, 1970 * 12),
         (951_782_399, 2000 * 12 + 1),
@@ -127,7 +127,7 @@ fn a_month_is_one_in_every_year() {
 }
 
 #[test]
-fn what_a_kept_one_is_based_on_is_kept_and_named_so() {
+fn the_base_of_a_kept_archive_is_kept_with_that_reason() {
     let archives = [
         full(1, NOW - 500),
         on(1, 2, NOW - 400),
@@ -141,13 +141,13 @@ fn what_a_kept_one_is_based_on_is_kept_and_named_so() {
 }
 
 #[test]
-fn what_is_based_on_another_goes_before_it() {
+fn an_archive_is_removed_before_its_base() {
     let archives = [full(1, 10), on(1, 2, 20), on(2, 3, 30), on(1, 5, 35), full(4, 40)];
     assert_eq!(last(1).decide(&archives, &[], NOW).removed, [3, 5, 2, 1]);
 }
 
 #[test]
-fn what_the_next_incremental_rests_on_is_kept_with_its_chain() {
+fn the_next_base_is_kept_with_its_chain() {
     let archives = [full(1, 10), on(1, 2, 20), full(3, 30)];
     let decision = last(1).decide(&archives, &[2], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
@@ -156,7 +156,7 @@ fn what_the_next_incremental_rests_on_is_kept_with_its_chain() {
 }
 
 #[test]
-fn what_rests_on_one_that_can_not_be_read_is_not_said_to_lack_its_base() {
+fn an_archive_with_an_unreadable_base_is_not_reported_as_broken() {
     let closed = Candidate {
         id: 1,
         state: State::Unreadable,
@@ -169,7 +169,7 @@ fn what_rests_on_one_that_can_not_be_read_is_not_said_to_lack_its_base() {
 }
 
 #[test]
-fn what_somebody_follows_is_kept_with_its_chain() {
+fn a_followed_archive_is_kept_with_its_chain() {
     let mut archives = [full(1, 10), on(1, 2, 20), full(3, 30)];
     let State::Complete { is_followed, .. } = &mut archives[1].state else {
         unreachable!("it is complete")
@@ -181,7 +181,7 @@ fn what_somebody_follows_is_kept_with_its_chain() {
 }
 
 #[test]
-fn one_from_the_future_takes_nobodys_place() {
+fn a_backup_from_the_future_replaces_no_other() {
     let archives = [full(1, NOW - 200), full(2, NOW - 100), full(9, NOW + 10 * DAY)];
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1]);
@@ -192,25 +192,25 @@ fn one_from_the_future_takes_nobodys_place() {
         ..Rules::default()
     };
     assert_eq!(kept(within, &archives), [2, 9]);
-    // The clock of who prunes was set ahead by a year: what is kept is the same.
+    // The clock of the pruning machine was set ahead by a year: the same archives are kept.
     assert_eq!(within.decide(&archives[..2], &[], NOW + 400 * DAY).removed, [1]);
 }
 
 #[test]
-fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
+fn a_backup_that_can_not_be_restored_replaces_no_other() {
     let archives = [full(1, 10), on(7, 2, 20), on(2, 3, 30)];
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
     assert!(decision.kept[&1].contains(&Reason::Newest));
     assert!(decision.kept[&3].contains(&Reason::Broken) && decision.kept[&2].contains(&Reason::Broken));
-    // A circle is no backup.
+    // A cyclic chain is not a backup.
     let circle = [full(1, 10), on(3, 2, 20), on(2, 3, 30)];
     assert_eq!(kept(last(1), &circle), [1, 2, 3]);
 }
 
 /// Checks `newest-is-kept`.
 #[test]
-fn one_that_lacks_pages_takes_no_sound_ones_place() {
+fn a_backup_that_lacks_pages_replaces_no_complete_one() {
     let lacking = |id, made| {
         let state = State::Complete {
             made,
@@ -225,14 +225,14 @@ fn one_that_lacks_pages_takes_no_sound_ones_place() {
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1, 3]);
     assert!(decision.kept[&2].contains(&Reason::Newest));
-    // Where there is no other they are as good as any.
+    // If there is no complete one, they are treated like any other.
     assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
 }
 
-/// `newest-is-kept`: a recipient who may write to the destination, and not delete there, would else
-/// have others removed by a pruning owner.
+/// `newest-is-kept`: otherwise a recipient with write access to the destination, and no right to
+/// delete, could cause an owner's pruning to remove the other backups.
 #[test]
-fn one_of_unknown_origin_takes_no_place_of_one_with_a_known_maker() {
+fn a_backup_of_unknown_origin_replaces_none_of_known_origin() {
     let unknown = |id, made| {
         let state = State::Complete {
             made,
@@ -247,12 +247,12 @@ fn one_of_unknown_origin_takes_no_place_of_one_with_a_known_maker() {
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1, 3]);
     assert!(decision.kept[&2].contains(&Reason::Newest));
-    // Those from before there were origin MACs are pruned by themselves.
+    // Those made before origin MACs existed are pruned among themselves.
     assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
 }
 
 #[test]
-fn one_of_which_parts_are_gone_is_kept_and_takes_nobodys_place() {
+fn an_incomplete_backup_is_kept_and_replaces_no_other() {
     let incomplete = Candidate {
         id: 4,
         state: State::Incomplete { base: Some(2) },
@@ -267,7 +267,7 @@ fn one_of_which_parts_are_gone_is_kept_and_takes_nobodys_place() {
 }
 
 #[test]
-fn where_one_can_not_be_read_nothing_is_removed() {
+fn nothing_is_removed_if_one_archive_can_not_be_read() {
     let unreadable = Candidate {
         id: 3,
         state: State::Unreadable,
@@ -279,7 +279,7 @@ fn where_one_can_not_be_read_nothing_is_removed() {
 }
 
 #[test]
-fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() {
+fn an_unfinished_archive_is_removed_when_it_is_stale_and_no_base() {
     let archives = [
         unfinished(1, true),
         unfinished(2, false),
@@ -289,12 +289,12 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
     let decision = Rules::default().decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Unfinished]));
-    // What has no manifest any more is nothing to restore from, and is kept for who finds out why.
+    // A backup whose manifest is gone cannot be restored, and is kept for an investigation.
     assert!(decision.kept[&3].contains(&Reason::Base) && decision.kept[&4].contains(&Reason::Broken));
 }
 
-/// Up to 40 archives over some two years, a few of them in the future, based on any earlier or
-/// later one, or on none that is there.
+/// Up to 40 archives over about two years, a few of them in the future, based on any earlier or
+/// later one, or on a missing one.
 fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];
@@ -340,7 +340,7 @@ fn whole(archives: &[Archive]) -> BTreeSet<u32> {
     ids.filter(|id| chains.is_whole(id)).collect()
 }
 
-/// A rule that keeps at least as much.
+/// Rules that keep at least as much as either.
 fn more(one: Rules, other: Rules) -> Rules {
     Rules {
         last: one.last.max(other.last),
@@ -365,7 +365,7 @@ proptest! {
         prop_assert!(decision.kept.values().all(|reasons| !reasons.is_empty()));
     }
 
-    /// And so after every step of the removal.
+    /// This holds after every step of the removal, too.
     #[test]
     fn nothing_kept_lacks_its_chain(archives in archives(), rules in rules()) {
         let decision = rules.decide(&archives, &[], NOW);
@@ -394,7 +394,7 @@ proptest! {
     }
 
     #[test]
-    fn the_newest_that_can_be_restored_stays(archives in archives(), rules in rules()) {
+    fn the_newest_restorable_backup_is_kept(archives in archives(), rules in rules()) {
         let before = whole(&archives);
         let decision = rules.decide(&archives, &[], NOW);
         for (is_sound, of_own) in [(false, false), (true, false), (false, true), (true, true)] {

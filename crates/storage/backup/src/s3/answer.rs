@@ -1,7 +1,7 @@
-//! What came over the line in one attempt, and what that means.
+//! The response to one attempt, and its meaning.
 //!
-//! - code-and-message-only: what is shown of an answer is the store's code and message, cut and
-//!   printable: bodies of errors repeat headers and what was signed.
+//! - code-and-message-only: of an error response only the store's code and message are shown,
+//!   truncated and printable, since bodies of errors repeat headers and signed text.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,7 +13,7 @@ use object_store::client::{HttpError, HttpErrorKind};
 
 use crate::destination::Trouble;
 
-/// What was seen.
+/// What was received in one attempt.
 #[derive(Default)]
 pub struct ResponseRecord {
     status: Option<StatusCode>,
@@ -26,40 +26,40 @@ pub struct ResponseRecord {
     no_keys: Option<NoKeys>,
 }
 
-/// How an answer was lost.
+/// How a response was lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Lost {
-    /// No one was reached, so that nothing was done. In the system's words.
+    /// No connection was made, so that the request had no effect. Contains the system's message.
     Unreached(String),
-    /// The server that answered is not to be trusted: no certificate that holds.
+    /// The server has no valid certificate.
     Untrusted(String),
-    /// It took too long.
+    /// The time limit expired.
     Late,
-    /// The connection ended before the answer did.
+    /// The connection ended before the response was complete.
     Cut,
 }
 
-/// Who was asked for keys, and gave none.
+/// The service that provided no keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoKeys {
     /// The machine's metadata service, which most machines do not have.
     Machine,
-    /// A service that was configured, or gave keys before.
+    /// A service that was configured, or provided keys earlier.
     Service,
 }
 
-/// What an attempt that failed means.
+/// The meaning of a failed attempt.
 #[derive(Debug)]
 pub struct Failure {
-    /// The kind.
+    /// The kind of the error.
     pub trouble: Trouble,
-    /// In words.
+    /// The description.
     pub what: String,
-    /// Whether another attempt may go better.
+    /// Whether a retry may succeed.
     pub again: bool,
-    /// Whether what was asked for may have been done.
+    /// Whether the request may have taken effect.
     pub in_doubt: bool,
-    /// How long the server would have us wait.
+    /// The pause that the server requests.
     pub pause: Option<Duration>,
 }
 
@@ -67,7 +67,7 @@ tokio::task_local! {
     static SEEN: RefCell<ResponseRecord>;
 }
 
-/// Runs an attempt, and gives what was seen besides what it came to.
+/// Runs an attempt, and returns its result and what was received.
 pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, ResponseRecord) {
     let watched = async {
         let result = attempt.await;
@@ -76,19 +76,19 @@ pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, ResponseRecord) {
     SEEN.scope(RefCell::default(), watched).await
 }
 
-/// Notes what is seen in the attempt that runs.
+/// Changes the record of the running attempt.
 pub fn note(change: impl FnOnce(&mut ResponseRecord)) {
-    // Outside an attempt no one asks for it.
+    // Outside an attempt there is no record.
     let _ = SEEN.try_with(|seen| change(&mut seen.borrow_mut()));
 }
 
 impl ResponseRecord {
-    /// A request goes out: what was seen of those before it is over.
+    /// Records a new request, and discards the record of earlier ones.
     pub fn begin(&mut self) {
         *self = Self::default();
     }
 
-    /// An answer has come.
+    /// Records a response.
     pub fn answered(&mut self, status: StatusCode, headers: &HeaderMap) {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         self.status = Some(status);
@@ -96,7 +96,7 @@ impl ResponseRecord {
         self.pause = text(RETRY_AFTER.as_str()).and_then(|seconds| seconds.parse().ok().map(Duration::from_secs));
     }
 
-    /// It says what is wrong. Of a service that gives keys only the code is taken.
+    /// Records the body of an error. Only the code is kept if the service provides keys.
     pub fn explained(&mut self, body: &[u8], with_message: bool) {
         let text = String::from_utf8_lossy(body);
         self.code = element(&text, "Code");
@@ -105,30 +105,30 @@ impl ResponseRecord {
         }
     }
 
-    /// Another answer did not come, or not whole.
+    /// Records that no response was received, or not a complete one.
     pub fn lost(&mut self, lost: Lost) {
         self.lost = Some(lost);
     }
 
-    /// The store says that it has other bytes than were sent.
+    /// Records that the store received other bytes than were sent.
     pub fn altered(&mut self) {
         self.is_altered = true;
     }
 
-    /// There are no keys.
+    /// Records that a service provided no keys.
     pub fn without_keys(&mut self, asked: NoKeys) {
         self.no_keys = Some(asked);
     }
 
-    /// Whether the store has said that it has other bytes than were sent.
+    /// Whether the store reported other bytes than were sent.
     pub fn is_altered(&self) -> bool {
         self.is_altered
     }
 
-    /// What it means, if an attempt failed. `writes`: that a new object was to be made.
+    /// The meaning of the record after a failed attempt. `writes` is set if a new object was to be created.
     pub fn failure(self, writes: bool) -> Failure {
         let (trouble, what, again) = self.meaning(writes);
-        // An answer that blames the request says that nothing was done.
+        // A response that rejects the request shows that it had no effect.
         let in_doubt = self.no_keys.is_none()
             && match (&self.lost, self.status) {
                 (Some(Lost::Unreached(_) | Lost::Untrusted(_)), _) => false,
@@ -205,7 +205,7 @@ impl ResponseRecord {
     fn meaning_of(&self, status: StatusCode, writes: bool) -> (Trouble, String, bool) {
         let code = self.code.as_str();
         let said = self.said(status);
-        // Some say by 400 or 403 that there is no room.
+        // Some stores use 400 or 403 for a lack of space.
         if code.contains("Quota") || code.contains("StorageFull") || status == StatusCode::INSUFFICIENT_STORAGE {
             return (Trouble::Full, said, false);
         }
@@ -232,10 +232,10 @@ impl ResponseRecord {
             }
             (404, "NoSuchBucket") => (Trouble::Usage, said, false),
             (404, _) => (Trouble::Missing, said, false),
-            // Others are writing the same object just now, and which of them wins is not known yet.
+            // Other writers are creating the same object, and the outcome is not known yet.
             (409, "ConditionalRequestConflict" | "OperationAborted") => (Trouble::Away, said, true),
             (409, _) if writes => (Trouble::Exists, said, false),
-            // What was sent did not arrive as it was.
+            // The bytes arrived altered.
             (
                 400,
                 "BadDigest" | "InvalidDigest" | "IncompleteBody" | "XAmzContentSHA256Mismatch" | "RequestTimeout",
@@ -259,7 +259,7 @@ impl ResponseRecord {
 }
 
 impl Lost {
-    /// How a request, or the reading of its answer, ended.
+    /// How a request, or reading its response, failed.
     pub fn of(error: &HttpError) -> Self {
         let mut source = std::error::Error::source(error);
         let mut is_unreached = error.kind() == HttpErrorKind::Connect;
@@ -284,13 +284,14 @@ impl Lost {
     }
 }
 
-/// Whether TLS refused it: that is called invalid data, and is wrapped in an error whose source is what is behind it.
+/// Whether TLS caused the error. Such an error has the kind `InvalidData`, and is wrapped in an
+/// error whose source is that of the wrapped error.
 fn is_of_tls(error: &io::Error) -> bool {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     error.kind() == io::ErrorKind::InvalidData || inner.is_some_and(is_of_tls)
 }
 
-/// The text of the first element of that name, without what XML writes in other ways than itself.
+/// The text of the first element of that name, with XML escapes decoded.
 fn element(text: &str, name: &str) -> String {
     let inside = text
         .split_once(&format!("<{name}>"))
@@ -318,7 +319,7 @@ fn shown(text: &str) -> String {
     printable.take(SHOWN_MAX).collect()
 }
 
-/// 300 characters: the longest messages of S3 have some 200.
+/// 300 characters: the longest messages of S3 have about 200.
 const SHOWN_MAX: usize = 300;
 
 const NO_KEYS: &str = "no keys: not in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not in ~/.aws/credentials, and \
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_means_one_trouble() {
+    fn each_response_has_one_error_kind() {
         for (status, code, trouble, again) in [
             (200, "", Trouble::Lying, false),
             (301, "PermanentRedirect", Trouble::Usage, false),
@@ -370,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_in_doubt_where_the_store_may_have_made_it() {
+    fn a_write_is_in_doubt_if_it_may_have_taken_effect() {
         for (status, in_doubt) in [
             (200, true),
             (403, false),
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_the_code_and_the_message_and_nothing_else() {
+    fn an_error_contains_only_code_and_message() {
         let body = "<Error><Code>SignatureDoesNotMatch</Code><Message>A &amp; B\u{1b}[2J</Message>\
             <StringToSign>hunter2</StringToSign></Error>";
         let mut seen = seen(403, "");
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_not_there_are_no_reason_to_ask_again_and_a_service_that_is_away_is() {
+    fn missing_keys_are_not_retried_and_an_unreachable_service_is() {
         let without = |asked, status: Option<u16>, lost: Option<Lost>| {
             let mut seen = ResponseRecord {
                 status: status.map(|status| StatusCode::from_u16(status).unwrap()),

@@ -1,10 +1,10 @@
-//! Objects of a bucket as a destination.
+//! A bucket of an object store as a destination.
 //!
-//! - write-once-is-tested: before the first object is written, one of a fixed name is written
-//!   twice, or once where it is there: the store has to refuse the second. It stays, so that no
-//!   right to remove is needed for it, and is not listed.
-//! - lost-answer-is-reread: a write that finds the object there, after an attempt whose end is not
-//!   known, reads it back: equal bytes are this write's.
+//! - write-once-is-tested: before the first object is written, a probe with a fixed name is written
+//!   twice, or once if it exists: the store must refuse the second write. The probe is not removed,
+//!   so that no permission to delete is needed, and is not listed.
+//! - lost-answer-is-reread: if a write reports that the object exists, after an attempt with an
+//!   unknown outcome, the object is read back: if its bytes are equal, this write succeeded.
 
 use std::future::Future;
 use std::sync::atomic::Ordering;
@@ -31,25 +31,25 @@ use super::settings::Settings;
 use super::wire::{Counters, Whom, Wire, one_attempt};
 use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
 
-/// Objects of a bucket.
+/// A destination in a bucket.
 pub struct Bucket {
     bucket: String,
-    /// What names begin with: empty, or ending with a slash.
+    /// The prefix of names: empty, or ending with a slash.
     prefix: String,
     store: AmazonS3,
-    /// None only while it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
     counters: Arc<Counters>,
     policy: RetryPolicy,
-    /// write-once-is-tested: whether it was seen.
+    /// write-once-is-tested: whether the store passed the test.
     keeps_objects: Mutex<bool>,
 }
 
 impl Bucket {
-    /// Makes everything ready. Nothing goes over the line yet.
+    /// Prepares the client. No request is sent yet.
     ///
     /// # Errors
-    /// What the settings have that makes no sense.
+    /// Invalid settings.
     pub fn open(bucket: String, prefix: String, settings: &Settings) -> Result<Self, StoreError> {
         let place = place(&bucket, &prefix);
         let wrong = |what: &str| StoreError::usage(&place, what);
@@ -73,7 +73,7 @@ impl Bucket {
             .with_http_connector(wire(Whom::Bucket, is_loopback))
             .with_checksum_algorithm(Checksum::SHA256)
             .with_conditional_put(S3ConditionalPut::ETagMatch)
-            // One request for each, which every store knows.
+            // One request per object, which every store supports.
             .with_disable_bulk_delete(true);
         if let Some(Endpoint { url, .. }) = endpoint {
             builder = builder.with_endpoint(url);
@@ -115,8 +115,8 @@ impl Bucket {
         })
     }
 
-    /// Makes attempts until one goes well, or none may go better. The second value: whether one
-    /// before the last may have done what was asked.
+    /// Makes attempts until one succeeds, or a retry cannot help. The second value of an error is
+    /// whether an earlier attempt may have taken effect.
     fn attempt<T, F>(&self, writes: bool, attempt: impl Fn() -> F) -> Result<T, (Failure, bool)>
     where
         F: Future<Output = Result<T, Fault>>,
@@ -147,7 +147,7 @@ impl Bucket {
         }
     }
 
-    /// Writes, and takes for written what is there after a lost answer (lost-answer-is-reread).
+    /// Writes an object. After a lost response, an existing equal object counts as written (lost-answer-is-reread).
     fn put(&self, name: &str, bytes: &Bytes) -> Result<(), StoreError> {
         let path = self.path("write", name)?;
         let put = || async {
@@ -168,7 +168,7 @@ impl Bucket {
         if failure.trouble == Trouble::Exists && in_doubt {
             match self.get(name, bytes.len()) {
                 Ok(there) if there == **bytes => return Ok(()),
-                // Another's, of another length or content, or of no one any more.
+                // Another writer's object of another length or content, or one that was removed meanwhile.
                 Ok(_) => {}
                 Err(error) if matches!(error.trouble, Trouble::Lying | Trouble::Missing) => {}
                 Err(mut error) => {
@@ -305,7 +305,8 @@ impl Destination for Bucket {
         };
         let read = self.attempt(false, get);
         match read.map_err(|(failure, _)| self.error("read", name, failure)) {
-            // An empty object has no such range (RFC 9110, 15.5.17), and some stores know none: then it is read whole.
+            // An empty object has no such range (RFC 9110, 15.5.17), and some stores support no
+            // ranges: read it whole.
             Err(error) if !matches!(error.trouble, Trouble::Missing | Trouble::Away | Trouble::Denied) => {
                 let mut bytes = self.get(name, crate::archive::PART_SIZE_MAX)?;
                 bytes.truncate(size);
@@ -325,7 +326,7 @@ impl Destination for Bucket {
             let (objects, next) = page.map_err(|failure| self.error("list", prefix, failure))?;
             for object in objects {
                 let key = object.location.as_ref();
-                // A folder's own mark, as consoles make them, ends with the slash that was cut off here.
+                // A marker of a folder, as consoles create it, ends with the slash that was removed here.
                 if key.len() < whole.len() && whole.strip_suffix('/') == Some(key) {
                     continue;
                 }
@@ -333,7 +334,7 @@ impl Destination for Bucket {
                     return Err(lying("it lists objects that were not requested"));
                 }
                 let name = &key[self.prefix.len()..];
-                // write-once-is-tested: names of ours begin with no dot.
+                // write-once-is-tested: no object of an archive has a name that begins with a dot.
                 if name.rsplit('/').next().is_some_and(|last| last.starts_with('.')) {
                     continue;
                 }
@@ -384,7 +385,7 @@ impl Destination for Bucket {
 
 impl Drop for Bucket {
     fn drop(&mut self) {
-        // A name that is being looked up can't be stopped, and is not waited for.
+        // A pending name resolution cannot be cancelled, and is not waited for.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -405,9 +406,9 @@ impl Failure {
 
 /// Why an attempt failed.
 enum Fault {
-    /// As it was seen on the line.
+    /// As recorded in the response.
     Store,
-    /// For a reason of ours.
+    /// For a local reason.
     Said(Trouble, &'static str),
 }
 
@@ -419,7 +420,7 @@ fn place(bucket: &str, prefix: &str) -> String {
 }
 
 fn jitter() -> u16 {
-    // Without randomness the waits are only not spread.
+    // Without randomness the pauses are merely not spread.
     getrandom::u32().map_or(0, |thrown| (thrown >> 16) as u16)
 }
 
@@ -436,5 +437,5 @@ const PROBE_TEXT: &str = "Selenite wrote this to see that the store does not wri
 
 /// Four million objects are 64 TiB in parts of 16 MiB.
 const LISTED_MAX: usize = 1 << 22;
-/// A page has up to 1,000 objects, and stores that give fewer give some.
+/// A page has up to 1,000 objects, and stores with smaller pages still return some.
 const PAGES_MAX: usize = 1 << 16;

@@ -1,23 +1,23 @@
-//! Where an object store is asked.
+//! The endpoint of an object store.
 
 use url::{Host, Url};
 
-/// An endpoint that may be used.
+/// A validated endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Endpoint {
-    /// It, without a slash at its end.
+    /// The URL, without a trailing slash.
     pub url: String,
-    /// It has no TLS, and may do without.
+    /// Whether it has no TLS, which the settings allow.
     pub in_clear: bool,
-    /// It is on this machine.
+    /// Whether it is on this machine.
     pub is_loopback: bool,
 }
 
 impl Endpoint {
-    /// Takes the setting of that name.
+    /// Parses the setting of that name.
     ///
     /// # Errors
-    /// A sentence without any part of the input.
+    /// A message without any part of the input.
     pub fn parse(setting: &str, text: &str, may_be_in_clear: bool) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|_| format!("{setting} is not a URL"))?;
         if !url.username().is_empty() || url.password().is_some() {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn clear_text_stays_on_this_machine_unless_it_was_allowed() {
+    fn plain_http_is_limited_to_loopback_unless_allowed() {
         for text in [
             "http://127.0.0.1:9000",
             "http://localhost:9000/",
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_endpoint_is_refused_without_being_repeated() {
+    fn an_invalid_endpoint_is_refused_and_not_repeated() {
         for text in [
             "",
             "minio:9000",

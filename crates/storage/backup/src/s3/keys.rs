@@ -1,4 +1,4 @@
-//! Who gives the keys, where they are written down nowhere.
+//! Services that provide keys, if the settings contain none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use super::answer::{self, NoKeys};
 use super::settings::Settings;
 use super::wire::Wire;
 
-/// A service that gives keys.
+/// A service that provides keys.
 #[derive(Debug)]
 pub struct Service {
     service: AwsCredentialProvider,
@@ -20,17 +20,17 @@ pub struct Service {
 }
 
 impl Service {
-    /// The one that the settings name, or the machine's.
+    /// The service in the settings, or that of the machine.
     ///
     /// # Errors
-    /// What does not make sense.
+    /// Invalid settings.
     pub fn new(settings: &Settings, region: &str, wire: Wire) -> Result<Self, String> {
         let asks_the_machine = settings.asks_the_machine();
         if asks_the_machine && settings.is_true("AWS_EC2_METADATA_DISABLED") {
             return Err("no keys, and AWS_EC2_METADATA_DISABLED forbids asking the machine for them".to_owned());
         }
         let mut builder = AmazonS3Builder::new()
-            // No bucket is asked for by this one.
+            // This client sends no requests to a bucket.
             .with_bucket_name("keys")
             .with_region(region)
             .with_retry(super::wire::one_attempt())

@@ -1,28 +1,28 @@
-//! The files `~/.aws/credentials` and `~/.aws/config`, as far as they say keys, region and endpoint.
+//! The files `~/.aws/credentials` and `~/.aws/config`, with respect to keys, region and endpoint.
 //!
-//! `object_store` does not read them. They look like INI and are not: values have no quotes and no escapes, a
-//! comment behind a value needs a blank before it, and indented lines belong to the property above
-//! (docs.aws.amazon.com/sdkref/latest/guide/file-format.html).
+//! `object_store` does not read them. They resemble INI files with differences: values have no
+//! quotes and no escapes, a comment after a value needs a blank before it, and indented lines
+//! belong to the property above (docs.aws.amazon.com/sdkref/latest/guide/file-format.html).
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// One of these files.
+/// The content of one of these files.
 #[derive(Default)]
 pub struct Profiles {
     sections: BTreeMap<String, Properties>,
 }
 
-/// A section's properties, by name in small letters. One below another is `above.below`.
+/// A section's properties by lower-case name. A nested property is `above.below`.
 pub type Properties = BTreeMap<String, String>;
 
 impl Profiles {
-    /// Reads a file; that it is not there is no error.
+    /// Reads a file; it is no error if it does not exist.
     ///
     /// # Errors
-    /// A sentence without any part of the input.
+    /// A message without any part of the input.
     pub fn load(path: &Path) -> Result<Self, (io::ErrorKind, String)> {
         let shown = path.display();
         let mut text = String::new();
@@ -38,14 +38,14 @@ impl Profiles {
         }
     }
 
-    /// Takes a file's text.
+    /// Parses a file's text.
     ///
     /// # Errors
-    /// The number of the first line that is none of the forms.
+    /// The number of the first invalid line.
     pub fn parse(text: &str) -> Result<Self, usize> {
         let mut sections: BTreeMap<String, Properties> = BTreeMap::new();
         let mut section = None;
-        // The property that was last, and how far in it stands.
+        // The last property, and its indentation.
         let mut above: Option<(String, usize)> = None;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line_index, line) in text.lines().enumerate() {
@@ -67,7 +67,7 @@ impl Profiles {
             let indent = line.len() - line.trim_start().len();
             let property = bare.split_once('=');
             match &above {
-                // What goes on from a value above is of no property that is asked for here.
+                // Continuation lines of a value without `=` do not occur in any property that is used here.
                 Some((name, column)) if indent > *column => {
                     if let Some((below, value)) = property {
                         let name = format!("{name}.{}", below.trim().to_ascii_lowercase());
@@ -96,13 +96,13 @@ impl Profiles {
         named.or_else(|| self.sections.get(profile).filter(|_| profile == "default"))
     }
 
-    /// The services' section of that name.
+    /// The section of that name for services.
     pub fn services(&self, name: &str) -> Option<&Properties> {
         self.sections.get(&format!("services {name}"))
     }
 }
 
-/// One blank between words, and no quotes.
+/// Normalises a section name: one blank between words, and no quotes.
 fn section_name(text: &str) -> String {
     let words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     words.collect::<Vec<_>>().join(" ")
@@ -120,7 +120,7 @@ fn without_comment(value: &str) -> &str {
     value
 }
 
-/// 1 MiB: such a file has some lines for each account.
+/// 1 MiB: such a file has a few lines for each account.
 const SIZE_MAX: u64 = 1 << 20;
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_file_is_refused_by_its_line() {
+    fn an_invalid_file_is_refused_with_its_line() {
         for (text, line) in [
             ("a = b", 1),
             ("[x]\nhunter2", 2),
@@ -161,14 +161,14 @@ mod tests {
         ] {
             assert_eq!(Profiles::parse(text).err(), Some(line), "{text:?}");
         }
-        // Cut anywhere it is a file or is refused; it never ends the process.
+        // A file truncated anywhere is parsed or refused, without a panic.
         for size in 0..TEXT.len() {
             let _ = TEXT.get(..size).map(Profiles::parse);
         }
     }
 
     #[test]
-    fn a_file_that_is_not_there_says_nothing_and_one_that_is_none_is_named() {
+    fn a_missing_file_is_empty_and_an_invalid_one_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("credentials");
         assert!(Profiles::load(&path).unwrap().credentials("default").is_none());

@@ -1,21 +1,21 @@
-//! How long is waited, and how often it is tried again.
+//! Time limits, and the number of retries.
 
 use std::time::Duration;
 
-/// How long is waited, and how often it is tried again.
+/// Time limits, and the number of retries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RetryPolicy {
-    /// For a connection.
+    /// The time limit of a connection.
     pub connect: Duration,
-    /// For one attempt, from its first byte to the last of its answer.
+    /// The time limit of one attempt, from its first byte to the last of its response.
     pub request: Duration,
-    /// How often an attempt is made at most.
+    /// The maximum number of attempts.
     pub tries_max: u32,
     /// No attempt begins later than this after the first.
     pub total: Duration,
-    /// The wait before the second attempt is up to this; each doubles it.
+    /// The maximum pause before the second attempt; it doubles for each further one.
     pub pause_first: Duration,
-    /// No wait is longer than this.
+    /// The maximum of all pauses.
     pub pause_max: Duration,
 }
 
@@ -35,9 +35,9 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// How long to wait after `tries` attempts, of which there was one at least: half of the doubled wait, and of
-    /// the other half as much as `jitter` says, so that many that failed together don't come back together. Longer
-    /// if the server asked for it, within the limit.
+    /// The pause after `tries` attempts, at least one: half of the doubled pause, and a share of
+    /// the other half given by `jitter`, so that many clients that failed together do not retry
+    /// together. Longer if the server requested it, within the limit.
     #[must_use]
     pub fn pause(&self, tries: u32, jitter: u16, asked: Option<Duration>) -> Duration {
         let doubled = self
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_a_limit_and_differ() {
+    fn pauses_double_up_to_a_limit_with_jitter() {
         let policy = RetryPolicy::default();
         let wait = |tries, jitter| policy.pause(tries, jitter, None).as_millis();
         assert_eq!([wait(1, 0), wait(1, u16::MAX)], [100, 200]);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_may_ask_for_longer_within_the_limit() {
+    fn a_server_may_request_a_longer_pause_within_the_limit() {
         let policy = RetryPolicy::default();
         let wait = |seconds| policy.pause(1, 0, Some(Duration::from_secs(seconds)));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What the environment and the files in `~/.aws` say.
+//! Settings from the environment and the files in `~/.aws`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,29 +12,29 @@ use super::profile::{Profiles, Properties};
 use super::retry_policy::RetryPolicy;
 use crate::destination::{StoreError, Trouble};
 
-/// What an object store is opened with. It may hold a secret: it is not to be shown.
+/// The settings of an object store. They may contain a secret, and must not be displayed.
 #[derive(Clone, Default)]
 pub struct Settings {
-    /// The variables of the environment that count: `AWS_*`, and `HOME`.
+    /// The relevant environment variables: `AWS_*`, and `HOME`.
     pub environment: BTreeMap<String, String>,
-    /// How long is waited.
+    /// Time limits and retries.
     pub policy: RetryPolicy,
 }
 
-/// What they come to for one place.
+/// The settings that apply to one place.
 pub struct Found {
-    /// The keys, where they are written down; none where a service has to be asked.
+    /// The keys in the settings; `None` if a service provides them.
     pub keys: Option<AwsCredential>,
     /// The region.
     pub region: String,
-    /// The endpoint, where it is not the region's of AWS.
+    /// The endpoint, if it is not that of AWS for the region.
     pub endpoint: Option<Endpoint>,
-    /// Certificates to be believed besides the system's.
+    /// Certificates that are trusted in addition to the system's.
     pub certificates: Vec<Certificate>,
 }
 
 impl Settings {
-    /// Those of this process.
+    /// The settings of this process.
     #[must_use]
     pub fn of_the_process() -> Self {
         let texts =
@@ -47,13 +47,13 @@ impl Settings {
         }
     }
 
-    /// A variable that is set to something.
+    /// A variable that is set and not empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
         let value = self.environment.get(name).map(String::as_str);
         value.filter(|value| !value.is_empty())
     }
 
-    /// What they come to.
+    /// Determines the settings for a place.
     ///
     /// # Errors
     /// `Usage` and `Denied`.
@@ -98,7 +98,7 @@ impl Settings {
         })
     }
 
-    /// The first of: variables; a profile's, of the first file that has one.
+    /// The first keys in this order: variables; a profile, in the first file that has its keys.
     fn keys(
         &self,
         place: &str,
@@ -160,12 +160,12 @@ impl Settings {
             .transpose()
     }
 
-    /// Whether a web identity token is to be traded for keys.
+    /// Whether a web identity token is exchanged for keys.
     pub fn asks_by_web_identity(&self) -> bool {
         self.variable("AWS_WEB_IDENTITY_TOKEN_FILE").is_some() && self.variable("AWS_ROLE_ARN").is_some()
     }
 
-    /// Whether the metadata service of the machine is the only one left to ask for keys.
+    /// Whether the machine's metadata service is the only remaining source of keys.
     pub fn asks_the_machine(&self) -> bool {
         let container = [
             "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
@@ -192,7 +192,7 @@ impl Settings {
     }
 }
 
-/// Those of a file in PEM, one at least.
+/// The certificates of a PEM file, at least one.
 fn certificates_of(place: &str, path: &str) -> Result<Vec<Certificate>, StoreError> {
     let bytes = std::fs::read(path)
         .map_err(|error| unreadable(place, error.kind(), &format!("can't read AWS_CA_BUNDLE: {error}")))?;
@@ -206,7 +206,7 @@ fn certificates_of(place: &str, path: &str) -> Result<Vec<Certificate>, StoreErr
     Ok(certificates)
 }
 
-/// A pair of keys, and the token if there is one. One of a pair alone is a mistake.
+/// A pair of keys, with the token if there is one. It is an error if only one key of a pair is set.
 fn keys<'a>(names: [&str; 3], value: impl Fn(&str) -> Option<&'a str>) -> Result<Option<AwsCredential>, String> {
     match (value(names[0]), value(names[1])) {
         (None, None) => Ok(None),
@@ -228,7 +228,7 @@ fn unreadable(place: &str, kind: io::ErrorKind, what: &str) -> StoreError {
     error
 }
 
-/// Where a profile's keys may be besides, which is left to AWS's own tools.
+/// Other sources of keys in a profile, which are left to AWS's own tools.
 const ELSEWHERE: [&str; 6] = [
     "credential_process",
     "credential_source",

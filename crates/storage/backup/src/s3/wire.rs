@@ -1,11 +1,11 @@
-//! Requests as they go over the line: made, counted, and their answers noted.
+//! Sends requests, counts them, and records the responses.
 //!
-//! - no-redirects: a redirection is an answer, and not followed: where a write was to go nothing
-//!   else is asked.
-//! - local-without-proxy: what is on this machine, and a machine's own service, is not asked
-//!   through a proxy.
-//! - list-is-checked: a list is looked at before it is read as one: any other page would be read as
-//!   a list of nothing, and an end that is none as the end.
+//! - no-redirects: a redirection is returned as a response, and not followed: a write goes only to
+//!   its original target.
+//! - local-without-proxy: requests to this machine, and to a machine's metadata service, use no
+//!   proxy.
+//! - list-is-checked: a list is validated before it is parsed: otherwise any other page would be
+//!   parsed as an empty list, and a truncated list as a complete one.
 
 use std::fmt;
 use std::pin::Pin;
@@ -30,20 +30,21 @@ use reqwest::tls::Certificate;
 use super::answer::{Lost, note};
 use super::retry_policy::RetryPolicy;
 
-/// What was counted.
+/// The counters of requests.
 #[derive(Default, Debug)]
 pub struct Counters {
-    /// Requests, those for keys among them.
+    /// Requests, including those for keys.
     pub requests: AtomicU64,
-    /// Attempts that were made again.
+    /// Retries.
     pub retries: AtomicU64,
-    /// Bytes of objects in requests that reached someone.
+    /// Bytes of objects in requests that reached a server.
     pub sent: AtomicU64,
-    /// Bytes of objects in answers.
+    /// Bytes of objects in responses.
     pub received: AtomicU64,
 }
 
-/// Attempts are made here, where they are counted and known to be in doubt, and none below.
+/// Disables the retries of `object_store`: retries are made here, where they are counted and
+/// unknown outcomes are known.
 pub fn one_attempt() -> RetryConfig {
     RetryConfig {
         max_retries: 0,
@@ -51,27 +52,27 @@ pub fn one_attempt() -> RetryConfig {
     }
 }
 
-/// Whom requests go to.
+/// The recipient of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Whom {
     /// The bucket.
     Bucket,
-    /// A service that gives keys.
+    /// A service that provides keys.
     Keys,
 }
 
-/// How requests go out.
+/// The settings of requests.
 #[derive(Clone)]
 pub struct Wire {
-    /// What is counted.
+    /// The counters.
     pub counters: Arc<Counters>,
-    /// How long is waited.
+    /// Time limits.
     pub policy: RetryPolicy,
-    /// To whom.
+    /// The recipient.
     pub whom: Whom,
     /// Enforces `local-without-proxy`.
     pub is_direct: bool,
-    /// Certificates to be believed besides the system's.
+    /// Certificates that are trusted in addition to the system's.
     pub certificates: Vec<Certificate>,
 }
 
@@ -85,7 +86,7 @@ impl Wire {
     fn client(&self, in_clear: bool) -> reqwest::Result<reqwest::Client> {
         let (connect, request) = match self.whom {
             Whom::Bucket => (self.policy.connect, self.policy.request),
-            // They are near, or not there.
+            // These services are local, or absent.
             Whom::Keys => (
                 self.policy.connect.min(KEYS_CONNECT),
                 self.policy.request.min(KEYS_REQUEST),
@@ -161,7 +162,7 @@ impl HttpService for Line {
             note(|seen| seen.explained(&bytes, self.whom == Whom::Bucket));
             return Ok(HttpResponse::from_parts(head, HttpResponseBody::from(bytes)));
         }
-        // Stores that keep the checksum say which; it is that of what they have.
+        // Stores that support the checksum return it, computed over the bytes that they stored.
         let theirs = head.headers.get(CHECKSUM);
         if checksum.is_some() && theirs.is_some() && checksum.as_ref() != theirs {
             note(super::answer::ResponseRecord::altered);
@@ -189,7 +190,7 @@ async fn list(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     Ok(bytes)
 }
 
-/// A body that is counted as it comes.
+/// A body whose bytes are counted as they are received.
 struct Counted {
     body: HttpResponseBody,
     counters: Option<Arc<Counters>>,
@@ -226,10 +227,10 @@ impl Body for Counted {
 
 const CHECKSUM: HeaderName = HeaderName::from_static("x-amz-checksum-sha256");
 
-/// 64 KiB: an error of S3 has some hundred bytes.
+/// 64 KiB: an error of S3 has a few hundred bytes.
 const ERROR_SIZE_MAX: usize = 64 << 10;
 
-/// 16 MiB: a page has 1,000 objects at most, whose names have 1 KiB at most, each written in up to six bytes.
+/// 16 MiB: a page has 1,000 objects at most, whose names have 1 KiB at most, each byte encoded in up to six.
 const LIST_SIZE_MAX: usize = 16 << 20;
 
 const KEYS_CONNECT: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! Backups by the public API.
+//! Tests of backups through the public API.
 #![cfg(test)]
 
 mod reading;

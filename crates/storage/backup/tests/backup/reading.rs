@@ -1,4 +1,4 @@
-//! What a destination answers is opened, or refused.
+//! Data from a destination is authenticated, or refused.
 
 mod catalog;
 mod chain;

@@ -1,4 +1,4 @@
-//! Object stores over the line: a real one, and one that fails as it is told. All on loopback.
+//! Object stores over the network: a real one, and one with injected faults, both on loopback.
 mod asking_for_keys;
 mod faults;
 mod faulty_store;
@@ -15,11 +15,11 @@ use selenite_backup::{
     s3::{RetryPolicy, Settings},
 };
 
-/// The key that the tests sign with. No error may show the second.
+/// The key that the tests sign with. No error may show the secret.
 const KEY_ID: &str = "AKIATEST";
 const SECRET: &str = "hunter2/hunter2+hunter2";
 
-/// A listener on a port that is free, below those that the system gives to clients.
+/// A listener on a free port, below those that the system assigns to clients.
 fn listen() -> TcpListener {
     for port in 20_000 + (std::process::id() % 10_000) as u16..32_768 {
         if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
@@ -53,7 +53,7 @@ fn open(settings: &Settings) -> Box<dyn Destination> {
     selenite_backup::open_with("s3://backups/db", settings).unwrap()
 }
 
-/// The error, which shows no secret.
+/// The error, after a check that it shows no secret.
 fn refused<T>(result: Result<T, StoreError>) -> StoreError {
     let error = result.err().expect("it should have been refused");
     let shown = format!("{error} {error:?}");

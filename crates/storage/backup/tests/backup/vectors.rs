@@ -1,5 +1,5 @@
-//! Opens every vector of archives and of what was followed below `testdata/vectors/`: the failure's
-//! class and every page that is given must be those that the vector names (`testdata/README.md`).
+//! Opens every vector of archives and of their logs below `testdata/vectors/`: the failure's
+//! class and every released page must be those that the vector states (`testdata/README.md`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,18 +12,18 @@ use selenite_backup::{
 use selenite_cipher::{DatabaseId, Secret, sha256};
 use selenite_keyring::{Cache, Config, Identity, KeyError, OriginPolicy, RawIdentity, Trust, load_identity};
 
-/// What a reader is given and what it must answer.
+/// The input of a reader and the expected result.
 struct Vector {
     lines: Vec<(String, String)>,
     place: MemoryDestination,
 }
 
-/// A place of objects in memory, which is not written to.
+/// A read-only destination in memory.
 #[derive(Default)]
 struct MemoryDestination(BTreeMap<String, Vec<u8>>);
 
 #[test]
-fn vectors_are_answered_as_they_say() {
+fn vectors_have_the_expected_results() {
     let mut count = 0;
     let mut differences = Vec::new();
     for area in ["archive", "log"] {
@@ -46,11 +46,11 @@ fn compare(vector: &Vector) -> Option<String> {
     if class != vector.one("expect") {
         return Some(format!("{class}, not {}", vector.one("expect")));
     }
-    // Before an error some may have been given: they are in a draft then.
+    // Before an error some pages may have been released, into a draft.
     (class == "ok" && pages != vector.pages()).then(|| format!("other pages: {pages:?}"))
 }
 
-/// Restores, then opens every object of every archive, as `backups verify` does: the first of the failures.
+/// Restores, then opens every object of every archive, as `backups verify` does; returns the first failure.
 fn restore(vector: &Vector, found: &mut BTreeMap<u32, String>) -> Result<(), String> {
     let (id, name) = vector.archive();
     let catalog = Catalog::list(&vector.place, Some(id)).unwrap();

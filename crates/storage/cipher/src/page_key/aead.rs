@@ -1,4 +1,4 @@
-//! AES-GCM and ChaCha20-Poly1305: straight from the caller's buffer into the other.
+//! AES-GCM and ChaCha20-Poly1305, from one buffer of the caller into the other.
 
 use aws_lc_rs::aead::{Aad, Algorithm, LessSafeKey, Nonce, UnboundKey};
 
@@ -49,7 +49,7 @@ mod tests {
     use crate::hex::unhex;
     use crate::{Epoch, SessionId};
 
-    /// A nonce of 12 bytes, cut as a trailer has it.
+    /// A nonce of 12 bytes, split into the fields of a trailer.
     fn nonce(digits: &str) -> PageNonce {
         PageNonce {
             session: SessionId([0; 16]),

@@ -1,7 +1,7 @@
 //! AEGIS, with four lanes.
 //!
-//! The library works out of place only by way of a state that it wipes byte by byte, which takes
-//! longer than a page: to copy the page and work in place is faster.
+//! The library's out-of-place functions use a state that it wipes byte by byte, which takes longer
+//! than sealing a page. Copying the page and working in place is faster.
 
 use aegis::{aegis128x4, aegis256x4};
 
@@ -56,7 +56,7 @@ impl Aegis256X4 {
     }
 }
 
-/// The nonce with zeros behind it (FORMAT 5.2).
+/// The nonce, padded with zeros (FORMAT 5.2).
 fn padded<const N: usize>(nonce: &PageNonce) -> [u8; N] {
     let mut padded = [0; N];
     padded[..12].copy_from_slice(&nonce.bytes());

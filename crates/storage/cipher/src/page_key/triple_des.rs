@@ -1,7 +1,7 @@
-//! Triple DES in CBC mode, then HMAC. Deprecated; it is here to be compared, and left.
+//! Triple DES in CBC mode, then HMAC. Deprecated: for comparison and migration only.
 //!
-//! The IV is the nonce, encrypted under a key of its own: CBC wants one that cannot be foretold
-//! (SP 800-38A, appendix C), and under another key it can never be a block of a page.
+//! The IV is the nonce, encrypted under a separate key: CBC requires an unpredictable IV (SP
+//! 800-38A, appendix C), and under a separate key it can never equal a block of a page.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;

@@ -1,7 +1,8 @@
 //! AES-GCM for processors that have VAES in registers of 256 bits and no AVX-512 (AMD Zen 3, Intel's small cores).
 //!
-//! AWS-LC has code for AES-NI and for AVX-512, and takes twice as long there as ring, whose code is for exactly these
-//! (docs/decisions/0007-two-gcm-libraries.md). Both compute the same: the tests beside compare them.
+//! AWS-LC has code for AES-NI and for AVX-512, and takes twice as long on these processors as ring,
+//! which has code for VAES (docs/decisions/0007-two-gcm-libraries.md). Both compute the same: the
+//! tests below compare them.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -12,11 +13,11 @@ use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, LessSafeKey, Nonce, T
 use super::copy::copy;
 use crate::{PageNonce, Secret, Trailer, Unauthentic};
 
-/// A key of AES-128-GCM or AES-256-GCM; boxed, so that it is not left behind where it is moved from.
+/// A key of AES-128-GCM or AES-256-GCM; boxed, so that a move leaves no copy behind.
 pub(super) struct VaesGcm(Box<LessSafeKey>);
 
 impl VaesGcm {
-    /// Whether this processor is one of those, and no one asked for AWS-LC ([`prefer_aws_lc`]).
+    /// Whether this processor is one of those, and AWS-LC was not requested ([`prefer_aws_lc`]).
     pub(super) fn is_faster() -> bool {
         static IS_FASTER: OnceLock<bool> = OnceLock::new();
         *IS_FASTER.get_or_init(|| {
@@ -31,10 +32,10 @@ impl VaesGcm {
         }) && !PREFERS_AWS_LC.load(Ordering::Relaxed)
     }
 
-    /// A key of 16 or 32 bytes.
+    /// Takes a key of 16 or 32 bytes.
     ///
     /// # Panics
-    /// On another length: ring has no AES-192.
+    /// For any other length: ring has no AES-192.
     pub(super) fn new<const N: usize>(key: &Secret<N>) -> Self {
         let algorithm = if N == 16 { &AES_128_GCM } else { &AES_256_GCM };
         Self(Box::new(less_safe_key(algorithm, key.expose())))
@@ -61,9 +62,8 @@ impl VaesGcm {
     }
 }
 
-/// Has AWS-LC compute AES-GCM from now on. It alone obeys `OPENSSL_ia32cap`: where someone set
-/// that, AWS-LC is what they mean. Whether the environment is to be believed is for the caller to
-/// know.
+/// Makes AWS-LC compute AES-GCM from now on. Only AWS-LC obeys `OPENSSL_ia32cap`: a user who sets
+/// that variable means AWS-LC. The caller decides whether to trust the environment.
 pub fn prefer_aws_lc() {
     PREFERS_AWS_LC.store(true, Ordering::Relaxed);
 }
@@ -71,7 +71,7 @@ pub fn prefer_aws_lc() {
 static PREFERS_AWS_LC: AtomicBool = AtomicBool::new(false);
 
 impl Drop for VaesGcm {
-    /// ring does not wipe its keys: another takes the place of this one.
+    /// ring does not wipe its keys, so this one is overwritten by another.
     fn drop(&mut self) {
         *self.0 = less_safe_key(&AES_256_GCM, &[0; 32]);
         black_box(&mut self.0);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::{Epoch, SessionId};
 
-    /// Seals with both; opens each with the other.
+    /// Seals with both libraries; opens each result with the other.
     fn compare<const N: usize>(
         algorithm: &'static aws_lc::Algorithm,
         key: [u8; N],

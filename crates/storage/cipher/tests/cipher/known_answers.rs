@@ -1,4 +1,4 @@
-//! What this crate computes, against what a second implementation made of the same document.
+//! The results of this crate, against those of a second implementation of the same document.
 //!
 //! The answers, and the inputs that are repeated here, come from
 //! `testdata/generate/cipher_known_answers.py`.
@@ -15,7 +15,7 @@ const ANSWERS: &str = include_str!("../../../../../testdata/vectors/cipher/known
 const EPOCH: Epoch = Epoch(0x6162_6364);
 const PAGE_NO: PageNo = PageNo(0x7172_7374);
 
-/// The frozen answer of that name, in hexadecimal.
+/// The frozen answer named `name`, in hexadecimal.
 fn answer(name: &str) -> &'static str {
     ANSWERS
         .lines()
@@ -28,7 +28,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Bytes that count up from `first`.
+/// Consecutive byte values, starting at `first`.
 fn run<const N: usize>(first: u8) -> [u8; N] {
     let mut next = first;
     array::from_fn(|_| {
@@ -56,7 +56,7 @@ fn plain() -> Vec<u8> {
         .collect()
 }
 
-/// A page as [`plain`], sealed in `suite`.
+/// The page of [`plain`], sealed in `suite`.
 fn sealed(suite: Suite) -> (Vec<u8>, [u8; TRAILER_SIZE]) {
     let nonce = PageNonce {
         session: SessionId(run(0x30)),

@@ -1,4 +1,4 @@
-//! What the crate promises, by its public types: one executable for all.
+//! Tests of the crate's public API, in one executable.
 #![cfg(test)]
 
 mod keys;

@@ -1,4 +1,4 @@
-//! Pages, through the public API: every suite, every size, every way to be wrong.
+//! Pages, through the public API: every suite, every size, every kind of error.
 
 use proptest::prelude::*;
 use selenite_cipher::{
@@ -28,7 +28,7 @@ fn seal(key: &PageKey, page_no: PageNo, plain: &[u8]) -> (Vec<u8>, [u8; TRAILER_
     (sealed, trailer)
 }
 
-/// Opens into a buffer that is not zero, and shows what is in it afterwards.
+/// Opens into a buffer that is not zero, and returns the buffer afterwards.
 fn open(
     key: &PageKey,
     page_no: PageNo,
@@ -65,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn open_gives_back_what_seal_took(
+    fn open_returns_the_sealed_page(
         suite in any_suite(), plain in any_plain(), page_no in 1..=u32::MAX
     ) {
         let key = page_key(suite);

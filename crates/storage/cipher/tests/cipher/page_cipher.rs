@@ -15,7 +15,7 @@ fn data_key(epoch: u32, suite: Suite) -> DataKey {
     DataKey::new(Secret::new([2; 32]), DATABASE, Epoch(epoch), suite)
 }
 
-/// A database with one epoch for each suite given, from 1, of which the last seals.
+/// A database with one epoch, counted from 1, for each given suite; the last epoch seals.
 fn parts(suites: &[Suite]) -> PageKeysParts {
     let data_keys: Vec<DataKey> = (1..)
         .zip(suites)
@@ -46,7 +46,7 @@ fn nonce(counter: u32) -> PageNonce {
     }
 }
 
-/// A page as SQLite has it; good as page 1, too.
+/// A page as SQLite has it, also valid as page 1.
 fn page(size: usize) -> Vec<u8> {
     let mut page = vec![0x5a; size];
     page[16..18].copy_from_slice(&u16::try_from(size).unwrap_or(1).to_be_bytes());
@@ -73,7 +73,7 @@ fn open(cipher: &mut PageCipher, page_no: PageNo, image: &[u8]) -> Result<Vec<u8
     outcome.map(|()| out)
 }
 
-/// An image of a suite and epoch, whatever the rules of the cipher it is then given to.
+/// An image in the given suite and epoch, independent of the rules of the cipher that will open it.
 fn image(epoch: u32, suite: Suite, page_no: PageNo) -> Vec<u8> {
     let mut image = page(1024);
     let body: Vec<u8> = image[..1024 - TRAILER_SIZE].to_vec();
@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn open_gives_back_what_seal_took(
+    fn open_returns_the_sealed_page(
         suite in prop::sample::select(Suite::ALL.to_vec()),
         bits in 10..=16_u32,
         page_no in prop_oneof![Just(1), 1..=u32::MAX],
@@ -140,7 +140,7 @@ fn open_refuses_a_place_that_was_never_written() {
 }
 
 #[test]
-fn open_tells_an_epoch_that_is_gone_from_one_that_never_was() {
+fn open_distinguishes_removed_epochs_from_future_ones() {
     let mut parts = parts(&[Suite::Aes256, Suite::Aes256, Suite::Aes256]);
     parts.data_keys.remove(0);
     let mut cipher = cipher(parts);
@@ -157,7 +157,7 @@ fn open_tells_an_epoch_that_is_gone_from_one_that_never_was() {
 }
 
 #[test]
-fn open_gives_back_zeros_in_the_last_48_bytes() {
+fn open_returns_zeros_in_the_last_48_bytes() {
     let mut cipher = cipher(parts(&[Suite::Aes256]));
     let image = seal(&mut cipher, PageNo(7), &page(1024)).unwrap();
     let opened = open(&mut cipher, PageNo(7), &image).unwrap();
@@ -227,7 +227,7 @@ fn a_deprecated_suite_is_refused_unless_it_is_allowed() {
     assert_eq!(open(&mut allowing, PageNo(7), &image), Ok(plain));
 }
 
-/// A case of FORMAT 5.4: what becomes of a page in NONE at the cursor and behind it.
+/// A case of FORMAT 5.4: whether a page in NONE is accepted at the cursor and after it.
 struct NoneCase {
     suites: &'static [Suite],
     scan: Scan,
@@ -339,7 +339,7 @@ fn a_page_changes_its_epoch_when_it_is_opened_and_sealed_again() {
 }
 
 #[test]
-fn replace_keys_forgets_the_page_keys_of_before() {
+fn replace_keys_discards_cached_page_keys() {
     let mut cipher = cipher(parts(&[Suite::Aes256]));
     let image = seal(&mut cipher, PageNo(7), &page(1024)).unwrap();
     let other = DataKey::new(Secret::new([9; 32]), DATABASE, Epoch(1), Suite::Aes256);
@@ -353,7 +353,7 @@ fn replace_keys_forgets_the_page_keys_of_before() {
 }
 
 #[test]
-fn keys_refuse_parts_that_do_not_fit_together() {
+fn keys_refuse_inconsistent_parts() {
     let refused = |parts| PageKeys::new(parts).err() == Some(PageError::SettingsMismatch);
     let good = || parts(&[Suite::Aes256, Suite::Aes128]);
     for page_size in [0, 512, 1000, 3000, 131_072, usize::MAX] {

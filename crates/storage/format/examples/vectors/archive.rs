@@ -1,4 +1,4 @@
-//! An archive and what was followed, object by object (FORMAT 12), by none of the code that writes them otherwise.
+//! An archive and its log, object by object (FORMAT 12), written independently of the production writer.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use selenite_format::archive::{Base, Begun, Facts, LogFacts};
 use crate::vector::{Vector, hex};
 use crate::world::{CREATED, database_id, encode, master_key, named, secret, superblock};
 
-/// An archive, whole or not. `name` tells its random bits from those of others.
+/// An archive, complete or not. `name` determines its random bits.
 #[derive(Clone)]
 pub struct Archive {
     name: &'static str,
@@ -18,15 +18,15 @@ pub struct Archive {
     is_own: bool,
     pub begun: Begun,
     pub facts: Facts,
-    /// By their names in the archive.
+    /// Objects by their names in the archive.
     pub objects: BTreeMap<String, Vec<u8>>,
 }
 
-/// A page and its number.
+/// A page number and the page.
 pub type Page<'a> = (u32, &'a [u8]);
 
 impl Archive {
-    /// What opens an archive of the world's database that was begun in this minute, and nothing else.
+    /// An archive of the example database with the object `begun` only, begun in minute `minute`.
     pub fn begin(name: &'static str, minute: u64) -> Self {
         let made = CREATED + 60 * minute;
         let key = key_of(name);
@@ -65,7 +65,7 @@ impl Archive {
         archive
     }
 
-    /// The same, with origin MACs from here on.
+    /// As [`Archive::begin`], with origin MACs.
     pub fn begin_own(name: &'static str, minute: u64) -> Self {
         let mut archive = Self::begin(name, minute);
         archive.is_own = true;
@@ -77,7 +77,7 @@ impl Archive {
         archive
     }
 
-    /// Seals without origin MACs from here on, as one of its recipients.
+    /// From now on seals without origin MACs, as a recipient does.
     pub fn by_recipient(mut self) -> Self {
         self.is_own = false;
         self
@@ -98,7 +98,7 @@ impl Archive {
         format!("{}/20231114T22{minute}20Z-{id}", hex(&database_id().0))
     }
 
-    /// Re-encrypts what opens it, as `begun` says.
+    /// Replaces the object `begun` by the encoding of `begun`.
     pub fn seal_begun(&mut self) {
         let bytes = self.begun.encode(|maced| self.key().mac(maced));
         self.put_begun(bytes.expect("a form"));
@@ -127,13 +127,13 @@ impl Archive {
         self
     }
 
-    /// Seals the manifest, as `facts` says.
+    /// Seals the manifest with the content of `facts`.
     pub fn finish(self) -> Self {
         let facts = self.facts.encode();
         self.finish_with(&facts)
     }
 
-    /// Seals a manifest of these bytes.
+    /// Seals a manifest with these bytes.
     pub fn finish_with(mut self, facts: &[u8]) -> Self {
         let salt = named(&format!("salt of the manifest of {}", self.name));
         let object = sealed(&self.key(), PartKind::Facts, 0, salt, &content(&[stored(facts)]));
@@ -141,7 +141,7 @@ impl Archive {
         self
     }
 
-    /// What another that rests on it says of it.
+    /// The reference to this archive in one that is based on it.
     pub fn as_base(&self) -> Base {
         Base {
             archive_id: self.begun.archive_id,
@@ -149,7 +149,7 @@ impl Archive {
         }
     }
 
-    /// Adds the next object of its log: blocks, then facts.
+    /// Adds the next object of the log: blocks, then facts.
     pub fn log(self, packed: &[Vec<u8>], facts: &LogFacts) -> Self {
         let facts = facts.encode();
         self.log_of(&[packed, &[stored(&facts)]].concat())
@@ -163,7 +163,7 @@ impl Archive {
         self
     }
 
-    /// What the next object of its log has to name.
+    /// The hash that the next object of the log must contain.
     pub fn previous(&self) -> [u8; 32] {
         match self.log_count() {
             0 => sha256(&self.objects["manifest"]),
@@ -181,13 +181,13 @@ impl Archive {
         self
     }
 
-    /// Another object in the place of one.
+    /// Replaces an object.
     pub fn with(mut self, name: &str, bytes: Vec<u8>) -> Self {
         self.objects.insert(name.to_owned(), bytes);
         self
     }
 
-    /// A bit of an object flipped; `at` counts from the end where it is negative.
+    /// Flips a bit of an object; a negative `at` counts from the end.
     pub fn flipped(mut self, name: &str, at: i64) -> Self {
         let bytes = self.objects.get_mut(name).expect("it is there");
         let size = i64::try_from(bytes.len()).expect("a small object");
@@ -196,14 +196,14 @@ impl Archive {
         self
     }
 
-    /// An object without its end.
+    /// Cuts bytes off the end of an object.
     pub fn cut(mut self, name: &str, by: usize) -> Self {
         let bytes = self.objects.get_mut(name).expect("it is there");
         bytes.truncate(bytes.len() - by);
         self
     }
 
-    /// All of its objects, under their names.
+    /// Adds all objects to a vector, under their names.
     pub fn add_to(&self, vector: Vector) -> Vector {
         let folder = self.folder();
         let objects = self.objects.iter();
@@ -222,7 +222,7 @@ pub fn log_name(number: u32) -> String {
     format!("log-{number:08}")
 }
 
-/// The mark of a page; the one of `testdata/archive/pages.zst`.
+/// The mark of a page, as in `testdata/archive/pages.zst`.
 fn mark_of(page_no: u32) -> [u8; 8] {
     named(&format!("mark of page {page_no}"))
 }
@@ -231,14 +231,14 @@ pub fn word(value: usize) -> [u8; 4] {
     u32::try_from(value).expect("a small number").to_be_bytes()
 }
 
-/// Pages side by side.
+/// A block of these pages.
 pub fn block(pages: &[Page<'_>]) -> Vec<u8> {
     let mut out = index_block(pages);
     pages.iter().for_each(|(_, page)| out.extend_from_slice(page));
     out
 }
 
-/// Their numbers and marks alone.
+/// A block of the pages' numbers and marks only.
 pub fn index_block(pages: &[Page<'_>]) -> Vec<u8> {
     let mut out = word(pages.len()).to_vec();
     pages.iter().for_each(|(page_no, _)| out.extend(page_no.to_be_bytes()));
@@ -246,19 +246,19 @@ pub fn index_block(pages: &[Page<'_>]) -> Vec<u8> {
     out
 }
 
-/// A block as it is.
+/// A block, stored without compression.
 pub fn stored(block: &[u8]) -> Vec<u8> {
     [&[0], block].concat()
 }
 
-/// A block that is these frames.
+/// A block that consists of these frames.
 pub fn framed(frames: &[u8]) -> Vec<u8> {
     [&[1], frames].concat()
 }
 
-/// A Zstandard frame of these blocks: so many times one byte, or, of count 1, the bytes themselves (RFC 8878, 3.1.1).
+/// A Zstandard frame of these blocks: `count` times one byte or, if `count` is 1, the bytes (RFC 8878, 3.1.1).
 pub fn frame(blocks: &[(usize, &[u8])]) -> Vec<u8> {
-    // A window of 128 KiB, no size of the content, no checksum.
+    // A window of 128 KiB, no content size, no checksum.
     let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
     for (index, &(count, bytes)) in blocks.iter().enumerate() {
         let is_last = usize::from(index + 1 == blocks.len());
@@ -270,7 +270,7 @@ pub fn frame(blocks: &[(usize, &[u8])]) -> Vec<u8> {
     out
 }
 
-/// Packed blocks behind their sizes, and zeros.
+/// Packed blocks, each preceded by its size, then padding with zeros.
 pub fn content(packed: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::new();
     for packed in packed {
@@ -280,7 +280,7 @@ pub fn content(packed: &[Vec<u8>]) -> Vec<u8> {
     padded(out)
 }
 
-/// FORMAT 12.4: at least 4096 bytes, and none of the bits of the size set below the highest seven.
+/// FORMAT 12.4: at least 4096 bytes, and a size with no bits set below its highest seven.
 pub fn padded(mut content: Vec<u8>) -> Vec<u8> {
     let size = content.len().max(4096);
     let step = 1 << (size.ilog2() - 6);
@@ -292,7 +292,7 @@ pub fn salt_of(object: &[u8]) -> [u8; 16] {
     object[40..56].try_into().expect("16 bytes")
 }
 
-/// With the origin key the salt is the origin MAC; `salt` is that of an index's part then.
+/// Seals a part. With the origin key the salt is the origin MAC, and `salt` is used in the part of an index only.
 pub fn sealed(key: &ArchiveKey, kind: PartKind, number: u32, salt: [u8; 16], content: &[u8]) -> Vec<u8> {
     let mut out = b"selenite part 1\n".to_vec();
     out.extend([kind as u8, 0, 0, 0]);

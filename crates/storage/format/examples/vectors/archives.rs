@@ -26,9 +26,9 @@ pub fn all() -> Vec<Vector> {
     .concat()
 }
 
-/// The block of the sample's three pages, as Zstandard 1.5.4 once packed it.
+/// The block of the sample's three pages, packed by Zstandard 1.5.4.
 pub const PACKED: &[u8] = include_bytes!("../../../../../testdata/archive/pages.zst");
-/// What testdata/reader/row_digest.py says of the sample.
+/// The result of testdata/reader/row_digest.py for the sample.
 const ROW_DIGEST: [u8; 32] = [
     0x4e, 0xf7, 0xe3, 0x27, 0x20, 0x08, 0xc2, 0x91, 0x8b, 0x52, 0x5e, 0x85, 0x25, 0x33, 0x70, 0x6b, 0xd8, 0x84, 0xc2,
     0x74, 0x36, 0x3c, 0xc8, 0x4d, 0xe0, 0x4c, 0xd8, 0x7c, 0xe1, 0x02, 0xfd, 0xb1,
@@ -38,7 +38,7 @@ pub fn sample() -> Vec<Vec<u8>> {
     pages_of(SAMPLE)
 }
 
-/// Pages by their numbers, which are from 1 without a gap.
+/// Pages with their numbers, from 1 without a gap.
 pub fn numbered(pages: &[Vec<u8>]) -> Vec<Page<'_>> {
     (1..).zip(pages.iter().map(Vec::as_slice)).collect()
 }
@@ -55,7 +55,7 @@ pub fn full(name: &'static str) -> Archive {
     archive.finish()
 }
 
-/// A vector of one archive: what is given of all of its pages is the sample.
+/// A vector of one archive that opens; the pages released are those of the sample.
 pub fn opens(case: &str, comment: &str, archive: &Archive) -> Vector {
     let vector = Vector::new(&format!("archive/{case}"), "ok", comment).line("archive", archive.folder());
     archive.add_to(vector.released_sound(&sample()))
@@ -93,7 +93,7 @@ fn two_parts() -> Archive {
         .finish()
 }
 
-/// Every page comes many times, with other bytes; the last counts.
+/// Every page occurs many times with different bytes; the last occurrence counts.
 fn pieces() -> (Vector, Vector) {
     let (last, other) = (sample(), vec![vec![0x5a; 1024]; 3]);
     let (last, other) = (numbered(&last), numbered(&other));
@@ -121,7 +121,7 @@ fn pieces() -> (Vector, Vector) {
     )
 }
 
-/// A page above the page count, and the page count of the manifest.
+/// A page above the page count, and a wrong page count in the manifest.
 fn beyond() -> Vector {
     let (pages, more) = (sample(), vec![0x5a; 1024]);
     let mut listed = numbered(&pages);
@@ -166,7 +166,7 @@ fn without_page_2(case: &str, comment: &str, archive: &Archive) -> Vector {
     archive.add_to(vector)
 }
 
-/// A part, as FORMAT 12.4 has it before its blocks.
+/// The header of a part (FORMAT 12.4).
 fn parts() -> Vec<Vector> {
     let (whole, other) = (full("full"), full("other"));
     let part = "part-00000000";

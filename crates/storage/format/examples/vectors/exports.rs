@@ -1,4 +1,4 @@
-//! `exported/`: FORMAT 13. The age files are kept, since age draws its own nonces: `testdata/exported/make.py`.
+//! `exported/`: FORMAT 13. The age files are stored, since age draws its own nonces: `testdata/exported/make.py`.
 
 use selenite_cipher::Suite;
 

@@ -9,7 +9,7 @@ use crate::world::{CREATED, pages_of};
 mod bad;
 mod good;
 
-/// A database in WAL mode, and its log: frames of pages 1, 2, 3, then of page 2; a commit at the third and the fourth.
+/// A database in WAL mode, and its log: frames of pages 1, 2, 3, then of page 2; commits at the third and the fourth.
 const FILE: &[u8] = include_bytes!("../../../../../testdata/sqlite/wal.db");
 const WAL: &[u8] = include_bytes!("../../../../../testdata/sqlite/wal.db-wal");
 
@@ -49,7 +49,7 @@ fn frame(index: usize) -> Vec<u8> {
     WAL[32 + index * 1048 + 24..][..1024].to_vec()
 }
 
-/// The pages behind the first transaction, and behind the second.
+/// The pages after the first transaction or after the second.
 fn after(turns: usize) -> Vec<Vec<u8>> {
     let mut pages = match turns {
         0 => pages(),
@@ -61,7 +61,7 @@ fn after(turns: usize) -> Vec<Vec<u8>> {
     pages
 }
 
-/// Where so many frames come before.
+/// The position after the first `frames` frames.
 fn end(frames: usize) -> LogEnd {
     let salts = WAL[16..24].try_into().expect("eight bytes");
     let checksum = match frames {
@@ -77,12 +77,12 @@ fn end(frames: usize) -> LogEnd {
     }
 }
 
-/// When turn `turn` ended, in milliseconds: half a second behind the archive, and a second behind each other.
+/// The end of turn `turn` in milliseconds: half a second after the archive, then at intervals of a second.
 fn moment(turn: u64) -> u64 {
     CREATED * 1000 + turn * 1000 - 500
 }
 
-/// The archive that was taken before the first frame.
+/// The archive of the state before the first frame.
 fn taken(name: &'static str) -> Archive {
     taken_at(name, Some(end(0).position))
 }
@@ -99,7 +99,7 @@ fn taken_of(begun: Archive, log: Option<LogPosition>) -> Archive {
     archive.finish()
 }
 
-/// What the one object of the first turn says, behind `archive`.
+/// The facts of the only object of the first turn after `archive`.
 fn first(archive: &Archive) -> LogFacts {
     LogFacts {
         previous: archive.previous(),
@@ -112,7 +112,7 @@ fn first(archive: &Archive) -> LogFacts {
     }
 }
 
-/// What the one object of the second turn says.
+/// The facts of the only object of the second turn.
 fn second(archive: &Archive) -> LogFacts {
     LogFacts {
         previous: archive.previous(),
@@ -138,13 +138,13 @@ fn followed_of(archive: Archive) -> Archive {
     archive.log(&packed(&[(1, &one), (2, &two), (3, &three)]), &facts)
 }
 
-/// And its second, in two objects.
+/// The archive with its first turn, and its second in two objects.
 fn followed_twice(name: &'static str) -> Archive {
     let one = frame(0);
     followed_by_two(name, (1, &one))
 }
 
-/// The same; the first object of the second turn has this page.
+/// As [`followed_twice`], with this page in the first object of the second turn.
 fn followed_by_two(name: &'static str, page: Page<'_>) -> Archive {
     let archive = followed(name);
     let begins = LogFacts {

@@ -14,8 +14,8 @@ pub fn all() -> Vec<Vector> {
 }
 
 const AES: Suite = Suite::Aes256;
-/// A database in the middle of a transaction that spilled, and its journal: three records, which the count covers,
-/// and a second header that is not written yet.
+/// A database in the middle of a transaction that spilled, and its journal: three records within
+/// the record count, and a second header that is not written yet.
 const DATABASE: &[u8] = include_bytes!("../../../../../testdata/sqlite/rollback.db");
 const JOURNAL: &[u8] = include_bytes!("../../../../../testdata/sqlite/rollback.db-journal");
 const SECTOR_SIZE: usize = 512;
@@ -63,7 +63,7 @@ fn sealed(records: &[Record]) -> Vec<Vec<u8>> {
     records.iter().map(|record| record.seal(&mut sealer)).collect()
 }
 
-/// A header, filled up to a sector, with its first byte as it lies at the start of the file.
+/// A header padded to a sector, with its first byte as on disk at the start of the file.
 fn first_header(record_count: u32) -> Vec<u8> {
     let mut sector = later_header(Header {
         record_count,
@@ -80,7 +80,7 @@ fn later_header(header: Header) -> Vec<u8> {
     sector
 }
 
-/// The journal as SQLite wrote it, sealed.
+/// SQLite's journal, sealed.
 fn journal(records: &[Vec<u8>]) -> Vec<u8> {
     let behind = SECTOR_SIZE + 3 * record_size(PageSize::MIN);
     [first_header(3), records.concat(), JOURNAL[behind..].to_vec()].concat()
@@ -103,11 +103,11 @@ fn vector(case: &str, expect: &str, comment: &str, journal: Vec<u8>) -> Vector {
         .file(Sparse::whole("journal", journal))
 }
 
-/// A journal of which `count` records are rolled back.
+/// A vector of a journal of which `count` records are rolled back.
 fn rolls_back(case: &str, comment: &str, count: usize, journal: Vec<u8>) -> Vector {
     let vector = vector(case, "ok", comment, journal).line("records", count);
     let pages = pages_after(&records()[..count]);
-    // With a record missing the database is torn: the journals that end early are not SQLite's.
+    // If a record is missing, the database is torn: SQLite does not write journals that end early.
     if count == 3 {
         vector.released_sound(&pages)
     } else {
@@ -155,7 +155,7 @@ fn good() -> Vec<Vector> {
     ]
 }
 
-/// Sizes in the header: with some of them SQLite does not go on. A fuzzed reader divided by the sector size.
+/// Sizes in the header, some of which SQLite rejects. A fuzzed reader divided by the sector size.
 fn sizes() -> Vec<Vector> {
     let journal = |sector_size, page_size| {
         let mut journal = journal(&sealed(&records()));
@@ -210,7 +210,7 @@ fn two_headers() -> Vec<u8> {
 
 const SUPER_JOURNAL: &str = "/srv/two.db-mj1A2B3C9D4";
 
-/// As writeSuperJournal in pager.c: the lock page's number, name, its size, its checksum, the magic.
+/// As writeSuperJournal in pager.c: number of the lock page, name, size of the name, checksum, magic.
 fn with_super_journal(sealed: &[Vec<u8>]) -> Vec<u8> {
     let name = SUPER_JOURNAL.as_bytes();
     let size = u32::try_from(name.len()).expect("small");
@@ -274,7 +274,7 @@ fn ends() -> Vec<Vector> {
     ]
 }
 
-/// Records that the count covers.
+/// Invalid records within the record count.
 fn refused() -> Vec<Vector> {
     let with_last = |image: &[u8]| {
         let mut sealed = sealed(&records());

@@ -14,8 +14,8 @@ pub fn all() -> Vec<Vector> {
     [good(), ends(), epochs(), torn(), images(), reads()].concat()
 }
 
-/// A log of which `count` frames are taken, the first `committed` of them being whole transactions; `end` says why
-/// no more.
+/// A vector of a log of which `count` frames are valid, the first `committed` of them in complete
+/// transactions; `end` is the reason why the log ends there.
 fn ends_at(case: &str, comment: &str, (count, committed, end): (usize, usize, &str), log: Vec<u8>) -> Vector {
     Vector::new(&format!("wal/{case}"), "ok", comment)
         .line("frames", count)
@@ -49,7 +49,7 @@ fn good() -> Vec<Vector> {
     ]
 }
 
-/// The log as a machine would have written it whose words are big-endian.
+/// The log as a big-endian machine would have written it.
 fn big_endian() -> Vec<u8> {
     let mut header = log_header();
     header[3] = 0x83;
@@ -67,7 +67,7 @@ fn big_endian() -> Vec<u8> {
     [header.to_vec(), sealed(&frames).concat()].concat()
 }
 
-/// Headers, and what FORMAT 6.4 numbers 1 and 5.
+/// Headers, and rules 1 and 5 of FORMAT 6.4.
 fn ends() -> Vec<Vector> {
     let with_last = |change: fn(&mut Frame)| {
         let mut frames = frames();
@@ -133,7 +133,7 @@ fn ends() -> Vec<Vector> {
     ]
 }
 
-/// A superblock that lists only epoch 2, out of 3.
+/// A superblock that lists only epoch 2 of 3.
 fn later() -> Superblock {
     Superblock {
         epochs: vec![epoch_record(2, AES)],
@@ -143,7 +143,7 @@ fn later() -> Superblock {
     }
 }
 
-/// One that lists epoch 1, and epoch 2 in `suite`, with all pages done.
+/// A superblock that lists epoch 1, and epoch 2 in `suite`, with all pages converted.
 fn with_second(state: State, suite: Suite) -> Superblock {
     Superblock {
         state,
@@ -154,7 +154,7 @@ fn with_second(state: State, suite: Suite) -> Superblock {
     }
 }
 
-/// FORMAT 6.4 numbers 2 and 3, and 5.4.
+/// Rules 2 and 3 of FORMAT 6.4, and FORMAT 5.4.
 fn epochs() -> Vec<Vector> {
     let last = &frames()[3];
     let with_last = |epoch: u32, last: Vec<u8>| {
@@ -206,8 +206,8 @@ fn epochs() -> Vec<Vector> {
     ]
 }
 
-/// FORMAT 6.4 numbers 2 and 4: what a power failure may leave of a frame that was being written. The header stands in a
-/// sector before the one of the trailer.
+/// Rules 2 and 4 of FORMAT 6.4: possible states of a frame whose write was interrupted by a power
+/// failure. The header is in a sector before that of the trailer.
 fn torn() -> Vec<Vector> {
     let good = sealed(&frames());
     let end = FRAME_HEADER_SIZE + PAGE_SIZE;
@@ -237,7 +237,7 @@ fn torn() -> Vec<Vector> {
     ]
 }
 
-/// FORMAT 6.4 number 4.
+/// Rule 4 of FORMAT 6.4.
 fn images() -> Vec<Vector> {
     let sealed = sealed(&frames());
     let last = &frames()[3];

@@ -1,7 +1,7 @@
 //! Writes `testdata/vectors/`: `cargo run -p selenite-format --example vectors`.
 //!
-//! Every key, nonce and page is fixed, so that the same bytes come out again; a test compares them with those that are
-//! checked in. Vectors are added, never changed.
+//! All keys, nonces and pages are fixed, so that the output is reproducible; a test compares it
+//! with the checked-in files. Vectors are added, never changed.
 
 mod archive;
 mod archives;
@@ -54,7 +54,7 @@ fn main() -> io::Result<()> {
 }
 
 #[test]
-fn vectors_are_those_that_are_checked_in() {
+fn vectors_equal_the_checked_in_files() {
     for vector in vectors() {
         let checked_in = fs::read(path(&vector)).unwrap_or_default();
         assert!(
@@ -66,7 +66,7 @@ fn vectors_are_those_that_are_checked_in() {
 }
 
 #[test]
-fn vectors_have_names_of_their_own() {
+fn vector_names_are_unique() {
     let mut names: Vec<String> = vectors().iter().map(Vector::path).collect();
     names.sort_unstable();
     let count = names.len();
@@ -74,7 +74,7 @@ fn vectors_have_names_of_their_own() {
     assert_eq!(names.len(), count);
 }
 
-/// Every row of FORMAT 9 has a vector, of its name or one that goes on with a hyphen.
+/// Every row of FORMAT 9 has a vector of its name, or of its name and a suffix after a hyphen.
 #[test]
 fn rows_of_the_document_have_vectors() {
     let names: Vec<String> = vectors().iter().map(Vector::path).collect();

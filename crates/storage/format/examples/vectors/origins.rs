@@ -10,7 +10,7 @@ use crate::world::{
     superblock,
 };
 
-/// A forged master key in an age file for the recipient of `age`: age draws its nonces itself, so it is kept.
+/// A forged master key in an age file for the recipient of `age`. It is stored, since age draws its own nonces.
 const AGE_FORGED: &[u8] = include_bytes!("../../../../../testdata/age/forged.age");
 const FOREIGN: &str = "foreign origin";
 
@@ -29,7 +29,7 @@ fn own_key() -> OriginKey {
     OriginKey::new(&Secret::new(bytes))
 }
 
-/// The mark of `key` for these names, in the place of the age slot.
+/// The slot with a mark that `key` makes for `database` and `slot`, in place of the age slot's mark.
 fn mark_for(key: &OriginKey, database: DatabaseId, slot: SlotId) -> Vec<u8> {
     mark_in(age_slot().id, key, database, slot)
 }
@@ -134,7 +134,7 @@ fn wrong() -> Vec<Vector> {
     ]
 }
 
-/// Someone's own database, with the id, the slot id and the mark of the real one.
+/// An attacker's database, with the id, the slot id and the mark of the real one.
 fn forged() -> Vector {
     let master = || MasterKey::new(secret("forged master key"), database_id());
     let mut superblock = superblock(Suite::Aes256);

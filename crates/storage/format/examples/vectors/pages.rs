@@ -12,12 +12,12 @@ pub fn all() -> Vec<Vector> {
     [suites(), flips(), places(), epochs(), none(), sizes::all()].concat()
 }
 
-/// The name of a suite, as in a file's name.
+/// The name of a suite in file names.
 fn slug(suite: Suite) -> String {
     suite.name().to_lowercase().replace('_', "-")
 }
 
-/// What a caller must allow for a suite to be read.
+/// Adds what a caller must allow in order to read a suite.
 fn allowed(vector: Vector, suite: Suite) -> Vector {
     match suite {
         Suite::None => vector.line("allow", "plain"),
@@ -32,7 +32,7 @@ fn sample() -> Vec<Vec<u8>> {
     pages_of(SAMPLE)
 }
 
-/// The sample in `suite`.
+/// The images of the sample in `suite`.
 fn images(suite: Suite) -> Vec<Vec<u8>> {
     Sealer::new(1, suite).seal_all(&sample())
 }
@@ -71,7 +71,7 @@ fn suites() -> Vec<Vector> {
     [good.to_vec(), vec![deprecated]].concat()
 }
 
-/// One bit of page 2, at the first and last byte of each part and suite.
+/// One flipped bit of page 2, at the first and last byte of each part, for each suite.
 fn flips() -> Vec<Vector> {
     let flip = |suite: Suite, case: &str, comment: &str, offset: usize| {
         let mut images = images(suite);

@@ -13,7 +13,7 @@ pub fn all() -> Vec<Vector> {
 }
 
 const PASSPHRASE: &str = "Clear as gypsum";
-/// The master key in an age file: age draws its nonces itself, so it is kept.
+/// The master key in an age file. It is stored, since age draws its own nonces.
 const AGE_WRAPPED: &[u8] = include_bytes!("../../../../../testdata/age/wrapped.age");
 pub const AGE_IDENTITY: &str = include_str!("../../../../../testdata/age/identity.txt");
 const AGE_RECIPIENT: &str = include_str!("../../../../../testdata/age/recipient.txt");
@@ -56,7 +56,7 @@ pub fn age_slot() -> Slot {
     }
 }
 
-/// A passphrase slot that says a cost of `memory_kib`, `passes` and `lanes`, and really took the least.
+/// A passphrase slot that states a cost of `memory_kib`, `passes` and `lanes`, made with the minimum cost.
 fn passphrase_slot(memory_kib: u32, passes: u32, lanes: u32) -> Slot {
     let id = SlotId(named("passphrase slot id"));
     let salt: [u8; 16] = named("salt of the passphrase");
@@ -88,7 +88,7 @@ fn passphrase_slot(memory_kib: u32, passes: u32, lanes: u32) -> Slot {
     }
 }
 
-/// The raw slot, with a plain that names `database` and `slot`; all else is as it should be.
+/// The raw slot with `database` and `slot` in its plaintext; all else is valid.
 fn naming(database: DatabaseId, slot: SlotId) -> Slot {
     let own = raw_slot();
     let salt = Salt::new(HKDF_SHA256, &own.id.0);
@@ -182,7 +182,7 @@ fn costs() -> Vec<Vector> {
     ]
 }
 
-/// A passphrase slot has parts of but one size.
+/// The parts of a passphrase slot have fixed sizes.
 fn sizes() -> Vec<Vector> {
     let case = |name: &str, comment: &str, change: fn(&mut Slot)| {
         let mut slot = passphrase_slot(8192, 1, 1);

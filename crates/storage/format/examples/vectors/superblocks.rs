@@ -36,7 +36,7 @@ fn opens(case: &str, comment: &str, a: Vec<u8>, b: Vec<u8>, counts: &str) -> Vec
         .file(main_file(a, b, &images()))
 }
 
-/// A vector that does not open; one page is enough to say that there are pages.
+/// A vector that does not open; one page is enough to show that there are pages.
 fn refuses(case: &str, expect: &str, comment: &str, a: Vec<u8>, b: Vec<u8>) -> Vector {
     named_vector(case, expect, comment).file(main_file(a, b, &images()[..1]))
 }
@@ -95,7 +95,7 @@ fn whole() -> Vec<Vector> {
     ]
 }
 
-/// Which of two superblocks counts.
+/// Which of two superblocks is chosen.
 fn choices() -> Vec<Vector> {
     let old = encode(&base());
     let new = encode(&Superblock {

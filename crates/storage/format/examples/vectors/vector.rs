@@ -1,8 +1,8 @@
-//! One vector, as `testdata/README.md` describes it.
+//! One vector, in the form of `testdata/README.md`.
 
 use selenite_cipher::sha256;
 
-/// What a reader is given and what it must answer.
+/// The input of a reader and the expected result.
 #[derive(Clone)]
 pub struct Vector {
     name: String,
@@ -11,16 +11,16 @@ pub struct Vector {
     objects: Vec<Object>,
 }
 
-/// An object of a place that keeps backups.
+/// An object of a backup destination.
 #[derive(Clone)]
 struct Object {
     name: String,
     bytes: Vec<u8>,
-    /// The vector, and the object of it, that begins with these bytes.
+    /// The vector and its object that begins with these bytes.
     shared: Option<(String, String)>,
 }
 
-/// A file of which only some parts are there; the others are zero.
+/// A sparse file; parts that are not listed are zero.
 #[derive(Clone, Default)]
 pub struct Sparse {
     name: &'static str,
@@ -29,7 +29,7 @@ pub struct Sparse {
 }
 
 impl Vector {
-    /// A vector that is opened with the raw key of the world.
+    /// A vector that is opened with the raw key of the example database.
     pub fn new(name: &str, expect: &str, comment: &str) -> Self {
         let key = format!("raw {}", hex(&crate::world::named::<32>("raw key")));
         Self::with_key(name, expect, comment, key)
@@ -69,17 +69,17 @@ impl Vector {
         self
     }
 
-    /// Page `number` is released, with these bytes.
+    /// Expects that page `number` is released, with these bytes.
     pub fn released(self, number: u32, page: &[u8]) -> Self {
         self.line("page", format!("{number} {}", hex(&sha256(page))))
     }
 
-    /// Page `number` is refused.
+    /// Expects that page `number` is refused.
     pub fn refused(self, number: u32, class: &str) -> Self {
         self.line("page", format!("{number} {class}"))
     }
 
-    /// Every page is released, and they are these.
+    /// Expects that every page is released, with these contents.
     pub fn released_all(self, pages: &[Vec<u8>]) -> Self {
         let vector = self.line("pages", pages.len());
         pages
@@ -88,7 +88,7 @@ impl Vector {
             .fold(vector, |vector, (page, number)| vector.released(number, page))
     }
 
-    /// Every page is released, and SQLite finds nothing wrong with them.
+    /// Expects that every page is released, and that SQLite's integrity check passes.
     pub fn released_sound(self, pages: &[Vec<u8>]) -> Self {
         self.released_all(pages).line("integrity", "ok")
     }
@@ -132,12 +132,12 @@ impl Sparse {
         }
     }
 
-    /// A file that has these bytes from its start.
+    /// A file with these bytes from its start.
     pub fn whole(name: &'static str, bytes: Vec<u8>) -> Self {
         Self::new(name).put(0, bytes)
     }
 
-    /// Puts bytes where none are yet.
+    /// Adds bytes where there are none yet.
     pub fn put(mut self, offset: u64, bytes: Vec<u8>) -> Self {
         self.size = self.size.max(offset + bytes.len() as u64);
         self.extents.push((offset, bytes));
@@ -150,7 +150,7 @@ impl Sparse {
     }
 }
 
-/// What one vector has, whole or as the beginning of an object, is not written once more into those behind it.
+/// Shares objects: if an earlier vector has an object that begins with the same bytes, later vectors refer to it.
 pub fn share(mut vectors: Vec<Vector>) -> Vec<Vector> {
     let mut known: Vec<(String, String, Vec<u8>)> = Vec::new();
     for vector in &mut vectors {

@@ -1,4 +1,4 @@
-//! The database that the vectors are about: its keys, its slots, its superblock, its pages.
+//! The example database of the vectors: its keys, slots, superblock and pages.
 
 use selenite_cipher::{
     DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageKey, PageNo, PageNonce, Secret, SessionId, SlotId, SlotKey,
@@ -8,12 +8,12 @@ use selenite_format::{EpochRecord, Geometry, PageSize, Slot, SlotKind, State, Su
 
 use crate::vector::Sparse;
 
-/// A database of SQLite, with 48 bytes reserved in every page.
+/// A database of SQLite, with 48 reserved bytes in every page.
 pub const SAMPLE: &[u8] = include_bytes!("../../../../../testdata/sqlite/sample.db");
 pub const PAGE_SIZE: usize = 1024;
 pub const CREATED: u64 = 1_700_000_000;
 
-/// Bytes that belong to a name.
+/// Pseudorandom bytes derived from a name.
 pub fn named<const N: usize>(name: &str) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(&sha256(format!("selenite vector {name}").as_bytes())[..N]);
@@ -97,7 +97,7 @@ pub fn encode(superblock: &Superblock) -> Vec<u8> {
     bytes.expect("a vector that breaks a rule is made of Parts")
 }
 
-/// Puts MAC and checksum right: only who has the master key can.
+/// Corrects MAC and checksum, which requires the master key.
 pub fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 64;
     let mac = master_key().mac(&bytes[..end]);
@@ -105,7 +105,7 @@ pub fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
     checksummed(bytes)
 }
 
-/// Puts the checksum right: anyone can.
+/// Corrects the checksum, which requires no key.
 pub fn checksummed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 32;
     let checksum = sha256(&bytes[..end]);
@@ -113,7 +113,7 @@ pub fn checksummed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A session of epoch `epoch` that seals page after page.
+/// A session of an epoch that seals one page after the other.
 pub struct Sealer {
     key: PageKey,
     counter: u32,
@@ -132,7 +132,7 @@ impl Sealer {
         }
     }
 
-    /// Leaves out `count` counters, which another file of the same vector uses.
+    /// Skips `count` counters, which another file of the same vector uses.
     pub fn after(mut self, count: u32) -> Self {
         self.counter += count;
         self
@@ -179,7 +179,7 @@ pub fn main_file(a: Vec<u8>, b: Vec<u8>, images: &[Vec<u8>]) -> Sparse {
     })
 }
 
-/// The database file with one superblock in both places, as creation leaves it.
+/// The database file with one superblock in both places, as after creation.
 pub fn main_file_of(superblock: &Superblock, images: &[Vec<u8>]) -> Sparse {
     let bytes = encode(superblock);
     main_file(bytes.clone(), bytes, images)

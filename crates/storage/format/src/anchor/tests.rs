@@ -12,7 +12,7 @@ fn sample() -> Anchor {
         change_counter: 88,
         root: [0x3c; 32],
         sessions: [(SessionId([4; 16]), 0), (SessionId([5; 16]), u32::MAX)].into(),
-        // Two whole runs of four pages, and one page.
+        // Two complete runs of four pages, and one page.
         marks: (1..=9).map(|index| Mark([index; 8])).collect(),
     }
 }
@@ -64,9 +64,9 @@ fn an_anchor_that_is_cut_is_refused_at_every_length() {
     }
 }
 
-/// `one-text-per-value`: whatever byte is another: it is refused, or says something else, and is then written so again.
+/// `one-text-per-value`: a text with any byte changed is refused, or has another value and is its canonical text.
 #[test]
-fn no_byte_of_an_anchor_is_without_meaning() {
+fn every_byte_of_an_anchor_matters() {
     let text = text(&sample());
     for at in 0..text.len() {
         for byte in [b'0', b'9', b' ', b'\n', b'A', 0, 0xff] {
@@ -84,7 +84,7 @@ fn no_byte_of_an_anchor_is_without_meaning() {
 }
 
 #[test]
-fn lines_that_lack_or_come_twice_are_refused() {
+fn missing_and_duplicate_lines_are_refused() {
     let text = text(&sample());
     let lines: Vec<&str> = text.lines().collect();
     for index in 0..lines.len() {
@@ -109,7 +109,7 @@ fn lines_that_lack_or_come_twice_are_refused() {
 }
 
 #[test]
-fn another_version_is_said_to_be_one() {
+fn another_version_has_its_own_error() {
     let text = text(&sample()).replacen("anchor 1", "anchor 2", 1);
     assert_eq!(Seal::find(text.as_bytes()), Err(FormatError::AnchorVersion));
     assert_eq!(Seal::find(b"SQLite format 3\0"), Err(FormatError::AnchorMagic));
@@ -117,7 +117,7 @@ fn another_version_is_said_to_be_one() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn encoding_round_trips(
         generation: u64,
         change_counter: u32,
         shift in 10_u32..=16,

@@ -1,50 +1,51 @@
-//! What opens an archive: its first object (FORMAT 12.3).
+//! The first object of an archive, `begun`, which contains the archive key in wrapped form (FORMAT 12.3).
 //!
 //! | offset | size | |
 //! |---|---|---|
 //! | 0 | 16 | `selenite begun 1` |
 //! | 16 | 16 | archive id |
 //! | 32 | 16 | database id |
-//! | 48 | 8 | when it was begun: seconds since 1970-01-01 UTC |
+//! | 48 | 8 | when the archive was begun: seconds since 1970-01-01 UTC |
 //! | 56 | 60 | the archive key under the master key's wrapping key |
-//! | 116 | 4, S | the database's superblock as it was, behind its size |
+//! | 116 | 4, S | the database's superblock at that time, preceded by its size |
 //! | | 4 | recipients: 0 to 32 |
-//! | | 4, n | for each of them the archive key as a binary age file, behind its size |
-//! | | 32 | which recipients these are: FORMAT 12.3
-//! | | 32 | HMAC-SHA-256 of all before, under a key of the archive key |
+//! | | 4, n | for each recipient the archive key as a binary age file, preceded by its size |
+//! | | 32 | tag of the set of recipients: FORMAT 12.3 |
+//! | | 32 | HMAC-SHA-256 of all preceding bytes, under a key derived from the archive key |
 
 use selenite_cipher::{ArchiveId, DatabaseId};
 
 use super::reader::Reader;
 use crate::{FormatError, SUPERBLOCK_SIZE_MAX};
 
-/// 32: as many as there are slots.
+/// 32: the same as the maximum number of key slots.
 pub const RECIPIENT_COUNT_MAX: usize = 32;
 
-/// What opens an archive.
+/// The content of `begun`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Begun {
-    /// The archive.
+    /// The id of the archive.
     pub archive_id: ArchiveId,
-    /// The database that it is of.
+    /// The id of the database.
     pub database_id: DatabaseId,
-    /// When it was begun: seconds since 1970-01-01 UTC.
+    /// When the archive was begun: seconds since 1970-01-01 UTC.
     pub made: u64,
-    /// The archive key under the master key.
+    /// The archive key, wrapped under the master key.
     pub wrapped_key: [u8; 60],
-    /// The database's superblock: its slots lead to the master key.
+    /// The database's superblock: its slots contain the master key.
     pub superblock: Vec<u8>,
-    /// The archive key as an age file, for each who may open the archive without the database's identities.
+    /// The archive key as an age file, for each recipient, who can open the archive without the
+    /// database's identities.
     pub recipients: Vec<Vec<u8>>,
-    /// Tells one set of recipients from another, to who has the archive key.
+    /// Identifies the set of recipients, for a holder of the archive key.
     pub recipients_tag: [u8; 32],
 }
 
 impl Begun {
-    /// Its bytes. `mac` is given what the MAC covers.
+    /// Encodes the object. `mac` receives the bytes that the MAC covers.
     ///
     /// # Errors
-    /// [`FormatError::Archive`] for what [`Begun::parse`] would refuse.
+    /// [`FormatError::Archive`] if [`Begun::parse`] would refuse the result.
     pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> Result<Vec<u8>, FormatError> {
         let mut out = self.before_tag()?;
         out.extend(self.recipients_tag);
@@ -53,7 +54,7 @@ impl Begun {
         Ok(out)
     }
 
-    /// Its bytes before the tag of its recipients.
+    /// Encodes the bytes before the tag of the recipients.
     ///
     /// # Errors
     /// As [`Begun::encode`].
@@ -81,8 +82,9 @@ impl Begun {
         Ok(out)
     }
 
-    /// Takes it apart: itself, the bytes that the MAC covers, and the MAC. What it says is to be believed after that
-    /// was checked; the key to check it with comes out of it.
+    /// Parses the object into itself, the bytes that the MAC covers, and the MAC. The content may
+    /// be trusted after the MAC has been checked; the key for the check is obtained from the
+    /// content.
     ///
     /// # Errors
     /// [`FormatError::ArchiveMagic`]; [`FormatError::Archive`].
@@ -126,6 +128,6 @@ impl Begun {
 }
 
 const MAGIC: &[u8] = b"selenite begun 1";
-/// An age file of 32 bytes for one recipient has some 200, for one of a plugin some more.
+/// An age file of 32 bytes for one recipient has about 200 bytes, for a plugin's recipient somewhat more.
 const RECIPIENT_SIZE_MAX: usize = 8192;
 const REFUSED: FormatError = FormatError::Archive { what: "what opens it" };

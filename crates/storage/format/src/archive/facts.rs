@@ -1,4 +1,4 @@
-//! What a manifest says, before it is sealed (FORMAT 12.5).
+//! The content of a manifest, before sealing (FORMAT 12.5).
 //!
 //! | size | |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | 4 | page count of the database |
 //! | 4 | SQLite's change counter |
 //! | 8 | generation of the superblock |
-//! | 8 | when the database was so: seconds since 1970-01-01 UTC |
-//! | 1 | 1 if it says where its log begins (FORMAT 12.6), else 0; then the WAL's salts (8) and how many of its frames (4) are in the pages |
+//! | 8 | time of this state of the database: seconds since 1970-01-01 UTC |
+//! | 1 | 1 if there is a log position (FORMAT 12.6), else 0; then the WAL's salts (8) and the number of frames (4) |
 //! | 1 | 1 if there is a digest of its rows, else 0; then that (32) |
 //! | 4, n | parts: the salt (16) of each |
 //! | 4, n | index parts: the salt (16) of each |
@@ -20,55 +20,55 @@ use selenite_cipher::ArchiveId;
 use super::reader::Reader;
 use crate::{FormatError, PageSize};
 
-/// The archive that another one is based on.
+/// The archive that an incremental archive is based on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Base {
-    /// Its id.
+    /// The archive's id.
     pub archive_id: ArchiveId,
-    /// The SHA-256 of its manifest's bytes; of what it has in `begun`, where it was never finished.
+    /// The SHA-256 of the base's manifest; for a base that was never finished, the hash that its `begun` contains.
     pub manifest: [u8; 32],
 }
 
-/// A place in a write-ahead log.
+/// A position in a write-ahead log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogPosition {
-    /// The salts of its header.
+    /// The salts of the WAL header.
     pub salts: [u8; 8],
-    /// How many of its frames come before.
+    /// The number of frames before the position.
     pub frames: u32,
 }
 
-/// What a manifest says.
+/// The content of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
     /// The SHA-256 of the archive's first object.
     pub begun: [u8; 32],
-    /// What it is based on; nothing for a full backup.
+    /// The base; `None` for a full backup.
     pub base: Option<Base>,
-    /// Of every page.
+    /// The size of a page.
     pub page_size: PageSize,
-    /// How many pages the database had.
+    /// The page count of the database.
     pub page_count: u32,
-    /// SQLite's.
+    /// SQLite's change counter.
     pub change_counter: u32,
-    /// The superblock's.
+    /// The generation of the superblock.
     pub generation: u64,
-    /// When the database was so: seconds since 1970-01-01 UTC.
+    /// The time of this state of the database: seconds since 1970-01-01 UTC.
     pub made: u64,
-    /// Where in the write-ahead log it was taken; nothing in rollback mode.
+    /// The position in the write-ahead log; `None` in rollback mode.
     pub log: Option<LogPosition>,
-    /// The digest of its rows, if it was made.
+    /// The digest of the database's rows, if it was computed.
     pub digest: Option<[u8; 32]>,
     /// The salt of each part.
     pub parts: Vec<[u8; 16]>,
     /// The salt of each part of the index.
     pub indexes: Vec<[u8; 16]>,
-    /// Pages that did not open, ascending.
+    /// The numbers of pages that could not be opened, ascending.
     pub missing: Vec<u32>,
 }
 
 impl Facts {
-    /// Its bytes.
+    /// Encodes the content.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let size = |size: usize| u32::try_from(size).expect("there are 2^32 pages at most").to_be_bytes();
@@ -101,7 +101,7 @@ impl Facts {
         out
     }
 
-    /// Takes it apart.
+    /// Parses the content.
     ///
     /// # Errors
     /// [`FormatError::Archive`].

@@ -1,51 +1,51 @@
-//! What an object of the log says of itself, before it is sealed (FORMAT 12.6).
+//! The facts in an object of the log, before sealing (FORMAT 12.6).
 //!
 //! | size | |
 //! |---|---|
-//! | 32 | SHA-256 of the object before: of number 0 the manifest |
-//! | 8 | when the database was so: milliseconds since 1970-01-01 UTC |
-//! | 20 | where in the WAL the turn before ended: salts (8), frames (4), checksum (8) |
+//! | 32 | SHA-256 of the previous object; for number 0 of the manifest |
+//! | 8 | time of this state of the database: milliseconds since 1970-01-01 UTC |
+//! | 20 | position in the WAL where the previous turn ended: salts (8), frames (4), checksum (8) |
 //! | 20 | where this turn ends |
 //! | 4 | page count of the database there |
-//! | 1 | which of its turn's objects: bit 0 the first, bit 1 the last, the others zero |
+//! | 1 | position in its turn: bit 0 the first object, bit 1 the last, the others zero |
 
 use super::LogPosition;
 use super::reader::Reader;
 use crate::FormatError;
 
-/// Where a turn ends in a write-ahead log, and what tells that log from another that came to be as long.
+/// The end of a turn in a write-ahead log, with a checksum that identifies the log up to there.
 ///
-/// Salts alone do not: after a power loss writers go on with them from wherever the log ends then, over frames that
-/// may have been sent already.
+/// Salts alone do not identify it: after a power loss writers continue with the same salts from the
+/// end of the log that remains, over frames that may have been sent already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogEnd {
     /// Salts and number of frames.
     pub position: LogPosition,
-    /// The checksum in the header of the last of them, which goes on over all; zeros without one.
+    /// The checksum in the header of the last frame, which covers all preceding frames; zeros without a frame.
     pub checksum: [u8; 8],
 }
 
-/// What an object of the log says of itself.
+/// The facts in an object of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogFacts {
-    /// The SHA-256 of the object before; of number 0 of the manifest.
+    /// The SHA-256 of the previous object; for number 0 of the manifest.
     pub previous: [u8; 32],
-    /// When the database was so: milliseconds since 1970-01-01 UTC. Nothing that was committed later is in it.
+    /// The time of this state of the database: milliseconds since 1970-01-01 UTC. No later commit is included.
     pub made: u64,
-    /// Where the turn before ended.
+    /// The end of the previous turn.
     pub from: LogEnd,
-    /// Where this one ends.
+    /// The end of this turn.
     pub to: LogEnd,
-    /// How many pages the database has there.
+    /// The page count of the database at the end of this turn.
     pub page_count: u32,
     /// Whether it is the first object of its turn.
     pub is_first: bool,
-    /// Whether it is the last.
+    /// Whether it is the last object of its turn.
     pub is_last: bool,
 }
 
 impl LogFacts {
-    /// Its bytes.
+    /// Encodes the facts.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = self.previous.to_vec();
@@ -60,7 +60,7 @@ impl LogFacts {
         out
     }
 
-    /// Takes it apart.
+    /// Parses the facts.
     ///
     /// # Errors
     /// [`FormatError::Archive`].
@@ -131,7 +131,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_it_says_comes_back_and_cut_or_longer_it_is_refused(facts in facts()) {
+        fn facts_round_trip_and_other_lengths_are_refused(facts in facts()) {
             let bytes = facts.encode();
             prop_assert_eq!(LogFacts::parse(&bytes).unwrap(), facts);
             for cut in 0..bytes.len() {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_that_there_are_not_and_a_checksum_of_no_frames_are_refused() {
+    fn unknown_flags_and_a_checksum_without_frames_are_refused() {
         let none = LogEnd {
             position: LogPosition {
                 salts: [1; 8],

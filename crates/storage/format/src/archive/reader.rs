@@ -1,8 +1,8 @@
-//! Bytes, one field after the other.
+//! Reads fields of a record in order.
 
 use crate::FormatError;
 
-/// What is left of a record.
+/// The remaining bytes of a record.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
     refused: FormatError,
@@ -33,13 +33,13 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// As many bytes as the four before them say.
+    /// A byte string preceded by its size in four bytes.
     pub(super) fn sized(&mut self) -> Result<&'a [u8], FormatError> {
         let size = self.u32()?;
         self.slice(usize::try_from(size).unwrap_or(usize::MAX))
     }
 
-    /// 0 or 1.
+    /// A flag: 0 or 1.
     pub(super) fn flag(&mut self) -> Result<bool, FormatError> {
         match self.array()? {
             [0] => Ok(false),
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many of at least `size` bytes each follow: not more than there are bytes for.
+    /// The count of items of at least `size` bytes each, limited by the remaining bytes.
     pub(super) fn count(&mut self, size: usize) -> Result<usize, FormatError> {
         let count = usize::try_from(self.u32()?).unwrap_or(usize::MAX);
         let is_there = count.checked_mul(size).is_some_and(|size| size <= self.rest.len());

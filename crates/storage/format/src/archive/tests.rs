@@ -64,18 +64,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_opens_an_archive_comes_back_and_cut_it_is_refused(begun in begun(), cut in any::<prop::sample::Index>()) {
+    fn begun_round_trips_and_is_refused_truncated(begun in begun(), cut in any::<prop::sample::Index>()) {
         let bytes = begun.encode(|_| [9; 32]).unwrap();
         let (parsed, maced, mac) = Begun::parse(&bytes).unwrap();
         prop_assert_eq!((&parsed, maced.len(), mac), (&begun, bytes.len() - 32, [9; 32]));
-        // A cut leaves a MAC of other bytes, or nothing that can be taken apart.
+        // A truncated object has a MAC over other bytes, or cannot be parsed.
         let cut = &bytes[..cut.index(bytes.len())];
         prop_assert!(Begun::parse(cut).is_err());
         prop_assert!(Begun::parse(&[bytes.as_slice(), &[0]].concat()).is_err());
     }
 
     #[test]
-    fn what_a_manifest_says_comes_back_and_cut_it_is_refused(facts in facts(), cut in any::<prop::sample::Index>()) {
+    fn facts_round_trip_and_are_refused_truncated(facts in facts(), cut in any::<prop::sample::Index>()) {
         let bytes = facts.encode();
         prop_assert_eq!(&Facts::parse(&bytes).unwrap(), &facts);
         prop_assert!(Facts::parse(&bytes[..cut.index(bytes.len())]).is_err());
@@ -90,7 +90,7 @@ proptest! {
 }
 
 #[test]
-fn counts_that_lie_take_no_memory_and_missing_pages_ascend() {
+fn wrong_counts_allocate_no_memory_and_missing_pages_ascend() {
     let facts = Facts {
         begun: [0; 32],
         base: None,

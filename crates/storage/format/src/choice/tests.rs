@@ -9,7 +9,7 @@ fn whole(generation: u64) -> Vec<u8> {
     superblock.encode(|_| [0; 32]).unwrap()
 }
 
-/// As it lies in its half of the prefix.
+/// Pads a superblock to its half of the prefix.
 fn place(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.resize(32768, 0);
     bytes
@@ -35,7 +35,7 @@ fn choose_takes_the_higher_generation_and_a_of_equal_ones() {
 }
 
 #[test]
-fn choose_takes_the_only_whole_one_whatever_the_other_says() {
+fn choose_takes_the_only_intact_one() {
     let good = place(whole(1));
     for other in [
         place(torn()),
@@ -49,16 +49,16 @@ fn choose_takes_the_only_whole_one_whatever_the_other_says() {
 }
 
 #[test]
-fn choose_calls_two_torn_ones_torn() {
+fn choose_reports_two_torn_superblocks() {
     let bytes = place(torn());
     assert_eq!(choose(&bytes, &bytes, FILE_SIZE), Chosen::Torn);
     assert_eq!(choose(&bytes, &[], FILE_SIZE), Chosen::Torn);
     assert_eq!(choose(&[0xaa; 512], &bytes, 65536), Chosen::Torn);
 }
 
-/// FORMAT 2.6. A sector may be written from its end, and that, too, can stop anywhere.
+/// FORMAT 2.6. A sector may be written from its end, and such a write can be interrupted at any byte.
 #[test]
-fn choose_calls_a_creation_empty_that_was_written_from_behind() {
+fn choose_treats_a_creation_written_from_its_end_as_empty() {
     for missing in 1..1024 {
         let mut of_a = place(whole(1));
         of_a[..missing].fill(0);
@@ -71,9 +71,9 @@ fn choose_calls_a_creation_empty_that_was_written_from_behind() {
     }
 }
 
-/// FORMAT 2.6. Every length at which the first write of A, and then that of B, can be cut off.
+/// FORMAT 2.6. The first write of A, and then that of B, interrupted at every length.
 #[test]
-fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
+fn choose_treats_a_creation_interrupted_anywhere_as_empty() {
     let bytes = place(whole(1));
     for size in 0..1024 {
         let mut of_a = bytes[..size].to_vec();
@@ -81,7 +81,7 @@ fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
         of_a.resize(32768, 0);
         assert_eq!(choose(&of_a, &of_a, 65536), Chosen::Empty);
         assert_eq!(choose(&of_a, &[0; 512], 32768 + 512), Chosen::Empty);
-        // With a page behind it, it is no creation any more. (The last 4 bytes of the magic are zeros.)
+        // With a page after it, it is no longer a creation. (The last 4 bytes of the magic are zeros.)
         let late = if size < 12 { Chosen::Foreign } else { Chosen::Torn };
         assert_eq!(choose(&of_a, &of_a, 65537), late);
     }
@@ -90,7 +90,7 @@ fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
 }
 
 #[test]
-fn choose_calls_nothing_empty_that_is_something_else() {
+fn choose_treats_no_other_file_as_empty() {
     for index in 0..16 {
         let mut bytes = MAGIC;
         bytes[index] ^= 0x80;

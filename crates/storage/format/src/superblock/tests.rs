@@ -49,7 +49,7 @@ fn encoded(superblock: &Superblock) -> Vec<u8> {
     superblock.encode(|_| MAC).unwrap()
 }
 
-/// `bytes` with the checksum that belongs to them: what someone can make who has no key.
+/// `bytes` with a valid checksum, as anyone can make without a key.
 fn whole_again(mut bytes: Vec<u8>) -> Vec<u8> {
     let content = bytes.len() - 32;
     let checksum = sha256(&bytes[..content]);
@@ -112,7 +112,7 @@ fn magic_is_that_of_the_document() {
 }
 
 #[test]
-fn encode_is_least_and_puts_mac_and_checksum_last() {
+fn encode_has_the_minimum_size_and_ends_with_mac_and_checksum() {
     let superblock = superblock();
     let mut covered = Vec::new();
     let bytes = superblock
@@ -137,7 +137,7 @@ fn encode_is_least_and_puts_mac_and_checksum_last() {
 }
 
 #[test]
-fn parse_does_not_read_behind_the_end() {
+fn parse_does_not_read_beyond_the_end() {
     let superblock = superblock();
     let mut bytes = encoded(&superblock);
     bytes.resize(SUPERBLOCK_SIZE_MAX, 0xee);
@@ -164,9 +164,9 @@ fn parse_refuses_a_superblock_with_any_bit_flipped() {
     }
 }
 
-/// With the checksum put right, whatever is parsed is what was changed: encoding it gives the same bytes.
+/// With a corrected checksum, a parsed superblock contains the changed byte: encoding it gives the same bytes.
 #[test]
-fn parse_refuses_or_keeps_every_byte_that_was_set_on_purpose() {
+fn parse_refuses_or_preserves_every_changed_byte() {
     let bytes = encoded(&superblock());
     for index in 0..bytes.len() - 32 {
         for value in [0, 1, 0x7f, 0x80, 0xff, bytes[index] ^ 1, bytes[index].wrapping_add(1)] {
@@ -183,7 +183,7 @@ fn parse_refuses_or_keeps_every_byte_that_was_set_on_purpose() {
 }
 
 #[test]
-fn parse_refuses_every_zero_field_that_is_not() {
+fn parse_refuses_nonzero_reserved_fields() {
     let bytes = encoded(&superblock());
     let body_end = 852 - 64;
     let mut zeros: Vec<usize> = (20..24).chain(28..32).chain(88..128).chain(188..192).collect();

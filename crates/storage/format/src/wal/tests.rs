@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A header as SQLite 3.40.1 wrote it on a little-endian machine, page size 1024.
+/// A header as written by SQLite 3.40.1 on a little-endian machine, page size 1024.
 fn header_of_sqlite(magic: u32) -> [u8; HEADER_SIZE] {
     let mut header = [0; HEADER_SIZE];
     MAGIC.write(&mut header, magic.to_be_bytes());
@@ -15,7 +15,7 @@ fn header_of_sqlite(magic: u32) -> [u8; HEADER_SIZE] {
 const MAGICS: [u32; 2] = [0x377f_0682, 0x377f_0683];
 
 #[test]
-fn header_comes_back_from_disk_in_both_word_orders() {
+fn header_round_trips_through_disk_in_both_word_orders() {
     for magic in MAGICS {
         let header = header_of_sqlite(magic);
         let disk = header_to_disk(&header).unwrap();
@@ -34,7 +34,7 @@ fn header_comes_back_from_disk_in_both_word_orders() {
 }
 
 #[test]
-fn header_of_the_other_side_is_refused() {
+fn header_of_the_other_version_is_refused() {
     for magic in MAGICS {
         let header = header_of_sqlite(magic);
         let disk = header_to_disk(&header).unwrap();
@@ -70,7 +70,7 @@ fn header_with_any_bit_flipped_is_refused() {
     }
 }
 
-/// Bytes 0 to 32 and the first frame of a WAL that SQLite 3.40.1 wrote: the checksums are its own.
+/// Bytes 0 to 32 and the first frame of a WAL written by SQLite 3.40.1, with its checksums.
 #[test]
 fn checksum_is_that_of_sqlite() {
     let header = *include_bytes!("../../testdata/sqlite_header.bin");
@@ -86,7 +86,7 @@ fn checksum_is_that_of_sqlite() {
 }
 
 #[test]
-fn frames_lie_one_behind_the_other() {
+fn frames_are_consecutive() {
     let size = PageSize::MIN;
     assert_eq!(frame_offset(0, size), FileOffset(32));
     assert_eq!(frame_offset(1, size), FileOffset(32 + 1048));
@@ -115,7 +115,7 @@ fn frames_lie_one_behind_the_other() {
 
 proptest! {
     #[test]
-    fn any_header_of_ours_is_one_of_sqlites(bytes: [u8; HEADER_SIZE], magic in 0..2_usize) {
+    fn any_header_of_this_format_is_valid_for_sqlite(bytes: [u8; HEADER_SIZE], magic in 0..2_usize) {
         let mut header = bytes;
         MAGIC.write(&mut header, MAGICS[magic].to_be_bytes());
         let header = with_version(&header, VERSION_SQLITE).unwrap();
@@ -125,12 +125,12 @@ proptest! {
     }
 
     #[test]
-    fn frame_header_comes_back(bytes: [u8; FRAME_HEADER_SIZE]) {
+    fn frame_header_round_trips(bytes: [u8; FRAME_HEADER_SIZE]) {
         prop_assert_eq!(FrameHeader::parse(&bytes).encode(), bytes);
     }
 
     #[test]
-    fn position_undoes_frame_offset(index in 0..1_u64 << 40, within in 0..1048_usize) {
+    fn position_reverses_frame_offset(index in 0..1_u64 << 40, within in 0..1048_usize) {
         let start = frame_offset(index, PageSize::MIN);
         let offset = FileOffset(start.0 + u64::try_from(within).unwrap());
         prop_assert_eq!(position(offset, PageSize::MIN), Position::Frame { index, within });

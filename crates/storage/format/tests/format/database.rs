@@ -13,7 +13,7 @@ use crate::vector::{Sparse, Vector, from_hex};
 /// The name of an error, as in FORMAT 9.
 pub type Class = String;
 
-/// A database that was opened.
+/// An opened database.
 pub struct Database<'a> {
     pub superblock: Superblock,
     pub log_key: LogKey,
@@ -68,14 +68,14 @@ impl<'a> Database<'a> {
         self.superblock.page_size.bytes()
     }
 
-    /// The page at its place in the file.
+    /// Reads and opens a page of the file.
     pub fn page(&mut self, number: PageNo) -> Result<Vec<u8>, Class> {
         let image = self.file.read(self.geometry.offset(number).0, self.page_size());
         self.open_page(number, &image)
             .map_err(|error| class_of_page(number, error))
     }
 
-    /// Opens an image; whatever does not open must leave nothing behind.
+    /// Opens an image; checks that a failed opening leaves no plaintext.
     pub fn open_page(&mut self, number: PageNo, image: &[u8]) -> Result<Vec<u8>, PageError> {
         if image.len() != self.page_size() {
             return Err(PageError::Unauthentic);

@@ -14,7 +14,7 @@ use crate::{
     vector::Sparse,
 };
 
-/// How much of a journal was rolled back.
+/// A journal that is rolled back, and the number of records so far.
 #[derive(Default)]
 pub struct Journal {
     pub record_count: u32,
@@ -67,7 +67,7 @@ fn header(file: &Sparse, offset: u64) -> Option<Header> {
     Header::parse(&bytes)
 }
 
-/// Number and page of a record; `None` where the journal ends.
+/// Number and page of a record; `None` at the end of the journal.
 fn take(database: &mut Database<'_>, header: &Header, bytes: &[u8]) -> Result<Option<(u32, Vec<u8>)>, Class> {
     let Some(record) = Record::parse(bytes, database.superblock.page_size) else {
         return Ok(None);

@@ -14,7 +14,7 @@ use crate::{
     vector::Sparse,
 };
 
-/// A log, and how much of it was taken.
+/// A log, and the number of its valid frames so far.
 pub struct Log<'a> {
     pub frame_count: u64,
     pub committed_count: u64,
@@ -71,7 +71,7 @@ impl<'a> Log<'a> {
         Ok(overlay)
     }
 
-    /// The page of a frame, or why the log ends before it, or an error.
+    /// The page of a frame, or the reason why the log ends before it, or an error.
     fn take(
         &self,
         database: &mut Database<'_>,
@@ -93,7 +93,7 @@ impl<'a> Log<'a> {
             }
             Err(PageError::UnknownEpoch { .. }) => return Ok(Err("epoch")),
             Err(PageError::DeprecatedSuite) => return Err("deprecated suite".to_owned()),
-            // FORMAT 6.4 number 2: epoch 0 is not listed, and not above the highest.
+            // Rule 2 of FORMAT 6.4: epoch 0 is not listed, and not above the highest.
             Err(_) if trailer[..4] == [0; 4] => return Ok(Err("epoch")),
             Err(_) => return Ok(Err("unauthentic")),
         };
@@ -103,7 +103,7 @@ impl<'a> Log<'a> {
         Ok(if good { Ok(page) } else { Err("checksum") })
     }
 
-    /// FORMAT 6.4 number 2: whether the next frame is of this log and of the same epoch, with another trailer.
+    /// Rule 2 of FORMAT 6.4: whether the next frame is of this log and of the same epoch, with another trailer.
     fn goes_on_in_epoch(&self, database: &Database<'_>, header: &Header, trailer: &[u8; TRAILER_SIZE]) -> bool {
         let next = self.frame_count + 1;
         if next >= frame_count(self.file.size, database.superblock.page_size) {
@@ -114,7 +114,7 @@ impl<'a> Log<'a> {
         frame.header.salts() == header.salts && behind[..4] == trailer[..4] && behind != trailer
     }
 
-    /// FORMAT 6.5: number and page of a frame that recovery has passed.
+    /// FORMAT 6.5: number and page of a frame that recovery has accepted.
     pub fn read(&self, database: &mut Database<'_>, index: u64) -> Result<(u32, Vec<u8>), Class> {
         let frame = self.frame(database, index);
         let opened = database.open_page(frame.header.page_no, &frame.image);
@@ -126,7 +126,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// A frame, its block opened.
+    /// A frame with its block opened.
     fn frame(&self, database: &Database<'_>, index: u64) -> Frame {
         let offset = frame_offset(index, database.superblock.page_size).0;
         let bytes = self.file.read(offset, FRAME_HEADER_SIZE + database.page_size());

@@ -1,8 +1,9 @@
-//! Opens every vector below `testdata/vectors/` with the public API of cipher and format: the failure's class and
-//! every released byte must be those that the vector names (`testdata/README.md`).
+//! Opens every vector below `testdata/vectors/` with the public API of cipher and format: the
+//! failure's class and every released byte must be those that the vector states
+//! (`testdata/README.md`).
 //!
-//! How a log is recovered and a journal rolled back is the VFS's to do; here it is done in a few lines, as FORMAT 6.4
-//! and 7.3 say, so that the vectors are known to be good before there is a VFS.
+//! Log recovery and journal rollback are the VFS's task. Here both are implemented in a few lines
+//! according to FORMAT 6.4 and 7.3, so that the vectors are checked independently of the VFS.
 #![cfg(test)]
 
 mod database;
@@ -23,7 +24,7 @@ use log::Log;
 use overlay::Overlay;
 use vector::{Vector, hex};
 
-/// What was answered to one vector, under the names of its lines.
+/// The results for one vector, by the names of its lines.
 #[derive(Default)]
 struct Answer {
     lines: HashMap<&'static str, String>,
@@ -31,13 +32,13 @@ struct Answer {
 }
 
 #[test]
-fn vectors_are_answered_as_they_say() {
+fn vectors_have_the_expected_results() {
     let mut count = 0;
     let mut differences = Vec::new();
     for area in ["superblock", "slot", "page", "wal", "journal"] {
         for path in paths(area) {
             let vector = Vector::load(&path);
-            // An age identity is opened by the keyring, whose tests have these vectors too.
+            // The keyring opens age identities; its tests include these vectors, too.
             if !vector.one("key").starts_with("age ") {
                 count += 1;
                 differences.extend(compare(&vector).map(|what| format!("{}: {what}", path.display())));
@@ -108,7 +109,7 @@ fn run(vector: &Vector, answer: &mut Answer) -> Result<(), Class> {
     read_pages(vector, &mut database, &overlay, answer)
 }
 
-/// Reads the pages that the vector names, all of them; gives back the first failure.
+/// Reads all pages that the vector names; returns the first failure.
 fn read_pages(vector: &Vector, database: &mut Database, overlay: &Overlay, answer: &mut Answer) -> Result<(), Class> {
     let mut result = Ok(());
     for number in vector.pages().into_keys() {

@@ -1,8 +1,8 @@
-//! What a log or journal makes of the database file.
+//! The changes that a log or journal makes to the database file.
 
 use std::collections::HashMap;
 
-/// Pages that are no longer, or not yet, those of the database file, and how many there are.
+/// Pages that differ from those of the database file, and the page count.
 #[derive(Default)]
 pub struct Overlay {
     pub pages: HashMap<u32, Vec<u8>>,

@@ -1,16 +1,16 @@
-//! A vector, as `testdata/README.md` describes it.
+//! A vector, in the form of `testdata/README.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What a reader is given and what it must answer.
+/// The input of a reader and the expected result.
 pub struct Vector {
     lines: Vec<(String, String)>,
     files: Vec<(String, Sparse)>,
 }
 
-/// A file of which only some parts are there; the others are zero.
+/// A sparse file; parts that are not listed are zero.
 pub struct Sparse {
     pub size: u64,
     pub extents: Vec<(u64, Vec<u8>)>,
@@ -57,7 +57,7 @@ impl Vector {
         self.all("allow").any(|allowed| allowed == what)
     }
 
-    /// Page numbers, each with the SHA-256 of what is released or the class of the refusal.
+    /// Page numbers, each with the SHA-256 of the released page or the class of the refusal.
     pub fn pages(&self) -> BTreeMap<u32, String> {
         let pages = self.all("page").map(|value| value.split_once(' ').unwrap());
         pages
@@ -92,7 +92,7 @@ impl Vector {
 }
 
 impl Sparse {
-    /// Up to `size` bytes from `offset`: fewer where the file ends before.
+    /// Up to `size` bytes from `offset`: fewer if the file ends earlier.
     pub fn read(&self, offset: u64, size: usize) -> Vec<u8> {
         let left = usize::try_from(self.size.saturating_sub(offset)).unwrap();
         let mut out = vec![0; size.min(left)];

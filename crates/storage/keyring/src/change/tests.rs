@@ -1,4 +1,4 @@
-//! Tests of changes: who can open a database after them, and who can't any more.
+//! Tests of changes: which identities can and cannot open a database afterwards.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn data_secret(database: &Unlocked) -> Secret<32> {
 }
 
 #[test]
-fn an_added_slot_opens_and_takes_nothing_away() {
+fn an_added_slot_opens_and_revokes_nothing() {
     let from = database(vec![raw(1)]);
     let Change {
         unlocked: to,
@@ -72,7 +72,7 @@ fn a_removed_slot_does_not_open_and_the_last_one_stays() {
 }
 
 #[test]
-fn replace_slot_puts_one_identity_in_anothers_place() {
+fn replace_slot_replaces_the_identity() {
     let from = database(vec![raw(1), raw(2)]);
     let Change {
         unlocked: to,
@@ -98,7 +98,7 @@ fn the_only_slot_can_be_replaced() {
 }
 
 #[test]
-fn renew_keeps_the_slots_whose_recipients_can_be_asked_and_drops_the_others() {
+fn renew_keeps_slots_of_known_recipients_and_drops_the_others() {
     let (first, second) = (age(), age());
     let public: AgeRecipient = first.describe().parse().unwrap();
     let from = database(vec![
@@ -137,13 +137,13 @@ fn renew_keeps_the_slots_whose_recipients_can_be_asked_and_drops_the_others() {
 }
 
 #[test]
-fn shutting_out_removes_a_slot_and_makes_a_new_master_key_in_one_step() {
+fn shut_out_removes_a_slot_and_renews_the_master_key_in_one_step() {
     let (public, native) = (age(), age());
     let recipient: AgeRecipient = native.describe().parse().unwrap();
     let from = database(vec![raw(1), public, Box::new(recipient), raw(2)]);
     let ids: Vec<_> = from.superblock.slots.iter().map(|slot| slot.id).collect();
     let (owner, other) = (raw(1), raw(2));
-    // Who is to go is not kept because it could be asked, or needs not be.
+    // The slot to be removed is not kept, whether its recipient is among the given ones or needs no service.
     for (index, dropped) in [(2, 0), (3, 0)] {
         let recipients: [&dyn Recipient; 2] = [owner.as_ref(), other.as_ref()];
         let changed = shut_out(&from, ids[index], &recipients, 9, &mut os_random).unwrap();
@@ -167,7 +167,7 @@ fn shutting_out_removes_a_slot_and_makes_a_new_master_key_in_one_step() {
 }
 
 #[test]
-fn renew_never_drops_all_slots_and_no_slot_whose_service_is_away() {
+fn renew_never_drops_all_slots_nor_a_slot_with_an_unavailable_service() {
     let from = database(vec![command(ROTATE), raw(1)]);
     let error = renew_master(&from, &[], 0, &mut os_random).unwrap_err();
     assert!(matches!(error, KeyError::LastSlot), "{error}");
@@ -181,7 +181,7 @@ fn renew_never_drops_all_slots_and_no_slot_whose_service_is_away() {
 }
 
 #[test]
-fn renew_runs_no_plugin_because_a_slot_names_it() {
+fn renew_never_runs_a_plugin_named_by_a_slot() {
     let mut from = database(vec![raw(1), age()]);
     from.superblock.slots[1].identifier = b"age1fake1qqqqqqqqxcpc7l".to_vec();
     let own = raw(1);
@@ -190,7 +190,7 @@ fn renew_runs_no_plugin_because_a_slot_names_it() {
 }
 
 #[test]
-fn a_pinned_database_has_to_be_pinned_anew_after_renewal() {
+fn a_pinned_database_must_be_repinned_after_renewal() {
     let from = database(vec![raw(1)]);
     let id = from.superblock.database_id;
     let mut keyring = Keyring::default();

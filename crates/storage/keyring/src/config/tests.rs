@@ -148,7 +148,7 @@ fn a_configuration_that_is_cut_off_or_damaged_is_taken_or_refused() {
 }
 
 #[test]
-fn what_a_passphrase_slot_may_cost_is_a_number_from_1_on() {
+fn passphrase_cost_max_is_at_least_1() {
     assert_eq!(parsed("").unwrap().passphrase_cost_max(), 4);
     assert_eq!(parsed("passphrase_cost_max = 86").unwrap().passphrase_cost_max(), 86);
     for value in ["0", "-1", "1.5", "'4'", "5000000000"] {

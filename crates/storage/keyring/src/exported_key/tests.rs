@@ -1,4 +1,4 @@
-//! Tests of the record, its file, and of who opens it.
+//! Tests of the record, its file, and the identities that open it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,7 +19,7 @@ fn exported() -> (Unlocked, ExportedKey) {
 }
 
 #[test]
-fn what_was_stored_is_loaded_by_whom_it_was_for_and_nobody_else() {
+fn a_stored_key_is_loaded_by_its_recipient_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.key.age");
     let (made, exported) = exported();
@@ -49,7 +49,7 @@ fn what_was_stored_is_loaded_by_whom_it_was_for_and_nobody_else() {
 }
 
 #[test]
-fn nothing_is_written_over_unless_that_was_asked_for() {
+fn a_file_is_replaced_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     fs::write(&path, "older").unwrap();
@@ -63,9 +63,9 @@ fn nothing_is_written_over_unless_that_was_asked_for() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a draft is left");
 }
 
-/// A flip in the times alone tells nothing that the master key is not asked for.
+/// The times are excluded: a flip in them is found only by the check against the master key.
 #[test]
-fn a_record_of_another_length_or_with_a_flipped_bit_is_none() {
+fn a_record_of_another_length_or_with_a_flipped_bit_is_refused() {
     let (_, exported) = exported();
     let record = exported.encode();
     assert_eq!(record.expose().len(), 112);
@@ -80,7 +80,7 @@ fn a_record_of_another_length_or_with_a_flipped_bit_is_none() {
 }
 
 #[test]
-fn a_file_that_was_cut_flipped_or_is_something_else_is_refused() {
+fn a_truncated_altered_or_foreign_exported_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     let (_, exported) = exported();
@@ -105,7 +105,7 @@ fn a_file_that_was_cut_flipped_or_is_something_else_is_refused() {
         Err(KeyError::BadFile { .. })
     ));
     assert!(matches!(load(&[b'x'; 9000]), Err(KeyError::BadFile { .. })));
-    // Sealed to the same recipient, and something else: no file of another purpose passes for a key.
+    // Another object sealed to the same recipient: no file of another purpose is accepted as a key.
     let other = recipient
         .seal_exported_key(&Secret::new([7; EXPORTED_KEY_SIZE]))
         .unwrap();
@@ -116,7 +116,7 @@ fn a_file_that_was_cut_flipped_or_is_something_else_is_refused() {
 }
 
 #[test]
-fn it_is_the_key_of_one_database_and_of_no_other_and_of_no_renewed_one() {
+fn an_exported_key_matches_one_database_and_master_key_only() {
     let (made, exported) = exported();
     let check = |of: &Unlocked| {
         let bytes = of.encode().unwrap();

@@ -1,4 +1,4 @@
-//! What to do about an error, for people.
+//! Advice for the user about each error.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use super::{Distrust, KeyError, Refusal, ServiceFailure};
 
 impl KeyError {
-    /// What to do next, for people: a sentence without its full stop.
+    /// The next step for the user: a sentence without its full stop.
     pub fn advice(&self) -> Cow<'static, str> {
         let Self::Untrusted { path, problem } = self else {
             return self.fixed_advice().into();

@@ -1,4 +1,4 @@
-//! What an error says. No secret, no output of a key service, no text of a key file.
+//! The messages of errors: without secrets, output of key services, or text of key files.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Tests of what is said about errors.
+//! Tests of error messages and advice.
 
 use std::error::Error;
 

@@ -14,7 +14,7 @@ fn complaint(text: &str) -> String {
 }
 
 #[test]
-fn check_tells_pinned_unknown_and_mismatch_apart() {
+fn check_distinguishes_pinned_unknown_and_mismatch() {
     let mut keyring = Keyring::default();
     assert_eq!(keyring.check(ID, COMMITMENT), Pin::Unknown);
     keyring.add(ID, COMMITMENT).unwrap();
@@ -53,7 +53,7 @@ fn both_commitments_are_listed_while_a_master_key_is_renewed() {
         assert_eq!(both.check(ID, commitment), Pin::Pinned);
     }
     assert_eq!(both.check(ID, [0; 32]), Pin::Mismatch);
-    // A kill in between leaves both: the next pin leaves the one that it has.
+    // After a crash in between both are listed: the next pin keeps only the one given.
     keyring.add(ID, next).unwrap();
     assert_eq!(keyring.check(ID, COMMITMENT), Pin::Mismatch);
     assert_eq!(keyring.check(ID, next), Pin::Pinned);
@@ -137,7 +137,7 @@ fn update_makes_the_file_for_its_owner_and_leaves_it_alone_on_error() {
 }
 
 #[test]
-fn update_loses_nothing_when_many_change_the_file_at_once() {
+fn concurrent_updates_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keyring.toml");
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Tests of origin marks: every way to have none, or a wrong one.
+//! Tests of origin marks: all cases of missing and invalid marks.
 
 use selenite_cipher::{DatabaseId, SlotId, Suite};
 use selenite_format::PageSize;
@@ -8,7 +8,7 @@ use crate::change::{accept, add_slot, renew_master, replace_slot};
 use crate::fixture::{age, command, database, passphrase, raw};
 use crate::{AgeIdentity, AgeRecipient, Cache, Trust, Unlocked, create, os_random, unlock};
 
-/// The same identity once more.
+/// A copy of an identity.
 fn again(identity: &AgeIdentity) -> Box<AgeIdentity> {
     Box::new(identity.secret_text().parse().unwrap())
 }
@@ -29,7 +29,7 @@ fn is_foreign(opened: Result<Unlocked, KeyError>, made: &Unlocked) -> bool {
     matches!(opened, Err(KeyError::ForeignOrigin { database_id }) if database_id == made.superblock.database_id)
 }
 
-/// A database of this id and these slot ids, with other keys: what someone makes who has seen the file.
+/// A database with this id and these slot ids, and other keys, as an attacker can make from the file.
 fn forged(of: &Unlocked, recipients: Vec<Box<dyn Recipient>>) -> Unlocked {
     let mut is_first = true;
     let mut same_id = |bytes: &mut [u8]| {
@@ -86,7 +86,7 @@ fn a_database_sealed_to_a_public_recipient_is_foreign_until_it_is_accepted() {
 }
 
 #[test]
-fn a_mark_holds_for_one_identity_one_slot_one_database_and_one_master_key() {
+fn a_mark_is_valid_for_one_identity_slot_database_and_master_key_only() {
     let (key, other) = (age(), age());
     let made = database(vec![again(&key)]);
     let mark = made.superblock.slots[0].parameters.clone();
@@ -95,7 +95,7 @@ fn a_mark_holds_for_one_identity_one_slot_one_database_and_one_master_key() {
         forged.superblock.slots[0].parameters = parameters;
         is_foreign(open(&forged, &key), &forged)
     };
-    // The real mark under a master key of someone else's.
+    // The real mark under an attacker's master key.
     assert!(with(forged(&made, vec![public(&key)]), mark.clone()));
     // A mark of another identity, slot or database, under the right master key.
     let token_of = |identity: &AgeIdentity, id: DatabaseId, slot: SlotId| {
@@ -106,7 +106,7 @@ fn a_mark_holds_for_one_identity_one_slot_one_database_and_one_master_key() {
     assert!(with(made.duplicate(), token_of(&other, id, slot_id)));
     assert!(with(made.duplicate(), token_of(&key, id, SlotId([1; 16]))));
     assert!(with(made.duplicate(), token_of(&key, DatabaseId([1; 16]), slot_id)));
-    // No mark, one of another size, one that was changed.
+    // No mark, a mark of another size, an altered mark.
     assert!(with(made.duplicate(), Vec::new()));
     for size in [1, 59, 61, 64] {
         let mut parameters = mark.clone();
@@ -122,12 +122,12 @@ fn a_mark_holds_for_one_identity_one_slot_one_database_and_one_master_key() {
 }
 
 #[test]
-fn a_mark_counts_in_any_slot_and_for_any_identity_in_force() {
+fn a_mark_counts_in_any_slot_and_for_any_given_identity() {
     let (key, other) = (age(), age());
     // Two slots of one identity, the first without a mark.
     let made = database(vec![public(&key), again(&key)]);
     assert_eq!(open(&made, &key).unwrap().origin, Origin::Own);
-    // The slot that opens has none, and that of another identity in force has one.
+    // The slot that opens has no mark, and the slot of another given identity has one.
     let made = database(vec![public(&key), again(&other)]);
     let both = open_by(&made, vec![again(&key), again(&other)]).unwrap();
     assert_eq!(both.origin, Origin::Own);
@@ -136,7 +136,7 @@ fn a_mark_counts_in_any_slot_and_for_any_identity_in_force() {
 }
 
 #[test]
-fn the_cache_keeps_keys_and_not_the_judgement() {
+fn the_cache_keeps_keys_and_not_origins() {
     let key = age();
     let made = database(vec![public(&key)]);
     let bytes = made.encode().unwrap();
@@ -148,10 +148,10 @@ fn the_cache_keeps_keys_and_not_the_judgement() {
 }
 
 #[test]
-fn a_renewed_master_key_carries_the_marks_that_are_there_and_makes_none() {
+fn renewal_preserves_existing_marks_and_makes_none() {
     let (key, receiver) = (age(), age());
     let made = database(vec![again(&key), public(&receiver), raw(1)]);
-    // Renewed by who has no age key at all.
+    // Renewed by a user without any age key.
     let own = raw(1);
     let renewed = renew_master(&made, &[own.as_ref()], 5, &mut os_random).unwrap();
     assert!(open(&renewed.unlocked, &key).is_ok());
@@ -160,11 +160,11 @@ fn a_renewed_master_key_carries_the_marks_that_are_there_and_makes_none() {
         renewed.unlocked.superblock.slots[0].parameters,
         made.superblock.slots[0].parameters
     );
-    // And by the one who never accepted it.
+    // Renewed by the receiver, who never accepted it.
     let by_receiver = again(&receiver);
     let renewed = renew_master(&made, &[by_receiver.as_ref(), own.as_ref()], 5, &mut os_random).unwrap();
     assert!(is_foreign(open(&renewed.unlocked, &receiver), &renewed.unlocked));
-    // What is no mark is not carried.
+    // An invalid mark is not preserved.
     let mut odd = made.duplicate();
     odd.superblock.slots[0].parameters[20] ^= 1;
     let renewed = renew_master(&odd, &[own.as_ref()], 5, &mut os_random).unwrap();
@@ -188,7 +188,7 @@ fn a_slot_for_an_identity_is_marked_and_one_for_a_recipient_is_not() {
 }
 
 #[test]
-fn thirty_two_marked_slots_fit_and_each_is_its_holders_own() {
+fn thirty_two_marked_slots_fit_and_each_proves_its_origin() {
     let keys: Vec<Box<AgeIdentity>> = (0..32).map(|_| age()).collect();
     let made = database(keys.iter().map(|key| again(key) as Box<dyn Recipient>).collect());
     let own = raw(1);
@@ -201,8 +201,8 @@ fn thirty_two_marked_slots_fit_and_each_is_its_holders_own() {
 }
 
 #[test]
-fn who_held_the_master_key_once_can_make_the_mark_of_that_slot_and_no_other() {
-    // The limit that THREAT_MODEL 4 states.
+fn a_former_holder_of_the_master_key_can_make_the_mark_of_that_slot_only() {
+    // The limitation described in THREAT_MODEL 4.
     let key = age();
     let made = database(vec![again(&key), raw(1)]);
     let slot = &made.superblock.slots[0];
@@ -211,7 +211,7 @@ fn who_held_the_master_key_once_can_make_the_mark_of_that_slot_and_no_other() {
     let mut fake = forged(&made, vec![public(&key), raw(9)]);
     fake.superblock.slots[0].parameters = fake.master.wrap_origin_token([3; 12], slot.id, &token).to_vec();
     assert!(open(&fake, &key).is_ok());
-    // It opens no database of another id: a caller who expects that one is not deceived.
+    // The mark is not valid for a database with another id: a caller who expects that id is not deceived.
     let mut other = database(vec![public(&key)]);
     let id = other.superblock.slots[0].id;
     other.superblock.slots[0].parameters = other.master.wrap_origin_token([3; 12], id, &token).to_vec();
@@ -219,7 +219,7 @@ fn who_held_the_master_key_once_can_make_the_mark_of_that_slot_and_no_other() {
 }
 
 #[test]
-fn a_pin_and_an_expected_commitment_admit_what_has_no_mark() {
+fn a_pin_or_an_expected_commitment_accepts_a_database_without_a_mark() {
     let key = age();
     let made = database(vec![public(&key)]);
     let bytes = made.encode().unwrap();
@@ -239,7 +239,7 @@ fn a_pin_and_an_expected_commitment_admit_what_has_no_mark() {
 }
 
 #[test]
-fn an_identity_that_proves_nothing_pins_nothing_beside_one_that_does() {
+fn no_pin_is_made_if_any_identity_proves_origins() {
     let made = database(vec![command(crate::fixture::ROTATE)]);
     let alone = open_by(&made, vec![command(crate::fixture::ROTATE)]);
     assert!(matches!(alone, Err(KeyError::OriginUnknown { .. })));

@@ -1,7 +1,7 @@
-//! age: keys as `age-keygen` and `selenite keygen` make them, and age's plugins.
+//! age: keys made by `age-keygen` and `selenite keygen`, and age's plugins.
 //!
-//! - plugin-by-caller-only: a plugin is run only if an identity file or a recipient that the caller
-//!   gives names it, never because a slot's identifier does (FORMAT 3.4).
+//! - plugin-by-caller-only: a plugin is run only if the caller's identity file or recipient names
+//!   it, never because a slot's identifier does (FORMAT 3.4).
 //! - no-secret-in-errors: the text of a secret key is never part of an error; a line number is.
 
 pub(crate) mod identity_file;
@@ -38,7 +38,7 @@ enum PublicKey {
 }
 
 impl AgeIdentity {
-    /// A new key. The randomness is the system's, drawn by crate `age`.
+    /// Generates a key. Crate `age` draws the randomness from the system.
     pub fn generate() -> Self {
         Self::new(x25519::Identity::generate())
     }
@@ -62,7 +62,7 @@ impl AgeIdentity {
 impl FromStr for AgeIdentity {
     type Err = KeyError;
 
-    /// Parses `AGE-SECRET-KEY-1...`. Refuses (`BadSpec`) anything else, without repeating it.
+    /// Parses `AGE-SECRET-KEY-1...`. `BadSpec` for other text, which is not repeated.
     fn from_str(text: &str) -> Result<Self, KeyError> {
         let key = text.parse::<x25519::Identity>().map_err(|_| KeyError::BadSpec {
             spec: "(a secret key)".to_owned(),
@@ -78,12 +78,12 @@ impl AgeRecipient {
         &self.text
     }
 
-    /// Whether a program has to be run to wrap a key for it.
+    /// Whether a program must be run to wrap a key for this recipient.
     pub fn needs_plugin(&self) -> bool {
         matches!(self.key, PublicKey::Plugin(_))
     }
 
-    /// The recipient that a slot is for, if it is one that takes no plugin.
+    /// The recipient of a slot, if it requires no plugin.
     pub fn native_of(slot: &Slot) -> Option<Self> {
         let is_age = slot.kind == SlotKind::Age;
         let text = std::str::from_utf8(&slot.identifier).ok().filter(|_| is_age)?;
@@ -94,7 +94,7 @@ impl AgeRecipient {
         })
     }
 
-    /// The key of a backup archive as an age file: no more than it and its size (FORMAT 12.3).
+    /// The key of a backup archive as an age file, of its bytes only (FORMAT 12.3).
     pub(crate) fn wrap_archive_key(&self, key: &Secret<32>) -> Result<Vec<u8>, KeyError> {
         self.seal(key)
     }
@@ -104,7 +104,7 @@ impl AgeRecipient {
         self.seal(record)
     }
 
-    /// A binary age file, of a size that slots and archives have room for.
+    /// Encrypts to a binary age file, within the size limit of slots and archives.
     fn seal<const N: usize>(&self, plain: &Secret<N>) -> Result<Vec<u8>, KeyError> {
         let sealed = match &self.key {
             PublicKey::Native(key) => {
@@ -129,7 +129,7 @@ impl AgeRecipient {
 impl FromStr for AgeRecipient {
     type Err = KeyError;
 
-    /// Parses `age1...`. Refuses (`BadRecipient`) what is neither a native recipient nor a plugin's.
+    /// Parses `age1...`. `BadRecipient` for text that is neither a native recipient nor a plugin's.
     fn from_str(text: &str) -> Result<Self, KeyError> {
         let bad = |problem| KeyError::BadRecipient {
             text: text.to_owned(),
@@ -217,7 +217,7 @@ impl Identity for AgeIdentity {
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
-        // Whatever is wrong with an age file, no one for whom it was made sees it: it is not for this key.
+        // All errors of the age file are reported as `WrongKey`: a file for this key would be valid.
         let plain = sealed::open::<64>(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
         unbound(database_id, slot.id, plain.expose())
     }
@@ -231,7 +231,8 @@ impl Identity for AgeIdentity {
     }
 }
 
-/// The origin key of an identity: its secret bytes are the payload of its text, which is all that crate `age` gives.
+/// The origin key of an identity, from the payload of its text, since crate `age` exposes the
+/// secret bytes only in that form.
 fn origin_key(key: &x25519::Identity) -> OriginKey {
     let text = key.to_string();
     let (_, payload) = bech32::decode(text.expose_secret()).expect("crate age wrote it in Bech32");
@@ -240,7 +241,7 @@ fn origin_key(key: &x25519::Identity) -> OriginKey {
     OriginKey::new(&Secret::fill(|secret| secret.copy_from_slice(bytes)))
 }
 
-/// A recipient of a type that crate `age` itself can wrap for.
+/// A recipient of a type that crate `age` supports without a plugin.
 fn native(text: &str) -> Option<Box<dyn age::Recipient + Send + Sync>> {
     if let Ok(key) = text.parse::<x25519::Recipient>() {
         return Some(Box::new(key));

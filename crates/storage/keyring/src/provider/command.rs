@@ -1,13 +1,13 @@
-//! External commands: the way to a key service that this program does not know.
+//! External commands, the interface to key services without built-in support.
 //!
-//! `COMMAND wrap` reads 64 bytes on stdin and answers with up to 8 KiB that only the service can turn back;
-//! `COMMAND unwrap` reads that and answers with the 64 bytes.
+//! `COMMAND wrap` reads 64 bytes on stdin and outputs up to 8 KiB that only the service can unwrap;
+//! `COMMAND unwrap` reads that output and outputs the 64 bytes.
 //!
-//! - words-from-configuration: the command's words come from the configuration; of the slot, only
-//!   the name is used, to compare.
-//! - unwrap-checks-wrap: what a command answered to `wrap` is believed only when `unwrap` gave the
-//!   same back: a slot that never opens again may be the only one.
-//! - output-is-not-shown: neither stdout nor stderr of a command ever goes into an error.
+//! - words-from-configuration: the command line comes from the configuration; of the slot, only
+//!   the name is used, for comparison.
+//! - unwrap-checks-wrap: the output of `wrap` is accepted only after `unwrap` has returned the same
+//!   bytes: a slot that can never be opened may be the only one.
+//! - output-is-not-shown: neither stdout nor stderr of a command is ever part of an error.
 
 mod child;
 
@@ -22,7 +22,7 @@ use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
 use crate::key_error::ServiceFailure;
 use crate::{KeyError, OriginProof};
 
-/// An identity that a command of the configuration holds.
+/// An identity held by a command of the configuration.
 pub struct CommandIdentity {
     name: String,
     argv: Vec<String>,
@@ -30,7 +30,7 @@ pub struct CommandIdentity {
 }
 
 impl CommandIdentity {
-    /// The command that the configuration names so, and its words.
+    /// An identity of the named command with its words.
     pub fn new(name: &str, argv: &[String]) -> Self {
         Self {
             name: name.to_owned(),
@@ -39,7 +39,7 @@ impl CommandIdentity {
         }
     }
 
-    /// The same, given up after another time than 10 seconds.
+    /// Sets the time limit, which is 10 seconds by default.
     #[must_use]
     pub fn with_time_limit(self, time_limit: Duration) -> Self {
         Self { time_limit, ..self }
@@ -123,7 +123,7 @@ impl Identity for CommandIdentity {
     }
 }
 
-/// 10 seconds: a key service across the world answers in one, and an application waits for its database.
+/// 10 seconds: a distant key service responds in one, and an application waits for its database.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Keys that this process has in its memory: a master key, from an exported key, to open a database
-//! that no identity opens; or age identities that are in no file.
+//! Keys in the memory of this process: a master key, from an exported key, for opening a database
+//! that no identity opens; or age identities that are not in a file.
 //!
-//! - found-by-random-number: they are found under a number of 128 random bits, which stands in the
-//!   spec, for as long as [`HeldMaster`] or [`HeldAge`] lives: a URI can carry that to the VFS, and
-//!   to no other process. The number is no key, and is worth nothing afterwards.
-//! - in-no-file: the keys are in no file. A master key is in no cache ([`Identity::may_be_cached`])
-//!   and in no slot.
+//! - found-by-random-number: they are found by a random number of 128 bits in the spec, during the
+//!   lifetime of [`HeldMaster`] or [`HeldAge`]. A URI can pass the number to the VFS, but not to
+//!   another process. The number is no key, and is useless afterwards.
+//! - in-no-file: the keys are not in any file. A master key is in no cache
+//!   ([`Identity::may_be_cached`]) and in no slot.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use super::age::AgeIdentity;
 use super::{Effort, Identity, Recipient, SlotBody};
 use crate::{KeyError, OriginProof, Spec, os_random, random};
 
-/// A master key that [`Spec::Held`] finds, until this is dropped.
+/// A master key that is available as [`Spec::Held`] until this is dropped.
 pub struct HeldMaster {
     token: [u8; 16],
 }
@@ -32,7 +32,7 @@ impl HeldMaster {
         Self { token }
     }
 
-    /// How it is named.
+    /// The spec of the key.
     #[must_use]
     pub fn spec(&self) -> Spec {
         Spec::Held(self.token)
@@ -45,16 +45,16 @@ impl Drop for HeldMaster {
     }
 }
 
-/// Age identities that [`Spec::Held`] finds, until this is dropped.
+/// Age identities that are available as [`Spec::Held`] until this is dropped.
 pub struct HeldAge {
     token: [u8; 16],
 }
 
 impl HeldAge {
-    /// Holds identities by their texts: `AGE-SECRET-KEY-1...`.
+    /// Holds identities from their texts: `AGE-SECRET-KEY-1...`.
     ///
     /// # Errors
-    /// `BadSpec` for a text that is none.
+    /// `BadSpec` for a text that is not an identity.
     pub fn new(texts: Vec<Zeroizing<String>>) -> Result<Self, KeyError> {
         for text in &texts {
             text.parse::<AgeIdentity>()?;
@@ -64,7 +64,7 @@ impl HeldAge {
         Ok(Self { token })
     }
 
-    /// How they are named.
+    /// The spec of the identities.
     #[must_use]
     pub fn spec(&self) -> Spec {
         Spec::Held(self.token)
@@ -98,7 +98,7 @@ pub fn load_held(spec: &Spec, token: [u8; 16]) -> Result<Vec<Box<dyn Identity>>,
     }
 }
 
-/// The identity that a held master key is.
+/// The identity of a held master key.
 pub struct HeldIdentity {
     token: [u8; 16],
     database_id: DatabaseId,
@@ -106,7 +106,7 @@ pub struct HeldIdentity {
 }
 
 impl Recipient for HeldIdentity {
-    /// It has none: [`Recipient::wrap`] makes no slot.
+    /// Has no meaning here: [`Recipient::wrap`] makes no slot.
     fn kind(&self) -> SlotKind {
         SlotKind::Raw
     }
@@ -128,7 +128,7 @@ impl Recipient for HeldIdentity {
 }
 
 impl Identity for HeldIdentity {
-    /// Whatever is in the slot, the key is not taken from it.
+    /// Any slot can be opened, since the key is not taken from it.
     fn can_open(&self, _: &Slot) -> bool {
         true
     }
@@ -141,7 +141,7 @@ impl Identity for HeldIdentity {
         sha256(&[b"held".as_slice(), &self.token].concat())
     }
 
-    /// Who holds the master key was given it, and not the database.
+    /// The caller obtained the master key independently of the database.
     fn origin_proof(&self) -> OriginProof {
         OriginProof::Possession
     }
@@ -156,14 +156,14 @@ impl Identity for HeldIdentity {
     }
 }
 
-/// Nothing here is done in two steps.
+/// Locks the map. Poisoning is ignored, since every change is one step.
 fn held() -> MutexGuard<'static, Held> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 type Held = BTreeMap<[u8; 16], Kept>;
 
-/// What is held under a number.
+/// The keys held under a number.
 enum Kept {
     Master(DatabaseId, Secret<32>),
     Age(Vec<Zeroizing<String>>),

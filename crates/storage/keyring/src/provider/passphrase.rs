@@ -1,6 +1,6 @@
 //! Passphrases, stretched with Argon2id.
 //!
-//! Its costs stand in the slot, unauthenticated when they are read: they are checked against the
+//! The costs are in the slot and not authenticated when they are read: they are checked against the
 //! limits of FORMAT 4.5 before they are spent.
 
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct PassphraseIdentity {
     cost_max: u32,
 }
 
-/// What a new passphrase slot costs to open. The default is the second choice of RFC 9106.
+/// The cost of opening a new passphrase slot. The default is the second choice of RFC 9106.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Memory in KiB.
@@ -42,8 +42,8 @@ impl Default for Cost {
 }
 
 impl PassphraseIdentity {
-    /// The identity of this passphrase, of which a line end behind it is no part; nothing if it is empty. The bytes
-    /// are zeroed when they are done with.
+    /// The identity of a passphrase, without one trailing line ending; `None` if it is empty. The
+    /// bytes are zeroed on drop.
     pub fn new(passphrase: Vec<u8>) -> Option<Self> {
         let passphrase = Zeroizing::new(passphrase);
         let is_empty = matches!(passphrase.as_slice(), b"" | b"\n" | b"\r\n");
@@ -54,13 +54,13 @@ impl PassphraseIdentity {
         })
     }
 
-    /// The same identity; the slots that it makes will cost this.
+    /// Sets the cost of the slots that this identity makes.
     #[must_use]
     pub fn with_cost(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
 
-    /// The same identity; a slot that costs more than so many times the default is not tried.
+    /// Sets the maximum cost of slots that are tried, as a multiple of the default cost.
     #[must_use]
     pub fn with_cost_max(self, cost_max: u32) -> Self {
         Self { cost_max, ..self }
@@ -75,7 +75,7 @@ impl PassphraseIdentity {
             && memory * u64::from(cost.passes) <= factor * default_memory * u64::from(default.passes)
     }
 
-    /// The identity in the contents of a passphrase file. Refuses (`BadFile`) an empty one and one that is not UTF-8.
+    /// The identity in a passphrase file. `BadFile` if the contents are empty or not UTF-8.
     pub(crate) fn from_file(path: &Path, contents: &[u8]) -> Result<Self, KeyError> {
         let bad = |problem: &'static str| KeyError::BadFile {
             path: path.to_owned(),
@@ -128,7 +128,7 @@ impl Recipient for PassphraseIdentity {
         if !self.can_open(slot) {
             return Ok(false);
         }
-        // Nothing in the slot names the passphrase: to open it is the only way to know.
+        // A slot does not identify its passphrase: the only test is to open it.
         match self.unwrap(database_id, slot) {
             Ok(_) => Ok(true),
             Err(KeyError::WrongKey) => Ok(false),
@@ -143,7 +143,7 @@ impl Identity for PassphraseIdentity {
     }
 
     fn effort(&self, slot: &Slot) -> Effort {
-        // A cost that will be refused is not spent.
+        // A cost that exceeds a limit will be refused and not spent.
         let cost = parse(&slot.parameters).filter(|cost| cost.check().is_ok() && self.admits(cost));
         Effort::Stretch(cost.map_or(0, |cost| u64::from(cost.memory_kib) * u64::from(cost.passes)))
     }
@@ -182,9 +182,9 @@ impl From<CostRefused> for Refusal {
     }
 }
 
-/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times
-/// passes: 32 slots of the default cost. One that costs more, and was admitted, is tried if it is
-/// the first.
+/// The maximum total cost of the passphrase slots tried in one unlocking, in KiB times passes: 32
+/// slots of the default cost. A slot within the limits of the identity that costs more is tried if
+/// it is the first.
 pub(crate) const STRETCH_MAX: u64 = 65_536 * 3 * 32;
 
 /// Parameters of a slot (FORMAT 4.5): memory, passes, lanes, salt.

@@ -8,20 +8,20 @@ use selenite_format::{Slot, SlotKind};
 use super::{Effort, Identity, Recipient, SlotBody};
 use crate::{KeyError, OriginProof, hex, os_random, random};
 
-/// An identity that is a key of 32 bytes.
+/// An identity that is a raw key of 32 bytes.
 pub struct RawIdentity {
     key: Secret<32>,
     key_id: [u8; 16],
 }
 
 impl RawIdentity {
-    /// The identity of this key.
+    /// The identity of a raw key.
     pub fn new(key: Secret<32>) -> Self {
         let key_id = SlotKey::raw_key_id(&key);
         Self { key, key_id }
     }
 
-    /// The identity in the contents of a key file. Refuses (`BadFile`) any size but 32.
+    /// The identity in a key file. `BadFile` for any size other than 32 bytes.
     pub(crate) fn from_file(path: &Path, contents: &[u8]) -> Result<Self, KeyError> {
         let key: &[u8; 32] = contents.try_into().map_err(|_| KeyError::BadFile {
             path: path.to_owned(),
@@ -45,7 +45,7 @@ impl Recipient for RawIdentity {
 
     fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
         let key = SlotKey::from_raw(&self.key, slot_id);
-        // This key is the slot's own and wraps once for every master key: random nonces do not meet.
+        // This key is derived for the slot and wraps once for each master key: random nonces do not collide.
         let nonce = random::draw(&mut os_random);
         let wrapped = key.wrap(nonce, database_id, slot_id, SlotKind::Raw.id(), master);
         Ok(SlotBody {

@@ -1,4 +1,4 @@
-//! Tests of pinning on first use, for identities that can't tell an origin.
+//! Tests of pinning on first use, for identities that cannot determine an origin.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -68,9 +68,9 @@ fn a_database_is_pinned_on_first_use_and_another_at_its_path_is_refused() {
     assert!(is_replaced(home.open(&link, &second)));
 }
 
-/// Anyone who can replace the file can replace it by a link to one that is listed nowhere.
+/// Anyone who can replace the file can replace it by a link to a file that is not listed.
 #[test]
-fn what_is_reached_through_a_link_is_no_first_use() {
+fn a_database_behind_a_link_is_not_pinned() {
     let home = Home::new();
     let (path, first, second) = (home.at("app.db"), made(), made());
     assert!(home.open(&path, &first).is_ok());
@@ -80,7 +80,7 @@ fn what_is_reached_through_a_link_is_no_first_use() {
     let refused = home.open(&path, &second).unwrap_err();
     assert!(matches!(refused, KeyError::OriginUnknown { .. }), "{refused}");
     assert!(!Keyring::load(home.keyring()).unwrap().lists_path(&absolute(&forged)));
-    // A folder on the way counts, too; what was pinned under its own path is known by links.
+    // A link in the folder counts, too; a database pinned under its own path is recognised through links.
     let folder = home.folder.path().join("folder");
     std::os::unix::fs::symlink(home.folder.path(), &folder).unwrap();
     assert!(home.open(&folder.join("forged.db"), &second).is_err());
@@ -89,7 +89,7 @@ fn what_is_reached_through_a_link_is_no_first_use() {
 }
 
 #[test]
-fn another_master_key_than_the_expected_one_is_no_first_use() {
+fn an_unexpected_master_key_is_not_pinned() {
     let home = Home::new();
     let (path, first, second) = (home.at("app.db"), made(), made());
     let mut trust = Trust::load(&home.config, None, Some(&path)).unwrap();
@@ -113,7 +113,7 @@ fn an_id_with_another_master_key_is_refused_at_every_path() {
     assert!(is_replaced(home.open(&path, &renewed)));
     assert!(is_replaced(home.open(&home.at("copy.db"), &renewed)));
     assert!(home.open(&home.at("old-copy.db"), &first).is_ok());
-    // While the master key is renewed here both are admitted, and then the new one.
+    // While the master key is renewed here both are accepted, and afterwards the new one only.
     let (id, before, after) = (
         first.superblock.database_id,
         first.master.commitment(),
@@ -137,7 +137,7 @@ fn an_id_with_another_master_key_is_refused_at_every_path() {
 }
 
 #[test]
-fn a_new_database_takes_the_place_of_one_that_was_pinned() {
+fn a_new_database_replaces_the_pin_of_its_path() {
     let home = Home::new();
     let (path, first, second) = (home.at("app.db"), made(), made());
     let trust = Trust::load(&home.config, None, Some(&path)).unwrap();
@@ -150,19 +150,19 @@ fn a_new_database_takes_the_place_of_one_that_was_pinned() {
 }
 
 #[test]
-fn what_can_not_be_pinned_is_refused() {
+fn a_database_that_can_not_be_pinned_is_refused() {
     let home = Home::new();
     let path = home.at("app.db");
     let first = made();
     let text = fs::read_to_string(home.keyring()).unwrap();
-    // A folder in the lock file's place: root is not kept out by modes.
+    // A folder in place of the lock file: permissions do not restrict root.
     let lock = home.keyring().with_file_name("keyring.toml.lock");
     let _ = fs::remove_file(&lock);
     fs::create_dir(&lock).unwrap();
     let error = home.open(&path, &first).unwrap_err();
     assert!(matches!(error, KeyError::NotPinned { .. }), "{error}");
     assert_eq!(fs::read_to_string(home.keyring()).unwrap(), text);
-    // Nor is one whose path has no place in the file; with any origin both are opened.
+    // A path that cannot be listed in the file is refused, too; with any origin both are opened.
     fs::remove_dir(&lock).unwrap();
     let odd = home
         .folder

@@ -19,13 +19,13 @@ fn raw_database() -> Unlocked {
     database(vec![raw(1)])
 }
 
-/// The superblock after `change`, with a MAC and a checksum that are right.
+/// The superblock after `change`, with valid MAC and checksum.
 fn rewritten(mut from: Unlocked, change: impl FnOnce(&mut Superblock)) -> Vec<u8> {
     change(&mut from.superblock);
     from.encode().unwrap()
 }
 
-/// The bytes after `change`, with a checksum that is right: what anyone can make.
+/// The bytes after `change`, with a valid checksum, as anyone can make.
 fn forged(mut bytes: Vec<u8>, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let content = bytes.len() - 32;
     change(&mut bytes[..content]);
@@ -62,7 +62,7 @@ fn each_of_five_slots_opens_the_database() {
 }
 
 #[test]
-fn what_needs_no_key_is_found_without_one() {
+fn errors_that_need_no_key_are_found_without_one() {
     let bytes = raw_database().encode().unwrap();
     let of = |bytes: &[u8]| unlock(bytes, &[], &Trust::default(), &Cache::new()).unwrap_err();
     assert!(matches!(of(&bytes), KeyError::NoKey));
@@ -76,7 +76,7 @@ fn what_needs_no_key_is_found_without_one() {
 }
 
 #[test]
-fn a_key_service_that_is_away_is_no_wrong_key_unless_something_else_opens() {
+fn an_unavailable_key_service_is_reported_unless_another_identity_opens() {
     let bytes = database(vec![command(ROTATE), raw(1)]).encode().unwrap();
     let with = |identities: Vec<Box<dyn Identity>>| unlock(&bytes, &identities, &Trust::default(), &Cache::new());
     let error = with(vec![raw(2), command("exit 7"), passphrase("x")]).unwrap_err();
@@ -85,7 +85,7 @@ fn a_key_service_that_is_away_is_no_wrong_key_unless_something_else_opens() {
 }
 
 #[test]
-fn the_cache_saves_the_second_unwrapping_and_not_the_check() {
+fn the_cache_saves_unwrapping_and_not_the_check() {
     let made = database(vec![passphrase("x")]);
     let bytes = made.encode().unwrap();
     let (cache, counter) = (Cache::new(), Arc::new(AtomicU32::new(0)));
@@ -111,7 +111,7 @@ fn the_cache_saves_the_second_unwrapping_and_not_the_check() {
 }
 
 #[test]
-fn what_did_not_pass_the_mac_is_not_cached() {
+fn a_key_with_a_wrong_mac_is_not_cached() {
     let bytes = raw_database().encode().unwrap();
     let (cache, counter) = (Cache::new(), Arc::new(AtomicU32::new(0)));
     let identities: Vec<Box<dyn Identity>> = vec![Box::new(Counted(*raw(1), counter.clone()))];

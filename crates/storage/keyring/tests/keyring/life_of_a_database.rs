@@ -1,4 +1,4 @@
-//! The keys of one database through its life, by the public API alone.
+//! The keys of one database over its lifetime, through the public API only.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use selenite_keyring::{
 
 const NOW: u64 = 1_785_000_000;
 
-/// What a user has: two files of keys and a configuration.
+/// The files of a user: two key files and a configuration.
 struct Home {
     folder: tempfile::TempDir,
     config: Config,
@@ -55,7 +55,7 @@ impl Home {
 }
 
 #[test]
-fn a_database_is_created_pinned_shared_renewed_and_taken_back() {
+fn a_database_is_created_pinned_shared_and_renewed() {
     let home = Home::new();
     let recipients = [home.recipient("age")];
     let made = create(PageSize::DEFAULT, Suite::Aes256, &recipients, NOW, &mut os_random).unwrap();
@@ -106,7 +106,7 @@ fn a_slot_is_found_by_the_start_of_its_id_and_removed() {
 }
 
 #[test]
-fn the_keys_that_are_unlocked_are_those_that_were_made() {
+fn the_unlocked_keys_are_the_created_ones() {
     let home = Home::new();
     let recipients = [home.recipient("age")];
     let made = create(PageSize::DEFAULT, Suite::Aes128, &recipients, NOW, &mut os_random).unwrap();

@@ -1,4 +1,4 @@
-//! Keys by the public API.
+//! Tests of keys through the public API.
 #![cfg(test)]
 
 mod life_of_a_database;

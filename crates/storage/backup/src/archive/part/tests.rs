@@ -24,7 +24,7 @@ fn open(part: &[u8]) -> Result<OpenPart, ArchiveError> {
 }
 
 #[test]
-fn all_parts_but_the_last_have_one_size_whatever_is_in_them() {
+fn all_parts_but_the_last_have_the_same_size() {
     let small = sealed(&[&[1; 10]], false);
     let large = sealed(&[[1; 500_000].as_slice(); 30], false);
     assert_eq!(small.len(), large.len());
@@ -35,7 +35,7 @@ fn all_parts_but_the_last_have_one_size_whatever_is_in_them() {
 }
 
 #[test]
-fn a_part_that_is_full_says_so_and_takes_what_fits() {
+fn a_full_part_refuses_blocks_that_do_not_fit() {
     let mut writer = PartWriter::default();
     let block = vec![3; PACKED_SIZE_MAX];
     let mut count = 0;
@@ -48,7 +48,7 @@ fn a_part_that_is_full_says_so_and_takes_what_fits() {
 }
 
 #[test]
-fn a_part_of_many_small_blocks_ends_at_a_count_of_them() {
+fn a_part_has_a_limited_number_of_blocks() {
     let mut writer = PartWriter::default();
     while writer.push(&[1; 40]) {}
     let part = writer.seal(&key(1), PLACE, false);
@@ -61,12 +61,12 @@ fn a_part_of_many_small_blocks_ends_at_a_count_of_them() {
 }
 
 #[test]
-fn cut_anywhere_it_is_refused() {
+fn a_part_truncated_anywhere_is_refused() {
     let part = sealed(&[&[9; 1_500_000 / 2], &[8; 900_000]], true);
     for cut in (0..part.len()).step_by(4099).chain(part.len() - 20..part.len()) {
         assert!(open(&part[..cut]).is_err(), "{cut}");
     }
-    // At the end of a piece, too: that piece was not the last.
+    // Truncated at the end of a piece, too: that piece was not the last.
     assert_eq!(
         open(&part[..PART_HEADER_SIZE + PIECE_SIZE + PIECE_TAG_SIZE]).unwrap_err(),
         ArchiveError::Unauthentic
@@ -76,13 +76,13 @@ fn cut_anywhere_it_is_refused() {
 }
 
 #[test]
-fn of_another_place_it_is_refused() {
+fn a_part_of_another_archive_kind_or_number_is_refused() {
     let part = sealed(&[&[9; 100]], true);
     let of = |key: &ArchiveKey, kind, number| OpenPart::open(key, (kind, number), part.clone()).unwrap_err();
     assert_eq!(of(&key(1), PartKind::Part, 4), ArchiveError::OtherPart);
     assert_eq!(of(&key(1), PartKind::Index, 3), ArchiveError::OtherPart);
     assert_eq!(of(&key(2), PartKind::Part, 3), ArchiveError::Unauthentic);
-    // And where its header was made to say what is wanted.
+    // Also if the header is changed to the expected one.
     let mut other = part.clone();
     other[23] = 4;
     let opened = OpenPart::open(&key(1), (PartKind::Part, 4), other);
@@ -90,7 +90,7 @@ fn of_another_place_it_is_refused() {
 }
 
 #[test]
-fn pieces_of_two_parts_are_no_part() {
+fn pieces_of_two_parts_are_refused() {
     let (one, two) = (sealed(&[[1; 1_000_000].as_slice(); 2], true), {
         let mut writer = PartWriter::default();
         assert!(writer.push(&[1; 1_000_000]) && writer.push(&[1; 1_000_000]));
@@ -102,7 +102,7 @@ fn pieces_of_two_parts_are_no_part() {
 }
 
 #[test]
-fn what_has_the_key_and_breaks_a_rule_is_refused() {
+fn authentic_content_that_breaks_a_rule_is_refused() {
     let malformed = |content: &[u8]| {
         let mut writer = PartWriter {
             block_count: 0,
@@ -121,14 +121,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn blocks_come_back(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..3000), 1..40)) {
+    fn blocks_are_read_back(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..3000), 1..40)) {
         let slices: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
         let opened = open(&sealed(&slices, true)).unwrap();
         prop_assert_eq!(opened.blocks().collect::<Vec<_>>(), slices);
     }
 
     #[test]
-    fn a_flipped_bit_is_found(at in 0_usize..4168, bit in 0_u8..8) {
+    fn a_flipped_bit_is_detected(at in 0_usize..4168, bit in 0_u8..8) {
         let mut part = sealed(&[b"one", b"two"], true);
         let at = at % part.len();
         part[at] ^= 1 << bit;

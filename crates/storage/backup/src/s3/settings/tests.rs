@@ -41,12 +41,12 @@ fn shown(variables: &[(&str, &str)]) -> [String; 5] {
 }
 
 #[test]
-fn the_default_profile_is_taken_where_nothing_is_said() {
+fn the_default_profile_is_used_by_default() {
     assert_eq!(shown(&[]), ["D", "ds", "", "eu-north-1", ""]);
 }
 
 #[test]
-fn a_profile_is_taken_by_its_name_out_of_both_files() {
+fn a_named_profile_is_read_from_both_files() {
     assert_eq!(
         shown(&[("AWS_PROFILE", "work")]),
         ["W", "ws", "wt", "eu-west-1", "https://s3.example.org"]
@@ -54,7 +54,7 @@ fn a_profile_is_taken_by_its_name_out_of_both_files() {
 }
 
 #[test]
-fn variables_count_before_profiles() {
+fn variables_take_precedence_over_profiles() {
     let variables = [
         ("AWS_PROFILE", "work"),
         ("AWS_ACCESS_KEY_ID", "E"),
@@ -75,7 +75,7 @@ fn variables_count_before_profiles() {
 }
 
 #[test]
-fn a_variable_that_is_empty_is_none() {
+fn an_empty_variable_is_ignored() {
     let variables = [("AWS_ACCESS_KEY_ID", ""), ("AWS_PROFILE", ""), ("AWS_REGION", "")];
     assert_eq!(shown(&variables), ["D", "ds", "", "eu-north-1", ""]);
 }
@@ -87,7 +87,7 @@ fn configured_endpoints_may_be_ignored() {
 }
 
 #[test]
-fn other_files_are_read_where_they_are_named() {
+fn configured_paths_of_files_are_used() {
     let (settings, home) = settings(&[
         ("AWS_SHARED_CREDENTIALS_FILE", "~/keys"),
         ("AWS_CONFIG_FILE", "/nonexistent"),
@@ -103,7 +103,7 @@ fn other_files_are_read_where_they_are_named() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_without_a_secret() {
+fn invalid_settings_are_refused_without_showing_a_secret() {
     for (variables, part) in [
         (&[("AWS_PROFILE", "nobody")][..], "does not exist"),
         (
@@ -124,7 +124,7 @@ fn what_makes_no_sense_is_refused_without_a_secret() {
 }
 
 #[test]
-fn without_keys_a_service_is_to_be_asked() {
+fn without_keys_a_service_provides_them() {
     let nowhere = [("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")];
     assert!(find(&nowhere).unwrap().keys.is_none());
     let web = [("AWS_WEB_IDENTITY_TOKEN_FILE", "/token"), ("AWS_ROLE_ARN", "arn")];

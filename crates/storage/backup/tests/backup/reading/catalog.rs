@@ -3,7 +3,7 @@ use selenite_backup::{Catalog, Destination, Part, archive_key_prefix, parse_data
 use super::fixture::{Bench, add};
 
 #[test]
-fn archives_are_listed_with_what_they_have_and_foreign_objects_counted() {
+fn archives_are_listed_with_their_objects_and_foreign_objects_are_counted() {
     let bench = Bench::new();
     let destination = bench.destination();
     assert!(Catalog::read(&destination, None).unwrap().entries.is_empty());
@@ -30,7 +30,7 @@ fn archives_are_listed_with_what_they_have_and_foreign_objects_counted() {
     assert_eq!(own[0].size, u64::try_from(size).unwrap());
     assert!(own[0].modified > 1_700_000_000);
 
-    // None of ours: other names, and archives whose beginning is another's, or none.
+    // Foreign objects: other names, and archives whose first object belongs to another, or is missing.
     for name in [
         "readme",
         "a/b/c",
@@ -44,17 +44,17 @@ fn archives_are_listed_with_what_they_have_and_foreign_objects_counted() {
     }
     destination.remove(&unfinished.object(Part::Begun)).unwrap();
     let catalog = Catalog::read(&destination, Some(bench.id())).unwrap();
-    // The one that was moved has a manifest: it may be a backup.
+    // The archive that was moved has a manifest: it may be a backup.
     assert_eq!((catalog.entries.len(), catalog.foreign_count), (2, 1 + 2));
     let lost = catalog.of(bench.id()).find(|entry| entry.name == other.name()).unwrap();
     assert_eq!((lost.archive_id, lost.is_finished), (None, true));
     let all = Catalog::list(&destination, None).unwrap();
-    // What is in a folder that can be none of ours is not even counted.
+    // The content of a folder with a foreign name is not even counted.
     assert_eq!((all.entries.len(), all.foreign_count), (4, 2));
 }
 
 #[test]
-fn the_next_second_is_behind_those_of_all_archives_of_this_database() {
+fn the_next_free_second_is_after_all_archives_of_this_database() {
     let bench = Bench::new();
     let destination = bench.destination();
     let begun = 1_800_000_000;
@@ -68,7 +68,7 @@ fn the_next_second_is_behind_those_of_all_archives_of_this_database() {
 }
 
 #[test]
-fn a_folder_is_named_by_an_id_alone() {
+fn the_name_of_a_folder_is_an_id() {
     let id = parse_database_id("00112233445566778899aabbccddeeff").unwrap();
     assert_eq!(id.0[15], 0xff);
     for text in [

@@ -1,4 +1,4 @@
-//! Backups that rest on others.
+//! Incremental backups.
 
 use selenite_backup::{BackupError, Destination, Part};
 use selenite_format::PageSize;
@@ -12,7 +12,7 @@ fn the_newest_image_of_each_page_counts() {
     let destination = bench.destination();
     let full = bench.made(1_800_000_000, 4, &[&[&[(1, "a"), (2, "b")]], &[&[(3, "c"), (4, "d")]]]);
     let second = bench.above(&full, 5, &[&[&[(2, "B")], &[(5, "e")]]]);
-    // Later parts and later blocks count, as where an interrupted backup went on.
+    // Later parts and later blocks take precedence, as in an interrupted backup that was continued.
     let third = bench.above(&second, 3, &[&[&[(1, "x"), (3, "y")], &[(3, "z")]], &[&[(1, "A")]]]);
     for archive in [&full, &second, &third] {
         archive.put(&destination);
@@ -46,7 +46,7 @@ fn the_newest_image_of_each_page_counts() {
 }
 
 #[test]
-fn a_link_that_is_missing_unfinished_or_another_is_named() {
+fn a_missing_unfinished_or_replaced_base_is_an_error() {
     let bench = Bench::new();
     let destination = bench.destination();
     let full = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
@@ -64,7 +64,7 @@ fn a_link_that_is_missing_unfinished_or_another_is_named() {
     destination.remove(&full.object(Part::Manifest)).unwrap();
     assert!(matches!(bench.read(&tip.name()), Err(BackupError::Chain { .. })));
 
-    // Another manifest by who has the key: not what the tip rests on.
+    // Another manifest by a holder of the key: not the one that the tip is based on.
     let mut again = full;
     again.facts.change_counter += 1;
     again.finish();
@@ -76,7 +76,7 @@ fn a_link_that_is_missing_unfinished_or_another_is_named() {
 }
 
 #[test]
-fn a_base_of_another_database_is_none() {
+fn a_base_of_another_database_is_refused() {
     let (bench, other) = (Bench::new(), Bench::new());
     let destination = bench.destination();
     let foreign = other.made(1_800_000_000, 1, &[&[&[(1, "o")]]]);
@@ -93,7 +93,7 @@ fn a_base_of_another_database_is_none() {
 }
 
 #[test]
-fn pages_of_another_size_and_circles_are_refused() {
+fn other_page_sizes_and_cyclic_chains_are_refused() {
     let bench = Bench::new();
     let destination = bench.destination();
     let mut full = bench.made(1_800_000_000, 1, &[]);
@@ -112,9 +112,9 @@ fn pages_of_another_size_and_circles_are_refused() {
     assert!(matches!(error, BackupError::Chain { .. }), "{error}");
 }
 
-/// Parts and beginnings of two archives of one database, under one master key.
+/// Parts and first objects of two archives of one database, under one master key.
 #[test]
-fn objects_of_two_archives_are_no_archive() {
+fn objects_of_two_archives_are_refused() {
     let bench = Bench::new();
     let destination = bench.destination();
     let (one, two) = (
@@ -139,7 +139,7 @@ fn objects_of_two_archives_are_no_archive() {
     assert!(matches!(marks, Err(BackupError::Unauthentic { .. })));
 }
 
-/// `missing-stays-missing`: what was missing in between is not what is older.
+/// `missing-stays-missing`: a page missing in one backup is not replaced by its older image.
 #[test]
 fn a_page_that_was_missing_is_not_taken_from_an_older_backup() {
     let bench = Bench::new();
@@ -157,11 +157,11 @@ fn a_page_that_was_missing_is_not_taken_from_an_older_backup() {
     for archive in [&full, &second, &third, &mended] {
         archive.put(&destination);
     }
-    // The manifest tells the caller who asked for it.
+    // The manifest reports the missing page to the caller.
     assert_eq!(bench.read(&second.name()).unwrap(), words(&[(1, "A")]));
     assert!(matches!(bench.read(&third.name()), Err(BackupError::Incomplete { .. })));
     assert_eq!(bench.read(&mended.name()).unwrap(), words(&[(1, "A"), (2, "B")]));
-    // One that rests on it sees no mark of it, and sends it.
+    // A backup based on it finds no mark for the page, and sends it.
     let chain = bench.chain(&second.name()).unwrap();
     let mut last = Mark([1; 8]);
     chain

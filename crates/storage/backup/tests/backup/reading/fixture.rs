@@ -1,4 +1,4 @@
-//! Archives of a database without a file, whose pages say what they are.
+//! Archives of a database without a file, whose pages contain words.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use selenite_testing::HandMade;
 
 pub const PAGE_SIZE: u32 = 1024;
 
-/// A database, and who opens it.
+/// A database, and the identities that open it.
 pub struct Bench {
     folder: tempfile::TempDir,
     pub unlocked: Unlocked,
@@ -65,7 +65,7 @@ impl Bench {
         Chain::open(&self.destination(), self.id(), name, &self.names(), &self.keys())
     }
 
-    /// The pages of a backup, and what was the word on each.
+    /// The pages of a backup, with the word on each.
     pub fn read(&self, name: &ArchiveName) -> Result<BTreeMap<u32, String>, BackupError> {
         let mut found = BTreeMap::new();
         let chain = self.chain(name)?;
@@ -77,7 +77,7 @@ impl Bench {
         Ok(found)
     }
 
-    /// One of this database, begun at this time, whose blocks are of pages with these words.
+    /// An archive of this database, begun at this time, with blocks of pages with these words.
     pub fn made(&self, made: u64, page_count: u32, parts: &[&[&[(u32, &str)]]]) -> HandMade {
         let mut archive = HandMade::begin(&self.unlocked, made, &[]);
         archive.facts.page_count = page_count;
@@ -86,7 +86,7 @@ impl Bench {
         archive
     }
 
-    /// The same, resting on another.
+    /// An archive based on another.
     pub fn above(&self, base: &HandMade, page_count: u32, parts: &[&[&[(u32, &str)]]]) -> HandMade {
         let mut archive = HandMade::begin(&self.unlocked, base.begun.made + 60, &[]);
         archive.facts.page_count = page_count;
@@ -158,7 +158,7 @@ pub fn words(pages: &[(u32, &str)]) -> BTreeMap<u32, String> {
         .collect()
 }
 
-/// A destination that answers something else for one object.
+/// A destination that returns other bytes for one object.
 pub struct Lying<'a> {
     pub below: &'a dyn Destination,
     pub name: String,
@@ -194,13 +194,13 @@ impl Destination for Lying<'_> {
     }
 }
 
-/// Puts an object in the place of another.
+/// Replaces an object.
 pub fn replace(destination: &dyn Destination, name: &str, bytes: &[u8]) {
     destination.remove(name).unwrap();
     destination.put_new(name, bytes).unwrap();
 }
 
-/// Whether an error is of data that is not what was written, as it has to be after an attack.
+/// Whether an error reports data that is not authentic or missing, as required after an attack.
 pub fn is_refused(error: &BackupError) -> bool {
     let is_missing = matches!(error, BackupError::Store(error) if error.trouble == Trouble::Missing);
     let is_data = matches!(
@@ -215,7 +215,7 @@ pub fn is_refused(error: &BackupError) -> bool {
     is_data || is_missing
 }
 
-/// All objects of an archive but for its manifest.
+/// All objects of an archive except its manifest.
 pub fn objects_below(archive: &HandMade) -> Vec<Part> {
     archive
         .objects

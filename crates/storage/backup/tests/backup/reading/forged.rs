@@ -1,4 +1,4 @@
-//! What a recipient, who has the archive's key, and can write to the place, makes of an archive: FORMAT 12.4 and 12.8.
+//! Forgeries by a recipient, who has the archive's key and write access to the destination: FORMAT 12.4 and 12.8.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::fixture::{Bench, PAGE_SIZE, add, mark_of, replace, words};
 const MADE: u64 = 1_800_000_000;
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
-/// The archive as a holder of its key alone would make it: no one else has the master key.
+/// The archive as a holder of its key alone would make it, without the master key.
 fn forge(from: &HandMade, parts: &[&[&[(u32, &str)]]]) -> HandMade {
     let mut forged = HandMade {
         key: recipients_key(&from.key),
@@ -33,12 +33,12 @@ fn forge(from: &HandMade, parts: &[&[&[(u32, &str)]]]) -> HandMade {
     forged
 }
 
-/// What a recipient's file holds.
+/// The key in a recipient's file.
 fn recipients_key(key: &ArchiveKey) -> ArchiveKey {
     key.duplicate().without_origin()
 }
 
-/// Another part in the place of one, under the same salt.
+/// Another part with the same salt, in place of a part.
 fn with_salt(of: &[u8], sealed_otherwise: impl FnOnce((PartKind, u32, [u8; 16])) -> Vec<u8>) -> Vec<u8> {
     let header = PartHeader::parse(of).unwrap();
     sealed_otherwise((header.kind, header.number, header.salt))
@@ -76,10 +76,10 @@ fn parts_and_a_manifest_of_a_recipient_are_refused_unless_any_origin_is_admitted
     assert_eq!(bench.read(&real.name()).unwrap(), words(&[(1, "forged")]));
 }
 
-/// The recipient of a slot is public: anyone who knows it makes a database with a master key of
-/// their own, and all MACs.
+/// The recipient of a slot is public: anyone who knows it can make a database with another master
+/// key, and valid MACs.
 #[test]
-fn an_archive_of_a_foreign_database_is_not_said_to_be_own() {
+fn an_archive_of_a_foreign_database_is_not_of_own_origin() {
     let own = AgeIdentity::generate();
     let recipient: AgeRecipient = own.describe().parse().unwrap();
     let mut bench = Bench::new();
@@ -102,13 +102,13 @@ fn an_archive_of_a_foreign_database_is_not_said_to_be_own() {
     );
     bench.trust.policy = OriginPolicy::Any;
     assert!(!bench.chain(&forged.name()).unwrap().is_own());
-    // Nor is what rests on it.
+    // The same holds for an archive based on it.
     let above = bench.above(&forged, 1, &[&[&[(1, "forged")]]]);
     above.put(&bench.destination());
     assert!(!bench.chain(&above.name()).unwrap().is_own());
 }
 
-/// The salt is what the manifest lists, and the key of the part is made of it and of the archive's key.
+/// The salt is the one in the manifest, and the key of the part is derived from it and the archive's key.
 #[test]
 fn a_part_of_a_recipient_under_a_salt_that_the_manifest_lists_is_refused() {
     let mut bench = Bench::new();
@@ -117,7 +117,7 @@ fn a_part_of_a_recipient_under_a_salt_that_the_manifest_lists_is_refused() {
     real.put(&destination);
     let other = bench.made(MADE + 60, 1, &[&[&[(1, "forged")]]]);
     let key = recipients_key(&real.key);
-    // The content of the other archive's part, as the recipient of that could open it.
+    // The content of the other archive's part, as its recipient could open it.
     let opened = selenite_backup::archive::OpenPart::open_any(
         &other.key,
         (PartKind::Part, 0),
@@ -156,7 +156,7 @@ fn an_index_of_a_recipient_is_no_base_for_the_next_backup() {
 }
 
 #[test]
-fn an_archive_of_unknown_origin_is_no_base_and_nothing_rests_on_it() {
+fn an_archive_of_unknown_origin_is_never_a_base() {
     let bench = Bench::new();
     let destination = bench.destination();
     let forged = forge(&bench.made(MADE, 1, &[&[&[(1, "forged")]]]), &[&[&[(1, "forged")]]]);
@@ -164,7 +164,7 @@ fn an_archive_of_unknown_origin_is_no_base_and_nothing_rests_on_it() {
     let master = &bench.unlocked.master;
     let base = Base::newest(&destination, bench.id(), (master, &[]), MADE + 60).unwrap();
     assert!(base.is_none());
-    // One that rests on it all the same, as a program of before would make it.
+    // An archive that is nevertheless based on it, as an older program would make it.
     let above = bench.above(&forged, 2, &[&[&[(2, "real")]]]);
     above.put(&destination);
     let error = bench.read(&above.name()).unwrap_err();
@@ -182,9 +182,9 @@ fn taken_up(bench: &Bench, destination: &Arc<dyn Destination>, recipients: &[Age
     marks.is_some()
 }
 
-/// Else what is to be for no one else would be sealed under a key that the recipient has.
+/// Otherwise content for other recipients only would be sealed under a key that this recipient has.
 #[test]
-fn a_beginning_that_its_recipient_changed_is_not_gone_on_with() {
+fn an_unfinished_archive_changed_by_its_recipient_is_not_continued() {
     let recipient: AgeRecipient = RECIPIENT.parse().unwrap();
     for is_forged in [false, true] {
         let bench = Bench::new();
@@ -210,7 +210,7 @@ fn a_beginning_that_its_recipient_changed_is_not_gone_on_with() {
                 &bytes,
             );
         }
-        // What `taken_up` began above is for no one else, and empty.
+        // The archive that `taken_up` began above is for no other recipient, and empty.
         let catalog = Catalog::list(destination.as_ref(), Some(bench.id())).unwrap();
         for entry in catalog.entries.iter().filter(|entry| entry.name != name) {
             let other = object_key(bench.id(), &entry.name, Part::Begun);
@@ -221,7 +221,7 @@ fn a_beginning_that_its_recipient_changed_is_not_gone_on_with() {
 }
 
 #[test]
-fn parts_of_a_recipient_are_not_taken_up() {
+fn parts_of_a_recipient_are_not_continued() {
     for is_forged in [false, true] {
         let bench = Bench::new();
         let destination: Arc<dyn Destination> = Arc::new(bench.destination());
@@ -240,7 +240,7 @@ fn parts_of_a_recipient_are_not_taken_up() {
             destination.put_new(&made.object(part), &made.objects[&part]).unwrap();
         }
         assert_eq!(taken_up(&bench, &destination, &[]), !is_forged);
-        // The part alone, without an index: it is read itself.
+        // The part alone, without an index: the part itself is read.
         let began = Catalog::list(destination.as_ref(), Some(bench.id())).unwrap();
         for entry in began.entries.iter().filter(|entry| entry.name != name) {
             let other = object_key(bench.id(), &entry.name, Part::Begun);
@@ -251,9 +251,9 @@ fn parts_of_a_recipient_are_not_taken_up() {
     }
 }
 
-/// An index of an earlier part of that number, whose part is gone.
+/// An index of an earlier part of that number, which no longer exists.
 #[test]
-fn an_index_beside_another_part_than_its_own_is_not_taken_up() {
+fn an_index_of_another_part_is_not_continued() {
     let bench = Bench::new();
     let destination: Arc<dyn Destination> = Arc::new(bench.destination());
     let name = begin(&bench, &destination, &[]);
@@ -276,7 +276,7 @@ fn an_index_beside_another_part_than_its_own_is_not_taken_up() {
 }
 
 #[test]
-fn what_a_recipient_adds_to_a_log_is_refused() {
+fn log_objects_of_a_recipient_are_refused() {
     let bench = Bench::new();
     let folder: Arc<Folder> = Arc::new(bench.destination());
     let mut archive = HandMade::begin(&bench.unlocked, MADE, &[]);

@@ -1,4 +1,4 @@
-//! What opens an archive, and its manifest.
+//! The first object of an archive, and its manifest.
 
 use selenite_backup::{BackupError, Destination, KeySource, OpenArchive, OpenedBy, Part, object_key};
 use selenite_cipher::{MasterKey, Secret};
@@ -51,7 +51,7 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
     );
     bench.trust.policy = OriginPolicy::Any;
     assert_eq!(bench.read(&name).unwrap(), words(&[(1, "a")]));
-    // pin-for-requested: nothing vouches for what was opened without a master key.
+    // pin-for-requested: an archive opened without a master key is not authenticated by the pin.
     bench.trust.keyring.add(bench.id(), [7; 32]).unwrap();
     let error = bench.read(&name).unwrap_err();
     assert!(
@@ -69,8 +69,8 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
     assert!(bench.read(&name).is_err());
 }
 
-/// `pin-for-requested`: a pin holds for the backup that was asked for, and not for what it rests
-/// on, which is known by its hash.
+/// `pin-for-requested`: a pin applies to the requested backup, and not to its bases, which are
+/// identified by hash.
 #[test]
 fn a_pin_refuses_a_backup_of_another_master_key_but_not_its_base() {
     let mut bench = Bench::new();
@@ -97,7 +97,7 @@ fn a_pin_refuses_a_backup_of_another_master_key_but_not_its_base() {
 }
 
 #[test]
-fn what_was_altered_or_cut_anywhere_is_refused() {
+fn objects_altered_or_truncated_anywhere_are_refused() {
     let bench = Bench::new();
     let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a"), (2, "b")]]]);
     archive.put(&bench.destination());
@@ -129,7 +129,7 @@ fn an_archive_under_another_name_or_of_another_database_is_refused() {
     let bench = Bench::new();
     let archive = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
     let destination = bench.destination();
-    // Another time: as if it were newer.
+    // With another time, as if it were newer.
     let later = selenite_backup::ArchiveName::new(1_900_000_000, archive.begun.archive_id);
     for (part, bytes) in &archive.objects {
         destination
@@ -138,7 +138,7 @@ fn an_archive_under_another_name_or_of_another_database_is_refused() {
     }
     let error = bench.read(&later).unwrap_err();
     assert!(matches!(error, BackupError::Unauthentic { .. }), "{error}");
-    // Another database's, which the same identity opens, in this one's folder.
+    // Another database's, which the same identity opens, in this database's folder.
     let other = Bench::new().made(1_800_000_000, 1, &[&[&[(1, "o")]]]);
     for (part, bytes) in &other.objects {
         destination
@@ -152,7 +152,7 @@ fn an_archive_under_another_name_or_of_another_database_is_refused() {
 }
 
 #[test]
-fn what_has_no_manifest_is_no_backup_and_a_manifest_of_another_is_none() {
+fn a_missing_or_foreign_manifest_is_refused() {
     let bench = Bench::new();
     let destination = bench.destination();
     let (one, two) = (
@@ -169,7 +169,7 @@ fn what_has_no_manifest_is_no_backup_and_a_manifest_of_another_is_none() {
     assert_eq!(bench.read(&two.name()).unwrap(), words(&[(1, "b")]));
 }
 
-/// Who has the key, and breaks a rule.
+/// A manifest by a holder of the key that breaks a rule.
 #[test]
 fn a_manifest_that_breaks_a_rule_is_refused() {
     let bench = Bench::new();
@@ -198,7 +198,7 @@ fn a_manifest_that_breaks_a_rule_is_refused() {
         archive.finish();
     });
     refused(&|archive| archive.finish_with(b"no facts"));
-    // 65 MiB, which take some kilobytes.
+    // 65 MiB, which compress to a few kilobytes.
     refused(&|archive| archive.finish_with(&vec![0; 65 << 20]));
 }
 

@@ -1,4 +1,4 @@
-//! Pages of many parts, and what was fetched before.
+//! Pages of many parts, and the cache.
 
 use selenite_backup::{
     BackupError, Cached, Chain, CompressionLevel, Destination, OpenArchive, Part,
@@ -9,7 +9,7 @@ use selenite_cipher::PartKind;
 use super::fixture::{Bench, Lying, mark_of, words};
 
 #[test]
-fn a_part_in_the_place_of_another_is_refused() {
+fn a_part_moved_to_another_place_is_refused() {
     let bench = Bench::new();
     let destination = bench.destination();
     let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
@@ -30,7 +30,7 @@ fn a_part_in_the_place_of_another_is_refused() {
 }
 
 #[test]
-fn pages_beyond_the_last_are_left_out_and_missing_ones_named() {
+fn pages_beyond_the_last_are_omitted_and_missing_ones_are_reported() {
     let bench = Bench::new();
     let archive = bench.made(
         1_800_000_000,
@@ -50,7 +50,7 @@ fn pages_beyond_the_last_are_left_out_and_missing_ones_named() {
     );
 }
 
-/// `index-bounded`: six blocks of numbers and marks, which pack to a few bytes.
+/// `index-bounded`: six blocks of numbers and marks, which compress to a few bytes.
 #[test]
 fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
     let bench = Bench::new();
@@ -82,7 +82,7 @@ fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
 }
 
 #[test]
-fn who_takes_pages_can_stop_in_the_middle() {
+fn the_consumer_of_pages_can_stop_early() {
     let bench = Bench::new();
     let parts: Vec<Vec<(u32, &str)>> = (1..=8).map(|page_no| vec![(page_no, "p")]).collect();
     let blocks: Vec<[&[(u32, &str)]; 1]> = parts.iter().map(|part| [part.as_slice()]).collect();
@@ -101,7 +101,7 @@ fn who_takes_pages_can_stop_in_the_middle() {
 
 /// Checks `cache-is-not-trusted` of `cached.rs`.
 #[test]
-fn what_was_fetched_is_not_fetched_again_unless_it_is_no_good() {
+fn cached_objects_are_fetched_again_only_if_they_are_invalid() {
     let bench = Bench::new();
     let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
     archive.put(&bench.destination());

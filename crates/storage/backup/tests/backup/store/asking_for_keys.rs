@@ -1,4 +1,4 @@
-//! Where no keys are written down, a service is asked for them.
+//! If the settings contain no keys, they are requested from a service.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -18,7 +18,7 @@ fn without_keys(port: u16, metadata: &str) -> Settings {
     settings
 }
 
-/// A machine's metadata service, which answers that many requests.
+/// A machine's metadata service, which answers `count` requests.
 fn metadata_service(count: usize) -> (u16, JoinHandle<Vec<String>>) {
     let listener: TcpListener = listen();
     let port = listener.local_addr().unwrap().port();
@@ -54,11 +54,11 @@ fn metadata_service(count: usize) -> (u16, JoinHandle<Vec<String>>) {
 }
 
 #[test]
-fn a_machine_gives_its_keys_once_for_all_requests() {
+fn the_metadata_service_is_asked_once_for_all_requests() {
     let store = RealStore::start();
     let (port, answers) = metadata_service(3);
     let mut settings = without_keys(store.port, &format!("http://127.0.0.1:{port}"));
-    // What counts is what signs: a token would have to be known to the store.
+    // Only the signing key matters: a token would have to be known to the store.
     settings
         .environment
         .insert("AWS_REGION".to_owned(), "eu-west-1".to_owned());
@@ -66,13 +66,13 @@ fn a_machine_gives_its_keys_once_for_all_requests() {
     place.put_new("a", b"1").unwrap();
     assert_eq!(place.get("a", 1).unwrap(), b"1");
     assert!(answers.join().unwrap()[0].starts_with("PUT /latest/api/token"));
-    // Two to see that objects are kept, one to write, one to read, three for the keys.
+    // Two for the probe, one to write, one to read, three for the keys.
     assert_eq!(place.traffic().requests, 7);
     assert_eq!(place.traffic().received, 1);
 }
 
 #[test]
-fn a_machine_without_such_a_service_is_asked_once() {
+fn a_machine_without_a_metadata_service_is_asked_once() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);

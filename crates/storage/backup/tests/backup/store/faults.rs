@@ -1,4 +1,4 @@
-//! What goes wrong on the line, one thing at a time.
+//! Faults on the network, one at a time.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{open, refused, settings};
 
 const OBJECT: &[u8] = b"sealed bytes";
 
-/// A store that has seen that objects are kept, and one who writes there.
+/// A store that has passed the write-once probe, and a destination on it.
 fn ready() -> (FaultyStore, Box<dyn Destination>) {
     let store = FaultyStore::start(Habits::default());
     let place = open(&settings(store.port));
@@ -28,7 +28,7 @@ fn traffic(place: &dyn Destination, before: Traffic) -> [u64; 4] {
 }
 
 #[test]
-fn an_object_that_is_written_bears_a_checksum_and_a_condition() {
+fn a_write_has_a_checksum_and_a_precondition() {
     let (store, place) = ready();
     place.put_new("a/b", OBJECT).unwrap();
     let state = store.state();
@@ -47,7 +47,7 @@ fn an_object_that_is_written_bears_a_checksum_and_a_condition() {
 }
 
 #[test]
-fn what_fails_on_the_way_is_tried_again_and_counted() {
+fn a_network_failure_is_retried_and_counted() {
     for fault in [
         Fault::Closes,
         Fault::Says(503, "SlowDown"),
@@ -74,7 +74,7 @@ fn what_fails_on_the_way_is_tried_again_and_counted() {
 }
 
 #[test]
-fn what_goes_on_failing_is_given_up_and_named() {
+fn a_persistent_failure_is_an_error() {
     let (store, place) = ready();
     let before = place.traffic();
     store.fail((0..3).map(|_| Fault::Says(503, "SlowDown")));
@@ -89,7 +89,7 @@ fn what_goes_on_failing_is_given_up_and_named() {
 }
 
 #[test]
-fn what_the_store_refuses_is_not_tried_again() {
+fn a_refusal_of_the_store_is_not_retried() {
     for (status, code, trouble) in [
         (403, "AccessDenied", Trouble::Denied),
         (403, "SignatureDoesNotMatch", Trouble::Denied),
@@ -122,7 +122,7 @@ fn a_write_whose_answer_was_lost_is_found_by_reading_it_back() {
     store.fail([Fault::Loses]);
     place.put_new("a", OBJECT).unwrap();
     assert_eq!(store.state().objects["/backups/db/a"], OBJECT);
-    // The write, the write again, the reading back.
+    // The write, the retry, the reading back.
     assert_eq!(
         traffic(place.as_ref(), before),
         [3, 1, 2 * OBJECT.len() as u64, OBJECT.len() as u64]
@@ -134,7 +134,7 @@ fn a_write_whose_answer_comes_too_late_is_found_by_reading_it_back() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
     settings.policy.request = Duration::from_millis(500);
-    // On a busy machine other answers may be late as well.
+    // On a busy machine other responses may be late as well.
     settings.policy.tries_max = 100;
     let place = open(&settings);
     place.put_new("first", b"").unwrap();
@@ -161,7 +161,7 @@ fn a_write_that_another_overtook_is_refused() {
 }
 
 #[test]
-fn an_object_that_was_there_is_not_read_back_where_no_answer_was_lost() {
+fn an_existing_object_is_not_read_back_if_no_response_was_lost() {
     let (store, place) = ready();
     place.put_new("a", OBJECT).unwrap();
     assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Exists);
@@ -171,7 +171,7 @@ fn an_object_that_was_there_is_not_read_back_where_no_answer_was_lost() {
 }
 
 #[test]
-fn a_lost_write_that_may_not_be_read_back_is_no_success() {
+fn a_lost_write_that_can_not_be_read_back_is_an_error() {
     let (store, place) = ready();
     store.fail([Fault::Loses, Fault::Says(412, ""), Fault::Says(403, "AccessDenied")]);
     let error = refused(place.put_new("a", OBJECT));
@@ -180,7 +180,7 @@ fn a_lost_write_that_may_not_be_read_back_is_no_success() {
 }
 
 #[test]
-fn a_store_that_does_not_answer_is_left_after_a_while() {
+fn a_store_that_does_not_respond_times_out() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
     settings.policy.request = Duration::from_millis(100);
@@ -195,7 +195,7 @@ fn a_store_that_does_not_answer_is_left_after_a_while() {
 }
 
 #[test]
-fn attempts_end_with_the_time_that_all_of_them_have() {
+fn attempts_end_after_the_total_time_limit() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
     settings.policy.tries_max = u32::MAX;
@@ -207,8 +207,8 @@ fn attempts_end_with_the_time_that_all_of_them_have() {
 }
 
 #[test]
-fn nobody_at_the_other_end_is_away_and_nothing_was_sent() {
-    // TCPMUX, which is no service of these days: another test's port could be another program's a moment later.
+fn a_refused_connection_is_unreachable_and_sends_nothing() {
+    // TCPMUX, which is no longer in use: a free port could be taken by another test or program a moment later.
     let place = open(&settings(1));
     let error = refused(place.put_new("a", OBJECT));
     assert_eq!(error.trouble, Trouble::Away);
@@ -222,7 +222,7 @@ fn nobody_at_the_other_end_is_away_and_nothing_was_sent() {
 }
 
 #[test]
-fn an_answer_that_is_shorter_than_it_promised_is_a_lie_and_once_is_forgiven() {
+fn a_truncated_response_is_retried_and_then_an_error() {
     let (store, place) = ready();
     place.put_new("a", OBJECT).unwrap();
     for missing in [1, OBJECT.len()] {
@@ -233,27 +233,27 @@ fn an_answer_that_is_shorter_than_it_promised_is_a_lie_and_once_is_forgiven() {
         store.fail([Fault::Short(missing)]);
         assert_eq!(place.get("a", 99).unwrap(), OBJECT);
     }
-    // A list that was cut is none.
+    // A truncated list is an error.
     store.fail((0..3).map(|_| Fault::Short(30)));
     assert_eq!(refused(place.list("")).trouble, Trouble::Lying);
     assert!(store.state().faults.is_empty());
 }
 
 #[test]
-fn what_is_longer_than_may_be_is_refused_before_it_is_read() {
+fn an_object_above_the_limit_is_refused_before_it_is_read() {
     let (store, place) = ready();
     place.put_new("a", &[7; 1 << 20]).unwrap();
     let before = place.traffic();
     assert_eq!(refused(place.get("a", (1 << 20) - 1)).trouble, Trouble::Lying);
     assert_eq!(traffic(place.as_ref(), before), [1, 0, 0, 0]);
     assert_eq!(place.get("a", 1 << 20).unwrap(), [7; 1 << 20]);
-    // Nor what does not say how long it is.
+    // A response without a length is an error, too.
     store.fail([Fault::Chunked]);
     assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Lying);
 }
 
 #[test]
-fn a_store_that_says_it_has_other_bytes_is_not_believed() {
+fn a_store_that_reports_another_checksum_is_an_error() {
     let (store, place) = ready();
     store.fail([Fault::Header(
         "x-amz-checksum-sha256",
@@ -265,15 +265,15 @@ fn a_store_that_says_it_has_other_bytes_is_not_believed() {
         "81z1s2Gw6vewwC51gI4mDj83nEdFq+RVUrp2joVod0k=",
     )]);
     place.put_new("b", OBJECT).unwrap();
-    // A tag is no checksum: where the store seals by itself it is that of other bytes, and it is always wrong here.
+    // An ETag is no checksum: with encryption by the store it is that of other bytes, and here it is always wrong.
     place.put_new("c", OBJECT).unwrap();
-    // What arrived altered is sent again.
+    // An object that arrived altered is sent again.
     store.fail([Fault::Says(400, "BadDigest")]);
     place.put_new("d", OBJECT).unwrap();
 }
 
 #[test]
-fn a_stranger_with_a_good_status_is_no_store() {
+fn a_success_status_of_another_server_is_an_error() {
     let (store, place) = ready();
     store.fail((0..2).map(|_| Fault::Stranger));
     assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Lying);
@@ -292,7 +292,7 @@ fn a_redirection_is_not_followed() {
 }
 
 #[test]
-fn a_store_that_writes_over_objects_is_found_before_one_is_written() {
+fn a_store_that_overwrites_objects_is_detected_before_the_first_write() {
     let store = FaultyStore::start(Habits {
         writes_over: true,
         ..Habits::default()
@@ -308,7 +308,7 @@ fn a_store_that_writes_over_objects_is_found_before_one_is_written() {
 }
 
 #[test]
-fn that_objects_are_kept_is_seen_once_and_leaves_nothing_in_lists() {
+fn the_write_once_probe_runs_once_and_is_not_listed() {
     let store = FaultyStore::start(Habits::default());
     let asked = || store.state().asked.len();
     let place = open(&settings(store.port));
@@ -318,7 +318,7 @@ fn that_objects_are_kept_is_seen_once_and_leaves_nothing_in_lists() {
     assert_eq!(asked(), 4);
     place.put_new("b", OBJECT).unwrap();
     assert_eq!(asked(), 5);
-    // Another process finds the object of the first, and asks once.
+    // Another process finds the object of the first, and sends one request.
     let another = open(&settings(store.port));
     another.put_new("c", OBJECT).unwrap();
     assert_eq!(asked(), 7);
@@ -356,7 +356,7 @@ fn lists_are_read_page_by_page_to_their_end() {
 }
 
 #[test]
-fn a_list_that_does_not_end_or_has_what_was_not_asked_for_is_a_lie() {
+fn an_endless_list_or_one_with_foreign_names_is_an_error() {
     let circles = FaultyStore::start(Habits {
         page_size: 1,
         lists_in_circles: true,
@@ -383,7 +383,7 @@ fn a_list_that_does_not_end_or_has_what_was_not_asked_for_is_a_lie() {
             ..Habits::default()
         });
         let place = open(&settings(store.port));
-        // A folder's own mark is harmless.
+        // The marker of a folder is harmless.
         match strange {
             "db" => assert_eq!(place.list("").unwrap(), []),
             _ => assert_eq!(refused(place.list("")).trouble, Trouble::Lying),
@@ -392,7 +392,7 @@ fn a_list_that_does_not_end_or_has_what_was_not_asked_for_is_a_lie() {
 }
 
 #[test]
-fn what_is_no_objects_name_is_not_asked_for() {
+fn invalid_object_names_are_not_requested() {
     let (store, place) = ready();
     let before = store.state().asked.len();
     for name in ["", "a//b", "../x", "a/./b", "/a", "a/"] {

@@ -1,5 +1,5 @@
-//! An object store that fails as it is told. It keeps to what S3's documents say of the requests
-//! that are made here, and checks no signature.
+//! An object store with injected faults. It implements S3's documented behaviour for the requests
+//! of this crate, and checks no signature.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,55 +9,55 @@ use std::thread;
 
 use super::listen;
 
-/// What goes wrong with one request.
+/// A fault of one request.
 pub enum Fault {
-    /// The connection ends, and nothing was done.
+    /// The connection ends without any effect.
     Closes,
-    /// It was done, and the connection ends.
+    /// The request takes effect, and the connection ends.
     Loses,
-    /// Nothing was done, and no answer comes.
+    /// No effect, and no response.
     Hangs,
-    /// It was done, and no answer comes.
+    /// The request takes effect, without a response.
     LosesLate,
-    /// Another's object is written in its place, and the connection ends.
+    /// Another writer's object is written in its place, and the connection ends.
     Overtaken(Vec<u8>),
-    /// An answer of this status and S3's code, and nothing was done.
+    /// A response with this status and S3 code, without any effect.
     Says(u16, &'static str),
     /// A redirection.
     Redirects(String),
-    /// A good status, and less of the body than was promised.
+    /// A success status, with less of the body than was promised.
     Short(usize),
-    /// The body comes in chunks, and no one says how long it is.
+    /// The body is sent in chunks, without a length.
     Chunked,
-    /// A good answer of something that is no object store.
+    /// A successful response of a server that is no object store.
     Stranger,
-    /// It was done, and the answer has another checksum or mark.
+    /// The request takes effect, and this header of the response has another value.
     Header(&'static str, &'static str),
 }
 
-/// How it is all the time.
+/// Permanent properties of the store.
 #[derive(Default)]
 pub struct Habits {
-    /// It writes over what is there.
+    /// Whether it overwrites existing objects.
     pub writes_over: bool,
-    /// It lists so many in one answer; 0: all.
+    /// The number of objects in one page of a list; 0: all.
     pub page_size: usize,
-    /// Each page is followed by the first.
+    /// Whether each page is followed by the first one.
     pub lists_in_circles: bool,
-    /// It says that there is more, and not where.
+    /// Whether it reports that there is more, without a token.
     pub lists_without_token: bool,
-    /// It lists this, besides.
+    /// An additional listed name.
     pub lists_strange: Option<&'static str>,
 }
 
-/// What was asked, and by whom.
+/// A received request.
 #[derive(Clone)]
 pub struct Asked {
-    /// `PUT`
+    /// `PUT`, `GET` and so on.
     pub method: String,
     /// The path and query.
     pub target: String,
-    /// The headers, names in small letters.
+    /// The headers by lower-case name.
     pub headers: BTreeMap<String, String>,
     /// The size of the body.
     pub size: usize,
@@ -65,11 +65,11 @@ pub struct Asked {
 
 #[derive(Default)]
 pub struct State {
-    /// By path.
+    /// Objects by path.
     pub objects: BTreeMap<String, Vec<u8>>,
-    /// What was asked so far.
+    /// The requests received so far.
     pub asked: Vec<Asked>,
-    /// What goes wrong with the next requests, but those for the object that is written to see whether it is kept.
+    /// The faults of the next requests, except those for the probe.
     pub faults: VecDeque<Fault>,
     habits: Habits,
 }
@@ -88,7 +88,7 @@ impl FaultyStore {
             ..State::default()
         }));
         let shared = Arc::clone(&state);
-        // It ends with the process.
+        // The thread ends with the process.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let state = Arc::clone(&shared);
@@ -102,12 +102,12 @@ impl FaultyStore {
         self.state.lock().unwrap()
     }
 
-    /// Has the next requests go wrong.
+    /// Injects faults into the next requests.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.state().faults.extend(faults);
     }
 
-    /// How many requests of that method there were, but for the first writes of the probe.
+    /// The number of requests with that method, except the first writes of the probe.
     pub fn count(&self, method: &str) -> usize {
         let is = |asked: &&Asked| asked.method == method && !asked.target.ends_with("/.writes-once");
         self.state().asked.iter().filter(is).count()
@@ -146,7 +146,8 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
                 false
             }
             Some(Fault::Says(status, code)) => {
-                // As the real one it repeats what was signed; the secret stands for anything that should not be shown.
+                // Like the real one it repeats the signed text; the secret represents anything that
+                // must not be shown.
                 let body = format!(
                     "<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>As told.</Message><StringToSign>{}</StringToSign></Error>",
                     super::SECRET
@@ -174,7 +175,7 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
     }
 }
 
-/// Until the client has gone.
+/// Waits until the client has closed the connection.
 fn wait(stream: &mut TcpStream) {
     let mut byte = [0];
     while stream.read(&mut byte).is_ok_and(|size| size > 0) {}
@@ -284,7 +285,7 @@ impl Answer {
             headers: Vec::new(),
             body,
         };
-        // Strangers know no tags.
+        // A server that is no object store has no ETags.
         if !answer.body.starts_with(b"<html>") {
             answer = answer
                 .with("etag", "\"wrong\"")

@@ -48,7 +48,7 @@ fn objects_are_written_once_read_listed_and_removed() {
 }
 
 #[test]
-fn an_object_of_sixteen_mebibytes_comes_back_as_it_was() {
+fn an_object_of_sixteen_mebibytes_is_read_back_unchanged() {
     let store = RealStore::start();
     let place = open(&settings(store.port));
     let bytes: Vec<u8> = (0..16_u32 << 20)
@@ -74,7 +74,7 @@ fn a_bucket_may_be_a_destination_as_a_whole() {
 }
 
 #[test]
-fn who_has_another_key_is_refused() {
+fn another_key_is_refused() {
     let store = RealStore::start();
     open(&settings(store.port)).put_new("a", b"1").unwrap();
     for (name, value) in [("AWS_SECRET_ACCESS_KEY", "hunter2"), ("AWS_ACCESS_KEY_ID", "AKIAOTHER")] {
@@ -95,7 +95,7 @@ fn who_has_another_key_is_refused() {
 }
 
 #[test]
-fn a_bucket_that_is_not_there_was_named_wrongly() {
+fn a_missing_bucket_is_a_usage_error() {
     let store = RealStore::start();
     let place = selenite_backup::open_with("s3://nobodys/db", &settings(store.port)).unwrap();
     assert_eq!(refused(place.list("")).trouble, Trouble::Usage);

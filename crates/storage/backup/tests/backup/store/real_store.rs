@@ -1,7 +1,7 @@
 //! s3s, an object store over a folder: it checks signatures and checksums as S3 does.
 //!
-//! Its file system (0.11; later ones need a newer Rust than we do) does not know `If-None-Match`
-//! and lists everything at once. Both are added here.
+//! Its file system (0.11; later ones need a newer Rust than ours) does not support `If-None-Match`
+//! and lists all objects at once. Both are added here.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct RealStore {
 }
 
 impl RealStore {
-    /// With a bucket `backups` for holders of the key.
+    /// Starts a store with a bucket `backups` that accepts the key.
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("backups")).unwrap();
@@ -66,7 +66,7 @@ impl RealStore {
 struct Store {
     files: FileSystem,
     root: PathBuf,
-    /// One write at a time: what is asked before it still holds when it is made.
+    /// Serialises writes: the check before a write is still valid when the write is made.
     writes: Mutex<()>,
 }
 

@@ -1,4 +1,4 @@
-//! A destination is used by several threads at once.
+//! Concurrent use of a destination by several threads.
 
 use std::sync::Barrier;
 use std::thread;
@@ -10,7 +10,7 @@ use super::real_store::RealStore;
 use super::{open, settings};
 
 #[test]
-fn of_several_who_write_one_object_one_has_written_it() {
+fn of_several_writers_of_one_object_one_succeeds() {
     let store = RealStore::start();
     let places: Vec<_> = (0..4).map(|_| open(&settings(store.port))).collect();
     let barrier = Barrier::new(8);
@@ -39,7 +39,7 @@ fn of_several_who_write_one_object_one_has_written_it() {
 }
 
 #[test]
-fn of_several_who_write_over_a_bad_line_each_has_its_object() {
+fn several_writers_succeed_over_an_unreliable_network() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
     settings.policy.tries_max = 30;

@@ -1,4 +1,4 @@
-//! Who answers is known by a certificate.
+//! The server is authenticated by its certificate.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::faulty_store::{Fault, FaultyStore, Habits};
 use super::real_store::RealStore;
 use super::{listen, open, refused, settings};
 
-/// TLS before a store, by a certificate for `name`.
+/// TLS in front of a store, with a certificate for `name`.
 struct Front {
     port: u16,
-    /// Whom to believe, in the file `ca.pem`.
+    /// The folder with the trusted certificate, `ca.pem`.
     folder: TempDir,
     _runtime: Runtime,
 }
@@ -79,7 +79,7 @@ impl Front {
 }
 
 #[test]
-fn a_store_is_used_whose_certificate_is_believed() {
+fn a_store_with_a_trusted_certificate_is_used() {
     let store = RealStore::start();
     let front = Front::start(store.port, "127.0.0.1");
     let place = open(&front.settings(true));
@@ -90,7 +90,7 @@ fn a_store_is_used_whose_certificate_is_believed() {
 }
 
 #[test]
-fn who_has_no_certificate_to_be_believed_is_asked_for_nothing() {
+fn no_request_is_sent_to_a_server_without_a_trusted_certificate() {
     let store = FaultyStore::start(Habits::default());
     for (name, believes) in [("127.0.0.1", false), ("example.org", true)] {
         let front = Front::start(store.port, name);
@@ -105,7 +105,7 @@ fn who_has_no_certificate_to_be_believed_is_asked_for_nothing() {
 }
 
 #[test]
-fn tls_is_not_left_for_a_redirection_without_it() {
+fn a_redirection_to_plain_http_is_not_followed() {
     let clear = FaultyStore::start(Habits::default());
     let store = FaultyStore::start(Habits::default());
     let front = Front::start(store.port, "127.0.0.1");
@@ -116,7 +116,7 @@ fn tls_is_not_left_for_a_redirection_without_it() {
 }
 
 #[test]
-fn a_file_that_has_no_certificates_is_refused() {
+fn a_file_without_certificates_is_refused() {
     let front = Front::start(1, "127.0.0.1");
     std::fs::write(front.folder.path().join("ca.pem"), "hunter2").unwrap();
     let opened = selenite_backup::open_with("s3://backups/db", &front.settings(true));

@@ -1,4 +1,4 @@
-//! What opens an archive: FORMAT 12.3.
+//! The object `begun` of an archive: FORMAT 12.3.
 
 use crate::archive::Archive;
 use crate::archives::{PACKED, full, full_unfinished, numbered, opens, sample};
@@ -37,7 +37,7 @@ fn by_age(case: &str, class: &str, comment: &str, archive: &Archive) -> Vector {
 fn recipients() -> Vec<Vector> {
     let comment = "opened by a slot of the database, and made for a recipient";
     let mut other = full_unfinished("escrow of another");
-    // The key of another archive in a file that opens.
+    // The key of another archive in a file that can be opened.
     other.begun.recipients = vec![AGE_FILE.to_vec()];
     other.seal_begun();
     vec![
@@ -63,7 +63,7 @@ fn keys() -> Vec<Vector> {
     let key = format!("raw {}", crate::vector::hex(&[0x6b; 32]));
     let wrong = Vector::with_key("archive/wrong-key", "wrong key", "no slot opens", key);
     let mut master = full_unfinished("wrapped elsewhere");
-    // As of another archive: the associated data is not this one's.
+    // Wrapped for another archive: the associated data differs.
     master.begun.wrapped_key = whole.begun.wrapped_key;
     master.seal_begun();
     vec![
@@ -76,7 +76,7 @@ fn keys() -> Vec<Vector> {
     ]
 }
 
-/// Whether it is where it was written.
+/// Whether an archive is at the place to which it was written.
 fn names() -> Vec<Vector> {
     let (whole, other) = (full("full"), full("other"));
     let moved = |folder: &str, comment: &str, case: &str| {
@@ -117,10 +117,10 @@ fn forms() -> Vec<Vector> {
         let case = format!("flip-{}", what.replace(' ', "-"));
         refused(&case, &comment, &whole.clone().flipped("begun", at))
     };
-    // Its superblock has 512 bytes, and it no recipient.
+    // The superblock has 512 bytes, and there is no recipient.
     let size = whole.objects["begun"].len();
     assert_eq!(size, 120 + 512 + 4 + 32 + 32);
-    // Bytes put in behind a field that says something else, and all of it under its MAC.
+    // Inserts bytes after a field with a wrong value, all under the archive's MAC.
     let signed = |name: &'static str, (at, value): (usize, u32), (behind, more): (usize, Vec<u8>)| {
         let mut archive = full_unfinished(name);
         let mut bytes = archive.objects["begun"].clone();

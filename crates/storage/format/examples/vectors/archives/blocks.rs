@@ -1,4 +1,4 @@
-//! The blocks of a part that opens: FORMAT 12.4. Only who has the archive's key can make these.
+//! The blocks of an authentic part: FORMAT 12.4. Only a holder of the archive key can make these.
 
 use crate::archive::{Archive, block, content, frame, framed, index_block, stored, word};
 use crate::archives::{PACKED, numbered, opens, sample};
@@ -8,7 +8,7 @@ pub fn all() -> Vec<Vector> {
     [contents(), packing(), pages()].concat()
 }
 
-/// An archive whose part has this content, and an index that would fit it.
+/// An archive whose part has this content, and an index that matches it.
 fn of(name: &'static str, part: &[u8]) -> Archive {
     let pages = sample();
     let index = content(&[stored(&index_block(&numbered(&pages)))]);
@@ -56,7 +56,7 @@ fn contents() -> Vec<Vector> {
     ]
 }
 
-/// So many blocks of page 1 with zeros, then one of the sample's pages.
+/// An archive with `count` blocks of page 1 with zeros, then one of the sample's pages.
 fn many(count: usize) -> Archive {
     let zeros = vec![0; 1024];
     let pages = sample();
@@ -118,7 +118,7 @@ fn packing() -> Vec<Vector> {
     ]
 }
 
-/// Its checksum says so.
+/// The packed sample with a bit flipped, which its checksum detects.
 fn flipped() -> Vec<u8> {
     let mut frame = PACKED.to_vec();
     *frame.last_mut().expect("a frame") ^= 1;

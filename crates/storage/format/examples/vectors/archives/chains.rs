@@ -1,4 +1,4 @@
-//! What rests on what: FORMAT 12.8.
+//! Archives and their bases: FORMAT 12.8.
 
 use selenite_format::PageSize;
 
@@ -10,12 +10,12 @@ pub fn all() -> Vec<Vector> {
     [good(), bad()].concat()
 }
 
-/// A page as no database has it, and so of another time.
+/// A page that occurs in no database, for a page of an older state.
 fn old() -> Vec<u8> {
     vec![0x5a; 1024]
 }
 
-/// An archive on `base` that has these pages, without its manifest.
+/// An archive based on `base` with these pages, without its manifest.
 fn above(name: &'static str, base: &Archive, minute: u64, pages: &[Page<'_>]) -> Archive {
     let mut archive = Archive::begin(name, minute);
     if !pages.is_empty() {

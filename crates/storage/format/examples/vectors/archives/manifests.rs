@@ -24,7 +24,7 @@ fn objects() -> Vec<Vector> {
     };
     let missing = whole.clone().without(manifest);
     let mut begun = full_unfinished("begun otherwise").finish();
-    // Another beginning of the same archive, whole and authentic.
+    // Another valid and authentic `begun` of the same archive.
     let wrapped = crate::world::master_key().wrap_archive_key([9; 12], &begun.key());
     begun.begun.wrapped_key = wrapped;
     begun.seal_begun();
@@ -63,7 +63,7 @@ fn objects() -> Vec<Vector> {
     ]
 }
 
-/// What only who has the archive's key can write.
+/// A manifest that only a holder of the archive key can write.
 fn of(name: &'static str, change: &dyn Fn(&mut Vec<u8>)) -> Archive {
     let archive = full_unfinished(name);
     let mut facts = archive.facts.encode();

@@ -1,4 +1,4 @@
-//! Origin MACs: FORMAT 12.2, 12.4 and 12.8. What a recipient makes, who has the archive key and not the master key.
+//! Origin MACs: FORMAT 12.2, 12.4 and 12.8. Objects by a recipient, who has the archive key and not the master key.
 
 use selenite_cipher::{MasterKey, PartKind};
 
@@ -17,7 +17,7 @@ fn own(name: &'static str) -> Archive {
         .finish()
 }
 
-/// An incremental one that has page 2, which did not change.
+/// An incremental archive with page 2, which did not change.
 fn above(name: &'static str, base: &Archive) -> Archive {
     let pages = sample();
     let changed = &numbered(&pages)[1..2];
@@ -40,11 +40,11 @@ fn good() -> Vec<Vector> {
     ]
 }
 
-/// Archives of which nothing shows who made them.
+/// Complete archives without proof of their origin.
 fn whole() -> Vec<Vector> {
     let comment = "the salts are no origin MACs: an archive from before, or a forged one";
     let none = refused("origin-none", "foreign origin", comment, &full("full"));
-    // The parts are the database's own, and the recipient leaves the last page out.
+    // The parts are the database's own, and the recipient omits the last page.
     let mut manifest = own("manifest of a recipient").by_recipient();
     manifest.facts.page_count = 2;
     let manifest = manifest.finish();
@@ -64,7 +64,7 @@ fn whole() -> Vec<Vector> {
     ]
 }
 
-/// Objects of a recipient in the place of an archive's own: refused whatever origin is admitted.
+/// Objects of a recipient in place of an archive's own: refused whichever origins are accepted.
 fn parts() -> Vec<Vector> {
     let pages = sample();
     let other = vec![0x5a; 1024];

@@ -1,4 +1,4 @@
-//! What FORMAT 12.6 says a reader refuses.
+//! Logs that a reader refuses according to FORMAT 12.6.
 
 use selenite_cipher::PartKind;
 use selenite_format::archive::{LogEnd, LogFacts, LogPosition};
@@ -78,7 +78,7 @@ fn objects() -> Vec<Vector> {
     ]
 }
 
-/// A bad first object.
+/// An invalid first object.
 fn firsts() -> Vec<Vector> {
     let page = frame(0);
     let of = |name: &'static str, change: &dyn Fn(&mut LogFacts)| {
@@ -126,7 +126,7 @@ fn firsts() -> Vec<Vector> {
     ]
 }
 
-/// A bad second turn.
+/// An invalid second turn.
 fn seconds() -> Vec<Vector> {
     let page = frame(3);
     let of = |name: &'static str, change: &dyn Fn(&mut LogFacts)| {
@@ -175,7 +175,7 @@ fn seconds() -> Vec<Vector> {
     ]
 }
 
-/// Objects of one turn that disagree.
+/// Inconsistent objects of one turn.
 fn turns() -> Vec<Vector> {
     let page = frame(3);
     let of = |name: &'static str, change: &dyn Fn(&mut LogFacts)| {
@@ -208,7 +208,7 @@ fn turns() -> Vec<Vector> {
     ]
 }
 
-/// What an object holds.
+/// The content of an object.
 fn forms() -> Vec<Vector> {
     let (one, two) = (frame(0), frame(1));
     let of = |name: &'static str, blocks: &[Vec<u8>], change: &dyn Fn(&mut Vec<u8>)| {

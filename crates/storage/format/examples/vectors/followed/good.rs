@@ -1,4 +1,4 @@
-//! Whole turns, and those that were cut off.
+//! Complete and incomplete turns.
 
 use super::{
     after, end, first, followed, followed_by_two, followed_twice, frame, moment, packed, second, taken, taken_at,
@@ -50,7 +50,7 @@ fn turns() -> Vec<Vector> {
     let (page, other) = (frame(3), frame(0));
     let twice = followed_by_two("page twice in a turn", (2, &other));
     let cut = whole.clone().without(&log_name(2));
-    // Another page 2 of the turn that was cut off must not come through.
+    // The other page 2 of the incomplete turn must not be released.
     let begun = followed("begun twice");
     let facts = LogFacts {
         is_last: false,
@@ -140,7 +140,7 @@ fn sizes() -> Vec<Vector> {
     ]
 }
 
-/// A page that the archive lacks.
+/// A page that is missing from the archive.
 fn missing() -> Vec<Vector> {
     let pages = after(0);
     let listed = [(1, pages[0].as_slice()), (3, pages[2].as_slice())];

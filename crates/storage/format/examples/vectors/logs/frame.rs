@@ -1,4 +1,4 @@
-//! The log that the vectors are about, frame by frame.
+//! The log of the vectors, frame by frame.
 
 use selenite_cipher::Suite;
 use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, header_to_disk};
@@ -6,7 +6,7 @@ use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, header_t
 use crate::world::{PAGE_SIZE, Sealer, log_key, pages_of};
 
 pub const AES: Suite = Suite::Aes256;
-/// A database in WAL mode, and its log: two transactions, the commit frames being 2 and 3.
+/// A database in WAL mode, and its log: two transactions, with commit frames 2 and 3.
 const DATABASE: &[u8] = include_bytes!("../../../../../../testdata/sqlite/wal.db");
 const LOG: &[u8] = include_bytes!("../../../../../../testdata/sqlite/wal.db-wal");
 
@@ -35,7 +35,7 @@ pub fn log_header() -> [u8; HEADER_SIZE] {
 }
 
 impl Frame {
-    /// The frame with its own image, as it lies at `index`.
+    /// The frame with its own image, sealed for position `index`.
     pub fn seal(&self, index: u64, sealer: &mut Sealer) -> Vec<u8> {
         self.with_image(index, sealer.seal(self.header.page_no.0, &self.page))
     }
@@ -65,7 +65,7 @@ pub fn file(frames: &[Vec<u8>]) -> Vec<u8> {
     [header.to_vec(), frames.concat()].concat()
 }
 
-/// What SQLite reads when the first `committed` frames count.
+/// The pages that SQLite reads if the first `committed` frames are valid.
 pub fn pages_after(committed: usize) -> Vec<Vec<u8>> {
     let mut pages = pages_of(DATABASE);
     for frame in &frames()[..committed] {
@@ -78,7 +78,7 @@ pub fn pages_after(committed: usize) -> Vec<Vec<u8>> {
 
 pub fn database_images(epoch: u32) -> Vec<Vec<u8>> {
     let pages = pages_of(DATABASE);
-    // Another counter than that of the log's frames: one session, no nonce twice.
+    // The counters differ from those of the log's frames: it is one session, and no nonce may be reused.
     let mut sealer = Sealer::new(epoch, AES).after(100);
     sealer.seal_all(&pages)
 }

@@ -1,4 +1,4 @@
-//! How many pages there are, and where they lie (FORMAT 2.2 to 2.4).
+//! The number of pages, and their offsets (FORMAT 2.2 to 2.4).
 
 use selenite_cipher::Suite;
 use selenite_format::{Geometry, PageSize, Superblock};
@@ -25,7 +25,7 @@ pub fn all() -> Vec<Vector> {
     [vec![cut], displaced.to_vec()].concat()
 }
 
-/// A file of 1 GiB, most of it a hole: its first page, and those about the displaced page and the lock page.
+/// A sparse file of 1 GiB: its first page, and those near the displaced page and the lock page.
 fn displaced(suite: Suite, page_size: PageSize) -> Vector {
     let geometry = Geometry::new(page_size);
     let (lock, displaced) = (geometry.lock_page().0, geometry.displaced_page().0);
@@ -37,7 +37,7 @@ fn displaced(suite: Suite, page_size: PageSize) -> Vector {
     let mut file = Sparse::new("main").put(0, superblock.clone()).put(32768, superblock);
     let name = format!("page/displaced-{page_size}");
     let comment = format!("page {displaced} lies in the place of page {lock}, so that no page lies on a lock byte");
-    // With pages of 64 KiB the displaced page is the last one before the lock page.
+    // With pages of 64 KiB the displaced page is the last page before the lock page.
     let (numbers, count): (&[u32], u32) = if page_size == PageSize::MAX {
         (&[displaced], lock - 1)
     } else {
@@ -55,13 +55,13 @@ fn displaced(suite: Suite, page_size: PageSize) -> Vector {
     vector.file(file)
 }
 
-/// FORMAT 2.2 and 2.3, apart from the code.
+/// FORMAT 2.2 and 2.3, implemented independently of the crate.
 fn place(number: u32, displaced: u32, lock: u32, page_size: PageSize) -> u64 {
     let number = if number == displaced { lock } else { number };
     65536 + (u64::from(number) - 1) * page_size.as_u64()
 }
 
-/// A page that begins with its number, and has nothing else in it.
+/// A page that begins with its number and is otherwise zero.
 fn page_saying(number: u32, size: usize) -> Vec<u8> {
     let mut page = vec![0; size];
     page[..4].copy_from_slice(&number.to_be_bytes());

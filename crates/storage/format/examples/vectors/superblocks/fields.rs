@@ -1,4 +1,4 @@
-//! Superblocks that are whole, and break a rule of FORMAT 3 under a good MAC.
+//! Superblocks with valid checksum and MAC that break a rule of FORMAT 3.
 
 use selenite_cipher::{Epoch, SlotId, Suite};
 use selenite_format::{EpochRecord, Slot, SlotKind, State, Superblock};
@@ -11,7 +11,7 @@ pub fn all() -> Vec<Vector> {
     [fields(), epochs(), slots(), sizes()].concat()
 }
 
-/// Fields with but one value, and limits.
+/// Fields with one valid value, and limits.
 fn fields() -> Vec<Vector> {
     let case = |name: &str, comment: &str, offset: usize, value: &[u8]| {
         let mut bytes = encode(&base());
@@ -53,7 +53,7 @@ fn fields() -> Vec<Vector> {
     ]
 }
 
-/// A superblock of epochs and slots that `Superblock::encode` would refuse.
+/// Epochs and slots that `Superblock::encode` would refuse.
 struct Parts {
     epochs: Vec<Vec<u8>>,
     slots: Vec<Vec<u8>>,
@@ -191,7 +191,7 @@ fn slots() -> Vec<Vector> {
         others.chain([raw_slot()]).collect()
     };
     let mut beyond = parts(&[raw_slot()]);
-    // There are 448 - 272 = 176 bytes for it: with 119 wrapped ones instead of 92 it has 187, and ends in the MAC.
+    // 448 - 272 = 176 bytes are available: with 119 wrapped bytes instead of 92 it has 187, and ends within the MAC.
     beyond.slots[0][3] = 187;
     beyond.slots[0][39] = 119;
     let mut size = parts(&[raw_slot()]);
@@ -225,7 +225,7 @@ fn slots() -> Vec<Vector> {
     ]
 }
 
-/// Every size that a slot's parts may have at most.
+/// The maximum size of each part of a slot.
 fn sizes() -> Vec<Vector> {
     let largest = Slot {
         kind: SlotKind::Unknown(100),

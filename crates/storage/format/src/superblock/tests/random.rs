@@ -27,7 +27,7 @@ fn any_slot() -> impl Strategy<Value = Slot> {
 
 proptest! {
     #[test]
-    fn parse_undoes_encode(
+    fn parse_reverses_encode(
         numbers: (u64, u64, u32, [u8; 16]),
         choices in (0..6_usize, 0..7_u32, any::<bool>(), 1..=2_u32, 0..8_usize),
         mut slots in vec(any_slot(), 1..=32),
@@ -71,7 +71,7 @@ proptest! {
         body[..16].copy_from_slice(&MAGIC);
         body[16..20].copy_from_slice(&[2, 0, 0, 1]);
         body[24..28].copy_from_slice(&u32::try_from(size).unwrap().to_be_bytes());
-        // With the fields before them right, chance gets as far as epochs and slots.
+        // With valid fields before them, random bytes reach the parsing of epochs and slots.
         let fixed = encoded(&superblock());
         body[20..24].fill(0);
         body[28..192].copy_from_slice(&fixed[28..192]);

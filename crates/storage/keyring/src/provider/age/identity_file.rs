@@ -1,8 +1,8 @@
 //! Files of age identities, as `age-keygen` and age's plugins write them.
 //!
-//! A line is empty, a comment, a secret key or a plugin's identity. A plugin's recipient can't be computed from its
-//! identity, but plugins write it into a comment above, as `age-keygen` does (`# public key: age1...`): it is taken
-//! from there.
+//! A line is empty, a comment, a secret key or a plugin's identity. A plugin's recipient cannot be
+//! computed from its identity, but plugins write it into a comment above, as `age-keygen` does (`#
+//! public key: age1...`), from which it is read.
 
 use std::path::Path;
 
@@ -15,18 +15,18 @@ use super::plugin::PluginIdentity;
 use crate::civil_time::rfc3339;
 use crate::{Identity, KeyError};
 
-/// What an age identity file holds.
+/// The content of an age identity file.
 #[derive(Debug)]
 pub(crate) struct Parsed {
-    /// In the order of the file.
+    /// The identities in file order.
     pub identities: Vec<Box<dyn Identity>>,
-    /// Whether a plugin holds one of them.
+    /// Whether one of them is held by a plugin.
     pub has_plugin: bool,
 }
 
-/// The identities in the contents of an age identity file.
+/// Parses the contents of an age identity file.
 ///
-/// Refuses (`BadFile`) a line that is none, naming its number and not its text, and a file without any.
+/// `BadFile` for an invalid line, with its number and without its text, and for a file without identities.
 pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
     let bad = |line, problem: &'static str| KeyError::BadFile {
         path: path.to_owned(),
@@ -56,21 +56,21 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
     Ok(Parsed { identities, has_plugin })
 }
 
-/// The text of a new age identity file: a secret key, its public key and when it was made.
+/// The text of a new age identity file: a secret key, its public key and the creation time.
 pub struct NewIdentity {
-    /// What goes into the file; zeroed on drop.
+    /// The content of the file; zeroed on drop.
     pub text: Zeroizing<String>,
-    /// The public key, which anyone may know: `age1...`.
+    /// The public key, which is not secret: `age1...`.
     pub recipient: String,
 }
 
-/// Makes an age key. `now` is in seconds since 1970-01-01 UTC; the randomness is the system's, drawn by crate `age`.
+/// Makes an age key. `now` is in seconds since 1970-01-01 UTC. Crate `age` draws the randomness from the system.
 pub fn keygen(now: u64) -> NewIdentity {
     let key = x25519::Identity::generate();
     let recipient = key.to_public().to_string();
     let secret = key.to_string();
     let created = rfc3339(now);
-    // Made at its full size at once: a string that grows leaves copies behind.
+    // The full capacity is allocated at once: a string that grows leaves copies behind.
     let mut text = Zeroizing::new(String::with_capacity(512));
     for part in [
         "# created: ",
@@ -91,7 +91,7 @@ fn recipient_in(comment: &str) -> Option<&str> {
     comment.split_whitespace().find(|word| word.starts_with("age1"))
 }
 
-/// What a line is that is no identity. The line itself may be half a secret, and is not repeated.
+/// Describes a line that is not an identity. The line may be part of a secret and is not repeated.
 fn what_is(line: &str) -> &'static str {
     if line.starts_with("age-encryption.org/") || line.starts_with("-----BEGIN AGE") {
         "encrypted: decrypt it with age first"

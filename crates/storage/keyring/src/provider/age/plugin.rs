@@ -1,8 +1,9 @@
-//! Identities that an age plugin holds: a program `age-plugin-NAME` in PATH, perhaps with a token or an agent behind.
+//! Identities held by an age plugin: a program `age-plugin-NAME` in PATH, perhaps with a hardware token or an agent.
 //!
-//! Plugins are asked without a terminal: one that wants a PIN typed in has to bring its own way to ask.
-//! Crate `age` starts them and gives no handle to stop or to reap them: one that hangs is left behind, with the thread
-//! that talks to it, when its time is over, and one that ended stays a zombie until this process ends.
+//! Plugins are run without a terminal: a plugin that needs a PIN must prompt for it by other means.
+//! Crate `age` starts them and provides no handle to kill or reap them: a plugin that hangs is
+//! abandoned after the time limit, with the thread that communicates with it, and one that has
+//! exited remains a zombie until this process ends.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub struct PluginRecipient(plugin::Recipient);
 /// An identity of a plugin: `AGE-PLUGIN-NAME-1...`.
 pub struct PluginIdentity {
     identity: plugin::Identity,
-    /// As a comment in the identity file had it.
+    /// The recipient from a comment in the identity file.
     recipient: Option<AgeRecipient>,
 }
 
@@ -45,7 +46,7 @@ impl PluginRecipient {
 }
 
 impl PluginIdentity {
-    /// Parses a line of an identity file; `comment` is a recipient that a comment above it mentions.
+    /// Parses a line of an identity file; `comment` is the recipient in a comment above it.
     pub fn parse(line: &str, comment: Option<&str>) -> Option<Self> {
         let identity: plugin::Identity = line.parse().ok()?;
         let is_its_own = |text: &&str| {
@@ -137,13 +138,13 @@ impl Identity for PluginIdentity {
     }
 }
 
-/// Lets a thread talk to the plugin, for as long as it may take.
+/// Communicates with the plugin in a thread, within the time limit.
 fn ask<T: Send + 'static>(
     name: &str,
     talk: impl FnOnce() -> Result<T, KeyError> + Send + 'static,
 ) -> Result<T, KeyError> {
     let (sender, answer) = mpsc::channel();
-    // No one may be there any more to take the answer: the plugin was too slow.
+    // The receiver is gone if the plugin exceeded the time limit.
     let talk = move || drop(sender.send(talk()));
     thread::spawn(talk).map_err(|error| failed(name, ServiceFailure::Io(error)))?;
     answer.recv_timeout(TIME_LIMIT).unwrap_or_else(|error| {
@@ -151,7 +152,7 @@ fn ask<T: Send + 'static>(
             name,
             match error {
                 RecvTimeoutError::Timeout => ServiceFailure::TimedOut(TIME_LIMIT),
-                // The thread panicked: in crate `age`, for it is all that runs there.
+                // The thread panicked, in crate `age`, since it runs nothing else.
                 RecvTimeoutError::Disconnected => ServiceFailure::Refused,
             },
         ))
@@ -165,7 +166,7 @@ fn failed(name: &str, failure: ServiceFailure) -> KeyError {
     }
 }
 
-/// What a plugin says may repeat what it was told: only the kind of failure is kept.
+/// The kind of a failure. The plugin's message may repeat its input and is discarded.
 fn seal_failure(error: EncryptError) -> ServiceFailure {
     if let EncryptError::Io(source) = error {
         return ServiceFailure::Io(source.kind().into());
@@ -178,7 +179,7 @@ fn seal_failure(error: EncryptError) -> ServiceFailure {
     }
 }
 
-/// The same; nothing if the plugin did its work, and the slot is just not for this identity.
+/// As [`seal_failure`]; `None` if the plugin worked and the slot is just not for this identity.
 fn open_failure(error: DecryptError) -> Option<ServiceFailure> {
     if let DecryptError::Io(source) = error {
         return Some(ServiceFailure::Io(source.kind().into()));
@@ -189,5 +190,5 @@ fn open_failure(error: DecryptError) -> Option<ServiceFailure> {
     matches!(error, DecryptError::Plugin(_)).then_some(ServiceFailure::Refused)
 }
 
-/// A minute: someone may have to look for a token and touch it.
+/// A minute: a user may have to find a token and touch it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);

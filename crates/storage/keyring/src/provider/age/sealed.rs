@@ -1,7 +1,8 @@
-//! A key, or 64 bytes with one in them, in an age file, and out again.
+//! Seals a key, or 64 bytes that contain one, in an age file, and opens it.
 //!
-//! Crate `age` zeroes what it decrypts, but not the buffer that it encrypts from: a process that makes a slot leaves
-//! a copy of the master key in memory that was given back. One that only opens slots does not.
+//! Crate `age` zeroes the buffer of decrypted data, but not the one that it encrypts from: a
+//! process that makes a slot leaves a copy of the master key in freed memory. A process that only
+//! opens slots does not.
 
 use std::io::{Read, Write};
 use std::iter;
@@ -9,7 +10,7 @@ use std::iter;
 use age::{DecryptError, Decryptor, EncryptError, Encryptor};
 use selenite_cipher::Secret;
 
-/// A binary age file of `plain`.
+/// Encrypts `plain` to a binary age file.
 pub fn seal<const N: usize>(recipient: &dyn age::Recipient, plain: &Secret<N>) -> Result<Vec<u8>, EncryptError> {
     let mut sealed = Vec::new();
     let mut writer = Encryptor::with_recipients(iter::once(recipient))?.wrap_output(&mut sealed)?;
@@ -18,9 +19,9 @@ pub fn seal<const N: usize>(recipient: &dyn age::Recipient, plain: &Secret<N>) -
     Ok(sealed)
 }
 
-/// What [`seal`] sealed; a file of any other size is an error.
+/// Decrypts a file made by [`seal`]; content of any other size is an error.
 ///
-/// An error of kind `Io` comes from the identity alone: bytes that are cut short are no age file.
+/// Errors of kind `Io` come from the identity only: a truncated file is reported as an invalid file.
 pub fn open<const N: usize>(identity: &dyn age::Identity, sealed: &[u8]) -> Result<Secret<N>, DecryptError> {
     let decryptor = Decryptor::new_buffered(sealed).map_err(|_| DecryptError::InvalidHeader)?;
     let mut reader = decryptor.decrypt(iter::once(identity))?;

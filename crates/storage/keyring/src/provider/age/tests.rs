@@ -84,7 +84,7 @@ fn a_hostile_age_file_is_the_wrong_key() {
         wrapped[index] ^= 1;
         assert!(matches!(unwrap(wrapped), Err(KeyError::WrongKey)), "{index}");
     }
-    // For this key, and honest, but not 64 bytes.
+    // Correctly sealed to this key, but not 64 bytes.
     let public: x25519::Recipient = PUBLIC.parse().unwrap();
     for size in [0, 63, 65, 1000] {
         assert!(matches!(
@@ -115,7 +115,7 @@ fn keygen_writes_what_age_keygen_does() {
 }
 
 #[test]
-fn a_bad_line_is_named_by_its_number_and_never_shown() {
+fn a_bad_line_is_reported_by_number_and_never_shown() {
     let broken = &SECRET[..SECRET.len() - 1];
     assert_eq!(
         complaint(&format!("# x\n{broken}\n")),
@@ -165,7 +165,7 @@ fn only_a_native_recipient_is_taken_from_a_slot() {
 }
 
 #[test]
-fn a_plugin_that_is_not_installed_is_a_service_that_is_away() {
+fn a_missing_plugin_is_an_unavailable_service() {
     let recipient: AgeRecipient = FAKE_RECIPIENT.parse().unwrap();
     let slot = slot_for(&PUBLIC.parse::<AgeRecipient>().unwrap());
     for error in [
@@ -184,7 +184,7 @@ fn a_plugin_that_is_not_installed_is_a_service_that_is_away() {
 }
 
 #[test]
-fn a_plugin_identity_wraps_only_if_a_comment_says_for_whom() {
+fn a_plugin_identity_wraps_only_if_a_comment_has_its_recipient() {
     let without = identities(FAKE_IDENTITY).remove(0);
     let error = without.wrap(DATABASE, SLOT, &master()).unwrap_err();
     assert!(matches!(error, KeyError::CannotWrap { .. }), "{error}");
@@ -194,7 +194,7 @@ fn a_plugin_identity_wraps_only_if_a_comment_says_for_whom() {
     assert_eq!(of_another[0].describe(), "age plugin other");
 }
 
-/// Plugins are found in PATH, which a test can't change for itself: it runs itself again with another.
+/// Plugins are found in PATH, which a test cannot change for itself: it runs itself again with another PATH.
 #[test]
 fn a_plugin_wraps_and_unwraps() {
     const AGAIN: &str = "SELENITE_TEST_WITH_PLUGIN";
@@ -231,7 +231,7 @@ fn plugin_round_trip() {
     assert!(matches!(error, KeyError::WrongKey), "{error}");
 }
 
-/// A plugin (<https://c2sp.org/age-plugin>) whose wrapped file key is the file key.
+/// A plugin (<https://c2sp.org/age-plugin>) that wraps a file key as itself.
 const FAKE_PLUGIN: &str = "#!/bin/sh
 while read -r line; do
     case \"$line\" in

@@ -1,12 +1,13 @@
-//! One run of an external command, which may hang, lie, chatter or leave children behind.
+//! Runs an external command, which may hang, return wrong data, produce endless output or leave children behind.
 //!
 //! - returns-in-time: [`run`] returns within the time limit, whatever the command does. Three
-//!   threads do what can block; the one that waits for the command owns it, so that it is always
-//!   reaped, and never before its group was dealt with: its process id can't have become another's.
-//! - group-is-killed: the command leads a process group of its own. Whenever it is given up, the
-//!   whole group is killed; a descendant that left the group is beyond our reach.
+//!   threads perform the blocking calls. The thread that waits for the command owns it, so that it
+//!   is always reaped, and never before its group was killed or has ended: its process id cannot
+//!   have been reused.
+//! - group-is-killed: the command leads its own process group. Whenever the command is abandoned,
+//!   the whole group is killed; descendants that left the group cannot be killed.
 //! - buffers-zeroed: stdin and stdout are held in buffers that do not move and are zeroed; stderr
-//!   is not read at all.
+//!   is not read.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -20,7 +21,7 @@ use zeroize::Zeroizing;
 use crate::key_error::ServiceFailure;
 use crate::thread::spawn;
 
-/// Runs `argv... verb`, gives it `input` on stdin, and returns its stdout if it ends with status 0.
+/// Runs `argv... verb`, writes `input` to its stdin, and returns its stdout if it exits with status 0.
 pub fn run(
     argv: &[String],
     verb: &str,
@@ -50,27 +51,27 @@ pub fn run(
         match answer.take() {
             Some(bytes) if has_ended => return running.finish(bytes),
             Some(bytes) => answer = Some(bytes),
-            // A child that it left behind may hold its stdout open for ever.
+            // A remaining child may hold its stdout open forever.
             None if has_ended => running.kill(),
             None => {}
         }
     }
 }
 
-/// A command under way. Dropped before [`Running::finish`], its group is killed.
+/// A running command. If it is dropped before [`Running::finish`], its group is killed.
 struct Running {
     group: Pid,
     events: Receiver<Event>,
-    /// Told, or dropped, when the command may be reaped.
+    /// Signalled, or dropped, when the command may be reaped.
     reap: Sender<()>,
     status: Receiver<io::Result<ExitStatus>>,
     is_finished: bool,
 }
 
 enum Event {
-    /// All of stdout, or one byte more than may be read of it.
+    /// All of stdout, or one byte more than the limit.
     Answer(io::Result<Zeroizing<Vec<u8>>>),
-    /// The command has ended, and can be reaped.
+    /// The command has exited, and can be reaped.
     Ended,
 }
 
@@ -90,7 +91,7 @@ impl Running {
         let (sender, events) = mpsc::channel();
         let (reap, may_reap) = mpsc::channel();
         let (status_sender, status) = mpsc::channel();
-        // From here on a failure drops this, which kills the group.
+        // A failure after this line drops `running`, which kills the group.
         let running = Self {
             group,
             events,
@@ -108,14 +109,14 @@ impl Running {
     }
 
     fn kill(&self) {
-        // If it has gone already, that is what was wanted.
+        // An error means that the group has already ended.
         let _ = kill_process_group(self.group, Signal::KILL);
     }
 
-    /// The answer of a command that has ended, if it ended well.
+    /// Reaps a command that has exited, and returns its answer if the status is 0.
     fn finish(mut self, answer: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, ServiceFailure> {
         self.is_finished = true;
-        // Should the thread be gone, the next line says so.
+        // If the thread has ended, the next line reports it.
         let _ = self.reap.send(());
         let status = self.status.recv().map_err(|_| ServiceFailure::Io(lost()))?;
         let status = status.map_err(ServiceFailure::Io)?;
@@ -135,12 +136,12 @@ impl Drop for Running {
     }
 }
 
-/// Writes the input. A command that does not read it to its end is judged by what it answers.
+/// Writes the input. Errors are ignored: a command that does not read all of it is judged by its answer.
 fn feed(mut stdin: ChildStdin, input: &[u8]) {
     let _ = stdin.write_all(input);
 }
 
-/// Reads the answer. No one may be there to take it, or the next two threads' news: it was given up, then.
+/// Reads the answer. If the receiver is gone, the command was abandoned.
 fn drain(stdout: ChildStdout, sender: &Sender<Event>) {
     let mut answer = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX + 64));
     let limit = u64::try_from(ANSWER_SIZE_MAX).expect("64 KiB fits") + 1;
@@ -148,7 +149,7 @@ fn drain(stdout: ChildStdout, sender: &Sender<Event>) {
     let _ = sender.send(Event::Answer(read));
 }
 
-/// Waits for the command, leaves it unreaped until that is allowed, then reaps it.
+/// Waits for the command, reaps it when that is allowed, and sends its status.
 fn wait(
     mut child: Child,
     group: Pid,
@@ -157,7 +158,7 @@ fn wait(
     status: &Sender<io::Result<ExitStatus>>,
 ) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    // Any other error (a program that ignores SIGCHLD, say) shows itself again when the command is reaped.
+    // Any other error (such as SIGCHLD being ignored) occurs again when the command is reaped.
     while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(group), options) {}
     let _ = ended.send(Event::Ended);
     let _ = may_reap.recv();
@@ -168,5 +169,5 @@ fn lost() -> io::Error {
     io::Error::other("lost sight of it")
 }
 
-/// 64 KiB: a wrapped key has at most 8, and a command that answers more is not doing this work.
+/// 64 KiB: a wrapped key has at most 8 KiB, and a longer answer is not valid.
 const ANSWER_SIZE_MAX: usize = 65536;

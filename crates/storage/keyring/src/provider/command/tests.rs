@@ -1,4 +1,4 @@
-//! Tests of external commands, with shell scripts for key services. None of them waits for anything but a process.
+//! Tests of external commands, with shell scripts as key services. They wait for processes only, not for time.
 
 use std::io::{Read, pipe};
 use std::os::fd::AsRawFd;
@@ -42,7 +42,7 @@ fn a_command_unwraps_what_it_wrapped() {
 }
 
 #[test]
-fn a_command_is_given_wrap_or_unwrap_behind_its_own_words() {
+fn a_command_gets_wrap_or_unwrap_as_its_last_argument() {
     let script = format!("test \"$1 $2\" = 'my key wrap' -o \"$1 $2\" = 'my key unwrap' && {ROTATE}");
     let argv = ["sh", "-c", &script, "sh", "my key"].map(str::to_owned);
     CommandIdentity::new("kms", &argv)
@@ -60,7 +60,7 @@ fn a_command_is_tried_only_for_slots_that_name_it() {
 }
 
 #[test]
-fn a_command_that_hangs_is_given_up_in_time() {
+fn a_command_that_hangs_times_out() {
     for script in [
         "exec sleep 1000",
         "exec sleep 1000 >&-",
@@ -73,9 +73,10 @@ fn a_command_that_hangs_is_given_up_in_time() {
 }
 
 #[test]
-fn a_command_that_is_given_up_is_killed_with_its_children() {
-    // The script and its child hold a pipe of ours open; only when both are gone does reading it end. What makes us
-    // give up is its endless answer, which it begins when the child is there: no clock is involved.
+fn an_abandoned_command_is_killed_with_its_children() {
+    // The script and its child hold one of our pipes open; reading it ends only when both have
+    // ended. The command is abandoned because of its endless answer, which begins when the child is
+    // running: no clock is involved.
     let (mut reader, writer) = pipe().unwrap();
     let held = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
     let script = format!("exec 9>{held}; echo ready >&9; sleep 1000 & exec yes");
@@ -87,7 +88,7 @@ fn a_command_that_is_given_up_is_killed_with_its_children() {
 }
 
 #[test]
-fn a_command_whose_child_keeps_stdout_open_has_answered_when_it_ends() {
+fn a_command_ends_even_if_its_child_keeps_stdout_open() {
     let script = format!("{ROTATE}; sleep 1000 &");
     assert_eq!(service(&script).unwrap(DATABASE, &slot()).unwrap().expose(), &MASTER);
 }
@@ -105,7 +106,7 @@ fn a_command_that_fails_gives_its_status_and_never_its_output() {
 }
 
 #[test]
-fn a_command_that_chatters_on_stderr_or_ignores_stdin_is_believed_all_the_same() {
+fn stderr_output_and_unread_stdin_are_ignored() {
     let script = format!("yes | head -c 1000000 >&2; {ROTATE}; yes | head -c 1000000 >&2");
     assert_eq!(service(&script).unwrap(DATABASE, &slot()).unwrap().expose(), &MASTER);
     assert!(matches!(
@@ -115,7 +116,7 @@ fn a_command_that_chatters_on_stderr_or_ignores_stdin_is_believed_all_the_same()
 }
 
 #[test]
-fn a_command_that_can_not_be_run_says_why() {
+fn a_command_that_can_not_be_run_is_an_error() {
     let missing = CommandIdentity::new("kms", &["/nonexistent/kms".to_owned()]);
     let error = missing.unwrap(DATABASE, &slot()).err().unwrap();
     assert!(
@@ -165,7 +166,7 @@ fn a_command_that_answers_another_plaintext_is_the_wrong_key() {
 }
 
 #[test]
-fn a_command_that_does_not_keep_the_key_makes_no_slot() {
+fn a_command_that_does_not_return_the_key_makes_no_slot() {
     for script in [
         "cat",
         "printf head; cat; printf tail",

@@ -1,4 +1,4 @@
-//! Tests of passphrases, at the least cost that the format lets them have.
+//! Tests of passphrases, at the minimum cost of the format.
 
 use super::*;
 use crate::fixture::{CHEAP, DATABASE, MASTER, SLOT, master, slot_of};
@@ -29,7 +29,7 @@ fn a_passphrase_unwraps_what_it_wrapped_and_no_other_does() {
 }
 
 #[test]
-fn new_slots_cost_what_rfc_9106_says() {
+fn new_slots_have_the_cost_of_rfc_9106() {
     let identity = PassphraseIdentity::new(b"x".to_vec()).unwrap();
     assert_eq!(
         identity.cost,
@@ -112,7 +112,7 @@ fn a_passphrase_file_is_neither_empty_nor_binary() {
 }
 
 #[test]
-fn a_slot_that_costs_more_than_is_admitted_is_refused_before_it_is_spent() {
+fn a_cost_above_the_limit_is_refused_before_it_is_spent() {
     let slot = slot("x");
     let with_cost = |memory_kib: u32, passes: u32| {
         let mut parameters = slot.parameters.clone();

@@ -1,4 +1,4 @@
-//! Superblocks that someone made or changed, with or without keys of their own.
+//! Superblocks made or changed by an attacker, with or without keys.
 
 use std::time::Duration;
 
@@ -131,8 +131,8 @@ fn a_hostile_passphrase_slot_is_refused_and_others_still_open() {
 }
 
 #[test]
-fn passphrase_slots_have_a_limit_together() {
-    // Thirty-one slots, each within its limit, that together would take minutes: two fit, and the cheap one first.
+fn passphrase_slots_have_a_total_limit() {
+    // 31 slots, each within its limit, that together would take minutes: two fit, and the cheapest is tried first.
     let bytes = rewritten(
         database((0..32).map(|_| passphrase("x") as _).collect()),
         |superblock| {
@@ -159,7 +159,7 @@ fn passphrase_slots_have_a_limit_together() {
     assert!(open_with(&bytes, passphrase("x")).is_ok());
 }
 
-/// A passphrase that says what a slot costs, and does not spend it.
+/// A passphrase that reports the cost of a slot, and does not spend it.
 struct Unstretched;
 
 impl Recipient for Unstretched {
@@ -203,7 +203,7 @@ impl Identity for Unstretched {
 }
 
 #[test]
-fn a_key_service_that_was_too_slow_is_not_asked_for_every_slot() {
+fn a_key_service_that_timed_out_is_not_called_for_every_slot() {
     let bytes = database((0..32).map(|_| command(ROTATE) as _).collect())
         .encode()
         .unwrap();
@@ -233,8 +233,8 @@ fn a_forged_database_of_a_pinned_id_is_refused() {
     };
     assert_eq!(open(&honest.encode().unwrap(), &keyring).unwrap().pin, Pin::Pinned);
 
-    // Anyone who knows the public key and the id can make a database that opens, but not the master
-    // key that was pinned.
+    // Anyone who knows the public key and the id can make a database that opens, but not with the
+    // pinned master key.
     let mut first = true;
     let mut same_id = |bytes: &mut [u8]| {
         if std::mem::take(&mut first) {

@@ -1,4 +1,4 @@
-//! An exported key, by the identity that the vector names, and the database's superblock by it.
+//! Opens an exported key with the identity of the vector, and the database's superblock with the key.
 
 use selenite_format::Superblock;
 use selenite_keyring::{AgeIdentity, ExportedKey, Identity, KeyError};
@@ -26,10 +26,10 @@ fn answer(vector: &Vector) -> &'static str {
 }
 
 #[test]
-fn each_exported_key_is_answered_as_its_vector_says() {
+fn each_exported_key_has_the_result_of_its_vector() {
     let vectors = vectors("exported");
     for (path, vector) in &vectors {
-        // A record of another size is not taken out of its age file at all: the identity is said to open nothing.
+        // A record of another size is not extracted from its age file: the error is that the identity opens nothing.
         let is_resized = ["short.vec", "long.vec"].iter().any(|name| path.ends_with(name));
         let expected = if is_resized { "wrong key" } else { vector.one("expect") };
         assert_eq!(answer(vector), expected, "{}", path.display());

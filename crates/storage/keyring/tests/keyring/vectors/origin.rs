@@ -1,4 +1,4 @@
-//! A database is opened by its superblock, with the key and the policy that the vector names.
+//! Opens a database's superblock with the key and the policy of the vector.
 
 use selenite_cipher::Secret;
 use selenite_keyring::{AgeIdentity, Cache, Identity, KeyError, RawIdentity, Trust, unlock};
@@ -27,7 +27,7 @@ fn answer(vector: &Vector) -> String {
 }
 
 #[test]
-fn each_origin_is_answered_as_its_vector_says() {
+fn each_origin_has_the_result_of_its_vector() {
     let vectors = vectors("origin");
     for (path, vector) in &vectors {
         assert_eq!(answer(vector), vector.one("expect"), "{}", path.display());

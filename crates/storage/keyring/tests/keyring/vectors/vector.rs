@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a reader is given, and what it must answer.
+/// The input of a reader and the expected result.
 pub struct Vector {
     lines: Vec<(String, String)>,
-    /// What lies at the beginning of the database: superblock A.
+    /// The start of the database file: superblock A.
     pub superblock: Vec<u8>,
-    /// The exported key; empty where there is none.
+    /// The exported key; empty if there is none.
     pub exported: Vec<u8>,
 }
 
