@@ -78,10 +78,17 @@ impl Client {
                 self.inbound = rest.to_vec();
                 return Ok(message);
             }
-            match self.socket.read(&mut room)? {
+            match read_some(&mut self.socket, &mut room)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 size => self.inbound.extend_from_slice(&room[..size]),
             }
+        }
+    }
+
+    /// Waits until the server has sent something.
+    pub fn wait_for_data(&self) {
+        while let Err(error) = self.socket.peek(&mut [0]) {
+            assert_eq!(error.kind(), io::ErrorKind::Interrupted, "{error}");
         }
     }
 
@@ -317,4 +324,14 @@ pub fn succeed(client: &mut Client, sql: &str) -> Answer {
     let answer = client.batch(sql);
     assert_eq!(numbers(&answer), [0_i32; 0], "{sql}: {answer:?}");
     answer
+}
+
+/// Reads what there is. A signal for another test of this process may interrupt a read that has a timeout.
+pub fn read_some(socket: &mut TcpStream, room: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match socket.read(room) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
 }

@@ -57,10 +57,7 @@ fn client(bench: &Bench) -> Client {
 /// Sends a request, and waits until it has begun.
 fn begin(client: &mut Client, request: &str) {
     client.ask(&request.replace(" t ", " #t "));
-    // A signal to another test of this process may interrupt it.
-    while let Err(error) = client.socket.peek(&mut [0]) {
-        assert_eq!(error.kind(), std::io::ErrorKind::Interrupted, "{error}");
-    }
+    client.wait_for_data();
 }
 
 fn read_to_end(client: &mut Client) {

@@ -224,7 +224,13 @@ impl Client {
     /// What was received, as it is; never nothing.
     pub fn some(&mut self) -> io::Result<Vec<u8>> {
         let mut room = vec![0; 16 * 1024];
-        let size = self.socket.read(&mut room)?;
+        let size = loop {
+            match self.socket.read(&mut room) {
+                // A signal for another test of this process.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => break done?,
+            }
+        };
         if size == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
