@@ -72,8 +72,9 @@ def whole(studies, rows):
     if not rows:
         return
     print("### A whole database at once\n")
-    print("Elapsed time of the operation / of the one after the slash, done to the unencrypted copy in the same run, with")
-    print("95 % intervals; then CPU time, shared by the cores; then elapsed time relative to AES_256 where there is a goal.\n")
+    print("Elapsed time of the operation / of the one after the slash, done to the unencrypted copy in the")
+    print("same run, with 95 % intervals; then CPU time, shared by the cores; then elapsed time relative to")
+    print("AES_256 where there is a goal.\n")
     print("| work | suite | goal | elapsed | | CPU | goal | beside AES_256 | |")
     print("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
@@ -105,8 +106,9 @@ def backups(studies, rows):
     if not rows:
         return
     print("### Backups\n")
-    print("CPU time with its 95 % interval; sizes and memory are medians. Suite NONE is Selenite's layout without")
-    print("encryption: a SHA-256 a page instead of a cipher. Its backup is encrypted as all backups are.\n")
+    print("CPU time with its 95 % interval; sizes and memory are medians. Suite NONE is Selenite's layout")
+    print("without encryption: a SHA-256 a page instead of a cipher. Its backup is encrypted as all backups")
+    print("are.\n")
     print("| work | suite | goal | measured | |")
     print("|---|---|---|---|---|")
     for row in rows:
@@ -136,8 +138,9 @@ def transit(studies, rows):
     if not rows:
         return
     print("### What a server sends\n")
-    print("The loop of 100 million iterations; the server's process alone. Ratios and differences are relative to")
-    print("the same server without encryption in the same run, with 95 % intervals; a figure without one is a median.\n")
+    print("The loop of 100 million iterations; the server's process alone. Ratios and differences are")
+    print("relative to the same server without encryption in the same run, with 95 % intervals; a figure")
+    print("without one is a median.\n")
     print("| work | encryption | goal | measured | |")
     print("|---|---|---|---|---|")
     for row in rows:
@@ -176,7 +179,8 @@ def main():
     }
     print("## Against the goals\n")
     print("CPU time (elapsed time where stated) of Selenite / stock SQLite in the same run with its 95 %")
-    print("interval, beside the goal; then elapsed time, whose goal is 1.00, and CPU time relative to suite NONE.\n")
+    print("interval, beside the goal; then elapsed time, whose goal is 1.00, and CPU time relative to suite")
+    print("NONE.\n")
     print("| work | suite | goal | CPU | | elapsed | against NONE |")
     print("|---|---|---|---|---|---|---|")
     for row in rows:

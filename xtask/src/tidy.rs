@@ -18,6 +18,7 @@ mod format_width;
 mod function_size;
 mod ignored_test;
 mod module_cycle;
+mod prose_width;
 mod ranks;
 mod retired_word;
 mod test_executable;
@@ -62,6 +63,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     function_size::check,
     ignored_test::check,
     module_cycle::check,
+    prose_width::check,
     ranks::check,
     retired_word::check,
     test_executable::check,

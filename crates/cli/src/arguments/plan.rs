@@ -74,7 +74,7 @@ pub struct PlanCalibrate {
     /// The calibration to write. Temporary files lie beside it.
     #[arg(long, short, value_name = "FILE", default_value = "calibration.json")]
     pub output: PathBuf,
-    /// How long to measure, about: longer gives narrower intervals.
+    /// How long to measure, about: longer gives narrower intervals. All suites take a minute at least.
     #[arg(long, default_value = "120", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub seconds: u32,
     /// Measure only this suite. May be repeated [default: all suites].

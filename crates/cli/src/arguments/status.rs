@@ -13,7 +13,7 @@ pub struct Status {
     #[arg(long)]
     pub json: bool,
     /// Print Prometheus' text format.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, visible_alias = "metrics", conflicts_with = "json")]
     pub prometheus: bool,
     /// Write the output to this file atomically, for node_exporter's textfile collector.
     #[arg(long, short, value_name = "FILE")]

@@ -35,10 +35,16 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), Complaint> {
         suites: arguments.suite.clone(),
         interrupt: &interrupted,
     };
-    let report = calibrate(&request, &mut |progress| note(&line(&progress)))?;
+    let mut shown = Vec::new();
+    let report = calibrate(&request, &mut |progress| {
+        note(&line(&progress));
+        if let CalibrationProgress::Note(text) = progress {
+            shown.push(text);
+        }
+    })?;
     store(&report.calibration, &arguments.output)?;
     let mut text = table(&report);
-    for note in &report.notes {
+    for note in report.notes.iter().filter(|note| !shown.contains(note)) {
         text.push_str(&format!("note: {note}\n"));
     }
     let output = arguments.output.display();

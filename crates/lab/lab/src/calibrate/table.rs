@@ -201,7 +201,8 @@ const CONFIDENCE: f64 = 0.9;
 const EXPLANATION: &str = "\
 Rows with + are differences from the same operation in clear; \u{b1} is the half-width of the 90 % interval\n\
 of the mean over sessions. Floor: two copies in clear differ by as much; differences below it are not\n\
-resolved here. Negative: Selenite saves system calls, since it writes the frames of a commit together.\n";
+resolved here. Negative: Selenite saves system calls, since it writes the frames of a commit together, and\n\
+the pages of a backup.\n";
 
 #[cfg(test)]
 mod tests {

@@ -88,7 +88,8 @@ SELECT info.ms_ticks AS sample_ms, COUNT(*) OVER () AS connection_count,
  CROSS JOIN sys.dm_os_sys_info AS info;
 ";
 
-/// The command that writes performance counters: each quarter of a minute for an hour.
+/// The command that writes performance counters: each quarter of a minute for an hour. A named instance has counters
+/// `\MSSQL$NAME:...`.
 pub const PERFORMANCE_COMMAND: &str = r#"typeperf -f CSV -si 15 -sc 240 -o performance.csv ^
   "\SQLServer:SQL Statistics\Batch Requests/sec" ^
   "\SQLServer:Databases(_Total)\Write Transactions/sec" ^
