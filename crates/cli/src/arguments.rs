@@ -105,6 +105,13 @@ pub enum Command {
     /// Restore a database from a backup to a new file.
     #[command(after_help = restore::AFTER_HELP)]
     Restore(restore::Restore),
+    /// Run a program and record which pages it reads and writes, without their contents.
+    #[command(
+        after_help = "Example:\n  selenite trace --recipient age1... --output app.trace -- python3 app.py\n\n\
+            The program has to load the extension. Each of its processes writes a file of its own: the output's \
+            name, a dot, and the number of the process. Next: selenite -i key.txt plan observe trace app.trace.*"
+    )]
+    Trace(Trace),
     /// List, verify and prune backups.
     #[command(after_help = "Example:\n  selenite backups list /backups")]
     Backups(backups::Backups),
@@ -166,6 +173,22 @@ pub enum Command {
 pub struct NotBuiltIn {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     _arguments: Vec<std::ffi::OsString>,
+}
+
+#[derive(Args)]
+pub struct Trace {
+    /// The age recipient who can read the trace: age1...
+    #[arg(long, value_name = "RECIPIENT")]
+    pub recipient: String,
+    /// What the names of the traces begin with.
+    #[arg(long, short, value_name = "FILE", default_value = "selenite.trace")]
+    pub output: PathBuf,
+    /// Bytes of a trace at most; then its recording ends.
+    #[arg(long, value_name = "BYTES", default_value = "67108864", value_parser = clap::value_parser!(u64).range(1 << 20..))]
+    pub limit: u64,
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<std::ffi::OsString>,
 }
 
 #[derive(Args)]

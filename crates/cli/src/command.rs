@@ -24,4 +24,5 @@ pub mod salvage;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod status;
+pub mod trace;
 pub mod verify;

@@ -60,6 +60,7 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Follow(follow) => command::follow::run(follow, &access),
         Command::Backup(backup) => command::backup::run(backup, &access),
         Command::Restore(restore) => command::restore::run(restore, &access),
+        Command::Trace(trace) => command::trace::run(trace),
         Command::Backups(backups) => command::backups::run(&backups.command, &access),
         Command::Drill(drill) => command::drill::run(drill, &access),
         #[cfg(feature = "serve")]
@@ -72,7 +73,7 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         #[cfg(not(feature = "lab"))]
         Command::Lab(_) => Err(not_built_in("lab", "lab")),
         #[cfg(feature = "lab")]
-        Command::Plan(plan) => command::plan::run(&plan.command),
+        Command::Plan(plan) => command::plan::run(&plan.command, &access),
         #[cfg(not(feature = "lab"))]
         Command::Plan(_) => Err(not_built_in("plan", "lab")),
         Command::Completions(completions) => command::completions::run(completions),

@@ -105,6 +105,8 @@ pub enum ObservedSource {
     Postgresql(ObserveSnapshots),
     /// SQLite with the extension: snapshots of selenite_file_counts, from a connection of the application.
     Sqlite(ObserveSnapshots),
+    /// SQLite with the extension: traces, as selenite trace records them.
+    Trace(ObserveSnapshots),
     /// Numbers by hand.
     Numbers(Box<ObserveNumbers>),
 }

@@ -7,16 +7,16 @@ mod validate;
 
 use std::path::Path;
 
-use selenite::EngineError;
+use selenite::{Access, EngineError};
 use selenite_plan::PlanError;
 
 use crate::arguments::plan::PlanCommand;
 use crate::complaint::Complaint;
 
-pub fn run(command: &PlanCommand) -> Result<(), Complaint> {
+pub fn run(command: &PlanCommand, access: &Access) -> Result<(), Complaint> {
     match command {
         PlanCommand::Calibrate(calibrate) => calibrate::run(calibrate),
-        PlanCommand::Observe(observe) => observe::run(observe),
+        PlanCommand::Observe(observe) => observe::run(observe, access),
         PlanCommand::Predict(predict) => predict::run(predict),
         PlanCommand::Validate(validate) => validate::run(validate),
     }

@@ -37,3 +37,4 @@ mod serve_limits;
 #[path = "../../../server/server/tests/server/session/client.rs"]
 #[expect(dead_code, reason = "the server's own tests need more of it")]
 mod tds_client;
+mod trace;

@@ -16,6 +16,7 @@ pub mod quantity;
 pub mod snapshot;
 pub mod sql_server;
 pub mod sqlite;
+pub mod trace;
 
 pub use snapshot::{SnapshotText, Supplement};
 

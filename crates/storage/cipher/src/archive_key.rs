@@ -142,6 +142,13 @@ pub enum PartKind {
 pub struct PartKey(LessSafeKey);
 
 impl PartKey {
+    /// The key of the sections of a trace (FORMAT 14.2), which is sealed as the parts of an archive are.
+    pub fn of_trace(secret: &Secret<32>, id: &[u8; 16], salt: &[u8; 16]) -> Self {
+        let key = PseudorandomKey::extract(id, secret.expose()).expand::<32>(&[b"selenite/1 trace", salt]);
+        let key = UnboundKey::new(&AES_256_GCM, key.expose()).expect("an AES-256 key has 32 bytes");
+        Self(LessSafeKey::new(key))
+    }
+
     /// Seals a piece in place and returns its tag.
     ///
     /// # Panics

@@ -61,6 +61,8 @@ pub enum FormatError {
         /// The part of the archive.
         what: &'static str,
     },
+    /// The file: a trace breaks a rule of FORMAT 14.
+    Trace,
 }
 
 impl fmt::Display for FormatError {
@@ -84,6 +86,7 @@ impl fmt::Display for FormatError {
             Self::AnchorCut => f.write_str("the anchor was cut off: its last line, the MAC, is missing"),
             Self::ArchiveMagic => f.write_str("not a backup archive of this version"),
             Self::Archive { what } => write!(f, "invalid archive: {what}"),
+            Self::Trace => f.write_str("not a trace of this version"),
             Self::AnchorLine { line } => write!(f, "invalid anchor: line {line}"),
         }
     }

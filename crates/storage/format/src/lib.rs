@@ -24,6 +24,7 @@ mod slot;
 mod state;
 mod superblock;
 mod synthetic_header;
+pub mod trace;
 pub mod trailer;
 pub mod wal;
 

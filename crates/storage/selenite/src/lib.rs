@@ -84,6 +84,8 @@ mod status;
 #[doc(hidden)]
 pub mod storage;
 mod superblock_file;
+#[doc(hidden)]
+pub mod trace;
 mod transfer;
 mod tree_digest;
 mod utc;
@@ -142,6 +144,7 @@ pub use {
     selenite_vfs::thread_io::{ThreadIo, read as thread_io},
     selenite_vfs::thread_memory,
     selenite_vfs::thread_refusal::{Refusal, take as take_refusal},
+    selenite_vfs::trace_recorder::{FILE_VARIABLE, LIMIT_VARIABLE, RECIPIENT_VARIABLE},
     selenite_vfs::{forget_file_counts, note_sync},
     sqlite::count_memory,
     status::status,

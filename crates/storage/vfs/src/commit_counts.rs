@@ -12,6 +12,7 @@
 //! write fails. Commits in rollback mode are not counted.
 
 use crate::owned_counts::{CountSums, OwnedCounts};
+use crate::trace_recorder::TracedDatabase;
 
 /// Commits to the write-ahead log of a database, by all connections of this process. The counts
 /// never decrease.
@@ -71,18 +72,28 @@ impl CommitCounts {
 pub(crate) type CommitSums = CountSums<{ BUCKET_COUNT + 1 }>;
 
 /// Counts the commits to one open log.
-pub struct CommitMeter(OwnedCounts<{ BUCKET_COUNT + 1 }>);
+pub struct CommitMeter {
+    counts: OwnedCounts<{ BUCKET_COUNT + 1 }>,
+    /// Where commits are recorded.
+    trace: Option<TracedDatabase>,
+}
 
 impl CommitMeter {
-    pub(crate) fn new(sums: &CommitSums) -> Self {
-        Self(sums.owned())
+    pub(crate) fn new(sums: &CommitSums, trace: Option<TracedDatabase>) -> Self {
+        Self {
+            counts: sums.owned(),
+            trace,
+        }
     }
 
     /// Counts a commit of `frames` frames.
     pub fn note(&mut self, frames: u64) {
         let bucket = usize::try_from(frames.max(1).ilog2()).unwrap_or(usize::MAX);
-        self.0.add(FRAMES, frames);
-        self.0.add(FIRST_BUCKET + bucket.min(BUCKET_COUNT - 1), 1);
+        self.counts.add(FRAMES, frames);
+        self.counts.add(FIRST_BUCKET + bucket.min(BUCKET_COUNT - 1), 1);
+        if let Some(trace) = &self.trace {
+            trace.commit(frames);
+        }
     }
 }
 
@@ -102,7 +113,7 @@ mod tests {
 
     fn counted(frames: &[u64]) -> CommitCounts {
         let sums = CommitSums::default();
-        let mut meter = CommitMeter::new(&sums);
+        let mut meter = CommitMeter::new(&sums, None);
         for count in frames {
             meter.note(*count);
         }

@@ -1,6 +1,7 @@
 //! Counts of calls for files, made by a [`FileMeter`](crate::file_meter::FileMeter).
 
 use crate::owned_counts::CountSums;
+use crate::trace_recorder::TracedCall;
 
 /// Reads, writes and syncs of a file, by all connections of this process, since the file was first
 /// opened.
@@ -145,22 +146,27 @@ pub(crate) struct CallKind {
     pub calls: usize,
     pub bytes: Option<usize>,
     pub ns: usize,
+    /// How it is recorded.
+    pub traced: TracedCall,
 }
 
 pub(crate) const READ: CallKind = CallKind {
     calls: 0,
     bytes: Some(1),
     ns: 2,
+    traced: TracedCall::Read,
 };
 pub(crate) const WRITE: CallKind = CallKind {
     calls: 3,
     bytes: Some(4),
     ns: 5,
+    traced: TracedCall::Write,
 };
 pub(crate) const SYNC: CallKind = CallKind {
     calls: 6,
     bytes: None,
     ns: 7,
+    traced: TracedCall::Sync,
 };
 /// Where the reads that follow the previous one are counted, and their bytes.
 pub(crate) const READS_FOLLOWING: usize = 8;

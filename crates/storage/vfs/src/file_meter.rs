@@ -13,6 +13,7 @@ use std::time::Instant;
 use crate::database_meter::DatabaseMeter;
 use crate::file_counts::{BYTES_FOLLOWING, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING, SYNC, WRITE};
 use crate::owned_counts::OwnedCounts;
+use crate::trace_recorder::TracedFile;
 
 /// Counts the calls for one open file.
 pub struct FileMeter {
@@ -21,6 +22,8 @@ pub struct FileMeter {
     history: Option<(Instant, Arc<DatabaseMeter>)>,
     /// The offset where the last read ended.
     read_end: Option<u64>,
+    /// Where its calls are recorded.
+    trace: Option<TracedFile>,
 }
 
 impl FileMeter {
@@ -29,6 +32,7 @@ impl FileMeter {
             counts: sums.owned(),
             history: None,
             read_end: None,
+            trace: None,
         }
     }
 
@@ -38,6 +42,7 @@ impl FileMeter {
             counts: sums.owned(),
             history: Some((database.due(), database.clone())),
             read_end: None,
+            trace: None,
         }
     }
 
@@ -48,7 +53,7 @@ impl FileMeter {
     pub fn read<E>(&mut self, offset: u64, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let bytes = u64::try_from(size).unwrap_or(0);
         let end = self.read_end.replace(offset.saturating_add(bytes));
-        self.run(READ, size, call)?;
+        self.run(READ, (offset, size), call)?;
         if end == Some(offset) {
             self.counts.add(READS_FOLLOWING, 1);
             self.counts.add(BYTES_FOLLOWING, bytes);
@@ -56,12 +61,12 @@ impl FileMeter {
         Ok(())
     }
 
-    /// Runs `call`, a write of `size` bytes, and counts it.
+    /// Runs `call`, a write of `size` bytes at `offset`, and counts it.
     ///
     /// # Errors
     /// Those of `call`.
-    pub fn write<E>(&mut self, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        self.run(WRITE, size, call)
+    pub fn write<E>(&mut self, offset: u64, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        self.run(WRITE, (offset, size), call)
     }
 
     /// Runs `call`, a sync, and counts it.
@@ -69,10 +74,15 @@ impl FileMeter {
     /// # Errors
     /// Those of `call`.
     pub fn sync<E>(&mut self, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        self.run(SYNC, 0, call)
+        self.run(SYNC, (0, 0), call)
     }
 
-    fn run<E>(&mut self, kind: CallKind, size: usize, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    fn run<E>(
+        &mut self,
+        kind: CallKind,
+        (offset, size): (u64, usize),
+        call: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
         let start = Instant::now();
         if let Some((due, database)) = &mut self.history
             && start >= *due
@@ -86,7 +96,16 @@ impl FileMeter {
         if let (Ok(()), Some(bytes)) = (&done, kind.bytes) {
             self.counts.add(bytes, u64::try_from(size).unwrap_or(0));
         }
+        if let (Ok(()), Some(trace)) = (&done, &self.trace) {
+            trace.record(kind.traced, start, offset, size);
+        }
         done
+    }
+
+    /// Records the calls from now on.
+    pub(crate) fn traced(mut self, trace: Option<TracedFile>) -> Self {
+        self.trace = trace;
+        self
     }
 }
 
@@ -104,7 +123,7 @@ mod tests {
         let mut meter = FileMeter::new(&sums);
         assert_eq!(meter.read(0, 10, || Err("short")), Err("short"));
         assert_eq!(meter.read::<()>(50, 20, || Ok(())), Ok(()));
-        assert_eq!(meter.write::<()>(30, || Ok(())), Ok(()));
+        assert_eq!(meter.write::<()>(0, 30, || Ok(())), Ok(()));
         assert_eq!(meter.sync(|| Err("no disk")), Err("no disk"));
         sums.add(of_sync(1000));
         let counts = FileCounts::read_from(&sums);
@@ -132,7 +151,7 @@ mod tests {
         let began = Instant::now().checked_sub(Duration::from_secs(150)).unwrap();
         let database = Arc::new(DatabaseMeter::new(began));
         let mut meter = FileMeter::of_database(database.of(Role::Wal).unwrap(), &database);
-        meter.write::<()>(30, || Ok(())).unwrap();
+        meter.write::<()>(0, 30, || Ok(())).unwrap();
         let (due, _) = meter.history.as_ref().unwrap();
         assert_eq!(*due, began + Duration::from_secs(180));
         let report = database.report();

@@ -12,6 +12,7 @@ use crate::database_meter::{DatabaseMeter, MeterReport};
 use crate::file_counts::{DatabaseFileCounts, FileCounts, FileSums, of_sync};
 use crate::file_meter::FileMeter;
 use crate::role::Role;
+use crate::trace_recorder::recorder;
 
 /// The meters of all files.
 #[derive(Default)]
@@ -49,7 +50,8 @@ impl FileMeters {
         let database = meters.databases.get_mut(path)?;
         database.opened = opened;
         let sums = database.meter.of(role)?;
-        Some(FileMeter::of_database(sums, &database.meter))
+        let trace = recorder().and_then(|recorder| recorder.open(path, role));
+        Some(FileMeter::of_database(sums, &database.meter).traced(trace))
     }
 
     /// A meter for the commits to a write-ahead log that is being opened. The log's file already
@@ -58,13 +60,15 @@ impl FileMeters {
     pub fn commit_meter(&self, path: &str) -> Option<CommitMeter> {
         let meters = self.lock();
         let known = meters.databases.get(path)?;
-        Some(CommitMeter::new(known.meter.commits()))
+        let trace = recorder().map(|recorder| recorder.database(path));
+        Some(CommitMeter::new(known.meter.commits(), trace))
     }
 
     /// A meter for a temporary file that is being opened.
     #[must_use]
     pub fn temporary_meter(&self) -> FileMeter {
-        FileMeter::new(&self.lock().temporary)
+        let trace = recorder().and_then(|recorder| recorder.open("", Role::Nameless));
+        FileMeter::new(&self.lock().temporary).traced(trace)
     }
 
     /// The counts of the database at `path`, if it was ever opened.
@@ -156,7 +160,7 @@ mod tests {
     }
 
     fn write(meter: &mut FileMeter) {
-        meter.write::<()>(1, || Ok(())).unwrap();
+        meter.write::<()>(0, 1, || Ok(())).unwrap();
     }
 
     #[test]

@@ -56,6 +56,7 @@ mod sync_clock;
 pub mod thread_io;
 pub mod thread_memory;
 pub mod thread_refusal;
+pub mod trace_recorder;
 mod uri_parameters;
 pub mod view;
 pub mod wal_file;

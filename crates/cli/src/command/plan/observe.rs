@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use selenite::{Access, trace};
 use selenite_plan::Observation;
+use selenite_plan::observe::trace::TraceObserver;
 use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server};
 
 use super::{DATA, USAGE, read};
@@ -10,7 +12,7 @@ use crate::arguments::plan::{Numbers, ObserveSnapshots, ObservedSource, PlanObse
 use crate::complaint::Complaint;
 use crate::output::{print, write_file};
 
-pub fn run(arguments: &PlanObserve) -> Result<(), Complaint> {
+pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), Complaint> {
     if let Some(name) = &arguments.print_query {
         let Some(query) = observe::query(name) else {
             let known = observe::QUERIES.map(|(known, _)| known);
@@ -58,6 +60,14 @@ pub fn run(arguments: &PlanObserve) -> Result<(), Complaint> {
             let files = texts(&given.files)?;
             let observation = observe::sqlite::observe(&snapshots(&files), &supplement(given))?;
             (observation, &given.output)
+        }
+        ObservedSource::Trace(given) => {
+            let mut observer = TraceObserver::default();
+            for path in &given.files {
+                observer.begin_trace();
+                trace::read(path, access, &mut |records| observer.add(records))?;
+            }
+            (observer.finish(&supplement(given))?, &given.output)
         }
         ObservedSource::Numbers(given) => (by_numbers(&given.numbers)?, &given.output),
     };

@@ -149,7 +149,6 @@ fn difference(before: &Row, after: &Row, column: &str) -> Result<f64, PlanError>
 }
 
 fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
-    let page = after.page_size()? as f64;
     let of_database = |column| difference(&before.database, &after.database, column);
     let of_log = |column| difference(&before.wal, &after.wal, column);
     let of_journal = |column| difference(&before.journal, &after.journal, column);
@@ -160,27 +159,63 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
         (Some(before), Some(after)) => increase(column, before, after),
         (None, _) | (_, None) => Ok(0.0),
     };
-    let read = of_database("bytes_read")? / page;
-    let following = (of_database_if_any("bytes_following")? / page).min(read);
-    let other_reads = of_database("reads")? - of_database_if_any("reads_following")?;
-    let random = other_reads.clamp(0.0, read - following);
-    let log_read = of_log("bytes_read")? / page;
-    let written = of_database("bytes_written")? / page;
-    let checkpointed = written.min(log_read);
-    let journal_read = of_journal("bytes_read")? / (page + RECORD);
-    let log_written = of_log("bytes_written")? / (page + FRAME_HEADER);
-    let journal_written = of_journal("bytes_written")? / (page + RECORD);
-    let mut load = LoadBuilder::default();
-    load.pages(Operation::ReadSequential, read - random + journal_read, page);
-    load.pages(Operation::ReadRandom, random + log_read - checkpointed, page);
-    load.pages(
-        Operation::Write,
-        log_written + journal_written + written - checkpointed,
-        page,
-    );
-    load.pages(Operation::Checkpoint, checkpointed, page);
-    load.count(Operation::Commit, of_log("commits")?);
-    Ok(load.finish())
+    let totals = FileTotals {
+        reads: of_database("reads")?,
+        read: of_database("bytes_read")?,
+        reads_following: of_database_if_any("reads_following")?,
+        read_following: of_database_if_any("bytes_following")?,
+        written: of_database("bytes_written")?,
+        log_read: of_log("bytes_read")?,
+        log_written: of_log("bytes_written")?,
+        journal_read: of_journal("bytes_read")?,
+        journal_written: of_journal("bytes_written")?,
+        commits: of_log("commits")?,
+    };
+    Ok(totals.load(after.page_size()? as f64))
+}
+
+/// What was done to the files of a database in an interval. Sizes are bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct FileTotals {
+    /// Reads of the database, and their bytes.
+    pub reads: f64,
+    pub read: f64,
+    /// Those that begin where the read before ended.
+    pub reads_following: f64,
+    pub read_following: f64,
+    pub written: f64,
+    pub log_read: f64,
+    pub log_written: f64,
+    pub journal_read: f64,
+    pub journal_written: f64,
+    /// Commits to the log.
+    pub commits: f64,
+}
+
+impl FileTotals {
+    /// The operations, of pages of so many bytes.
+    pub(super) fn load(&self, page: f64) -> Load {
+        let read = self.read / page;
+        let following = (self.read_following / page).min(read);
+        let random = (self.reads - self.reads_following).clamp(0.0, read - following);
+        let log_read = self.log_read / page;
+        let written = self.written / page;
+        let checkpointed = written.min(log_read);
+        let journal_read = self.journal_read / (page + RECORD);
+        let log_written = self.log_written / (page + FRAME_HEADER);
+        let journal_written = self.journal_written / (page + RECORD);
+        let mut load = LoadBuilder::default();
+        load.pages(Operation::ReadSequential, read - random + journal_read, page);
+        load.pages(Operation::ReadRandom, random + log_read - checkpointed, page);
+        load.pages(
+            Operation::Write,
+            log_written + journal_written + written - checkpointed,
+            page,
+        );
+        load.pages(Operation::Checkpoint, checkpointed, page);
+        load.count(Operation::Commit, self.commits);
+        load.finish()
+    }
 }
 
 const TIME: &str = "time";

@@ -177,12 +177,12 @@ impl LowerFile {
         thread_io::note(|counts| counts.writes += 1);
         let write = self.method(|methods| methods.write)?;
         let size = c_int::try_from(data.len()).map_err(|_| Code::IOERR_WRITE)?;
-        let offset = i64::try_from(offset).map_err(|_| Code::IOERR_WRITE)?;
+        let signed_offset = i64::try_from(offset).map_err(|_| Code::IOERR_WRITE)?;
         let file = self.raw();
         // SAFETY: `data` has `size` bytes.
-        let call = || Code::check(unsafe { write(file, data.as_ptr().cast(), size, offset) });
+        let call = || Code::check(unsafe { write(file, data.as_ptr().cast(), size, signed_offset) });
         match &mut self.meter {
-            Some(meter) => meter.write(data.len(), call),
+            Some(meter) => meter.write(offset, data.len(), call),
             None => call(),
         }
     }

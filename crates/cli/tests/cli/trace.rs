@@ -1,0 +1,163 @@
+//! `selenite trace` and `selenite plan observe trace`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use selenite_plan::{Observation, Operation};
+
+fn selenite(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env("SELENITE_CONFIG", "/dev/null");
+    command.env("SELENITE_IDENTITY", "key.txt");
+    command.output().unwrap()
+}
+
+fn succeed(folder: &Path, arguments: &[&str]) -> String {
+    let output = selenite(folder, arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder with an identity and a database of 500 pages; its recipient.
+fn prepare(folder: &Path) -> String {
+    succeed(folder, &["keygen", "-o", "key.txt"]);
+    let rows = "CREATE TABLE t(n INTEGER PRIMARY KEY, b); \
+        WITH r(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM r WHERE n < 500) \
+        INSERT INTO t SELECT n, 'MARKER' || hex(randomblob(1500)) FROM r";
+    succeed(folder, &["exec", "--create", "app.db", rows]);
+    let key = std::fs::read_to_string(folder.join("key.txt")).unwrap();
+    let line = key.lines().find_map(|line| line.strip_prefix("# public key: "));
+    line.unwrap().to_owned()
+}
+
+fn traces(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_trace = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("app.trace.");
+    let mut found: Vec<PathBuf> = entries.filter(is_trace).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_program_is_traced_without_contents_and_its_trace_observed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let recipient = prepare(folder);
+    let program = env!("CARGO_BIN_EXE_selenite");
+    let sql = "SELECT sum(length(b)) FROM t; UPDATE t SET b = b || 'x' WHERE n <= 10";
+    let traced = [
+        "trace",
+        "--recipient",
+        &recipient,
+        "--output",
+        "app.trace",
+        "--",
+        program,
+    ];
+    let shown = succeed(folder, &[&traced[..], &["exec", "app.db", sql]].concat());
+    assert!(shown.contains("1503"), "{shown}");
+
+    let found = traces(folder);
+    let [trace] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    let bytes = std::fs::read(trace).unwrap();
+    for text in ["MARKER", "app.db", "exec"] {
+        let has_text = bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(!has_text, "{text}");
+    }
+    let name = trace.to_str().unwrap();
+    succeed(
+        folder,
+        &["plan", "observe", "trace", name, "--cores", "2", "-o", "o.json"],
+    );
+    let text = std::fs::read_to_string(folder.join("o.json")).unwrap();
+    let observation: Observation = serde_json::from_str(&text).unwrap();
+    let done = |operation| observation.load_per_second().amount(operation).count * observation.seconds();
+    // Each row has a page; reads of several pages and reads that follow the one before are in sequence.
+    assert!(
+        done(Operation::ReadSequential) + done(Operation::ReadRandom) > 450.0,
+        "{text}"
+    );
+    assert!(done(Operation::ReadSequential) > 300.0, "{text}");
+    assert!(done(Operation::Write) >= 10.0, "{text}");
+    assert_eq!(observation.page_size, 4096);
+}
+
+#[test]
+fn a_trace_opens_for_its_recipient_only_and_is_authentic() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let recipient = prepare(folder);
+    let program = env!("CARGO_BIN_EXE_selenite");
+    let traced = [
+        "trace",
+        "--recipient",
+        &recipient,
+        "--output",
+        "app.trace",
+        "--",
+        program,
+    ];
+    succeed(
+        folder,
+        &[&traced[..], &["exec", "app.db", "SELECT count(*) FROM t"]].concat(),
+    );
+    let trace = traces(folder).remove(0);
+    let name = trace.to_str().unwrap();
+    succeed(folder, &["keygen", "-o", "other.txt"]);
+    let other = selenite(folder, &["-i", "other.txt", "plan", "observe", "trace", name]);
+    assert_eq!(other.status.code(), Some(4), "{}", stderr(&other));
+
+    let bytes = std::fs::read(&trace).unwrap();
+    let mut altered = bytes.clone();
+    let last = altered.len() - 20;
+    altered[last] ^= 1;
+    std::fs::write(&trace, &altered).unwrap();
+    let refused = selenite(folder, &["plan", "observe", "trace", name]);
+    assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("not authentic"), "{}", stderr(&refused));
+
+    // A section that was cut by a kill is left out: here there is no other.
+    std::fs::write(&trace, &bytes[..bytes.len() - 1]).unwrap();
+    let cut = selenite(folder, &["plan", "observe", "trace", name]);
+    assert!(
+        !cut.status.success() && stderr(&cut).contains("no page"),
+        "{}",
+        stderr(&cut)
+    );
+    std::fs::write(&trace, "selenite-trace-1").unwrap();
+    let refused = selenite(folder, &["plan", "observe", "trace", name]);
+    assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+}
+
+#[test]
+fn the_programs_exit_status_is_that_of_the_command_and_mistakes_start_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let recipient = prepare(folder);
+    let traced = |rest: &[&str]| {
+        let begin = ["trace", "--recipient", &recipient, "--output", "app.trace"];
+        selenite(folder, &[&begin[..], rest].concat())
+    };
+    assert_eq!(traced(&["--", "sh", "-c", "exit 7"]).status.code(), Some(7));
+    assert_eq!(traced(&["--", "./no-such-program"]).status.code(), Some(6));
+    assert_eq!(
+        traced(&["--output", "none/app.trace", "--", "true"]).status.code(),
+        Some(2)
+    );
+    let bad = selenite(
+        folder,
+        &["trace", "--recipient", "age1x", "--", "sh", "-c", "touch started"],
+    );
+    assert!(!bad.status.success());
+    assert!(!folder.join("started").exists());
+    assert_eq!(traces(folder), Vec::<PathBuf>::new());
+}

@@ -1,0 +1,257 @@
+//! An application with SQLite and Selenite's extension, by a trace of its calls (FORMAT 14).
+//!
+//! Calls become operations as the counts of [`super::sqlite`] do. Intervals are windows of [`WINDOW`] microseconds.
+//! Temporary files are not included. A file that was open before the trace began is not in it.
+
+use std::collections::BTreeMap;
+
+use selenite_format::trace::{TraceEvent, TraceRecord, TraceRole};
+
+use super::snapshot::Supplement;
+use super::sqlite::FileTotals;
+use crate::observation::{Engine, ObservedInterval};
+use crate::{Observation, PlanError};
+
+/// Collects the records of one trace or several, each in its order.
+#[derive(Debug, Default)]
+pub struct TraceObserver {
+    /// By the trace's number and the file's.
+    files: BTreeMap<(usize, u32), TracedFile>,
+    /// By their number since 1970-01-01.
+    windows: BTreeMap<u64, FileTotals>,
+    /// How often each size of a page was read or written.
+    sizes: BTreeMap<u32, u64>,
+    /// The first and the last moment.
+    times: Option<(u64, u64)>,
+    traces: usize,
+    full: usize,
+}
+
+#[derive(Debug)]
+struct TracedFile {
+    role: TraceRole,
+    read_end: Option<u64>,
+}
+
+impl TraceObserver {
+    /// The records that follow are of another process.
+    pub fn begin_trace(&mut self) {
+        self.traces += 1;
+    }
+
+    /// Adds records of the last trace that was begun.
+    pub fn add(&mut self, records: &[TraceRecord]) {
+        for record in records {
+            self.record(record);
+        }
+    }
+
+    fn record(&mut self, record: &TraceRecord) {
+        let at = record.microseconds;
+        let (first, last) = self.times.unwrap_or((at, at));
+        self.times = Some((first.min(at), last.max(at)));
+        let totals = self.windows.entry(at / WINDOW).or_default();
+        match record.event {
+            TraceEvent::Open { file, role, .. } => {
+                let read_end = None;
+                self.files.insert((self.traces, file), TracedFile { role, read_end });
+            }
+            TraceEvent::Close { file } => drop(self.files.remove(&(self.traces, file))),
+            TraceEvent::Commit { .. } => totals.commits += 1.0,
+            TraceEvent::Full => self.full += 1,
+            TraceEvent::Sync { .. } => {}
+            TraceEvent::Read { file, offset, size } => {
+                let Some(file) = self.files.get_mut(&(self.traces, file)) else {
+                    return;
+                };
+                let bytes = f64::from(size);
+                let end = file.read_end.replace(offset.saturating_add(size.into()));
+                match file.role {
+                    TraceRole::Database => {
+                        totals.reads += 1.0;
+                        totals.read += bytes;
+                        if end == Some(offset) {
+                            totals.reads_following += 1.0;
+                            totals.read_following += bytes;
+                        }
+                        *self.sizes.entry(size).or_default() += 1;
+                    }
+                    TraceRole::Wal => totals.log_read += bytes,
+                    TraceRole::Journal => totals.journal_read += bytes,
+                    TraceRole::Temporary => {}
+                }
+            }
+            TraceEvent::Write { file, size, .. } => {
+                let bytes = f64::from(size);
+                match self.files.get(&(self.traces, file)).map(|file| file.role) {
+                    Some(TraceRole::Database) => {
+                        totals.written += bytes;
+                        *self.sizes.entry(size).or_default() += 1;
+                    }
+                    Some(TraceRole::Wal) => totals.log_written += bytes,
+                    Some(TraceRole::Journal) => totals.journal_written += bytes,
+                    Some(TraceRole::Temporary) | None => {}
+                }
+            }
+        }
+    }
+
+    /// The observation.
+    ///
+    /// # Errors
+    /// [`PlanError::Input`] for traces without a call for a database, or of a single moment.
+    pub fn finish(self, supplement: &Supplement) -> Result<Observation, PlanError> {
+        let is_page = |size: &u32| size.is_power_of_two() && (512..=65_536).contains(size);
+        let pages = self.sizes.iter().filter(|(size, _)| is_page(size));
+        let Some((page_size, _)) = pages.max_by_key(|(_, count)| **count) else {
+            return Err(PlanError::input("trace", "no page of a database was read or written"));
+        };
+        let (first, last) = self.times.unwrap_or_default();
+        if last == first {
+            return Err(PlanError::input("trace", "it has a single moment"));
+        }
+        let page = f64::from(*page_size);
+        let intervals = (first / WINDOW..=last / WINDOW).map(|window| {
+            let (begin, end) = (first.max(window * WINDOW), last.min((window + 1) * WINDOW));
+            ObservedInterval {
+                seconds: (end.saturating_sub(begin).max(1)) as f64 / 1e6,
+                load: self
+                    .windows
+                    .get(&window)
+                    .map_or_else(Default::default, |totals| totals.load(page)),
+                requests: None,
+                cpu_seconds: None,
+            }
+        });
+        let intervals: Vec<ObservedInterval> = intervals.take(WINDOWS_MAX).collect();
+        let mut notes = Vec::new();
+        if self.full > 0 {
+            notes.push("a trace has reached its limit: what came later is not included".to_owned());
+        }
+        if last / WINDOW - first / WINDOW >= WINDOWS_MAX as u64 {
+            return Err(PlanError::input("trace", "it is longer than a month"));
+        }
+        supplement.complete(Observation {
+            engine: Engine::Sqlite,
+            notes,
+            page_size: *page_size,
+            cores: None,
+            database_mib: None,
+            serialized_share: None,
+            intervals,
+        })
+    }
+}
+
+/// Microseconds of an interval: 10 s.
+const WINDOW: u64 = 10_000_000;
+/// A month.
+const WINDOWS_MAX: usize = 31 * 24 * 360;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Operation;
+
+    fn record(seconds: f64, event: TraceEvent) -> TraceRecord {
+        // Tests name moments of a few minutes.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small positive number"
+        )]
+        let microseconds = 1_000_000_000_000 + (seconds * 1e6) as u64;
+        TraceRecord { microseconds, event }
+    }
+
+    fn open(file: u32, role: TraceRole) -> TraceRecord {
+        record(
+            0.0,
+            TraceEvent::Open {
+                file,
+                database: 1,
+                role,
+            },
+        )
+    }
+
+    fn read(seconds: f64, file: u32, page: u64, size: u32) -> TraceRecord {
+        let offset = page * 4096;
+        record(seconds, TraceEvent::Read { file, offset, size })
+    }
+
+    #[test]
+    fn calls_become_operations_in_their_windows() {
+        let mut observer = TraceObserver::default();
+        observer.begin_trace();
+        observer.add(&[
+            open(1, TraceRole::Database),
+            open(2, TraceRole::Wal),
+            read(0.0, 1, 5, 4096),
+            read(1.0, 1, 6, 4096),
+            read(2.0, 1, 9, 8192),
+            record(
+                3.0,
+                TraceEvent::Write {
+                    file: 2,
+                    offset: 32,
+                    size: 4120,
+                },
+            ),
+            record(3.0, TraceEvent::Commit { database: 1, frames: 1 }),
+            record(20.0, TraceEvent::Sync { file: 2 }),
+        ]);
+        let observation = observer.finish(&Supplement::default()).unwrap();
+        assert_eq!((observation.page_size, observation.intervals.len()), (4096, 3));
+        let load = &observation.intervals[0].load;
+        assert_eq!(load.amount(Operation::ReadSequential).count, 2.0);
+        assert_eq!(load.amount(Operation::ReadRandom).count, 2.0);
+        assert_eq!(load.amount(Operation::Write).count, 1.0);
+        assert_eq!(load.amount(Operation::Commit).count, 1.0);
+        assert!(observation.intervals[1].load.is_zero());
+        assert!((observation.seconds() - 20.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn files_of_two_processes_have_numbers_of_their_own() {
+        let mut observer = TraceObserver::default();
+        for role in [TraceRole::Database, TraceRole::Temporary] {
+            observer.begin_trace();
+            observer.add(&[open(1, role), read(1.0, 1, 5, 4096)]);
+        }
+        let observation = observer.finish(&Supplement::default()).unwrap();
+        assert_eq!(
+            observation
+                .load_per_second()
+                .amount(Operation::ReadRandom)
+                .count
+                .round(),
+            1.0
+        );
+    }
+
+    #[test]
+    fn a_trace_without_pages_or_of_a_moment_is_refused_and_a_full_one_noted() {
+        let refused = |records: &[TraceRecord]| {
+            let mut observer = TraceObserver::default();
+            observer.begin_trace();
+            observer.add(records);
+            observer.finish(&Supplement::default())
+        };
+        assert!(refused(&[]).is_err());
+        assert!(refused(&[open(1, TraceRole::Database), read(0.0, 1, 5, 4096)]).is_err());
+        assert!(refused(&[open(1, TraceRole::Database), read(3.0, 1, 5, 100)]).is_err());
+        let late = [
+            open(1, TraceRole::Database),
+            read(0.0, 1, 5, 4096),
+            read(1e9, 1, 5, 4096),
+        ];
+        assert!(refused(&late).is_err());
+        let full = [
+            open(1, TraceRole::Database),
+            read(3.0, 1, 5, 4096),
+            record(4.0, TraceEvent::Full),
+        ];
+        assert_eq!(refused(&full).unwrap().notes.len(), 1);
+    }
+}

@@ -1,0 +1,47 @@
+//! Reads traces of page operations (FORMAT 14), which the extension records.
+
+use std::path::Path;
+
+pub use selenite_format::trace::{TraceEvent, TraceRecord, TraceRole};
+
+use selenite_cipher::PartKey;
+use selenite_format::trace::{TraceHeader, next_section, records};
+use selenite_keyring::archive_recipient;
+
+use crate::{Access, EngineError};
+
+/// Passes the records of the trace at `path` to `section`, section by section, and returns how many there are. A last
+/// section that is cut is left out: its process was killed.
+///
+/// # Errors
+/// The identities of `access` do not open it; it is no trace, or was altered; the file cannot be read.
+pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord])) -> Result<u64, EngineError> {
+    let bytes = std::fs::read(path).map_err(|source| EngineError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    let refused = |what: &str| EngineError::Refused {
+        what: format!("{}: {what}", path.display()),
+        pages: Vec::new(),
+    };
+    let malformed = |error: selenite_format::FormatError| refused(&error.to_string());
+    let (header, mut rest) = TraceHeader::parse(&bytes).map_err(malformed)?;
+    let identities = access.identities(&Access::config()?)?;
+    let secret = archive_recipient::unwrap(&identities, &[header.wrapped.clone()], &|_| true)?;
+    let key = PartKey::of_trace(&secret, &header.id, &header.salt);
+    let mut count = 0;
+    for number in 0.. {
+        let Some((sealed, behind)) = next_section(rest).map_err(malformed)? else {
+            break;
+        };
+        let mut sealed = sealed.to_vec();
+        let plain = key.open_piece(number, false, &mut sealed);
+        let plain = plain.map_err(|_| refused(&format!("section {number} of the trace is not authentic")))?;
+        let found = records(plain).map_err(malformed)?;
+        count += u64::try_from(found.len()).unwrap_or(u64::MAX);
+        section(&found);
+        rest = behind;
+    }
+    Ok(count)
+}
