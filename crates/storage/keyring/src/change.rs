@@ -145,7 +145,7 @@ pub fn renew_master(
 /// Removes a slot and makes a new master key, in one step: the removed slot gives no access to any later key.
 ///
 /// Errors as for [`remove_slot`] and [`renew_master`].
-pub fn shut_out(
+pub fn revoke_slot(
     from: &Unlocked,
     id: SlotId,
     recipients: &[&dyn Recipient],

@@ -19,8 +19,8 @@
 
 mod comparison;
 mod file;
-mod still;
 mod tally;
+mod unchanged_file;
 
 use std::path::Path;
 
@@ -31,8 +31,8 @@ use crate::EngineError;
 
 pub use comparison::{Comparison, Verdict};
 pub(crate) use file::{check_room, read, write};
-pub(crate) use still::Still;
 pub(crate) use tally::{Tallied, Tally};
+pub(crate) use unchanged_file::UnchangedFile;
 
 /// The result of writing an anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -198,7 +198,7 @@ impl Plan {
         snapshot: &mut Snapshot<'_>,
         (made, digest): (u64, Option<[u8; 32]>),
         watch: &Watch,
-    ) -> Result<(Report, Kept), EngineError> {
+    ) -> Result<(Report, ArchiveHandle), EngineError> {
         let unlocked = snapshot
             .unlocked()
             .map_err(|error| EngineError::of_vfs(&error, Path::new("")))?;
@@ -213,7 +213,7 @@ impl Plan {
             verify: self.how.verify,
             skip_bad: self.how.skip_bad,
             frugal: self.how.frugal,
-            onlooker: &Looking(watch),
+            onlooker: &CopyProgress(watch),
         };
         let Copied {
             sent,
@@ -240,7 +240,7 @@ impl Plan {
         })?;
         self.archive.check_ground(ground())?;
         let key = self.archive.key();
-        let kept = Kept {
+        let handle = ArchiveHandle {
             key: key.duplicate(),
             database_id: unlocked.superblock.database_id,
             manifest,
@@ -258,12 +258,12 @@ impl Plan {
             traffic: Traffic::default(),
             elapsed: Duration::ZERO,
         };
-        Ok((report, kept))
+        Ok((report, handle))
     }
 }
 
 /// What is needed to add to an archive.
-pub(crate) struct Kept {
+pub(crate) struct ArchiveHandle {
     /// Its key.
     pub key: ArchiveKey,
     /// The id of the database.
@@ -286,7 +286,7 @@ fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> E
     let EngineError::Backup(source) = error else {
         return error;
     };
-    if !says_of_base(&source) {
+    if !is_fault_of_base(&source) {
         return EngineError::Backup(source);
     }
     EngineError::BadBase {
@@ -296,7 +296,7 @@ fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> E
     }
 }
 
-pub(crate) fn says_of_base(error: &BackupError) -> bool {
+pub(crate) fn is_fault_of_base(error: &BackupError) -> bool {
     match error {
         // The object that opens it is missing.
         BackupError::NotThere { .. } => true,
@@ -331,9 +331,9 @@ pub fn recipients(given: &[String]) -> Result<Vec<AgeRecipient>, EngineError> {
 }
 
 /// Passes the progress of the copy on to the operation's [`Watch`].
-struct Looking<'a>(&'a Watch);
+struct CopyProgress<'a>(&'a Watch);
 
-impl Onlooker for Looking<'_> {
+impl Onlooker for CopyProgress<'_> {
     fn progress(&self, done: u64, total: u64) {
         self.0.report(Phase::BackingUp, done, total);
     }
@@ -344,7 +344,7 @@ impl Onlooker for Looking<'_> {
 }
 
 /// Milliseconds since 1970-01-01 UTC.
-pub(crate) fn machine_time() -> u64 {
+pub(crate) fn unix_time_ms() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -17,7 +17,7 @@ use selenite_format::archive::Begun;
 use selenite_keyring::{Cache, Identity, SlotSummary, Trust};
 
 pub use listing::{BaseState, Known, Listed, Listing, list};
-pub use pruning::{Gone, Kept, Prune, Pruned, prune};
+pub use pruning::{KeptBackup, Prune, Pruned, RemovedBackup, prune};
 pub use selenite_backup::retention::{Reason, Rules};
 pub use verification::{Checked, Outcome, Verification, Verify, verify};
 

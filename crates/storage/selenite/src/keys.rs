@@ -13,10 +13,10 @@ use selenite_keyring::{
     os_random,
 };
 
-use crate::database::Next;
+use crate::database::KeyChange;
 use crate::error::io_error;
 use crate::storage::Storage;
-use crate::superblock_file::{inspect, twin};
+use crate::superblock_file::{inspect, other_superblock};
 use crate::{Access, Database, EngineError};
 
 /// The slots of a database, unauthenticated.
@@ -122,7 +122,7 @@ pub fn remove(
     force: bool,
 ) -> Result<Changed, EngineError> {
     // Read first: a change rewrites that superblock, even if it fails.
-    let left = twin(storage, path).ok().flatten();
+    let left = other_superblock(storage, path).ok().flatten();
     let wanted = named.to_owned();
     let identities = access.identities(&Access::config()?)?;
     let started = Instant::now();
@@ -148,7 +148,7 @@ pub fn remove(
     let Err(EngineError::Key(KeyError::NoSuchSlot { .. })) = removed else {
         return removed;
     };
-    let Some(slot) = left.and_then(|twin| Some(SlotSummary::new(find_slot(&twin, named).ok()?))) else {
+    let Some(slot) = left.and_then(|other| Some(SlotSummary::new(find_slot(&other, named).ok()?))) else {
         return removed;
     };
     let mut mended = repair(storage, path, access)?;
@@ -204,7 +204,7 @@ pub fn renew(
 ///
 /// # Errors
 /// As [`remove`] and [`renew`].
-pub(crate) fn shut_out(
+pub(crate) fn remove_and_renew(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
@@ -242,7 +242,7 @@ fn renew_without(
         let changed = match &named {
             Some(named) => {
                 let id = find_slot(&unlocked.superblock, named)?.id;
-                change::shut_out(unlocked, id, &known, now(), &mut os_random)?
+                change::revoke_slot(unlocked, id, &known, now(), &mut os_random)?
             }
             None => change::renew_master(unlocked, &known, now(), &mut os_random)?,
         };
@@ -413,7 +413,7 @@ fn make<R: Send + 'static>(
         database.change(move |unlocked| {
             let (changed, result) = change(unlocked)?;
             watch.check()?;
-            Ok(Next::Write(
+            Ok(KeyChange::Write(
                 Box::new(changed.unlocked),
                 changed.takes_rights_away,
                 result,

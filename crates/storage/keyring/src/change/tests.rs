@@ -146,7 +146,7 @@ fn shut_out_removes_a_slot_and_renews_the_master_key_in_one_step() {
     // The slot to be removed is not kept, whether its recipient is among the given ones or needs no service.
     for (index, dropped) in [(2, 0), (3, 0)] {
         let recipients: [&dyn Recipient; 2] = [owner.as_ref(), other.as_ref()];
-        let changed = shut_out(&from, ids[index], &recipients, 9, &mut os_random).unwrap();
+        let changed = revoke_slot(&from, ids[index], &recipients, 9, &mut os_random).unwrap();
         assert!(changed.takes_rights_away);
         assert_eq!(
             (changed.report.removed.len(), changed.report.dropped.len()),
@@ -159,10 +159,10 @@ fn shut_out_removes_a_slot_and_renews_the_master_key_in_one_step() {
         assert!(!to.master.secret().ct_eq(from.master.secret()));
         assert!(opens(&to, raw(1)));
     }
-    let unknown = shut_out(&from, SlotId([9; 16]), &[owner.as_ref()], 9, &mut os_random);
+    let unknown = revoke_slot(&from, SlotId([9; 16]), &[owner.as_ref()], 9, &mut os_random);
     assert!(matches!(unknown, Err(KeyError::NoSuchSlot { .. })));
     let sole = database(vec![raw(1)]);
-    let last = shut_out(&sole, sole.superblock.slots[0].id, &[owner.as_ref()], 9, &mut os_random);
+    let last = revoke_slot(&sole, sole.superblock.slots[0].id, &[owner.as_ref()], 9, &mut os_random);
     assert!(matches!(last, Err(KeyError::LastSlot)));
 }
 

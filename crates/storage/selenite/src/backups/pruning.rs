@@ -45,16 +45,16 @@ pub struct Prune {
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
     /// The backups that are kept, and why.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptBackup>,
     /// The backups that were removed, or would be, in this order.
-    pub removed: Vec<Gone>,
+    pub removed: Vec<RemovedBackup>,
     /// The number of objects that are not ours.
     pub foreign_count: u64,
 }
 
 /// A backup that is kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptBackup {
     /// What the destination states about it.
     pub entry: Entry,
     /// Why it is kept.
@@ -65,7 +65,7 @@ pub struct Kept {
 
 /// A backup that is removed.
 #[derive(Clone, Debug)]
-pub struct Gone {
+pub struct RemovedBackup {
     /// What the destination stated about it.
     pub entry: Entry,
     /// The time of the state that was backed up; `None` for an unfinished backup.
@@ -94,7 +94,7 @@ struct Opened {
 
 /// The archives of one database, as far as they were read.
 #[derive(Default)]
-struct Found {
+struct DatabaseArchives {
     items: Vec<Item>,
     opened: Vec<Opened>,
     perhaps_bases: Vec<PerhapsBase>,
@@ -133,15 +133,15 @@ pub fn prune(
     };
     let (mut has_opened, mut closed) = (false, None);
     for id in catalog.databases() {
-        let mut found = Found::default();
+        let mut archives = DatabaseArchives::default();
         for entry in catalog.of(id) {
             watch.check()?;
-            found.look(destination, &reader, entry.clone(), newest)?;
+            archives.add(destination, &reader, entry.clone(), newest)?;
         }
-        found.judge(newest);
-        has_opened |= !found.opened.is_empty();
-        closed = closed.or(found.closed);
-        let items = found.items;
+        archives.judge(newest);
+        has_opened |= !archives.opened.is_empty();
+        closed = closed.or(archives.closed);
+        let items = archives.items;
         let candidates: Vec<Candidate<ArchiveName>> = items
             .iter()
             .map(|item| Candidate {
@@ -149,7 +149,7 @@ pub fn prune(
                 state: item.state.clone(),
             })
             .collect();
-        let next_bases = next_bases(&found.perhaps_bases, now());
+        let next_bases = next_bases(&archives.perhaps_bases, now());
         let decision = what.rules.decide(&candidates, &next_bases, now());
         pruned.add(items, &decision);
     }
@@ -170,11 +170,11 @@ pub fn prune(
 
 impl Pruned {
     fn add(&mut self, items: Vec<Item>, decision: &Decision<ArchiveName>) {
-        let mut gone: Vec<Gone> = Vec::new();
+        let mut gone: Vec<RemovedBackup> = Vec::new();
         for Item { entry, state, why_not } in items {
             if let Some(reasons) = decision.kept.get(&entry.name) {
                 let reasons = reasons.clone();
-                self.kept.push(Kept {
+                self.kept.push(KeptBackup {
                     entry,
                     reasons,
                     why_not,
@@ -185,17 +185,17 @@ impl Pruned {
                 State::Complete { made, .. } => Some(made),
                 State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,
             };
-            gone.push(Gone { entry, made });
+            gone.push(RemovedBackup { entry, made });
         }
-        let place = |gone: &Gone| decision.removed.iter().position(|name| *name == gone.entry.name);
+        let place = |gone: &RemovedBackup| decision.removed.iter().position(|name| *name == gone.entry.name);
         gone.sort_by_key(place);
         self.removed.extend(gone);
     }
 }
 
-impl Found {
+impl DatabaseArchives {
     /// Opens an archive and records its state, except its base.
-    fn look(
+    fn add(
         &mut self,
         destination: &dyn Destination,
         reader: &Reader,

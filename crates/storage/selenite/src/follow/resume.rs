@@ -12,7 +12,7 @@ use selenite_cipher::DatabaseId;
 use selenite_format::Superblock;
 use selenite_keyring::Unlocked;
 
-use super::look::Keys;
+use super::log_view::Keys;
 use super::{FollowContext, Followed};
 use crate::backup::Backup;
 use crate::keys::now;

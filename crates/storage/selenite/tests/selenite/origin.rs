@@ -180,7 +180,7 @@ fn origin_marks_survive_every_change_of_keys_by_others() {
         let what = Compromised {
             slot: gone.unwrap().id.to_string(),
             recipients: Vec::new(),
-            goes_on: false,
+            resume: false,
             drop_others: false,
             how: Reencrypt::default(),
         };
@@ -326,7 +326,7 @@ fn compromised_refuses_ones_own_slot_before_any_step_and_remove_reports_it() {
     let what = Compromised {
         slot: slots[0].id.to_string(),
         recipients: vec![bench.spec("key")],
-        goes_on: false,
+        resume: false,
         drop_others: false,
         how: Reencrypt::default(),
     };
