@@ -41,7 +41,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter, Trouble};
+use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter, StoreErrorKind};
 
 use crate::backup::Backup;
 use crate::draft::beside;
@@ -112,13 +112,13 @@ pub fn follow(
     };
     let mut follower = Follower::open(&place)?;
     let _claim = claim::take(storage, path, destination.as_ref())?;
-    let mut trouble = Backoff::new(PAUSE_MAX);
+    let mut backoff = Backoff::new(PAUSE_MAX);
     loop {
         // Read before the turn: what was committed before is sent in it.
         let is_last = watch.is_interrupted();
         let failed = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
             Ok(()) => {
-                trouble = Backoff::new(PAUSE_MAX);
+                backoff = Backoff::new(PAUSE_MAX);
                 None
             }
             // The next backup uses the present keys.
@@ -134,7 +134,7 @@ pub fn follow(
             return Ok(status);
         }
         let pause = match (has_failed, follower.is_released()) {
-            (true, _) => trouble.next(),
+            (true, _) => backoff.next(),
             (false, true) => RELEASE_TIME,
             (false, false) if how.once => INTERRUPT_CHECK_INTERVAL,
             (false, false) => how.lag / 2,
@@ -284,7 +284,7 @@ fn log_size(place: &FollowContext<'_>) -> u64 {
 /// Whether the cause of the error may disappear without action.
 fn is_passing(error: &EngineError) -> bool {
     if let EngineError::Backup(BackupError::Store(error)) = error {
-        return error.trouble != Trouble::Usage;
+        return error.kind != StoreErrorKind::Usage;
     }
     error.class() == Class::Busy
 }

@@ -185,10 +185,10 @@ pub fn restore(
     }
     let folder = fetched_folder(&how.to)?;
     let was_there = folder.symlink_metadata().is_ok();
-    let near = Cached::new(destination, &folder);
+    let cached = Cached::new(destination, &folder);
     // claim-owns-the-cache.
     let mut claim = None;
-    let done = run((storage, &near), access, (how, &trust), watch, (started, &mut claim));
+    let done = run((storage, &cached), access, (how, &trust), watch, (started, &mut claim));
     let is_kept = matches!(
         done,
         Err(EngineError::Interrupted | EngineError::Backup(BackupError::Store(_)) | EngineError::Busy { .. })
@@ -198,7 +198,7 @@ pub fn restore(
         claim = claim_of(storage, &path).ok().flatten();
     }
     if !is_kept && claim.is_some() {
-        near.forget();
+        cached.forget();
     }
     drop(claim);
     done
@@ -307,7 +307,7 @@ fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> 
     if missing.is_empty() || allow_missing {
         return Ok(());
     }
-    Err(BackupError::Lacking {
+    Err(BackupError::LacksPages {
         archive: tip.name().clone(),
         what: format!("it lacks pages that were not authentic: {}", listed(missing)),
     })

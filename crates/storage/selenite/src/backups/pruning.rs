@@ -19,7 +19,8 @@ use std::collections::BTreeSet;
 
 use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
 use selenite_backup::{
-    ArchiveName, BackupError, Catalog, Destination, Entry, Fault, PerhapsBase, Trouble, next_bases, remove_archive,
+    ArchiveName, BackupError, BaseCandidate, Catalog, Destination, Entry, Fault, StoreErrorKind, next_bases,
+    remove_archive,
 };
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
@@ -97,7 +98,7 @@ struct Opened {
 struct DatabaseArchives {
     items: Vec<Item>,
     opened: Vec<Opened>,
-    perhaps_bases: Vec<PerhapsBase>,
+    base_candidates: Vec<BaseCandidate>,
     /// The error of the first archive that no key opens.
     closed: Option<BackupError>,
 }
@@ -149,7 +150,7 @@ pub fn prune(
                 state: item.state.clone(),
             })
             .collect();
-        let next_bases = next_bases(&archives.perhaps_bases, now());
+        let next_bases = next_bases(&archives.base_candidates, now());
         let decision = what.rules.decide(&candidates, &next_bases, now());
         pruned.add(items, &decision);
     }
@@ -210,7 +211,7 @@ impl DatabaseArchives {
                     let why_not = fault.as_ref().map(|fault| format!("{}: {}", fault.object, fault.what));
                     // No other backup is a base.
                     if backup.is_own() {
-                        self.perhaps_bases.extend(PerhapsBase::of(&backup));
+                        self.base_candidates.extend(BaseCandidate::of(&backup));
                     }
                     self.opened.push(Opened {
                         index: self.items.len(),
@@ -233,7 +234,7 @@ impl DatabaseArchives {
                     (State::Unreadable, Some(why_not))
                 }
                 // The object of that name may not be ours: no reason to stop for all others.
-                Err(BackupError::Store(error)) if error.trouble == Trouble::Lying => {
+                Err(BackupError::Store(error)) if error.kind == StoreErrorKind::InvalidResponse => {
                     (State::Unreadable, Some(error.to_string()))
                 }
                 Err(error @ (BackupError::Store(_) | BackupError::Machine { .. } | BackupError::Stopped)) => {

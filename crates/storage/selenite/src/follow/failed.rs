@@ -34,7 +34,9 @@ impl Failed {
         );
         let is_lost = matches!(
             error,
-            EngineError::Backup(BackupError::Taken { .. } | BackupError::Removed { .. } | BackupError::Gone { .. })
+            EngineError::Backup(
+                BackupError::WrittenByOther { .. } | BackupError::Removed { .. } | BackupError::ArchiveRemoved { .. }
+            )
         );
         Self {
             why: why(error, destination),

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use selenite_backup::{BackupError, LOG_OBJECT_SIZE_MAX, LogWriter, Part, Trouble, object_key};
+use selenite_backup::{BackupError, LOG_OBJECT_SIZE_MAX, LogWriter, Part, StoreErrorKind, object_key};
 use selenite_vfs::error::VfsError;
 
 use super::failed::Failed;
@@ -203,7 +203,7 @@ impl Follower {
         let Some(archive) = self.archive.as_ref().filter(|_| self.has_unsent_rest) else {
             return Ok(());
         };
-        locked(&archive.writer).settle()?;
+        locked(&archive.writer).flush_pending()?;
         if !send_rest(&self.holder, &archive.writer, &self.view)? {
             self.leave(LOG_RESTARTED);
         }
@@ -216,7 +216,7 @@ impl Follower {
         let Some(archive) = &self.archive else { return Ok(()) };
         let from = {
             let mut writer = locked(&archive.writer);
-            writer.settle()?;
+            writer.flush_pending()?;
             writer.end()
         };
         let to = self.view.end;
@@ -291,7 +291,7 @@ impl Follower {
         let object = object_key(self.view.database_id, &archive.name, Part::Manifest);
         match place.destination.get(&object, LOG_OBJECT_SIZE_MAX) {
             Ok(_) => archive.seen = Instant::now(),
-            Err(error) if error.trouble == Trouble::Missing => self.leave(GONE),
+            Err(error) if error.kind == StoreErrorKind::Missing => self.leave(GONE),
             Err(error) => return Err(BackupError::from(error).into()),
         }
         Ok(())
@@ -391,10 +391,10 @@ impl From<VfsError> for Fault {
 
 /// Why an archive must be abandoned after this error, if it must.
 fn abandon_reason(error: &BackupError) -> Option<&'static str> {
-    if matches!(error, BackupError::Gone { .. }) {
+    if matches!(error, BackupError::ArchiveRemoved { .. }) {
         return Some(GONE);
     }
-    matches!(error, BackupError::Taken { .. }).then_some("another process follows the database, too")
+    matches!(error, BackupError::WrittenByOther { .. }).then_some("another process follows the database, too")
 }
 
 /// Locks a writer. If the last holder panicked, the writer is as it was before the call that failed.

@@ -10,7 +10,7 @@
 //! - log-length-within-a-second: manifests have times in seconds. Within one second, the length of
 //!   the log decides, if it is the same log.
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, Trouble};
+use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, StoreErrorKind};
 use selenite_format::archive::{LogFacts, LogPosition};
 
 use crate::DAY_SECONDS;
@@ -51,7 +51,7 @@ pub fn latest<'a>(
             continue;
         }
         let other = match RecoveryPoint::of(destination, &backup, entry.log_whole, until) {
-            Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => continue,
+            Err(BackupError::Store(error)) if error.kind == StoreErrorKind::Missing => continue,
             other => other?,
         };
         if other.is_after(&point) {

@@ -8,7 +8,7 @@ use selenite::backup::{Backup, backup};
 use selenite::restore::{Restore, Which, restore};
 use selenite::storage::Disk;
 use selenite::{Database, EngineError, Layout, Watch};
-use selenite_backup::{ArchiveName, CompressionLevel, Destination, Object, StoreError, Traffic, Trouble};
+use selenite_backup::{ArchiveName, CompressionLevel, Destination, Object, StoreError, StoreErrorKind, Traffic};
 
 use crate::support::{Bench, query};
 
@@ -16,7 +16,7 @@ use crate::support::{Bench, query};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     /// It returns an error, and did nothing.
-    Refuses(Trouble),
+    Refuses(StoreErrorKind),
     /// It did what was requested, and returns an error.
     LosesTheAnswer,
     /// It writes or returns half an object, or an empty list, without an error.
@@ -24,10 +24,10 @@ enum Fault {
 }
 
 const FAULTS: [Fault; 6] = [
-    Fault::Refuses(Trouble::Missing),
-    Fault::Refuses(Trouble::Denied),
-    Fault::Refuses(Trouble::Full),
-    Fault::Refuses(Trouble::Away),
+    Fault::Refuses(StoreErrorKind::Missing),
+    Fault::Refuses(StoreErrorKind::Denied),
+    Fault::Refuses(StoreErrorKind::Full),
+    Fault::Refuses(StoreErrorKind::Unreachable),
     Fault::LosesTheAnswer,
     Fault::Corrupts,
 ];
@@ -50,20 +50,20 @@ impl MemoryDestination {
     fn call<T>(
         &self,
         name: &str,
-        honest: impl FnOnce(&mut State) -> Result<T, Trouble>,
+        honest: impl FnOnce(&mut State) -> Result<T, StoreErrorKind>,
         lie: impl FnOnce(&mut State) -> T,
     ) -> Result<T, StoreError> {
         let answered = self.with(|state| {
             state.calls += 1;
             match state.fault.filter(|(at, _)| *at == state.calls) {
                 None => honest(state),
-                Some((_, Fault::Refuses(trouble))) => Err(trouble),
-                Some((_, Fault::LosesTheAnswer)) => honest(state).and(Err(Trouble::Away)),
+                Some((_, Fault::Refuses(kind))) => Err(kind),
+                Some((_, Fault::LosesTheAnswer)) => honest(state).and(Err(StoreErrorKind::Unreachable)),
                 Some((_, Fault::Corrupts)) => Ok(lie(state)),
             }
         });
-        answered.map_err(|trouble| StoreError {
-            trouble,
+        answered.map_err(|kind| StoreError {
+            kind,
             verb: "use",
             name: name.to_owned(),
             what: "planted".to_owned(),
@@ -90,7 +90,7 @@ impl Destination for MemoryDestination {
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let write = |state: &mut State, bytes: &[u8]| {
             if state.objects.contains_key(name) {
-                return Err(Trouble::Exists);
+                return Err(StoreErrorKind::Exists);
             }
             state.objects.insert(name.to_owned(), bytes.to_vec());
             Ok(())
@@ -100,9 +100,13 @@ impl Destination for MemoryDestination {
     }
 
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
-        let read = |state: &State| state.objects.get(name).cloned().ok_or(Trouble::Missing);
+        let read = |state: &State| state.objects.get(name).cloned().ok_or(StoreErrorKind::Missing);
         let honest = |state: &mut State| {
-            read(state).and_then(|bytes| Some(bytes).filter(|b| b.len() <= size_max).ok_or(Trouble::Lying))
+            read(state).and_then(|bytes| {
+                Some(bytes)
+                    .filter(|b| b.len() <= size_max)
+                    .ok_or(StoreErrorKind::InvalidResponse)
+            })
         };
         let half =
             |state: &mut State| read(state).map_or_else(|_| Vec::new(), |bytes| bytes[..bytes.len() / 2].to_vec());
