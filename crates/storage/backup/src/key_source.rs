@@ -99,7 +99,9 @@ impl KeySource<'_> {
                         return Ok((key, OpenedBy::Slot(Box::new(unlocked))));
                     }
                     Err(
-                        error @ (KeyError::WrongKey | KeyError::KeyServiceAway { .. } | KeyError::KeyRefused { .. }),
+                        error @ (KeyError::WrongKey
+                        | KeyError::KeyServiceUnavailable { .. }
+                        | KeyError::KeyRefused { .. }),
                     ) => error,
                     Err(error) => return Err(error),
                 };

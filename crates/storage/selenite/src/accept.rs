@@ -98,7 +98,7 @@ fn mark(
     }
     Ok(KeyChange::Write(
         Box::new(accepted.unlocked),
-        accepted.takes_rights_away,
+        accepted.revokes_access,
         result,
     ))
 }

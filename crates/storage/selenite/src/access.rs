@@ -78,7 +78,7 @@ impl Access {
     #[must_use]
     pub fn with_identity(path: impl Into<PathBuf>) -> Self {
         Self {
-            identity: Some(Spec::Sniffed(path.into())),
+            identity: Some(Spec::Detected(path.into())),
             ..Self::default()
         }
     }

@@ -50,7 +50,7 @@ pub trait Rows {
 
 /// The decision on a change of keys.
 pub(crate) enum KeyChange<R> {
-    /// Write these keys. The flag is true if the change takes a right away.
+    /// Write these keys. The flag is true if the change revokes access.
     Write(Box<Unlocked>, bool, R),
     /// Write nothing.
     Keep(R),
@@ -198,9 +198,9 @@ impl Database {
         let token = change::stage(Box::new(move |unlocked| {
             let set = |value| *shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             match change(unlocked) {
-                Ok(KeyChange::Write(new, takes_rights_away, result)) => {
+                Ok(KeyChange::Write(new, revokes_access, result)) => {
                     set(Ok((true, result)));
-                    Ok((*new, takes_rights_away))
+                    Ok((*new, revokes_access))
                 }
                 Ok(KeyChange::Keep(result)) => {
                     set(Ok((false, result)));

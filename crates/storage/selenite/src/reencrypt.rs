@@ -260,7 +260,7 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<StartState,
                 let begun = describe(&changed.unlocked);
                 Ok(KeyChange::Write(
                     Box::new(changed.unlocked),
-                    changed.takes_rights_away,
+                    changed.revokes_access,
                     begun,
                 ))
             }

@@ -186,7 +186,7 @@ pub(crate) fn sealed_status(
         Err(
             error @ (KeyError::NoKey
             | KeyError::WrongKey
-            | KeyError::KeyServiceAway { .. }
+            | KeyError::KeyServiceUnavailable { .. }
             | KeyError::KeyRefused { .. }),
         ) => Ok(Sealed {
             why_not: Some(error.to_string()),

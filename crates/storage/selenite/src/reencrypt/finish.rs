@@ -60,11 +60,7 @@ impl<'a> Finish<'a> {
                 return Ok(KeyChange::Keep(()));
             }
             let changed = epoch_change::advance(unlocked, cursor)?;
-            Ok(KeyChange::Write(
-                Box::new(changed.unlocked),
-                changed.takes_rights_away,
-                (),
-            ))
+            Ok(KeyChange::Write(Box::new(changed.unlocked), changed.revokes_access, ()))
         });
         match saved {
             Err(EngineError::Busy { .. }) => Ok(()),
@@ -83,11 +79,7 @@ impl<'a> Finish<'a> {
                     return Ok(KeyChange::Keep(()));
                 }
                 let changed = epoch_change::all_done(unlocked)?;
-                Ok(KeyChange::Write(
-                    Box::new(changed.unlocked),
-                    changed.takes_rights_away,
-                    (),
-                ))
+                Ok(KeyChange::Write(Box::new(changed.unlocked), changed.revokes_access, ()))
             });
             match noted {
                 Err(EngineError::Busy { .. }) => Ok(None),
@@ -178,7 +170,7 @@ impl<'a> Finish<'a> {
         }
         let token = change::stage(Box::new(|unlocked: &Unlocked| {
             let changed = epoch_change::end(unlocked).map_err(VfsError::Key)?;
-            Ok((changed.unlocked, changed.takes_rights_away))
+            Ok((changed.unlocked, changed.revokes_access))
         }));
         let applied = self.0.database.text(&format!("SELECT selenite_apply({token})"));
         change::withdraw(token);

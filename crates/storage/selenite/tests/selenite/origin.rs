@@ -345,8 +345,8 @@ fn compromised_refuses_ones_own_slot_before_any_step_and_remove_reports_it() {
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
     let slots = keys::list(&Disk, &path).unwrap().slots;
     let others = keys::remove(&Disk, &path, &bench.access(), &slots[1].id.to_string(), true).unwrap();
-    assert!(!others.shuts_out_caller);
+    assert!(!others.revokes_caller);
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
     let own = keys::remove(&Disk, &path, &bench.access(), &slots[0].id.to_string(), true).unwrap();
-    assert!(own.shuts_out_caller);
+    assert!(own.revokes_caller);
 }

@@ -199,7 +199,7 @@ fn a_log_with_frames_of_a_later_epoch_is_an_error() {
     let token = stage(Box::new(|unlocked| {
         let suite = unlocked.superblock.epochs[0].suite;
         let change = epoch_change::begin(unlocked, suite, 1, &mut os_random).map_err(VfsError::Key)?;
-        Ok((change.unlocked, change.takes_rights_away))
+        Ok((change.unlocked, change.revokes_access))
     }));
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     connection

@@ -32,7 +32,7 @@ fn apply(
 ) -> rusqlite::Result<()> {
     let token = stage(Box::new(|unlocked| {
         let change = prepare(unlocked)?;
-        Ok((change.unlocked, change.takes_rights_away))
+        Ok((change.unlocked, change.revokes_access))
     }));
     connection.query_row("SELECT selenite_apply(?1)", [token], |row| row.get::<_, i64>(0))?;
     Ok(())

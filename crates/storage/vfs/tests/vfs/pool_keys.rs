@@ -34,7 +34,7 @@ fn add_key(connection: &Connection) {
             1,
             &mut os_random,
         )?;
-        Ok((change.unlocked, change.takes_rights_away))
+        Ok((change.unlocked, change.revokes_access))
     }));
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     connection

@@ -227,7 +227,7 @@ impl Bench {
     }
 
     /// `known`: the slot's holder could unwrap data keys up to that epoch.
-    fn check_shut_out(&self, slot: &str, old: &HashSet<Vec<u8>>, known: u32, done: u64) -> Result<(), String> {
+    fn check_revoked(&self, slot: &str, old: &HashSet<Vec<u8>>, known: u32, done: u64) -> Result<(), String> {
         self.check_own()?;
         if done >= 1 {
             self.check_gone(slot)?;
@@ -278,7 +278,7 @@ fn crash_remove_and_renew(mode: &'static str, is_under_way: bool, points: usize,
     let origin = bench.origin(is_under_way);
     let old = marks(&origin.image);
     let known = 1 + u32::from(is_under_way);
-    let check = |done| bench.check_shut_out(&origin.slot, &old, known, done);
+    let check = |done| bench.check_revoked(&origin.slot, &old, known, done);
     let name = format!(
         "compromised, {mode}, {}",
         if is_under_way { "under way" } else { "steady" }
