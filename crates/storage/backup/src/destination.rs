@@ -24,14 +24,15 @@ pub trait Destination: Send + Sync {
     /// Writes an object atomically and durably.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Exists`] if there is an object of that name, which is not changed. After any
-    /// other error the object may exist or not.
+    /// [`StoreErrorKind::Exists`] if there is an object of that name, which is not changed. After
+    /// any other error the object may exist or not.
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
     /// Writes an object after others of its archive. If the archive is gone, it is not recreated.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Missing`] if `precondition` does not hold; those of [`Destination::put_new`].
+    /// [`StoreErrorKind::Missing`] if `precondition` does not hold; those of
+    /// [`Destination::put_new`].
     fn put_after(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         precondition.check(self)?;
         self.put_new(name, bytes)
@@ -40,8 +41,8 @@ pub trait Destination: Send + Sync {
     /// Reads a whole object.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Missing`]; [`StoreErrorKind::InvalidResponse`] if it has more than `size_max` bytes, or not the
-    /// bytes that were promised.
+    /// [`StoreErrorKind::Missing`]; [`StoreErrorKind::InvalidResponse`] if it has more than
+    /// `size_max` bytes, or not the bytes that were promised.
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError>;
 
     /// As [`Destination::get`], bypassing any cache: called if the cached object was invalid.
@@ -96,7 +97,8 @@ impl AppendPrecondition {
     /// Reads the objects, unless they were known to exist very recently.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Missing`] if one of them does not exist or was replaced; those of the destination.
+    /// [`StoreErrorKind::Missing`] if one of them does not exist or was replaced; those of the
+    /// destination.
     pub fn check<D: Destination + ?Sized>(&self, destination: &D) -> Result<(), StoreError> {
         if self.seen.elapsed() < EXISTENCE_CACHE_TIME {
             return Ok(());

@@ -128,8 +128,8 @@ impl LogWriter {
     /// that state, in milliseconds since 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`BackupError::WrittenByOther`]; [`BackupError::ArchiveRemoved`] (after-its-predecessor); those of the
-    /// destination for an object that was not written before.
+    /// [`BackupError::WrittenByOther`]; [`BackupError::ArchiveRemoved`] (after-its-predecessor);
+    /// those of the destination for an object that was not written before.
     pub fn turn(
         &mut self,
         to: LogEnd,

@@ -152,7 +152,8 @@ impl ArchiveWriter {
     /// Writes the next part of pages, and its index. The part is full unless `is_last` is set.
     ///
     /// # Errors
-    /// [`BackupError::WrittenByOther`] if another writer has written a part of that number; those of the destination.
+    /// [`BackupError::WrittenByOther`] if another writer has written a part of that number; those
+    /// of the destination.
     pub(crate) fn part(
         &mut self,
         content: &mut PartWriter,

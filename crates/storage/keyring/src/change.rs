@@ -131,8 +131,8 @@ pub fn replace_slot(
 ///
 /// A slot is kept if one of `recipients` owns it, or if its recipient is an age recipient without a
 /// plugin; all others are dropped and reported. `LastSlot` if none would remain. If a recipient
-/// that owns a slot is unavailable, that is an error (`KeyServiceUnavailable`), not a reason to drop the
-/// slot.
+/// that owns a slot is unavailable, that is an error (`KeyServiceUnavailable`), not a reason to
+/// drop the slot.
 pub fn renew_master(
     from: &Unlocked,
     recipients: &[&dyn Recipient],

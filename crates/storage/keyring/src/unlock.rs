@@ -18,11 +18,11 @@ use crate::{Cache, KeyError, Pin, Trust, Unlocked, origin};
 /// Unlocks a database from the bytes of its chosen superblock (`selenite_format::choose`).
 ///
 /// Before any key is used: `NotEncrypted`, `Damaged`, `UnsupportedVersion`, `Tampered` (a rule of
-/// the format is broken), `NoKey` (no identity was given). While trying: `KeyServiceUnavailable` if a key
-/// service failed and no other identity opened the file, else `KeyRefused` if a slot requested too
-/// much, else `WrongKey`. With a key: `Tampered` (the MAC is wrong), `DatabaseReplaced` or
-/// `NotListed` (by the keyring file), `Retired`; and finally `ForeignOrigin`, `OriginUnknown`,
-/// `PathReplaced` or `NotPinned` (not accepted by `trust`).
+/// the format is broken), `NoKey` (no identity was given). While trying: `KeyServiceUnavailable`
+/// if a key service failed and no other identity opened the file, else `KeyRefused` if a slot
+/// requested too much, else `WrongKey`. With a key: `Tampered` (the MAC is wrong),
+/// `DatabaseReplaced` or `NotListed` (by the keyring file), `Retired`; and finally
+/// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned` (not accepted by `trust`).
 pub fn unlock(
     bytes: &[u8],
     identities: &[Box<dyn Identity>],

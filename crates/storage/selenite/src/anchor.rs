@@ -1,8 +1,8 @@
 //! Anchors: a record of a database's state at one moment, stored elsewhere, that detects pages or a
 //! whole file put back from an older copy (FORMAT 10).
 //!
-//! An anchor is written while the database file does not change (`still`): at that moment no
-//! transaction is writing, no checkpoint is under way, and all frames of the log are copied.
+//! An anchor is written while the database file does not change (`unchanged_file`): at that moment
+//! no transaction is writing, no checkpoint is under way, and all frames of the log are copied.
 //! Counters of a session only increase, and an image is sealed and stored only under a lock that
 //! was free at that moment. Therefore:
 //!

@@ -6,8 +6,8 @@
 //!   back, checkpoint or recover.
 //! - rows-from-trees: indexes are recreated from the schema, never read. A table's rows are read
 //!   from its b-tree (`tree.rs`); leaves that no page refers to are found by examining all pages,
-//!   and assigned to a table only if they can't belong to another (`leaf_owner.rs`), or else copied into
-//!   a table of their own (`lost_and_found.rs`).
+//!   and assigned to a table only if they can't belong to another (`leaf_owner.rs`), or else
+//!   copied into a table of their own (`lost_and_found.rs`).
 //! - named-when-verified: the new database gets its name only when it is complete, verified and
 //!   synced, and SQLite has read it again (`soundness.rs`); nothing is ever unencrypted on disk.
 //! - schema-is-not-trusted: the old schema is not trusted: a definition creates exactly the entry
