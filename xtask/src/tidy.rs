@@ -23,7 +23,7 @@ mod ranks;
 mod retired_word;
 mod test_executable;
 mod unfinished;
-mod unsafe_room;
+mod unsafe_code;
 mod unwrap_call;
 
 /// Checks the tree at `root`, and every commit after `commits_since`; returns true if there are no errors.
@@ -68,7 +68,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     retired_word::check,
     test_executable::check,
     unfinished::check,
-    unsafe_room::check,
+    unsafe_code::check,
     unwrap_call::check,
 ];
 

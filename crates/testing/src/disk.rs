@@ -16,7 +16,7 @@ use crate::{Call, CallRecord, Content, Fault, Image, Inode, Operation};
 
 /// Changes bytes on their way to or from the disk: a planted bug. Its last argument is what SQLite
 /// did through the spy.
-pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8], &[Tapped]) + Send + Sync>;
+pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8], &[SpiedCall]) + Send + Sync>;
 
 /// A disk in memory. Connections of several threads may share it.
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(crate) struct State {
     next: u64,
     pub(crate) log: Vec<Operation>,
     calls: Option<Vec<CallRecord>>,
-    tap: Vec<Tapped>,
+    spied: Vec<SpiedCall>,
     faults: Faults,
     pub(crate) late: Vec<Late>,
     capacity: Option<u64>,
@@ -66,7 +66,7 @@ pub(crate) struct Node {
 
 /// A read or write as SQLite requested it, above Selenite: see [`crate::spy`].
 #[derive(Clone, Debug)]
-pub struct Tapped {
+pub struct SpiedCall {
     /// Read or write.
     pub call: Call,
     /// The role of the file.
@@ -87,9 +87,9 @@ thread_local! {
 }
 
 /// While this value lives, the files of the thread are on the entered disk.
-pub struct Entered(());
+pub struct DiskGuard(());
 
-impl Drop for Entered {
+impl Drop for DiskGuard {
     fn drop(&mut self) {
         CURRENT.with_borrow_mut(Vec::pop);
     }
@@ -122,9 +122,9 @@ impl Disk {
 
     /// Makes this the disk of the current thread.
     #[must_use]
-    pub fn enter(self: &Arc<Self>) -> Entered {
+    pub fn enter(self: &Arc<Self>) -> DiskGuard {
         CURRENT.with_borrow_mut(|disks| disks.push(self.clone()));
-        Entered(())
+        DiskGuard(())
     }
 
     /// The disk of the current thread.
@@ -205,8 +205,8 @@ impl Disk {
 
     /// All reads and writes that SQLite made through the spy.
     #[must_use]
-    pub fn tapped(&self) -> Vec<Tapped> {
-        self.lock().tap.clone()
+    pub fn spied_calls(&self) -> Vec<SpiedCall> {
+        self.lock().spied.clone()
     }
 
     /// Adds a fault.
@@ -215,13 +215,13 @@ impl Disk {
     }
 
     /// Removes all faults and the limit.
-    pub fn heal(&self) {
+    pub fn clear_faults(&self) {
         let mut state = self.lock();
         state.faults.clear();
         state.capacity = None;
     }
 
-    /// How many calls have failed since [`Disk::heal`].
+    /// How many calls have failed since [`Disk::clear_faults`].
     #[must_use]
     pub fn fault_hits(&self) -> u64 {
         self.lock().faults.hits()
@@ -264,8 +264,8 @@ impl Disk {
         self.lock().write_shim = Some(shim);
     }
 
-    pub(crate) fn tap(&self, tapped: Tapped) {
-        self.lock().tap.push(tapped);
+    pub(crate) fn record_spied_call(&self, spied: SpiedCall) {
+        self.lock().spied.push(spied);
     }
 
     /// Changes a file without any call of the VFS.
@@ -347,7 +347,7 @@ impl State {
         let node = self.node(inode)?;
         let (role, known) = (node.role, node.content.read(out, offset));
         if let Some(shim) = &self.read_shim {
-            shim(role, offset, &mut out[..known], &self.tap);
+            shim(role, offset, &mut out[..known], &self.spied);
         }
         Ok(known)
     }
@@ -366,7 +366,7 @@ impl State {
         }
         let mut data: Arc<[u8]> = data.into();
         if let (Some(shim), Some(bytes)) = (&self.write_shim, Arc::get_mut(&mut data)) {
-            shim(role, offset, bytes, &self.tap);
+            shim(role, offset, bytes, &self.spied);
         }
         self.node(inode)?.content.write(&data, offset);
         self.log.push(Operation::Write {

@@ -9,7 +9,7 @@ use selenite_backup::{
 };
 use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Secret, sha256};
 use selenite_format::anchor::Mark;
-use selenite_format::archive::{Base, Begun, Facts};
+use selenite_format::archive::{ArchiveHeader, Base, Facts};
 use selenite_keyring::{AgeRecipient, Unlocked, archive_recipient, os_random};
 
 /// An archive, complete or not.
@@ -17,7 +17,7 @@ pub struct HandMade {
     /// The archive key.
     pub key: ArchiveKey,
     /// The content of the object `begun`, with the wrapped archive key.
-    pub begun: Begun,
+    pub begun: ArchiveHeader,
     /// The content of the manifest.
     pub facts: Facts,
     /// The objects of the archive.
@@ -39,7 +39,7 @@ impl HandMade {
         let wrapped = recipients
             .iter()
             .map(|to| archive_recipient::wrap(to, key.secret()).expect("a recipient without a plugin"));
-        let begun = Begun {
+        let begun = ArchiveHeader {
             archive_id,
             database_id: unlocked.superblock.database_id,
             made,

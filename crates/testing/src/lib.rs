@@ -14,15 +14,15 @@
 //! This crate is used as a dev-dependency only.
 #![forbid(unsafe_code)]
 
-pub mod beside;
 pub mod call;
 pub mod content;
 pub mod crash_point;
 pub mod disk;
+pub mod external_file;
 pub mod fault;
 pub mod hand_made;
 pub mod image;
-pub mod intruder;
+pub mod interleaved_task;
 pub mod key_file;
 pub mod ledger;
 mod lock_table;
@@ -38,15 +38,15 @@ pub mod sim;
 mod sim_file;
 pub mod spy;
 
-pub use beside::Beside;
 pub use call::{Call, CallRecord};
 pub use content::Content;
 pub use crash_point::{CrashPoint, Damage, Tear};
-pub use disk::{Disk, Entered};
+pub use disk::{Disk, DiskGuard};
+pub use external_file::ExternalFile;
 pub use fault::Fault;
 pub use hand_made::{HandMade, forged_manifest};
 pub use image::Image;
-pub use intruder::Intruder;
+pub use interleaved_task::InterleavedTask;
 pub use key_file::KeyFile;
 pub use ledger::Ledger;
 pub use opening::Opening;

@@ -133,7 +133,7 @@ pub fn run(scenario: &Scenario<'_>, drive: impl FnOnce(&Run) -> rusqlite::Result
         acknowledged: RefCell::default(),
     };
     {
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let driven = drive(&run);
         assert!(
             driven.is_ok(),
@@ -260,7 +260,7 @@ impl Job<'_> {
     fn check_one(&self, image: &Image, acknowledged: u64) -> Result<(), String> {
         let disk = Disk::of_image(image);
         (self.scenario.prepare)(&disk);
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         (self.scenario.check)(acknowledged)
     }
 

@@ -11,7 +11,7 @@ use crate::disk::Late;
 use crate::fault::Failure;
 use crate::fault::code_of;
 use crate::lock_table::Handle;
-use crate::{Call, Disk, Inode, intruder};
+use crate::{Call, Disk, Inode, interleaved_task};
 
 pub struct SimFile {
     pub disk: Arc<Disk>,
@@ -31,7 +31,7 @@ impl SimFile {
 
 impl File for SimFile {
     fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
-        intruder::come();
+        interleaved_task::run_if_due();
         let mut state = self.disk.lock();
         if let Err(failure) = state.enter(Call::Read, self.role, offset, out.len()) {
             out.fill(0);
@@ -46,7 +46,7 @@ impl File for SimFile {
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         self.refuse_read_only()?;
-        intruder::come();
+        interleaved_task::run_if_due();
         if data.len() > WRITE_SIZE_MAX {
             return Err(Code::FULL);
         }
@@ -75,28 +75,28 @@ impl File for SimFile {
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
         self.refuse_read_only()?;
-        intruder::come();
+        interleaved_task::run_if_due();
         let mut state = self.disk.lock();
         state.enter(Call::Truncate, self.role, size, 0).map_err(code_of)?;
         state.truncate(self.inode, size)
     }
 
     fn sync(&mut self, _flags: SyncFlags) -> Result<(), Code> {
-        intruder::come();
+        interleaved_task::run_if_due();
         let mut state = self.disk.lock();
         state.enter(Call::Sync, self.role, 0, 0).map_err(code_of)?;
         state.sync(self.inode, std::mem::take(&mut self.syncs_folder))
     }
 
     fn size(&mut self) -> Result<u64, Code> {
-        intruder::come();
+        interleaved_task::run_if_due();
         let mut state = self.disk.lock();
         state.enter(Call::Size, self.role, 0, 0).map_err(code_of)?;
         Ok(state.node(self.inode)?.content.size())
     }
 
     fn lock(&mut self, level: LockLevel) -> Result<(), Code> {
-        intruder::come();
+        interleaved_task::run_if_due();
         let mut state = self.disk.lock();
         state.enter(Call::Lock, self.role, 0, 0).map_err(code_of)?;
         let granted = state.node(self.inode)?.locks.lock(self.handle, level);
@@ -104,7 +104,7 @@ impl File for SimFile {
     }
 
     fn unlock(&mut self, level: LockLevel) -> Result<(), Code> {
-        intruder::come();
+        interleaved_task::run_if_due();
         let mut state = self.disk.lock();
         state.node(self.inode)?.locks.unlock(self.handle, level);
         Ok(())
@@ -149,7 +149,7 @@ impl File for SimFile {
     }
 
     fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
-        intruder::come();
+        interleaved_task::run_if_due();
         let mut state = self.disk.lock();
         state.enter(Call::ShmMap, self.role, 0, 0).map_err(code_of)?;
         let region = usize::try_from(region).map_err(|_| Code::MISUSE)?;
@@ -162,7 +162,7 @@ impl File for SimFile {
         // which is impossible here.
         let moves_mark = !lock.lock && lock.exclusive && lock.first > WAL_READ_LOCK;
         if !moves_mark {
-            intruder::come();
+            interleaved_task::run_if_due();
         }
         let mut state = self.disk.lock();
         if lock.lock {
@@ -179,7 +179,7 @@ impl File for SimFile {
             Err(_) => true,
         };
         if !writes {
-            intruder::come();
+            interleaved_task::run_if_due();
         }
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     }

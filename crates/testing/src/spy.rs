@@ -10,7 +10,7 @@ use selenite_vfs::ffi::{
 };
 use selenite_vfs::role::Role;
 
-use crate::disk::{BUFFER_BYTE, Tapped};
+use crate::disk::{BUFFER_BYTE, SpiedCall};
 use crate::{Call, Disk};
 
 /// Registers `spy` above `selenite`.
@@ -54,8 +54,8 @@ impl Vfs for Spy {
 }
 
 impl SpyFile {
-    fn tap(&self, call: Call, offset: u64, data: &[u8], answer: Result<(), Code>) -> Result<(), Code> {
-        Disk::current()?.tap(Tapped {
+    fn record(&self, call: Call, offset: u64, data: &[u8], answer: Result<(), Code>) -> Result<(), Code> {
+        Disk::current()?.record_spied_call(SpiedCall {
             call,
             role: self.role,
             offset,
@@ -70,12 +70,12 @@ impl File for SpyFile {
     fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
         out.fill(BUFFER_BYTE);
         let answer = self.lower.read(out, offset);
-        self.tap(Call::Read, offset, out, answer)
+        self.record(Call::Read, offset, out, answer)
     }
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         // Recorded before it is passed on, because a shim below may read the record.
-        self.tap(Call::Write, offset, data, Ok(()))?;
+        self.record(Call::Write, offset, data, Ok(()))?;
         self.lower.write(data, offset)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use selenite::Access;
 use selenite::backup::{self, Backup, CompressionLevel, Report};
 use selenite::storage::Disk;
-use selenite_backup::{Destination, Trouble};
+use selenite_backup::{Destination, StoreErrorKind};
 use serde_json::{Value, json};
 
 use crate::arguments;
@@ -51,7 +51,7 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
 
 fn is_missing(destination: &dyn Destination) -> bool {
     let looked = destination.check_place();
-    looked.is_err_and(|error| error.trouble == Trouble::Missing)
+    looked.is_err_and(|error| error.kind == StoreErrorKind::Missing)
 }
 
 fn text(database: &Path, destination: &dyn Destination, report: &Report) -> String {

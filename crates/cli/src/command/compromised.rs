@@ -17,7 +17,7 @@ pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), Co
     let what = Compromised {
         slot: arguments.slot.clone(),
         recipients: arguments.recipient.clone(),
-        goes_on: arguments.go_on,
+        resume: arguments.go_on,
         drop_others: arguments.drop,
         how: Reencrypt {
             goal: Goal::NewKey,

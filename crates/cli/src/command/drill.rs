@@ -41,7 +41,7 @@ pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(),
 
 fn text(drilled: &Drilled) -> String {
     let restored = &drilled.restored;
-    let took = &drilled.took;
+    let took = &drilled.times;
     let mut lines = Lines::default();
     lines.add("backup", restored.name.as_str());
     lines.add("database", restored.of.to_string());
@@ -113,7 +113,7 @@ fn complain(drilled: &Drilled) -> Result<(), Complaint> {
 
 fn json(drilled: &Drilled) -> Value {
     let restored = &drilled.restored;
-    let took = &drilled.took;
+    let took = &drilled.times;
     json!({
         "backup": restored.name.as_str(),
         "database_id": restored.of.to_string(),

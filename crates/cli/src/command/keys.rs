@@ -34,7 +34,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
         KeysCommand::Remove(remove) => {
             let changed = keys::remove(&Disk, &remove.database, &changing(), &remove.slot, remove.force)?;
             show(&changed)?;
-            if changed.shuts_out_caller {
+            if changed.revokes_caller {
                 eprintln!("warning: this identity can no longer open the database");
             }
             remind();

@@ -7,7 +7,7 @@ mod table;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use selenite::folder::{Entry, Listing, Look};
+use selenite::folder::{Entry, Listing, ListingContext};
 use selenite::storage::Disk;
 use selenite::{Access, EngineError, EpochCounts, Sealed, Status, Superblocks, utc, whole_file};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complai
         Some(_) if arguments.pages => Some(count_pages(&arguments.database)?),
         _ => None,
     };
-    let judged = Look::keyless(arguments.limits()).judge(&status);
+    let judged = ListingContext::keyless(arguments.limits()).judge(&status);
     if arguments.json {
         let mut object = json(&status);
         object["last_verify"] = listing_json::last_verify(&judged);
@@ -58,11 +58,11 @@ fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) 
             next: "omit --pages, or give a database".to_owned(),
         }));
     }
-    let look = Look::new(access, arguments.limits())?;
+    let context = ListingContext::new(access, arguments.limits())?;
     let listing = if is_folder {
-        look.folder(path)?
+        context.folder(path)?
     } else {
-        look.file(path)?
+        context.file(path)?
     };
     if arguments.json {
         let object = listing_json::object(&listing, arguments.limits());

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::altered;
 use selenite_cipher::ArchiveId;
 use selenite_format::PageSize;
-use selenite_format::archive::{Base, Begun, Facts, LogEnd, LogFacts, LogPosition};
+use selenite_format::archive::{ArchiveHeader, Base, Facts, LogEnd, LogFacts, LogPosition};
 
 /// What opens the archive of a good vector: its first object.
 fn begun() -> &'static [u8] {
@@ -17,7 +17,7 @@ fn begun() -> &'static [u8] {
         .expect("a vector has a head");
     let body = &vector[head + 2..];
     let size = 700 + 4 + 373;
-    assert!(Begun::parse(&body[..size]).is_ok());
+    assert!(ArchiveHeader::parse(&body[..size]).is_ok());
     &body[..size]
 }
 
@@ -74,7 +74,7 @@ fn whole(original: &[u8], data: &[u8]) -> Vec<u8> {
 /// Panics where what must hold does not.
 pub fn fuzz(data: &[u8]) {
     let bytes = whole(begun(), data);
-    if let Ok((begun, maced, mac)) = Begun::parse(&bytes) {
+    if let Ok((begun, maced, mac)) = ArchiveHeader::parse(&bytes) {
         assert_eq!([maced, &mac].concat(), bytes);
         assert_eq!(begun.encode(|_| mac).expect("what was parsed"), bytes);
     }

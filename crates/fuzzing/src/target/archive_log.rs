@@ -73,7 +73,7 @@ fn follow(data: &[u8]) {
         let object = LogObject::open(&key(), number, bytes).expect("an object in its form");
         assert_eq!(object.facts, facts);
         assert_eq!(pages_of(&object).is_ok(), 0 < one && one < two);
-        let Ok(is_whole) = chain.take(&object) else { return };
+        let Ok(is_whole) = chain.accept(&object) else { return };
         // turns-connect.
         assert!(facts.previous == previous && facts.made >= made && facts.from == ended);
         let own = (facts.made, facts.to, facts.page_count);

@@ -290,7 +290,7 @@ fn resolve(listen: &str) -> Result<SocketAddr, ServerError> {
 /// A spec with its path resolved by `settle`, as paths of the file are.
 fn settle_spec(spec: &str, settle: impl Fn(&Path) -> PathBuf) -> Result<String, ServerError> {
     let settled = match spec.parse::<Spec>()? {
-        Spec::Sniffed(path) => Spec::Sniffed(settle(&path)),
+        Spec::Detected(path) => Spec::Detected(settle(&path)),
         Spec::Age(path) => Spec::Age(settle(&path)),
         Spec::Raw(path) => Spec::Raw(settle(&path)),
         Spec::Passphrase(path) => Spec::Passphrase(settle(&path)),

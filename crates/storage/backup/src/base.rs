@@ -98,7 +98,7 @@ fn check_all_there(catalog: &Catalog, chain: &Chain) -> Result<(), BackupError> 
 
 /// The properties of a backup that decide whether the next incremental one may be based on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PerhapsBase {
+pub struct BaseCandidate {
     /// Its name.
     pub name: ArchiveName,
     /// The generation of its superblock: the highest one has the present master key.
@@ -109,7 +109,7 @@ pub struct PerhapsBase {
     pub recipient_count: usize,
 }
 
-impl PerhapsBase {
+impl BaseCandidate {
     /// The properties of an opened backup.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl PerhapsBase {
 /// has neither the database nor a list of recipients: of those under the newest master key, the
 /// newest for each number of recipients.
 #[must_use]
-pub fn next_bases(of: &[PerhapsBase], now: u64) -> Vec<ArchiveName> {
+pub fn next_bases(of: &[BaseCandidate], now: u64) -> Vec<ArchiveName> {
     let Some(present) = of.iter().max_by_key(|one| one.generation) else {
         return Vec::new();
     };
@@ -150,8 +150,8 @@ mod tests {
 
     use super::*;
 
-    fn one(begun: u64, generation: u64, master_created: u64, recipient_count: usize) -> PerhapsBase {
-        PerhapsBase {
+    fn one(begun: u64, generation: u64, master_created: u64, recipient_count: usize) -> BaseCandidate {
+        BaseCandidate {
             name: ArchiveName::new(begun, ArchiveId([1; 16])),
             generation,
             master_created,
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_next_base_is_the_newest_under_the_present_master_key_and_not_from_the_future() {
         let now = 1_800_000_000;
-        let names = |of: &[PerhapsBase]| next_bases(of, now);
+        let names = |of: &[BaseCandidate]| next_bases(of, now);
         assert_eq!(names(&[]), []);
         let (old, new) = (one(now - 20, 5, 1, 0), one(now - 10, 5, 1, 0));
         assert_eq!(names(&[old.clone(), new.clone()]), std::slice::from_ref(&new.name));

@@ -2,7 +2,7 @@
 //!
 //! - cache-is-not-trusted: cached objects are sealed, as they were read. They are trusted no more
 //!   than the destination: an object that cannot be opened is fetched again
-//!   ([`Destination::get_anew`]).
+//!   ([`Destination::get_uncached`]).
 //! - full-cache-is-no-error: a lack of space for the cache is no error.
 
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use crate::folder::Folder;
 
 /// A remote destination, and a local folder as its cache.
 pub struct Cached<'a> {
-    far: &'a dyn Destination,
-    near: Folder,
+    remote: &'a dyn Destination,
+    cache: Folder,
     folder: PathBuf,
 }
 
 impl<'a> Cached<'a> {
-    /// Caches objects read from `far` in `folder`, which is created with the first object.
+    /// Caches objects read from `remote` in `folder`, which is created with the first object.
     #[must_use]
-    pub fn new(far: &'a dyn Destination, folder: &Path) -> Self {
+    pub fn new(remote: &'a dyn Destination, folder: &Path) -> Self {
         Self {
-            far,
-            near: Folder::new(folder),
+            remote,
+            cache: Folder::new(folder),
             folder: folder.to_owned(),
         }
     }
@@ -36,40 +36,40 @@ impl<'a> Cached<'a> {
 
 impl Destination for Cached<'_> {
     fn check_place(&self) -> Result<(), StoreError> {
-        self.far.check_place()
+        self.remote.check_place()
     }
 
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        self.far.put_new(name, bytes)
+        self.remote.put_new(name, bytes)
     }
 
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
-        match self.near.get(name, size_max) {
+        match self.cache.get(name, size_max) {
             Ok(bytes) => Ok(bytes),
-            Err(_) => self.get_anew(name, size_max),
+            Err(_) => self.get_uncached(name, size_max),
         }
     }
 
-    fn get_anew(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
-        let bytes = self.far.get_anew(name, size_max)?;
+    fn get_uncached(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        let bytes = self.remote.get_uncached(name, size_max)?;
         // full-cache-is-no-error.
-        let _ = self.near.remove(name).and_then(|()| self.near.put_new(name, &bytes));
+        let _ = self.cache.remove(name).and_then(|()| self.cache.put_new(name, &bytes));
         Ok(bytes)
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
-        self.far.list(prefix)
+        self.remote.list(prefix)
     }
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
-        self.far.remove(name)
+        self.remote.remove(name)
     }
 
     fn traffic(&self) -> Traffic {
-        self.far.traffic()
+        self.remote.traffic()
     }
 
     fn place(&self) -> String {
-        self.far.place()
+        self.remote.place()
     }
 }

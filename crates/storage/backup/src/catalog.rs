@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use selenite_cipher::{ArchiveId, DatabaseId};
-use selenite_format::archive::{Begun, Facts};
+use selenite_format::archive::{ArchiveHeader, Facts};
 
 use crate::archive::is_part_size;
-use crate::destination::{Destination, Object, Trouble};
+use crate::destination::{Destination, Object, StoreErrorKind};
 use crate::inspection::Fault;
 use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key, parse_database_id};
 use crate::opened::BEGUN_SIZE_MAX;
@@ -259,11 +259,13 @@ fn archive_id_of(destination: &dyn Destination, entry: &Entry) -> Result<Option<
     let bytes = match destination.get(&key, BEGUN_SIZE_MAX) {
         Ok(bytes) => bytes,
         // Removed meanwhile, or far too large.
-        Err(error) if matches!(error.trouble, Trouble::Missing | Trouble::Lying) => return Ok(None),
+        Err(error) if matches!(error.kind, StoreErrorKind::Missing | StoreErrorKind::InvalidResponse) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
-    let begun = Begun::parse(&bytes).ok().map(|(begun, _, _)| begun);
-    let fits = |begun: &Begun| {
+    let begun = ArchiveHeader::parse(&bytes).ok().map(|(begun, _, _)| begun);
+    let fits = |begun: &ArchiveHeader| {
         begun.database_id == entry.database_id && ArchiveName::new(begun.made, begun.archive_id) == entry.name
     };
     Ok(begun.filter(fits).map(|begun| begun.archive_id))

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use selenite_cipher::{ArchiveId, DatabaseId, MasterKey};
 use selenite_format::anchor::Mark;
-use selenite_format::archive::{Base, Begun};
+use selenite_format::archive::{ArchiveHeader, Base};
 
 use crate::BackupError;
-use crate::destination::{Destination, Trouble};
+use crate::destination::{Destination, StoreErrorKind};
 use crate::key_source::{KeySource, OpenedBy};
 use crate::names::{ArchiveName, Part, object_key};
 use crate::opened::{BEGUN_SIZE_MAX, Backup, OpenArchive};
@@ -151,7 +151,7 @@ fn find(
         match begun {
             Ok(bytes) if archive_id(&bytes).is_none_or(|found| found == base.archive_id) => return Ok(name.clone()),
             Ok(_) => {}
-            Err(error) if error.trouble == Trouble::Missing => {}
+            Err(error) if error.kind == StoreErrorKind::Missing => {}
             Err(error) => return Err(error.into()),
         }
     }
@@ -164,5 +164,5 @@ fn find(
 
 /// The archive id in the object `begun`; `None` if that cannot be parsed.
 fn archive_id(begun: &[u8]) -> Option<ArchiveId> {
-    Begun::parse(begun).ok().map(|(begun, _, _)| begun.archive_id)
+    ArchiveHeader::parse(begun).ok().map(|(begun, _, _)| begun.archive_id)
 }

@@ -22,7 +22,7 @@ use crate::archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, pa
 use crate::{
     error::{BackupError, machine},
     marks::Marks,
-    onlooker::Onlooker,
+    progress_observer::ProgressObserver,
     writer::ArchiveWriter,
 };
 
@@ -42,7 +42,7 @@ pub struct Copy<'a> {
     /// the next is filled.
     pub frugal: bool,
     /// The observer of the progress.
-    pub onlooker: &'a dyn Onlooker,
+    pub observer: &'a dyn ProgressObserver,
 }
 
 /// The result of a copy.
@@ -63,7 +63,7 @@ impl Copy<'_> {
     ///
     /// # Errors
     /// [`BackupError::Source`], also for a bad page; [`BackupError::Stopped`];
-    /// [`BackupError::Taken`]; those of the destination.
+    /// [`BackupError::WrittenByOther`]; those of the destination.
     pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter) -> Result<Copied, BackupError> {
         let core_count = if self.frugal {
             1
@@ -75,25 +75,25 @@ impl Copy<'_> {
         let packers: Vec<BlockPacker> = (0..core_count).map(|_| packer()).collect::<Result<_, _>>()?;
         let last_packer = packer()?;
         thread::scope(|scope| {
-            let (give, jobs) = sync_channel::<Job>(1);
-            let (pass, packed) = sync_channel::<PackedBlock>(1);
-            let (fill, parts) = sync_channel::<FullPart>(0);
-            let (tell, sent) = sync_channel::<()>(1);
+            let (job_sender, jobs) = sync_channel::<Job>(1);
+            let (packed_sender, packed) = sync_channel::<PackedBlock>(1);
+            let (part_sender, parts) = sync_channel::<FullPart>(0);
+            let (sent_sender, sent) = sync_channel::<()>(1);
             let to_sender = ToSender {
-                fill,
+                part_sender,
                 sent: self.frugal.then_some(sent),
             };
             let jobs = Arc::new(Mutex::new(jobs));
             for packer in packers {
-                let (jobs, pass) = (jobs.clone(), pass.clone());
-                scope.spawn(move || pack(packer, &jobs, &pass));
+                let (jobs, packed_sender) = (jobs.clone(), packed_sender.clone());
+                scope.spawn(move || pack(packer, &jobs, &packed_sender));
             }
             // Each end of a channel is owned only by its users: when one thread ends, its neighbours end, too.
-            drop((jobs, pass));
-            scope.spawn(move || gather(&packed, last_packer, &to_sender));
-            let sender = scope.spawn(move || send(&parts, archive, &tell));
-            let read = self.read(source, &give);
-            drop(give);
+            drop((jobs, packed_sender));
+            scope.spawn(move || assemble_parts(&packed, last_packer, &to_sender));
+            let sender = scope.spawn(move || send(&parts, archive, &sent_sender));
+            let read = self.read(source, &job_sender);
+            drop(job_sender);
             let sent = sender.join().unwrap_or(Err(BackupError::Machine {
                 what: "a thread ended with a bug in selenite".to_owned(),
             }));
@@ -103,7 +103,7 @@ impl Copy<'_> {
         })
     }
 
-    fn read(&self, source: &mut dyn PageSource, give: &SyncSender<Job>) -> Result<Copied, BackupError> {
+    fn read(&self, source: &mut dyn PageSource, job_sender: &SyncSender<Job>) -> Result<Copied, BackupError> {
         let page_size = source.page_size();
         let (size, page_count) = (page_size.bytes(), source.page_count());
         let lock_page = Geometry::new(page_size).lock_page();
@@ -112,10 +112,10 @@ impl Copy<'_> {
         let (mut known, mut later) = (vec![Mark::default(); run], vec![Mark::default(); run]);
         let mut plain = Zeroizing::new(vec![0; size]);
         let mut copied = Copied::default();
-        let mut gathered = Gathered::new(page_size);
+        let mut block = BlockBuilder::new(page_size);
         let mut first = 1;
         while first <= page_count {
-            if self.onlooker.is_interrupted() {
+            if self.observer.is_interrupted() {
                 return Err(BackupError::Stopped);
             }
             let left = usize::try_from(page_count - first).map_or(run, |left| run.min(left + 1));
@@ -149,16 +149,16 @@ impl Copy<'_> {
                     continue;
                 }
                 copied.sent += 1;
-                if gathered.push(page_no, mark, &plain) && !gathered.give(give) {
+                if block.push(page_no, mark, &plain) && !block.send(job_sender) {
                     // The sender has ended, and returns its error.
                     return Ok(copied);
                 }
             }
             first = first.saturating_add(u32::try_from(left).unwrap_or(u32::MAX));
             let done = u64::from(first - 1) * page_size.as_u64();
-            self.onlooker.progress(done, u64::from(page_count) * page_size.as_u64());
+            self.observer.progress(done, u64::from(page_count) * page_size.as_u64());
         }
-        gathered.give(give);
+        block.send(job_sender);
         Ok(copied)
     }
 }
@@ -180,7 +180,7 @@ impl Copy<'_> {
 }
 
 /// The pages of the next block.
-struct Gathered {
+struct BlockBuilder {
     number: u64,
     count_max: usize,
     job: Job,
@@ -197,7 +197,7 @@ struct PackedBlock {
     packed: Zeroizing<Vec<u8>>,
 }
 
-impl Gathered {
+impl BlockBuilder {
     fn new(page_size: PageSize) -> Self {
         Self {
             number: 0,
@@ -218,7 +218,7 @@ impl Gathered {
     }
 
     /// Sends the block to the packers; `false` if they have ended.
-    fn give(&mut self, to: &SyncSender<Job>) -> bool {
+    fn send(&mut self, to: &SyncSender<Job>) -> bool {
         if self.job.pages.is_empty() {
             return true;
         }
@@ -268,12 +268,12 @@ impl BlockPacker {
     }
 }
 
-fn pack(mut packer: BlockPacker, jobs: &Mutex<Receiver<Job>>, pass: &SyncSender<PackedBlock>) {
+fn pack(mut packer: BlockPacker, jobs: &Mutex<Receiver<Job>>, packed_sender: &SyncSender<PackedBlock>) {
     loop {
         let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = next else { return };
         let packed = packer.pack(&job.pages, &job.bytes);
-        if pass.send(PackedBlock { job, packed }).is_err() {
+        if packed_sender.send(PackedBlock { job, packed }).is_err() {
             return;
         }
     }
@@ -289,21 +289,21 @@ struct FullPart {
 
 /// The channels to the sender.
 struct ToSender {
-    fill: SyncSender<FullPart>,
+    part_sender: SyncSender<FullPart>,
     /// Signalled for each part that was sent; `None` if the next part is filled meanwhile (bounded-memory).
     sent: Option<Receiver<()>>,
 }
 
 impl ToSender {
     /// Sends a part; returns whether the sender still runs.
-    fn give(&self, part: FullPart) -> bool {
-        let is_taken = self.fill.send(part).is_ok();
+    fn send(&self, part: FullPart) -> bool {
+        let is_taken = self.part_sender.send(part).is_ok();
         is_taken && self.sent.as_ref().is_none_or(|sent| sent.recv().is_ok())
     }
 }
 
 /// `ascending-order`: adds blocks to parts in their order.
-fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender) {
+fn assemble_parts(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender) {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     let mut part = FullPart::default();
@@ -318,7 +318,7 @@ fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender
     }
     part.is_last = true;
     if !part.content.is_empty() {
-        to.give(part);
+        to.send(part);
     }
 }
 
@@ -346,7 +346,7 @@ impl FullPart {
                 rest = &job.pages;
             }
         }
-        if !to.give(std::mem::take(self)) {
+        if !to.send(std::mem::take(self)) {
             return false;
         }
         let packed = if rest.len() == job.pages.len() {
@@ -360,12 +360,16 @@ impl FullPart {
     }
 }
 
-fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter, tell: &SyncSender<()>) -> Result<(), BackupError> {
+fn send(
+    parts: &Receiver<FullPart>,
+    archive: &mut ArchiveWriter,
+    sent_sender: &SyncSender<()>,
+) -> Result<(), BackupError> {
     while let Ok(mut part) = parts.recv() {
         archive.part(&mut part.content, &part.pages, part.is_last)?;
         drop(part);
         // The receiver exists only if `frugal` is set.
-        let _ = tell.try_send(());
+        let _ = sent_sender.try_send(());
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ pub trait Destination: Send + Sync {
     /// in its name. The place of an object store exists if the store responds.
     ///
     /// # Errors
-    /// [`Trouble::Missing`]; an error of the check.
+    /// [`StoreErrorKind::Missing`]; an error of the check.
     fn check_place(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -24,14 +24,15 @@ pub trait Destination: Send + Sync {
     /// Writes an object atomically and durably.
     ///
     /// # Errors
-    /// [`Trouble::Exists`] if there is an object of that name, which is not changed. After any
-    /// other error the object may exist or not.
+    /// [`StoreErrorKind::Exists`] if there is an object of that name, which is not changed. After
+    /// any other error the object may exist or not.
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
     /// Writes an object after others of its archive. If the archive is gone, it is not recreated.
     ///
     /// # Errors
-    /// [`Trouble::Missing`] if `precondition` does not hold; those of [`Destination::put_new`].
+    /// [`StoreErrorKind::Missing`] if `precondition` does not hold; those of
+    /// [`Destination::put_new`].
     fn put_after(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         precondition.check(self)?;
         self.put_new(name, bytes)
@@ -40,15 +41,15 @@ pub trait Destination: Send + Sync {
     /// Reads a whole object.
     ///
     /// # Errors
-    /// [`Trouble::Missing`]; [`Trouble::Lying`] if it has more than `size_max` bytes, or not the
-    /// bytes that were promised.
+    /// [`StoreErrorKind::Missing`]; [`StoreErrorKind::InvalidResponse`] if it has more than
+    /// `size_max` bytes, or not the bytes that were promised.
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError>;
 
     /// As [`Destination::get`], bypassing any cache: called if the cached object was invalid.
     ///
     /// # Errors
     /// Those of [`Destination::get`].
-    fn get_anew(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+    fn get_uncached(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
         self.get(name, size_max)
     }
 
@@ -96,9 +97,10 @@ impl AppendPrecondition {
     /// Reads the objects, unless they were known to exist very recently.
     ///
     /// # Errors
-    /// [`Trouble::Missing`] if one of them does not exist or was replaced; those of the destination.
+    /// [`StoreErrorKind::Missing`] if one of them does not exist or was replaced; those of the
+    /// destination.
     pub fn check<D: Destination + ?Sized>(&self, destination: &D) -> Result<(), StoreError> {
-        if self.seen.elapsed() < MOMENT {
+        if self.seen.elapsed() < EXISTENCE_CACHE_TIME {
             return Ok(());
         }
         destination.get(&self.manifest, LOG_OBJECT_SIZE_MAX)?;
@@ -108,7 +110,7 @@ impl AppendPrecondition {
             return Ok(());
         }
         Err(StoreError {
-            trouble: Trouble::Missing,
+            kind: StoreErrorKind::Missing,
             verb: "find",
             name: name.clone(),
             what: "another is in its place".to_owned(),
@@ -142,7 +144,7 @@ pub struct Traffic {
 
 /// The kind of an error of a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Trouble {
+pub enum StoreErrorKind {
     /// There is no such object.
     Missing,
     /// The object already exists.
@@ -152,9 +154,9 @@ pub enum Trouble {
     /// The destination is full.
     Full,
     /// The destination cannot be reached, or does not respond.
-    Away,
+    Unreachable,
     /// The response is not what was promised: shorter, longer, or altered.
-    Lying,
+    InvalidResponse,
     /// The destination was specified incorrectly.
     Usage,
     /// Any other error.
@@ -165,7 +167,7 @@ pub enum Trouble {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoreError {
     /// The kind of the error.
-    pub trouble: Trouble,
+    pub kind: StoreErrorKind,
     /// The verb: `write`, `read`, `list`, `remove`, `open`.
     pub verb: &'static str,
     /// The name of the object or the place.
@@ -178,7 +180,7 @@ impl StoreError {
     /// An error in the specification of a destination.
     pub(crate) fn usage(name: &str, what: &str) -> Self {
         Self {
-            trouble: Trouble::Usage,
+            kind: StoreErrorKind::Usage,
             verb: "open",
             name: name.to_owned(),
             what: what.to_owned(),
@@ -196,4 +198,4 @@ impl std::error::Error for StoreError {}
 
 /// For how long objects are assumed to still exist. At an object store each of the two reads costs
 /// a twelfth of a write.
-const MOMENT: Duration = Duration::from_secs(10);
+const EXISTENCE_CACHE_TIME: Duration = Duration::from_secs(10);

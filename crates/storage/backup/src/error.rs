@@ -9,7 +9,7 @@ use selenite_keyring::KeyError;
 
 use crate::archive::ArchiveError;
 use crate::{
-    destination::{StoreError, Trouble},
+    destination::{StoreError, StoreErrorKind},
     names::ArchiveName,
 };
 
@@ -68,7 +68,7 @@ pub enum BackupError {
         what: String,
     },
     /// The backup is complete, but lacks pages that were bad when it was made.
-    Lacking {
+    LacksPages {
         /// The archive.
         archive: ArchiveName,
         /// What is missing.
@@ -86,7 +86,7 @@ pub enum BackupError {
     /// An error of the database's pages.
     Source(SourceError),
     /// Another backup process writes to the same archive.
-    Taken {
+    WrittenByOther {
         /// The object that already existed.
         object: String,
     },
@@ -96,7 +96,7 @@ pub enum BackupError {
         object: String,
     },
     /// An archive whose log is written was removed, or the place was replaced.
-    Gone {
+    ArchiveRemoved {
         /// The archive.
         archive: ArchiveName,
     },
@@ -173,21 +173,22 @@ impl BackupError {
             }
             Self::Missing { .. } => "use another backup, and find out who could delete objects there",
             Self::MissingLink { .. } => "use a backup that does not depend on it, and check what was deleted there",
-            Self::Lacking { .. } => "use another backup, or accept what is there: --allow-missing",
-            Self::Store(error) => match error.trouble {
-                Trouble::Missing => "check the destination's name",
-                Trouble::Denied => "check the permissions there",
-                Trouble::Full => "free space there, then try again",
-                Trouble::Lying => "check the network, then try again",
-                Trouble::Exists | Trouble::Away | Trouble::Usage | Trouble::Other => {
-                    "check the destination, then try again"
-                }
+            Self::LacksPages { .. } => "use another backup, or accept what is there: --allow-missing",
+            Self::Store(error) => match error.kind {
+                StoreErrorKind::Missing => "check the destination's name",
+                StoreErrorKind::Denied => "check the permissions there",
+                StoreErrorKind::Full => "free space there, then try again",
+                StoreErrorKind::InvalidResponse => "check the network, then try again",
+                StoreErrorKind::Exists
+                | StoreErrorKind::Unreachable
+                | StoreErrorKind::Usage
+                | StoreErrorKind::Other => "check the destination, then try again",
             },
             Self::Source(_) => "find out which pages are bad: selenite verify",
-            Self::Taken { .. } => "wait for the other one to finish, then try again",
+            Self::WrittenByOther { .. } => "wait for the other one to finish, then try again",
             Self::Removed { .. } => "do not prune while a backup is being made; make a full backup now",
             Self::Gap { next, .. } => next,
-            Self::Gone { .. } | Self::KeysChanged | Self::Machine { .. } => "try again",
+            Self::ArchiveRemoved { .. } | Self::KeysChanged | Self::Machine { .. } => "try again",
         }
     }
 }
@@ -225,18 +226,20 @@ impl fmt::Display for BackupError {
                 )
             }
             Self::Missing { object } => write!(f, "{object} is missing"),
-            Self::Chain { archive, what } | Self::Incomplete { archive, what } | Self::Lacking { archive, what } => {
+            Self::Chain { archive, what } | Self::Incomplete { archive, what } | Self::LacksPages { archive, what } => {
                 write!(f, "backup {archive}: {what}")
             }
             Self::Form { object, what } => write!(f, "{object}: {what}"),
             Self::Store(error) => write!(f, "{error}"),
             Self::Source(error) => write!(f, "{error}"),
-            Self::Taken { object } => write!(f, "{object} already exists: another process is writing this backup"),
+            Self::WrittenByOther { object } => {
+                write!(f, "{object} already exists: another process is writing this backup")
+            }
             Self::Removed { object } => write!(
                 f,
                 "{object} was removed while this backup was made: the backup is incomplete"
             ),
-            Self::Gone { archive } => write!(f, "backup {archive} no longer exists"),
+            Self::ArchiveRemoved { archive } => write!(f, "backup {archive} no longer exists"),
             Self::Gap {
                 archive,
                 object,
@@ -262,11 +265,11 @@ impl std::error::Error for BackupError {
             | Self::Chain { .. }
             | Self::Missing { .. }
             | Self::Incomplete { .. }
-            | Self::Lacking { .. }
+            | Self::LacksPages { .. }
             | Self::Form { .. }
-            | Self::Taken { .. }
+            | Self::WrittenByOther { .. }
             | Self::Removed { .. }
-            | Self::Gone { .. }
+            | Self::ArchiveRemoved { .. }
             | Self::Gap { .. }
             | Self::KeysChanged
             | Self::Machine { .. }

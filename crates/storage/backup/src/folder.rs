@@ -11,7 +11,7 @@
 //! - append-by-descriptor: an object that follows others is written through a descriptor of the
 //!   folder that contains them: never into another folder, such as one that an unmounted disk had
 //!   covered. If the root folder is missing, the destination is unreachable and not empty
-//!   ([`Home`]).
+//!   ([`FolderPresence`]).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -25,14 +25,14 @@ use rustix::io::Errno;
 use selenite_keyring::os_random;
 
 use crate::destination::AppendPrecondition;
-use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
-use crate::home::Home;
+use crate::destination::{Destination, Object, StoreError, StoreErrorKind, Traffic};
+use crate::folder_presence::FolderPresence;
 use crate::names::{ArchiveName, parse_database_id};
 
 /// A destination in a folder.
 pub struct Folder {
     root: PathBuf,
-    home: Home,
+    presence: FolderPresence,
     requests: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
@@ -44,7 +44,7 @@ impl Folder {
     pub fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
-            home: Home::default(),
+            presence: FolderPresence::default(),
             requests: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),
@@ -56,7 +56,7 @@ impl Folder {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.home.check(&self.root)?;
+        self.presence.check(&self.root)?;
         let path = self.path(name);
         let folder = path.parent().unwrap_or(Path::new("."));
         make_folders(folder)?;
@@ -70,7 +70,7 @@ impl Folder {
 
     /// Enforces `append-by-descriptor`.
     fn write_behind(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.home.check(&self.root)?;
+        self.presence.check(&self.root)?;
         let path = self.path(name);
         let folder = File::open(path.parent().unwrap_or(Path::new(".")))?;
         let last = precondition.last.as_ref().map(|(name, _)| name);
@@ -117,10 +117,10 @@ impl Folder {
     fn error(&self, verb: &'static str, name: &str, error: &io::Error) -> StoreError {
         // missing-folder-is-away: the object is not known to be missing if the folder is.
         let is_missing = error.kind() == io::ErrorKind::NotFound;
-        let away = is_missing.then(|| self.home.check(&self.root).err()).flatten();
+        let away = is_missing.then(|| self.presence.check(&self.root).err()).flatten();
         let error = away.as_ref().unwrap_or(error);
         StoreError {
-            trouble: trouble_of(error.kind()),
+            kind: kind_of(error.kind()),
             verb,
             // The path of the folder itself has no trailing slash.
             name: self.path(name).components().as_path().display().to_string(),
@@ -174,7 +174,7 @@ impl Destination for Folder {
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let mut found = Vec::new();
-        let walked = self.home.check(&self.root);
+        let walked = self.presence.check(&self.root);
         let walked = walked.and_then(|()| self.walk(&self.path(prefix), prefix, &mut found));
         walked.map_err(|error| self.error("list", prefix, &error))?;
         found.sort_unstable_by(|one, two| one.name.cmp(&two.name));
@@ -215,17 +215,19 @@ impl Destination for Folder {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "the system has more kinds of trouble than who waits for a backup can tell apart"
+    reason = "the system has more kinds of errors than who waits for a backup can tell apart"
 )]
-fn trouble_of(kind: io::ErrorKind) -> Trouble {
+fn kind_of(kind: io::ErrorKind) -> StoreErrorKind {
     match kind {
-        io::ErrorKind::NotFound => Trouble::Missing,
-        io::ErrorKind::AlreadyExists => Trouble::Exists,
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Trouble::Denied,
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Trouble::Full,
-        io::ErrorKind::InvalidData => Trouble::Lying,
-        io::ErrorKind::NotConnected | io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::TimedOut => Trouble::Away,
-        _ => Trouble::Other,
+        io::ErrorKind::NotFound => StoreErrorKind::Missing,
+        io::ErrorKind::AlreadyExists => StoreErrorKind::Exists,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreErrorKind::Denied,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => StoreErrorKind::Full,
+        io::ErrorKind::InvalidData => StoreErrorKind::InvalidResponse,
+        io::ErrorKind::NotConnected | io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::TimedOut => {
+            StoreErrorKind::Unreachable
+        }
+        _ => StoreErrorKind::Other,
     }
 }
 
@@ -325,13 +327,13 @@ mod tests {
         let place = Folder::new(&folder.path().join("not/there/yet"));
         assert_eq!(place.list("").unwrap(), []);
         let missing = place.check_place().unwrap_err();
-        assert_eq!(missing.trouble, Trouble::Missing);
+        assert_eq!(missing.kind, StoreErrorKind::Missing);
         assert!(missing.name.ends_with("not/there/yet"), "{missing}");
         let (inner, outer) = (format!("{DATABASE}/{ARCHIVE}/one"), format!("{DATABASE}/a"));
         place.put_new(&inner, b"1").unwrap();
         place.put_new(&outer, b"22").unwrap();
         let again = place.put_new(&outer, b"3").unwrap_err();
-        assert_eq!(again.trouble, Trouble::Exists);
+        assert_eq!(again.kind, StoreErrorKind::Exists);
         assert_eq!(place.get(&outer, 2).unwrap(), b"22");
         let found = |prefix: &str| -> Vec<(String, u64)> {
             let objects = place.list(prefix).unwrap().into_iter();
@@ -363,18 +365,18 @@ mod tests {
         place.put_after(&behind(None), &object("log-0"), b"2").unwrap();
         place.put_after(&behind(Some("log-0")), &object("log-1"), b"3").unwrap();
         let again = place.put_after(&behind(Some("log-0")), &object("log-1"), b"4");
-        assert_eq!(again.unwrap_err().trouble, Trouble::Exists);
-        let refused = |last: Option<&str>, trouble| {
+        assert_eq!(again.unwrap_err().kind, StoreErrorKind::Exists);
+        let refused = |last: Option<&str>, kind| {
             let before = place.list("").unwrap_or_default();
             let error = place.put_after(&behind(last), &object("log-9"), b"4").unwrap_err();
-            assert_eq!(error.trouble, trouble, "{error}");
+            assert_eq!(error.kind, kind, "{error}");
             assert_eq!(place.list("").unwrap_or_default(), before);
         };
-        refused(Some("log-8"), Trouble::Missing);
+        refused(Some("log-8"), StoreErrorKind::Missing);
         place.remove(&object("manifest")).unwrap();
-        refused(Some("log-1"), Trouble::Missing);
+        refused(Some("log-1"), StoreErrorKind::Missing);
         std::fs::remove_dir_all(folder.path().join("place").join(DATABASE)).unwrap();
-        refused(Some("log-1"), Trouble::Missing);
+        refused(Some("log-1"), StoreErrorKind::Missing);
         assert_eq!(std::fs::read_dir(folder.path().join("place")).unwrap().count(), 0);
     }
 
@@ -386,7 +388,7 @@ mod tests {
         let place = Folder::new(&root);
         // The folder has never existed.
         assert_eq!(place.list("").unwrap(), []);
-        assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
+        assert_eq!(place.get("a/b", 9).unwrap_err().kind, StoreErrorKind::Missing);
         place.put_new("a/b", b"1").unwrap();
         place.list("").unwrap();
         std::fs::rename(&root, folder.path().join("aside")).unwrap();
@@ -396,22 +398,22 @@ mod tests {
             place.put_new("a/c", b"2").unwrap_err(),
         ];
         for error in errors {
-            assert_eq!(error.trouble, Trouble::Away);
+            assert_eq!(error.kind, StoreErrorKind::Unreachable);
             assert!(error.what.contains("no longer exists"), "{error}");
         }
         assert!(!root.exists());
         // A new folder in its place is an empty destination.
         std::fs::create_dir(&root).unwrap();
         assert_eq!(place.list("").unwrap(), []);
-        assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
+        assert_eq!(place.get("a/b", 9).unwrap_err().kind, StoreErrorKind::Missing);
     }
 
-    /// Checks `unmounted-is-away` of `home.rs`.
+    /// Checks `unmounted-is-away` of `folder_presence.rs`.
     #[test]
     fn an_unmounted_folder_is_unreachable() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder {
-            home: Home::mounted(),
+            presence: FolderPresence::mounted(),
             ..Folder::new(folder.path())
         };
         let errors = [
@@ -420,7 +422,7 @@ mod tests {
             place.put_new("a/c", b"2").unwrap_err(),
         ];
         for error in errors {
-            assert_eq!(error.trouble, Trouble::Away);
+            assert_eq!(error.kind, StoreErrorKind::Unreachable);
             assert!(error.what.contains("nothing is mounted there"), "{error}");
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -467,12 +469,12 @@ mod tests {
         let place = Folder::new(folder.path());
         place.put_new("a", b"333").unwrap();
         std::os::unix::fs::symlink(folder.path().join("a"), folder.path().join("link")).unwrap();
-        let trouble = |name, size_max| place.get(name, size_max).unwrap_err().trouble;
-        assert_eq!(trouble("a", 2), Trouble::Lying);
-        assert_eq!(trouble("b", 2), Trouble::Missing);
-        assert_eq!(trouble("link", 9), Trouble::Other);
+        let kind = |name, size_max| place.get(name, size_max).unwrap_err().kind;
+        assert_eq!(kind("a", 2), StoreErrorKind::InvalidResponse);
+        assert_eq!(kind("b", 2), StoreErrorKind::Missing);
+        assert_eq!(kind("link", 9), StoreErrorKind::Other);
         std::fs::create_dir(folder.path().join("c")).unwrap();
-        assert_eq!(trouble("c", 9), Trouble::Lying);
+        assert_eq!(kind("c", 9), StoreErrorKind::InvalidResponse);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use selenite_format::anchor::Mark;
 
 use crate::BackupError;
 use crate::archive::{Block, Unpacker};
-use crate::destination::{Destination, Trouble};
+use crate::destination::{Destination, StoreErrorKind};
 use crate::names::Part;
 use crate::opened::{Backup, Clear};
 
@@ -182,23 +182,25 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
     match &error {
         BackupError::Unauthentic { object, what } | BackupError::Form { object, what } => fault(object, what),
         BackupError::Missing { object } => Ok(Fault::missing(object.clone())),
-        BackupError::Store(store) if matches!(store.trouble, Trouble::Missing) => {
+        BackupError::Store(store) if matches!(store.kind, StoreErrorKind::Missing) => {
             Ok(Fault::missing(store.name.clone()))
         }
-        BackupError::Store(store) if matches!(store.trouble, Trouble::Lying) => fault(&store.name, &store.what),
+        BackupError::Store(store) if matches!(store.kind, StoreErrorKind::InvalidResponse) => {
+            fault(&store.name, &store.what)
+        }
         BackupError::MissingLink { archive, .. }
         | BackupError::Chain { archive, .. }
         | BackupError::Gap { archive, .. }
         | BackupError::Incomplete { archive, .. }
-        | BackupError::Lacking { archive, .. }
+        | BackupError::LacksPages { archive, .. }
         | BackupError::Unfinished { archive } => fault(archive.as_str(), &error.to_string()),
         BackupError::NotThere { .. }
         | BackupError::Key { .. }
         | BackupError::Store(_)
         | BackupError::Source(_)
-        | BackupError::Taken { .. }
+        | BackupError::WrittenByOther { .. }
         | BackupError::Removed { .. }
-        | BackupError::Gone { .. }
+        | BackupError::ArchiveRemoved { .. }
         | BackupError::KeysChanged
         | BackupError::Machine { .. }
         | BackupError::Stopped => Err(error),

@@ -12,7 +12,7 @@
 //!   the bases of an accepted archive.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, Secret};
-use selenite_format::archive::Begun;
+use selenite_format::archive::ArchiveHeader;
 use selenite_keyring::{Cache, Identity, KeyError, OriginPolicy, Pin, Trust, Unlocked, archive_recipient, unlock};
 
 /// The source of the keys of archives.
@@ -69,7 +69,7 @@ impl KeySource<'_> {
     /// `masters` are tried first; a master key that is found is added to them.
     pub(crate) fn open(
         &self,
-        begun: &Begun,
+        begun: &ArchiveHeader,
         masters: &mut Vec<MasterKey>,
         is_link: bool,
         is_right: &dyn Fn(&Secret<32>) -> bool,
@@ -99,7 +99,9 @@ impl KeySource<'_> {
                         return Ok((key, OpenedBy::Slot(Box::new(unlocked))));
                     }
                     Err(
-                        error @ (KeyError::WrongKey | KeyError::KeyServiceAway { .. } | KeyError::KeyRefused { .. }),
+                        error @ (KeyError::WrongKey
+                        | KeyError::KeyServiceUnavailable { .. }
+                        | KeyError::KeyRefused { .. }),
                     ) => error,
                     Err(error) => return Err(error),
                 };

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::archive::{ArchiveError, Block, LOG_OBJECT_SIZE_MAX, OpenPart, PackedPage, Unpacker};
-use crate::destination::{Destination, Trouble};
+use crate::destination::{Destination, StoreErrorKind};
 use crate::error::BackupError;
 use crate::names::{ArchiveName, Part, object_key};
 use crate::opened::Backup;
@@ -114,15 +114,15 @@ impl LogChain {
     ///
     /// # Errors
     /// A description of the mismatch.
-    pub fn take(&mut self, object: &LogObject) -> Result<bool, &'static str> {
+    pub fn accept(&mut self, object: &LogObject) -> Result<bool, &'static str> {
         let facts = object.facts;
         if facts.previous != self.previous {
             return Err("it does not follow the object before it: one is missing or was replaced");
         }
-        let goes_on = self.open.is_some_and(|open| {
+        let continues = self.open.is_some_and(|open| {
             (open.made, open.from, open.to, open.page_count) == (facts.made, facts.from, facts.to, facts.page_count)
         });
-        if !facts.is_first && !goes_on {
+        if !facts.is_first && !continues {
             return Err("it continues a turn that did not begin");
         }
         if facts.made < self.made {
@@ -179,12 +179,12 @@ impl LogPlan {
                 what: format!("{}: {what}", Part::Log(number)),
             };
             let object = match LogObject::fetch(destination, (key, database_id, name), number) {
-                Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => {
+                Err(BackupError::Store(error)) if error.kind == StoreErrorKind::Missing => {
                     return Err(refused("it is missing, but later ones exist"));
                 }
                 object => object?,
             };
-            let is_whole = chain.take(&object).map_err(refused)?;
+            let is_whole = chain.accept(&object).map_err(refused)?;
             if object.facts.made > until {
                 return Ok(plan);
             }

@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 use crate::archive::{Block, CompressionLevel, LOG_OBJECT_SIZE_MAX, PackedPage, Packer, PartWriter, page_count_max};
 use crate::copy::mark_of;
 use crate::destination::AppendPrecondition;
-use crate::destination::{Destination, StoreError, Trouble};
+use crate::destination::{Destination, StoreError, StoreErrorKind};
 use crate::error::{BackupError, machine};
 use crate::log_reader::LogObject;
 use crate::names::{ArchiveName, Part, object_key};
@@ -44,7 +44,7 @@ pub struct LogWriter {
     /// `after-its-predecessor`: when the previous object was last known to exist.
     seen: Instant,
     /// `resend-same-bytes`: an object, and the end of its turn if it is the last one of it.
-    unsure: Option<(Vec<u8>, Option<LogEnd>)>,
+    pending: Option<(Vec<u8>, Option<LogEnd>)>,
 }
 
 /// One turn: the pages of all transactions that were committed since the last.
@@ -82,14 +82,14 @@ impl LogWriter {
             made: 0,
             size: 0,
             seen: Instant::now(),
-            unsure: None,
+            pending: None,
         }
     }
 
     /// Continues after the last existing object; `size` is the total size of all objects. A turn
     /// that was interrupted is invalid, and is repeated.
     #[must_use]
-    pub fn behind(mut self, number: u32, last: &LogObject, size: u64) -> Self {
+    pub fn continue_after(mut self, number: u32, last: &LogObject, size: u64) -> Self {
         (self.number, self.previous, self.size) = (number.saturating_add(1), last.hash, size);
         self.made = last.facts.made;
         self.end = if last.facts.is_last {
@@ -128,15 +128,15 @@ impl LogWriter {
     /// that state, in milliseconds since 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`BackupError::Taken`]; [`BackupError::Gone`] (after-its-predecessor); those of the
-    /// destination for an object that was not written before.
+    /// [`BackupError::WrittenByOther`]; [`BackupError::ArchiveRemoved`] (after-its-predecessor);
+    /// those of the destination for an object that was not written before.
     pub fn turn(
         &mut self,
         to: LogEnd,
         (page_size, page_count): (PageSize, u32),
         made: u64,
     ) -> Result<LogTurn<'_>, BackupError> {
-        self.settle()?;
+        self.flush_pending()?;
         // Even if the clock was set back, no turn has an earlier time than the previous one.
         self.made = self.made.max(made);
         let facts = LogFacts {
@@ -166,8 +166,8 @@ impl LogWriter {
     ///
     /// # Errors
     /// Those of [`LogWriter::turn`].
-    pub fn settle(&mut self) -> Result<(), BackupError> {
-        let Some((bytes, end)) = &self.unsure else {
+    pub fn flush_pending(&mut self) -> Result<(), BackupError> {
+        let Some((bytes, end)) = &self.pending else {
             return Ok(());
         };
         let name = object_key(self.database_id, &self.name, Part::Log(self.number));
@@ -180,17 +180,17 @@ impl LogWriter {
         };
         match self.destination.put_after(&precondition, &name, bytes) {
             Ok(()) => {}
-            Err(error) if error.trouble == Trouble::Missing => {
-                return Err(BackupError::Gone {
+            Err(error) if error.kind == StoreErrorKind::Missing => {
+                return Err(BackupError::ArchiveRemoved {
                     archive: self.name.clone(),
                 });
             }
             Err(StoreError {
-                trouble: Trouble::Exists,
+                kind: StoreErrorKind::Exists,
                 ..
             }) => {
                 if self.destination.get(&name, LOG_OBJECT_SIZE_MAX)? != *bytes {
-                    return Err(BackupError::Taken { object: name });
+                    return Err(BackupError::WrittenByOther { object: name });
                 }
             }
             Err(error) => return Err(error.into()),
@@ -201,7 +201,7 @@ impl LogWriter {
         self.size += bytes.len() as u64;
         self.end = end.unwrap_or(self.end);
         self.seen = Instant::now();
-        self.unsure = None;
+        self.pending = None;
         Ok(())
     }
 }
@@ -274,9 +274,9 @@ impl LogTurn<'_> {
         let writer = &mut *self.writer;
         let place = (PartKind::Log, writer.number, salt);
         let end = self.facts.is_last.then_some(self.facts.to);
-        writer.unsure = Some((self.content.seal(&writer.key, place, true), end));
+        writer.pending = Some((self.content.seal(&writer.key, place, true), end));
         (self.content_size, self.block_count) = (0, 0);
-        writer.settle()?;
+        writer.flush_pending()?;
         self.facts.previous = writer.previous;
         self.facts.is_first = false;
         Ok(())

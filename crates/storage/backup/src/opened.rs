@@ -12,7 +12,7 @@
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PartKind, sha256};
 use selenite_format::anchor::Mark;
-use selenite_format::archive::{Begun, Facts};
+use selenite_format::archive::{ArchiveHeader, Facts};
 use selenite_format::{PageSize, Superblock};
 use selenite_keyring::KeyError;
 use zeroize::Zeroizing;
@@ -22,7 +22,7 @@ use crate::archive::{
     ArchiveError, BLOCK_COUNT_MAX, Block, IndexBlock, OpenPart, PART_HEADER_SIZE, PART_SIZE_MAX, PartHeader, Unpacker,
     page_count_max,
 };
-use crate::destination::{Destination, Trouble};
+use crate::destination::{Destination, StoreErrorKind};
 use crate::key_source::{KeySource, OpenedBy};
 use crate::names::{ArchiveName, Part, object_key};
 
@@ -31,7 +31,7 @@ pub struct OpenArchive {
     /// Its name.
     pub name: ArchiveName,
     /// Its first object.
-    pub begun: Begun,
+    pub begun: ArchiveHeader,
     /// Its key.
     pub key: ArchiveKey,
     /// How it was opened.
@@ -90,7 +90,8 @@ impl OpenArchive {
                 what: format!("{} has no backup {name} of this database", destination.place()),
             };
             let bytes = bytes.map_err(|error| or_missing(error, missing))?;
-            let (begun, maced, mac) = Begun::parse(&bytes).map_err(|error| BackupError::of_form(&object, error))?;
+            let (begun, maced, mac) =
+                ArchiveHeader::parse(&bytes).map_err(|error| BackupError::of_form(&object, error))?;
             // name-matches-contents.
             let unauthentic = |what: &str| BackupError::Unauthentic {
                 object: object.clone(),
@@ -385,14 +386,16 @@ fn twice<T>(
     mut take: impl FnMut(Result<Vec<u8>, crate::StoreError>) -> Result<T, BackupError>,
 ) -> Result<T, BackupError> {
     match take(destination.get(object, size_max)) {
-        Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => take(destination.get_anew(object, size_max)),
+        Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => {
+            take(destination.get_uncached(object, size_max))
+        }
         taken => taken,
     }
 }
 
 /// Converts the error that an object is missing to an error about its archive.
 fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -> BackupError {
-    if error.trouble == Trouble::Missing {
+    if error.kind == StoreErrorKind::Missing {
         missing()
     } else {
         BackupError::Store(error)

@@ -55,14 +55,14 @@ impl Chain {
         let page_count = log.end.map_or(tip.facts.page_count, |(page_count, _)| page_count);
         let mut wanted = Wanted::new(page_count, tip);
         for &object in log.objects.iter().rev() {
-            wanted.lay_over(destination, tip, object, each)?;
+            wanted.apply_log_object(destination, tip, object, each)?;
         }
         wanted.never_written(tip)?;
         std::thread::scope(|scope| {
             // The channel has no buffer: at most one fetched part waits in the fetching thread.
             let (sender, parts) = sync_channel(0);
             scope.spawn(move || self.fetch(destination, &sender));
-            let mut taker = Taker::new()?;
+            let mut extractor = PageExtractor::new()?;
             for (index, link) in self.links().iter().enumerate() {
                 wanted.give_up(&link.facts.missing, index > 0);
                 for _ in &link.facts.parts {
@@ -70,7 +70,7 @@ impl Chain {
                         return Ok(());
                     }
                     let (number, part) = parts.recv().map_err(|_| lost_thread())??;
-                    taker.take(link, (number, &part), &mut wanted, each)?;
+                    extractor.extract(link, (number, &part), &mut wanted, each)?;
                 }
             }
             Ok::<(), E>(())
@@ -107,12 +107,12 @@ pub struct Pages {
 }
 
 /// Extracts pages from parts.
-struct Taker {
+struct PageExtractor {
     unpacker: Unpacker,
     block: Clear,
 }
 
-impl Taker {
+impl PageExtractor {
     fn new() -> Result<Self, BackupError> {
         let unpacker = Unpacker::new().map_err(|error| BackupError::Machine {
             what: error.to_string(),
@@ -123,7 +123,7 @@ impl Taker {
         })
     }
 
-    fn take<E, F>(
+    fn extract<E, F>(
         &mut self,
         link: &Backup,
         (number, part): (u32, &OpenPart),
@@ -152,7 +152,7 @@ impl Taker {
 /// The pages that are still wanted.
 struct Wanted {
     /// A bit for each page; set if it is no longer wanted.
-    met: Vec<u64>,
+    found: Vec<u64>,
     page_count: u32,
     left: u32,
     given: u32,
@@ -166,7 +166,7 @@ impl Wanted {
     fn new(page_count: u32, tip: &Backup) -> Self {
         let words = usize::try_from(page_count / 64 + 1).unwrap_or(usize::MAX);
         let mut wanted = Self {
-            met: vec![0; words],
+            found: vec![0; words],
             page_count,
             left: page_count,
             given: 0,
@@ -174,17 +174,17 @@ impl Wanted {
             zeros: Vec::new(),
         };
         let PageNo(lock) = Geometry::new(tip.facts.page_size).lock_page();
-        wanted.meet(lock);
+        wanted.mark_found(lock);
         wanted
     }
 
     /// Marks a page as found; returns whether it was wanted.
-    fn meet(&mut self, page_no: u32) -> bool {
+    fn mark_found(&mut self, page_no: u32) -> bool {
         if page_no == 0 || page_no > self.page_count {
             return false;
         }
         let (word, bit) = (page_no / 64, page_no % 64);
-        let Some(word) = usize::try_from(word).ok().and_then(|word| self.met.get_mut(word)) else {
+        let Some(word) = usize::try_from(word).ok().and_then(|word| self.found.get_mut(word)) else {
             return false;
         };
         let is_new = *word & 1 << bit == 0;
@@ -194,7 +194,7 @@ impl Wanted {
     }
 
     fn take(&mut self, page_no: u32) -> bool {
-        let is_wanted = self.meet(page_no);
+        let is_wanted = self.mark_found(page_no);
         self.given += u32::from(is_wanted);
         is_wanted
     }
@@ -202,7 +202,7 @@ impl Wanted {
     /// Enforces `missing-stays-missing`.
     fn give_up(&mut self, missing: &[u32], is_below: bool) {
         for &page_no in missing {
-            if self.meet(page_no) {
+            if self.mark_found(page_no) {
                 let list = if is_below { &mut self.lost } else { &mut self.zeros };
                 list.push(page_no);
             }
@@ -210,7 +210,7 @@ impl Wanted {
     }
 
     /// Enforces `log-before-backup` for the pages of an object of the log.
-    fn lay_over<E, F>(
+    fn apply_log_object<E, F>(
         &mut self,
         destination: &dyn Destination,
         tip: &Backup,
@@ -252,7 +252,7 @@ impl Wanted {
             });
         }
         for page_no in tip.facts.page_count.saturating_add(1)..=self.page_count {
-            if self.meet(page_no) {
+            if self.mark_found(page_no) {
                 self.zeros.push(page_no);
             }
         }
@@ -262,7 +262,7 @@ impl Wanted {
     /// Enforces `all-pages-or-error`.
     fn check(&self, tip: &Backup) -> Result<(), BackupError> {
         let is_unmet = |page_no: &u32| {
-            let word = usize::try_from(page_no / 64).ok().and_then(|word| self.met.get(word));
+            let word = usize::try_from(page_no / 64).ok().and_then(|word| self.found.get(word));
             word.is_none_or(|word| word & 1 << (page_no % 64) == 0)
         };
         if self.left == 0 && self.lost.is_empty() {

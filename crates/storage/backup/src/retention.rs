@@ -109,7 +109,7 @@ pub enum Reason {
     /// Its manifest cannot be read.
     Unreadable,
     /// An archive whose manifest cannot be read may be based on it.
-    PerhapsBase,
+    PossibleBase,
     /// A process may be writing its log.
     Followed,
     /// The next incremental backup is based on it, and may be in progress.
@@ -142,7 +142,7 @@ impl Rules {
         let chains = Chains::of(archives);
         let mut kept = Kept::default();
         // newest-is-kept.
-        let is_blind = archives.iter().any(|archive| archive.state == State::Unreadable);
+        let has_unreadable = archives.iter().any(|archive| archive.state == State::Unreadable);
         let mut past: Vec<Past<'_, Id>> = Vec::new();
         for Candidate { id, state } in archives {
             match state {
@@ -150,7 +150,7 @@ impl Rules {
                 State::Complete { .. } if !chains.is_whole(id) => {
                     // Whether a backup can be restored is unknown if its chain ends in an archive
                     // that cannot be read.
-                    if !chains.is_closed(id) {
+                    if !chains.ends_unreadable(id) {
                         kept.add(id, Reason::Broken);
                     }
                 }
@@ -175,8 +175,8 @@ impl Rules {
             if matches!(state, State::Complete { is_followed: true, .. }) {
                 kept.add(id, Reason::Followed);
             }
-            if is_blind && *state != State::Unreadable {
-                kept.add(id, Reason::PerhapsBase);
+            if has_unreadable && *state != State::Unreadable {
+                kept.add(id, Reason::PossibleBase);
             }
         }
         for id in next_bases.iter().filter(|id| chains.0.contains_key(id)) {
@@ -260,9 +260,9 @@ enum Link<'a, Id> {
     Full,
     On(&'a Id),
     /// An incomplete backup: archives based on it cannot be restored, but its own base may still be useful.
-    Cut(Option<&'a Id>),
+    Incomplete(Option<&'a Id>),
     /// An archive that cannot be read.
-    Closed,
+    Unreadable,
     /// No backup: archives based on it cannot be restored.
     Nothing,
 }
@@ -270,8 +270,8 @@ enum Link<'a, Id> {
 impl<'a, Id> Link<'a, Id> {
     fn base(&self) -> Option<&'a Id> {
         match *self {
-            Self::On(base) | Self::Cut(Some(base)) => Some(base),
-            Self::Cut(None) | Self::Full | Self::Closed | Self::Nothing => None,
+            Self::On(base) | Self::Incomplete(Some(base)) => Some(base),
+            Self::Incomplete(None) | Self::Full | Self::Unreadable | Self::Nothing => None,
         }
     }
 }
@@ -280,8 +280,8 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     fn of(archives: &'a [Candidate<Id>]) -> Self {
         let link = |archive: &'a Candidate<Id>| match &archive.state {
             State::Complete { base, .. } => base.as_ref().map_or(Link::Full, Link::On),
-            State::Incomplete { base } => Link::Cut(base.as_ref()),
-            State::Unreadable => Link::Closed,
+            State::Incomplete { base } => Link::Incomplete(base.as_ref()),
+            State::Unreadable => Link::Unreadable,
             State::Unfinished { .. } => Link::Nothing,
         };
         Self(archives.iter().map(|archive| (&archive.id, link(archive))).collect())
@@ -293,8 +293,8 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     }
 
     /// Whether the chain ends in an archive that cannot be read.
-    fn is_closed(&self, id: &Id) -> bool {
-        matches!(self.end(id), Some(Link::Closed))
+    fn ends_unreadable(&self, id: &Id) -> bool {
+        matches!(self.end(id), Some(Link::Unreadable))
     }
 
     /// The last archive of the chain; `None` if one is missing or the chain is cyclic.
@@ -303,7 +303,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         for _ in 0..self.0.len() {
             match self.0.get(next)? {
                 Link::On(base) => next = base,
-                end @ (Link::Full | Link::Cut(_) | Link::Closed | Link::Nothing) => return Some(end),
+                end @ (Link::Full | Link::Incomplete(_) | Link::Unreadable | Link::Nothing) => return Some(end),
             }
         }
         None
@@ -372,7 +372,7 @@ impl fmt::Display for Reason {
             Self::Incomplete => "incomplete",
             Self::Unfinished => "unfinished, and perhaps being written",
             Self::Unreadable => "can't be read",
-            Self::PerhapsBase => "what can't be read may be based on it",
+            Self::PossibleBase => "what can't be read may be based on it",
             Self::Followed => "followed",
             Self::NextBase => "the next incremental depends on it",
             Self::Base => "base",

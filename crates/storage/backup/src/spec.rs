@@ -161,7 +161,7 @@ const PREFIX_SIZE_MAX: usize = 512;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::destination::Trouble;
+    use crate::destination::StoreErrorKind;
 
     fn bucket(bucket: &str, prefix: &str) -> Spec {
         Spec::Bucket {
@@ -222,7 +222,7 @@ mod tests {
         ];
         for text in [&others[..], &slips[..], &buckets[..], &prefixes[..]].concat() {
             let error = Spec::parse(text).unwrap_err();
-            assert_eq!(error.trouble, Trouble::Usage, "{text}");
+            assert_eq!(error.kind, StoreErrorKind::Usage, "{text}");
             assert!(!error.to_string().contains("pass"), "{error}");
         }
         let long = format!("s3://abc/{}", "x".repeat(PREFIX_SIZE_MAX + 1));

@@ -16,7 +16,7 @@ use selenite_format::Superblock;
 use selenite_keyring::{AgeRecipient, Unlocked};
 
 use crate::catalog::{Catalog, Entry};
-use crate::destination::{Destination, Trouble};
+use crate::destination::{Destination, StoreErrorKind};
 use crate::error::BackupError;
 use crate::key_source::KeySource;
 use crate::marks::Marks;
@@ -41,8 +41,8 @@ pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
 /// database to the destination.
 ///
 /// # Errors
-/// Those of the destination, of [`ArchiveWriter::go_on`] and of [`ArchiveWriter::begin`].
-pub fn go_on_or_begin(
+/// Those of the destination, of [`ArchiveWriter::resume`] and of [`ArchiveWriter::begin`].
+pub fn resume_or_begin(
     destination: &Arc<dyn Destination>,
     unlocked: &Unlocked,
     recipients: &[AgeRecipient],
@@ -62,7 +62,7 @@ pub fn go_on_or_begin(
         if !entry.has_begun || !is_quiet {
             continue;
         }
-        if let Some((writer, marks)) = take_up(destination, unlocked, recipients, entry)? {
+        if let Some((writer, marks)) = resume(destination, unlocked, recipients, entry)? {
             return Ok((writer, Some(marks)));
         }
     }
@@ -74,8 +74,8 @@ pub fn go_on_or_begin(
 /// newer-than-finished).
 ///
 /// # Errors
-/// Those of [`go_on_or_begin`].
-pub fn go_on_with(
+/// Those of [`resume_or_begin`].
+pub fn resume_own(
     destination: &Arc<dyn Destination>,
     unlocked: &Unlocked,
     recipients: &[AgeRecipient],
@@ -85,13 +85,13 @@ pub fn go_on_with(
     let catalog = Catalog::list(destination.as_ref(), Some(id))?;
     let mut newest = catalog.of(id).rev().take_while(|entry| !entry.is_finished);
     match newest.find(|entry| entry.name == *own && entry.has_begun) {
-        Some(entry) => take_up(destination, unlocked, recipients, entry),
+        Some(entry) => resume(destination, unlocked, recipients, entry),
         None => Ok(None),
     }
 }
 
 /// Opens an unfinished archive, if it is suitable.
-fn take_up(
+fn resume(
     destination: &Arc<dyn Destination>,
     unlocked: &Unlocked,
     recipients: &[AgeRecipient],
@@ -110,10 +110,10 @@ fn take_up(
     }
     let counts = (entry.part_count, entry.index_count);
     // If a part is invalid, the archive is not suitable: another is begun.
-    match ArchiveWriter::go_on(destination, archive, counts) {
+    match ArchiveWriter::resume(destination, archive, counts) {
         Ok(taken) => Ok(Some(taken)),
         Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => Ok(None),
-        Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => Ok(None),
+        Err(BackupError::Store(error)) if error.kind == StoreErrorKind::Missing => Ok(None),
         Err(error) => Err(error),
     }
 }

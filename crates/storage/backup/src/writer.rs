@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use selenite_cipher::{ArchiveId, ArchiveKey, DatabaseId, PartKind, Secret};
 use selenite_format::anchor::Mark;
-use selenite_format::archive::{Begun, Facts};
+use selenite_format::archive::{ArchiveHeader, Facts};
 use selenite_keyring::{AgeRecipient, KeyError, Unlocked, archive_recipient, os_random};
 use sha2::{Digest, Sha256};
 
 use crate::archive::{
     BLOCK_SIZE_MAX, CompressionLevel, IndexBlock, PART_SIZE_MAX, Packer, PartHeader, PartWriter, index_count_max,
 };
-use crate::destination::{Destination, StoreError, Trouble};
+use crate::destination::{Destination, StoreError, StoreErrorKind};
 use crate::error::{BackupError, machine};
 use crate::marks::Marks;
 use crate::names::{ArchiveName, Part, object_key};
@@ -55,7 +55,7 @@ impl ArchiveWriter {
         let database_id = unlocked.superblock.database_id;
         let wrapped = recipients.iter().map(|to| archive_recipient::wrap(to, key.secret()));
         let wrapped: Result<_, KeyError> = wrapped.collect();
-        let mut begun = Begun {
+        let mut begun = ArchiveHeader {
             archive_id,
             database_id,
             made,
@@ -85,7 +85,7 @@ impl ArchiveWriter {
     ///
     /// # Errors
     /// Those of [`OpenArchive::part`] and of the destination.
-    pub fn go_on(
+    pub fn resume(
         destination: &Arc<dyn Destination>,
         archive: OpenArchive,
         (part_count, index_count): (u32, u32),
@@ -152,7 +152,8 @@ impl ArchiveWriter {
     /// Writes the next part of pages, and its index. The part is full unless `is_last` is set.
     ///
     /// # Errors
-    /// [`BackupError::Taken`] if another writer has written a part of that number; those of the destination.
+    /// [`BackupError::WrittenByOther`] if another writer has written a part of that number; those
+    /// of the destination.
     pub(crate) fn part(
         &mut self,
         content: &mut PartWriter,
@@ -191,7 +192,7 @@ impl ArchiveWriter {
     ///
     /// # Errors
     /// [`BackupError::Removed`]; those of the destination.
-    pub fn check_ground(&self, base: Option<(&ArchiveName, [u8; 32])>) -> Result<(), BackupError> {
+    pub fn check_prerequisites(&self, base: Option<(&ArchiveName, [u8; 32])>) -> Result<(), BackupError> {
         let own = (&self.name, Part::Begun, self.begun);
         let base = base.map(|(name, digest)| (name, Part::Manifest, digest));
         for (name, part, digest) in [Some(own), base].into_iter().flatten() {
@@ -199,7 +200,7 @@ impl ArchiveWriter {
             match self.destination.get(&object, PART_SIZE_MAX) {
                 Ok(bytes) if selenite_cipher::sha256(&bytes) == digest => {}
                 Ok(_) => return Err(BackupError::Removed { object }),
-                Err(error) if error.trouble == Trouble::Missing => return Err(BackupError::Removed { object }),
+                Err(error) if error.kind == StoreErrorKind::Missing => return Err(BackupError::Removed { object }),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -252,9 +253,9 @@ impl ArchiveWriter {
         let name = object_key(self.database_id, &self.name, part);
         match self.destination.put_new(&name, bytes) {
             Err(StoreError {
-                trouble: Trouble::Exists,
+                kind: StoreErrorKind::Exists,
                 ..
-            }) => Err(BackupError::Taken { object: name }),
+            }) => Err(BackupError::WrittenByOther { object: name }),
             written => Ok(written?),
         }
     }
@@ -264,7 +265,7 @@ impl ArchiveWriter {
 /// object `begun`, and no recipient can make it.
 pub(crate) fn recipients_tag(
     key: &ArchiveKey,
-    begun: &Begun,
+    begun: &ArchiveHeader,
     recipients: &[AgeRecipient],
 ) -> Result<[u8; 32], BackupError> {
     let mut texts: Vec<&str> = recipients.iter().map(AgeRecipient::text).collect();

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selenite_backup::{
-    ArchiveWriter, BackupError, Catalog, CompressionLevel, Copied, Copy, Destination, Folder, Onlooker,
+    ArchiveWriter, BackupError, Catalog, CompressionLevel, Copied, Copy, Destination, Folder, ProgressObserver,
 };
 use selenite_format::archive::Facts;
 use selenite_keyring::AgeRecipient;
@@ -101,7 +101,7 @@ fn copy(
         verify: false,
         skip_bad: false,
         frugal: false,
-        onlooker: asked,
+        observer: asked,
     };
     let Copied { change_counter, .. } = copy.run(snapshot, &mut archive).map_err(in_words)?;
     let facts = Facts {
@@ -169,7 +169,7 @@ fn in_words(error: BackupError) -> String {
 /// `no-process-effects`: the backup is cancelled only by interrupting the connection.
 struct Asked<'a>(Interrupts<'a>);
 
-impl Onlooker for Asked<'_> {
+impl ProgressObserver for Asked<'_> {
     fn progress(&self, _: u64, _: u64) {}
 
     fn is_interrupted(&self) -> bool {

@@ -12,8 +12,8 @@ use crate::{AgeRecipient, Identity, KeyError};
 
 /// Wraps an archive's key for one recipient.
 ///
-/// `KeyServiceAway` if a required plugin did not respond; `CannotWrap` if its result exceeds the
-/// size limit.
+/// `KeyServiceUnavailable` if a required plugin did not respond; `CannotWrap` if its result
+/// exceeds the size limit.
 pub fn wrap(recipient: &AgeRecipient, key: &Secret<32>) -> Result<Vec<u8>, KeyError> {
     recipient.wrap_archive_key(key)
 }
@@ -21,8 +21,8 @@ pub fn wrap(recipient: &AgeRecipient, key: &Secret<32>) -> Result<Vec<u8>, KeyEr
 /// Unwraps an archive's key from the given files with the first identity that opens one. `is_right`
 /// returns whether a key is the archive's (mac-decides).
 ///
-/// `NoKey` without identities; `KeyServiceAway` if a plugin failed and no other identity opened a
-/// file; else `WrongKey`.
+/// `NoKey` without identities; `KeyServiceUnavailable` if a plugin failed and no other identity
+/// opened a file; else `WrongKey`.
 pub fn unwrap(
     identities: &[Box<dyn Identity>],
     files: &[Vec<u8>],
@@ -41,7 +41,7 @@ pub fn unwrap(
                     // A plugin that timed out is not tried with every file.
                     let is_timeout = matches!(
                         error,
-                        KeyError::KeyServiceAway {
+                        KeyError::KeyServiceUnavailable {
                             failure: ServiceFailure::TimedOut(_),
                             ..
                         }

@@ -2,7 +2,7 @@
 //!
 //! Each change makes a new superblock of the next generation and leaves the old one unchanged. The
 //! caller writes it according to FORMAT 3.7, under SQLite's write lock, and twice if
-//! `takes_rights_away` is set.
+//! `revokes_access` is set.
 //!
 //! - last-slot-stays: a database never loses its last slot.
 //! - copies-stay-readable: removing a slot or renewing the master key takes no access from a user
@@ -29,7 +29,7 @@ pub struct Change {
     /// The database after the change.
     pub unlocked: Unlocked,
     /// Whether the superblock must be written to both places before the change is reported as done (FORMAT 3.7).
-    pub takes_rights_away: bool,
+    pub revokes_access: bool,
     /// The changes in a form for users.
     pub report: Report,
 }
@@ -131,8 +131,8 @@ pub fn replace_slot(
 ///
 /// A slot is kept if one of `recipients` owns it, or if its recipient is an age recipient without a
 /// plugin; all others are dropped and reported. `LastSlot` if none would remain. If a recipient
-/// that owns a slot is unavailable, that is an error (`KeyServiceAway`), not a reason to drop the
-/// slot.
+/// that owns a slot is unavailable, that is an error (`KeyServiceUnavailable`), not a reason to
+/// drop the slot.
 pub fn renew_master(
     from: &Unlocked,
     recipients: &[&dyn Recipient],
@@ -145,7 +145,7 @@ pub fn renew_master(
 /// Removes a slot and makes a new master key, in one step: the removed slot gives no access to any later key.
 ///
 /// Errors as for [`remove_slot`] and [`renew_master`].
-pub fn shut_out(
+pub fn revoke_slot(
     from: &Unlocked,
     id: SlotId,
     recipients: &[&dyn Recipient],
@@ -276,11 +276,11 @@ fn index_of(from: &Unlocked, id: SlotId) -> Result<usize, KeyError> {
 }
 
 /// Encodes the superblock, so that errors are found before anything is written.
-fn finish(unlocked: Unlocked, takes_rights_away: bool, report: Report) -> Result<Change, KeyError> {
+fn finish(unlocked: Unlocked, revokes_access: bool, report: Report) -> Result<Change, KeyError> {
     unlocked.encode()?;
     Ok(Change {
         unlocked,
-        takes_rights_away,
+        revokes_access,
         report,
     })
 }

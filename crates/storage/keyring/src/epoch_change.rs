@@ -100,11 +100,11 @@ fn under_way(from: &Unlocked) -> Result<Unlocked, KeyError> {
 }
 
 /// Encodes the superblock, so that errors are found before anything is written.
-fn finish(unlocked: Unlocked, takes_rights_away: bool) -> Result<Change, KeyError> {
+fn finish(unlocked: Unlocked, revokes_access: bool) -> Result<Change, KeyError> {
     unlocked.encode()?;
     Ok(Change {
         unlocked,
-        takes_rights_away,
+        revokes_access,
         report: Report::default(),
     })
 }
@@ -142,7 +142,7 @@ mod tests {
         let done = all_done(&advanced).unwrap().unlocked;
         assert_eq!(done.superblock.state, State::Finishing);
         let ended = end(&done).unwrap();
-        assert!(ended.takes_rights_away);
+        assert!(ended.revokes_access);
         let superblock = &ended.unlocked.superblock;
         assert_eq!((superblock.state, superblock.cursor), (State::Steady, 0));
         assert_eq!((superblock.epochs.len(), superblock.epoch_max), (1, Epoch(2)));

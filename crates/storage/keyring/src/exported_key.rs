@@ -63,8 +63,8 @@ impl ExportedKey {
 
     /// Reads a file written by [`ExportedKey::store`], with the first identity that opens it.
     ///
-    /// `NoKey` without identities; `ExportedClosed` if none opens it, `KeyServiceAway` if one was
-    /// unavailable; `BadFile` for a file that is no exported key; `Io`.
+    /// `NoKey` without identities; `ExportedClosed` if none opens it, `KeyServiceUnavailable` if
+    /// one was unavailable; `BadFile` for a file that is no exported key; `Io`.
     pub fn load(path: &Path, identities: &[Box<dyn Identity>]) -> Result<Self, KeyError> {
         let sealed = secret_file::read(path, FILE_SIZE_MAX)?;
         let no_key = |problem: &'static str| KeyError::BadFile {

@@ -27,7 +27,7 @@ pub enum KeyError {
     /// The caller: none of the identities given opens a key slot of this database.
     WrongKey,
     /// The machine or the peer: a required key service failed, and no other identity opened the file.
-    KeyServiceAway {
+    KeyServiceUnavailable {
         /// The service's name in the configuration, or the name of the age plugin.
         service: String,
         /// The failure.
@@ -243,7 +243,7 @@ pub enum ServiceFailure {
     /// Its answer has this many bytes, which is not a valid size.
     AnswerSize(usize),
     /// Unwrapping did not return the wrapped bytes, or the wrapped bytes were not encrypted.
-    NotKept,
+    RoundTripFailed,
     /// The age plugin is not installed.
     NotInstalled,
     /// The age plugin refused. Its message is not repeated.
@@ -280,7 +280,7 @@ impl error::Error for KeyError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         if let Self::Io { source, .. }
         | Self::UnknownRecipient { source, .. }
-        | Self::KeyServiceAway {
+        | Self::KeyServiceUnavailable {
             failure: ServiceFailure::Io(source),
             ..
         } = self

@@ -42,7 +42,7 @@ pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>
 
 /// The error for text without a prefix, which may be intended as something other than a file: a mail address, a name.
 fn unknown_recipient(text: &str, error: KeyError) -> KeyError {
-    let is_bare = matches!(text.parse(), Ok(Spec::Sniffed(_)));
+    let is_bare = matches!(text.parse(), Ok(Spec::Detected(_)));
     if let KeyError::Io { verb, path, source } = error {
         if source.kind() == io::ErrorKind::NotFound && is_bare {
             let text = text.to_owned();
@@ -70,7 +70,7 @@ pub fn parse_recipient_of(
 /// Loads the identities of a parsed spec, such as [`Config::identity`].
 pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
     match spec {
-        Spec::Sniffed(path) => sniffed(path, config),
+        Spec::Detected(path) => detected(path, config),
         Spec::Age(path) => of_age(path, &read(path)?, config),
         Spec::Raw(path) => one(RawIdentity::from_file(path, &read(path)?)?),
         Spec::Passphrase(path) => {
@@ -86,7 +86,7 @@ pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyE
 /// The file of a spec that users other than its owner can read, if any.
 pub fn readable_by_others(spec: &Spec) -> Option<&Path> {
     match spec {
-        Spec::Sniffed(path) | Spec::Age(path) | Spec::Raw(path) | Spec::Passphrase(path) => {
+        Spec::Detected(path) | Spec::Age(path) | Spec::Raw(path) | Spec::Passphrase(path) => {
             ownership::is_readable_by_others(path).then_some(path)
         }
         Spec::Held(_) | Spec::Command(_) => None,
@@ -101,7 +101,7 @@ fn of_age(path: &Path, contents: &[u8], config: &Config) -> Result<Vec<Box<dyn I
     Ok(parsed.identities)
 }
 
-fn sniffed(path: &Path, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+fn detected(path: &Path, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
     let contents = read(path)?;
     let unclear = |problem: &'static str| KeyError::BadFile {
         path: path.to_owned(),

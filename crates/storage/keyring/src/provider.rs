@@ -47,7 +47,8 @@ pub trait Recipient: Send + Sync {
 
     /// Wraps the master key into the body of a slot.
     ///
-    /// `KeyServiceAway` if a required service did not respond, or unwrapping did not return the wrapped bytes.
+    /// `KeyServiceUnavailable` if a required service did not respond, or unwrapping did not return
+    /// the wrapped bytes.
     fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError>;
 
     /// Whether the slot was made for this recipient, so that it may be recreated for it.
@@ -84,8 +85,8 @@ pub trait Identity: Recipient {
     /// Unwraps the master key from a slot.
     ///
     /// `WrongKey` if the slot does not belong to this identity, or was made for another database or
-    /// slot; `KeyServiceAway` if a required service failed; `KeyRefused` if the slot requests more
-    /// than a slot may.
+    /// slot; `KeyServiceUnavailable` if a required service failed; `KeyRefused` if the slot
+    /// requests more than a slot may.
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError>;
 
     /// How this identity proves the origin of a slot that it opens.

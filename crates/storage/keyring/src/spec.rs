@@ -13,7 +13,7 @@ use crate::{KeyError, hex};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spec {
     /// A file whose kind is detected from its content.
-    Sniffed(PathBuf),
+    Detected(PathBuf),
     /// A file of age identities.
     Age(PathBuf),
     /// A file of 32 bytes.
@@ -31,7 +31,7 @@ impl Spec {
     /// Applies `map` to the path, if there is one.
     pub(crate) fn map_path(self, map: impl FnOnce(&Path) -> PathBuf) -> Self {
         match self {
-            Self::Sniffed(path) => Self::Sniffed(map(&path)),
+            Self::Detected(path) => Self::Detected(map(&path)),
             Self::Age(path) => Self::Age(map(&path)),
             Self::Raw(path) => Self::Raw(map(&path)),
             Self::Passphrase(path) => Self::Passphrase(map(&path)),
@@ -59,19 +59,19 @@ impl FromStr for Spec {
             Some(("raw", path)) => Self::Raw(path.into()),
             Some(("passphrase", path)) => Self::Passphrase(path.into()),
             Some(("command", name)) => Self::Command(name.to_owned()),
-            Some(("held", digits)) => hex::decode(digits).map_or_else(|| Self::Sniffed(text.into()), Self::Held),
-            _ => Self::Sniffed(text.into()),
+            Some(("held", digits)) => hex::decode(digits).map_or_else(|| Self::Detected(text.into()), Self::Held),
+            _ => Self::Detected(text.into()),
         };
         match &spec {
             Self::Command(name) if !is_command_name(name) => {
                 bad(text, "a command's name has 1 to 64 letters, digits, '-', '_' or '.'")
             }
             Self::Command(_) | Self::Held(_) => Ok(spec),
-            Self::Sniffed(_) if text.starts_with("age1") => bad(
+            Self::Detected(_) if text.starts_with("age1") => bad(
                 text,
                 "age1... is a public recipient, which opens nothing: give the file of its identity",
             ),
-            Self::Sniffed(path) | Self::Age(path) | Self::Raw(path) | Self::Passphrase(path) => {
+            Self::Detected(path) | Self::Age(path) | Self::Raw(path) | Self::Passphrase(path) => {
                 match path.as_os_str().is_empty() {
                     true => bad(text, "the path is missing"),
                     false => Ok(spec),
@@ -84,7 +84,7 @@ impl FromStr for Spec {
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sniffed(path) => write!(f, "{}", path.display()),
+            Self::Detected(path) => write!(f, "{}", path.display()),
             Self::Age(path) => write!(f, "age:{}", path.display()),
             Self::Raw(path) => write!(f, "raw:{}", path.display()),
             Self::Passphrase(path) => write!(f, "passphrase:{}", path.display()),
@@ -116,14 +116,14 @@ mod tests {
     #[test]
     fn a_spec_is_parsed_by_its_prefix_and_shown_as_it_was() {
         let cases = [
-            ("/k", Spec::Sniffed("/k".into())),
-            ("./age:k", Spec::Sniffed("./age:k".into())),
-            ("c:k", Spec::Sniffed("c:k".into())),
+            ("/k", Spec::Detected("/k".into())),
+            ("./age:k", Spec::Detected("./age:k".into())),
+            ("c:k", Spec::Detected("c:k".into())),
             ("age:k:1", Spec::Age("k:1".into())),
             ("raw:/k", Spec::Raw("/k".into())),
             ("passphrase:k", Spec::Passphrase("k".into())),
             ("command:my-kms_2.x", Spec::Command("my-kms_2.x".into())),
-            ("held:0f", Spec::Sniffed("held:0f".into())),
+            ("held:0f", Spec::Detected("held:0f".into())),
             (
                 "held:000102030405060708090a0b0c0d0e0f",
                 Spec::Held(*b"\0\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"),

@@ -18,11 +18,11 @@ use crate::{Cache, KeyError, Pin, Trust, Unlocked, origin};
 /// Unlocks a database from the bytes of its chosen superblock (`selenite_format::choose`).
 ///
 /// Before any key is used: `NotEncrypted`, `Damaged`, `UnsupportedVersion`, `Tampered` (a rule of
-/// the format is broken), `NoKey` (no identity was given). While trying: `KeyServiceAway` if a key
-/// service failed and no other identity opened the file, else `KeyRefused` if a slot requested too
-/// much, else `WrongKey`. With a key: `Tampered` (the MAC is wrong), `DatabaseReplaced` or
-/// `NotListed` (by the keyring file), `Retired`; and finally `ForeignOrigin`, `OriginUnknown`,
-/// `PathReplaced` or `NotPinned` (not accepted by `trust`).
+/// the format is broken), `NoKey` (no identity was given). While trying: `KeyServiceUnavailable`
+/// if a key service failed and no other identity opened the file, else `KeyRefused` if a slot
+/// requested too much, else `WrongKey`. With a key: `Tampered` (the MAC is wrong),
+/// `DatabaseReplaced` or `NotListed` (by the keyring file), `Retired`; and finally
+/// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned` (not accepted by `trust`).
 pub fn unlock(
     bytes: &[u8],
     identities: &[Box<dyn Identity>],
@@ -187,7 +187,7 @@ fn candidates<'a>(slots: &'a [Slot], identities: &'a [Box<dyn Identity>]) -> Vec
 
 impl Failures {
     fn note(&mut self, error: KeyError) {
-        if matches!(error, KeyError::KeyServiceAway { .. }) {
+        if matches!(error, KeyError::KeyServiceUnavailable { .. }) {
             self.away.get_or_insert(error);
         } else if !matches!(error, KeyError::WrongKey) {
             self.refused.get_or_insert(error);
@@ -202,7 +202,7 @@ impl Failures {
 fn is_timeout(error: &KeyError) -> bool {
     matches!(
         error,
-        KeyError::KeyServiceAway {
+        KeyError::KeyServiceUnavailable {
             failure: ServiceFailure::TimedOut(_),
             ..
         }

@@ -12,7 +12,7 @@ use selenite_keyring::{
     Identity, Origin, OriginPolicy, SlotSummary, Unlocked, absolute, change, os_random, pin_path, replace_path_pin,
 };
 
-use crate::database::Next;
+use crate::database::KeyChange;
 use crate::storage::Storage;
 use crate::{Access, Database, EngineError};
 
@@ -89,16 +89,16 @@ pub fn accept(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Acc
 fn mark(
     unlocked: &Unlocked,
     identities: &[Box<dyn Identity>],
-) -> Result<Next<(Unlocked, Vec<SlotSummary>)>, EngineError> {
+) -> Result<KeyChange<(Unlocked, Vec<SlotSummary>)>, EngineError> {
     let accepted = change::accept(unlocked, identities, &mut os_random)?;
     let marked = accepted.report.accepted;
     let result = (unlocked.duplicate(), marked.clone());
     if marked.is_empty() {
-        return Ok(Next::Leave(result));
+        return Ok(KeyChange::Keep(result));
     }
-    Ok(Next::Write(
+    Ok(KeyChange::Write(
         Box::new(accepted.unlocked),
-        accepted.takes_rights_away,
+        accepted.revokes_access,
         result,
     ))
 }

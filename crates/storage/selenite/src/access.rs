@@ -78,7 +78,7 @@ impl Access {
     #[must_use]
     pub fn with_identity(path: impl Into<PathBuf>) -> Self {
         Self {
-            identity: Some(Spec::Sniffed(path.into())),
+            identity: Some(Spec::Detected(path.into())),
             ..Self::default()
         }
     }
@@ -147,7 +147,7 @@ impl Access {
     }
 
     /// Fails with `NoKeyToMake` if no identity is in force.
-    pub(crate) fn require_to_make(&self) -> Result<(), EngineError> {
+    pub(crate) fn require_identity_to_create(&self) -> Result<(), EngineError> {
         match self.spec(&Self::config()?) {
             Some(_) => Ok(()),
             None => Err(KeyError::NoKeyToMake.into()),
@@ -198,7 +198,7 @@ impl Access {
 
     /// Access to an unencrypted database through our VFS, which passes it through. Its temporary
     /// files are encrypted then.
-    pub(crate) fn passing(&self) -> Self {
+    pub(crate) fn allowing_plain(&self) -> Self {
         Self {
             allow_plain: true,
             ..self.clone()

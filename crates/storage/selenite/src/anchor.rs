@@ -1,8 +1,8 @@
 //! Anchors: a record of a database's state at one moment, stored elsewhere, that detects pages or a
 //! whole file put back from an older copy (FORMAT 10).
 //!
-//! An anchor is written while the database file does not change (`still`): at that moment no
-//! transaction is writing, no checkpoint is under way, and all frames of the log are copied.
+//! An anchor is written while the database file does not change (`unchanged_file`): at that moment
+//! no transaction is writing, no checkpoint is under way, and all frames of the log are copied.
 //! Counters of a session only increase, and an image is sealed and stored only under a lock that
 //! was free at that moment. Therefore:
 //!
@@ -19,8 +19,8 @@
 
 mod comparison;
 mod file;
-mod still;
 mod tally;
+mod unchanged_file;
 
 use std::path::Path;
 
@@ -31,8 +31,8 @@ use crate::EngineError;
 
 pub use comparison::{Comparison, Verdict};
 pub(crate) use file::{check_room, read, write};
-pub(crate) use still::Still;
 pub(crate) use tally::{Tallied, Tally};
+pub(crate) use unchanged_file::UnchangedFile;
 
 /// The result of writing an anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 pub use selenite_backup::CompressionLevel;
 use selenite_backup::{
-    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, Marks, Onlooker, Traffic, Trouble,
+    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, Marks, ProgressObserver, StoreErrorKind,
+    Traffic,
 };
 use selenite_cipher::{ArchiveKey, DatabaseId};
 use selenite_format::Slot;
@@ -165,13 +166,13 @@ impl Plan {
     ) -> Result<Self, EngineError> {
         let recipients = &how.recipients;
         let own = match beginning {
-            Beginning::Own(own) => selenite_backup::go_on_with(destination, unlocked, recipients, own)?,
+            Beginning::Own(own) => selenite_backup::resume_own(destination, unlocked, recipients, own)?,
             Beginning::Unfinished | Beginning::Newest => None,
         };
         let (archive, sent) = match (own, beginning) {
             (Some((archive, sent)), _) => (archive, Some(sent)),
             (None, Beginning::Unfinished) => {
-                selenite_backup::go_on_or_begin(destination, unlocked, recipients, (now(), how.resume))?
+                selenite_backup::resume_or_begin(destination, unlocked, recipients, (now(), how.resume))?
             }
             (None, Beginning::Own(_) | Beginning::Newest) => {
                 let archive = selenite_backup::begin_newest(destination, unlocked, recipients, now())?;
@@ -198,7 +199,7 @@ impl Plan {
         snapshot: &mut Snapshot<'_>,
         (made, digest): (u64, Option<[u8; 32]>),
         watch: &Watch,
-    ) -> Result<(Report, Kept), EngineError> {
+    ) -> Result<(Report, ArchiveHandle), EngineError> {
         let unlocked = snapshot
             .unlocked()
             .map_err(|error| EngineError::of_vfs(&error, Path::new("")))?;
@@ -213,7 +214,7 @@ impl Plan {
             verify: self.how.verify,
             skip_bad: self.how.skip_bad,
             frugal: self.how.frugal,
-            onlooker: &Looking(watch),
+            observer: &CopyProgress(watch),
         };
         let Copied {
             sent,
@@ -221,9 +222,9 @@ impl Plan {
             change_counter,
             missing,
         } = copy.run(snapshot, &mut self.archive)?;
-        let ground = self.base.as_ref().map(|base| (base.name.clone(), base.link.manifest));
-        let ground = || ground.as_ref().map(|(name, digest)| (name, *digest));
-        self.archive.check_ground(ground())?;
+        let base = self.base.as_ref().map(|base| (base.name.clone(), base.link.manifest));
+        let base = || base.as_ref().map(|(name, digest)| (name, *digest));
+        self.archive.check_prerequisites(base())?;
         let manifest = self.archive.finish(Facts {
             begun: self.archive.begun(),
             base: self.base.as_ref().map(|base| base.link),
@@ -238,9 +239,9 @@ impl Plan {
             indexes: Vec::new(),
             missing: missing.clone(),
         })?;
-        self.archive.check_ground(ground())?;
+        self.archive.check_prerequisites(base())?;
         let key = self.archive.key();
-        let kept = Kept {
+        let handle = ArchiveHandle {
             key: key.duplicate(),
             database_id: unlocked.superblock.database_id,
             manifest,
@@ -258,12 +259,12 @@ impl Plan {
             traffic: Traffic::default(),
             elapsed: Duration::ZERO,
         };
-        Ok((report, kept))
+        Ok((report, handle))
     }
 }
 
 /// What is needed to add to an archive.
-pub(crate) struct Kept {
+pub(crate) struct ArchiveHandle {
     /// Its key.
     pub key: ArchiveKey,
     /// The id of the database.
@@ -286,7 +287,7 @@ fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> E
     let EngineError::Backup(source) = error else {
         return error;
     };
-    if !says_of_base(&source) {
+    if !is_fault_of_base(&source) {
         return EngineError::Backup(source);
     }
     EngineError::BadBase {
@@ -296,11 +297,11 @@ fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> E
     }
 }
 
-pub(crate) fn says_of_base(error: &BackupError) -> bool {
+pub(crate) fn is_fault_of_base(error: &BackupError) -> bool {
     match error {
         // The object that opens it is missing.
         BackupError::NotThere { .. } => true,
-        BackupError::Store(error) => matches!(error.trouble, Trouble::Missing | Trouble::Lying),
+        BackupError::Store(error) => matches!(error.kind, StoreErrorKind::Missing | StoreErrorKind::InvalidResponse),
         // A link further down the chain is of another master key.
         BackupError::Key { .. }
         | BackupError::Unauthentic { .. }
@@ -308,11 +309,11 @@ pub(crate) fn says_of_base(error: &BackupError) -> bool {
         | BackupError::MissingLink { .. }
         | BackupError::Chain { .. }
         | BackupError::Incomplete { .. }
-        | BackupError::Lacking { .. }
+        | BackupError::LacksPages { .. }
         | BackupError::Form { .. }
         | BackupError::Unfinished { .. } => true,
         BackupError::Source(_)
-        | BackupError::Taken { .. }
+        | BackupError::WrittenByOther { .. }
         | BackupError::Removed { .. }
         | BackupError::KeysChanged
         | BackupError::Machine { .. }
@@ -331,9 +332,9 @@ pub fn recipients(given: &[String]) -> Result<Vec<AgeRecipient>, EngineError> {
 }
 
 /// Passes the progress of the copy on to the operation's [`Watch`].
-struct Looking<'a>(&'a Watch);
+struct CopyProgress<'a>(&'a Watch);
 
-impl Onlooker for Looking<'_> {
+impl ProgressObserver for CopyProgress<'_> {
     fn progress(&self, done: u64, total: u64) {
         self.0.report(Phase::BackingUp, done, total);
     }
@@ -344,7 +345,7 @@ impl Onlooker for Looking<'_> {
 }
 
 /// Milliseconds since 1970-01-01 UTC.
-pub(crate) fn machine_time() -> u64 {
+pub(crate) fn unix_time_ms() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -13,11 +13,11 @@ use selenite_backup::{
     BEGUN_SIZE_MAX, Backup, BackupError, Destination, Entry, KeySource, OpenArchive, Part, object_key,
 };
 use selenite_format::Superblock;
-use selenite_format::archive::Begun;
+use selenite_format::archive::ArchiveHeader;
 use selenite_keyring::{Cache, Identity, SlotSummary, Trust};
 
 pub use listing::{BaseState, Known, Listed, Listing, list};
-pub use pruning::{Gone, Kept, Prune, Pruned, prune};
+pub use pruning::{KeptBackup, Prune, Pruned, RemovedBackup, prune};
 pub use selenite_backup::retention::{Reason, Rules};
 pub use verification::{Checked, Outcome, Verification, Verify, verify};
 
@@ -30,7 +30,7 @@ pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSu
     let object = object_key(entry.database_id, &entry.name, Part::Begun);
     let begun = destination.get(&object, BEGUN_SIZE_MAX).ok();
     let superblock = begun.and_then(|bytes| {
-        let (begun, _, _) = Begun::parse(&bytes).ok()?;
+        let (begun, _, _) = ArchiveHeader::parse(&bytes).ok()?;
         Superblock::parse(&begun.superblock).ok()
     });
     superblock.map_or_else(Vec::new, |superblock| {

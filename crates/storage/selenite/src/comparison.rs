@@ -26,7 +26,7 @@ use crate::watch::Observer;
 use crate::{Database, EngineError, Progress, Watch};
 
 /// A second access to a source's pages.
-pub enum SecondLook {
+pub enum PageAccess {
     /// Its file, which is locked and contains all pages.
     File(Arc<dyn ReadAt>),
     /// Another connection: other connections may read, and the log may contain pages.
@@ -34,8 +34,8 @@ pub enum SecondLook {
 }
 
 /// A source, with a second access to its pages.
-pub struct Original {
-    look: SecondLook,
+pub struct SourceDigest {
+    page_access: PageAccess,
     outline: ContentDigest,
     trees: Trees,
     page_bytes: usize,
@@ -43,11 +43,11 @@ pub struct Original {
     digest: Option<TreeDigest>,
 }
 
-impl Original {
+impl SourceDigest {
     /// Reads the definitions and trees that the copy must have.
-    pub fn new(source: &Database, layout: &SourceLayout, look: SecondLook) -> Result<Self, EngineError> {
+    pub fn new(source: &Database, layout: &SourceLayout, page_access: PageAccess) -> Result<Self, EngineError> {
         Ok(Self {
-            look,
+            page_access,
             outline: ContentDigest::outline(source)?,
             trees: Trees::of(source)?,
             page_bytes: usize::try_from(layout.page_bytes).unwrap_or(0),
@@ -64,16 +64,16 @@ impl Original {
         watch: &Watch,
         copy: impl FnOnce() -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let until = Arc::new(Until {
+        let observer = Arc::new(StopOnFailure {
             watch: watch.clone(),
             stop: AtomicBool::new(false),
         });
-        let quiet = Watch::new(until.clone());
+        let quiet = Watch::new(observer.clone());
         let (copied, digest) = std::thread::scope(|scope| {
             let digesting = scope.spawn(|| self.digest(view, &quiet));
             let copied = copy();
             if copied.is_err() {
-                until.stop.store(true, Ordering::Relaxed);
+                observer.stop.store(true, Ordering::Relaxed);
             }
             (copied, digesting.join())
         });
@@ -85,13 +85,13 @@ impl Original {
 
     fn digest(&mut self, view: Option<&View>, watch: &Watch) -> Result<TreeDigest, Fault> {
         let (trees, hashing) = (&self.trees, &self.hashing);
-        match &mut self.look {
-            SecondLook::File(file) => {
+        match &mut self.page_access {
+            PageAccess::File(file) => {
                 let form = view.map_or(Form::Clear(self.page_bytes), Form::Sealed);
                 let mut pages = FilePages::new(file.as_ref(), form);
                 TreeDigest::of(trees, &mut pages, self.page_bytes, hashing, watch)
             }
-            SecondLook::Connection(database) => {
+            PageAccess::Connection(database) => {
                 database.batch("BEGIN").map_err(Fault::Read)?;
                 let digest = SnapshotPages::new(database)
                     .and_then(|mut pages| TreeDigest::of(trees, &mut pages, self.page_bytes, hashing, watch));
@@ -136,12 +136,12 @@ impl Original {
 }
 
 /// Reports no progress. It is interrupted when the operation is, or when the copy has failed.
-struct Until {
+struct StopOnFailure {
     watch: Watch,
     stop: AtomicBool,
 }
 
-impl Observer for Until {
+impl Observer for StopOnFailure {
     fn progress(&self, _: Progress) {}
 
     fn is_interrupted(&self) -> bool {

@@ -52,7 +52,7 @@ pub struct Compromised {
     /// identity in force.
     pub recipients: Vec<String>,
     /// Whether an interrupted run has removed the slot before.
-    pub goes_on: bool,
+    pub resume: bool,
     /// Whether slots that no given identity opens are dropped.
     pub drop_others: bool,
     /// How pages are re-encrypted; its goal is a new key.
@@ -60,7 +60,7 @@ pub struct Compromised {
 }
 
 /// Removes all access of a compromised key, step by step; `done` is called after each step. After
-/// an interruption, a call with `goes_on` continues. Without `goes_on`, a slot that does not exist
+/// an interruption, a call with `resume` continues. Without `resume`, a slot that does not exist
 /// is an error, because its name may be mistyped.
 ///
 /// # Errors
@@ -86,7 +86,7 @@ pub fn compromised(
             check_stays(&unlocked, slot.id, access)?;
             false
         }
-        Err(KeyError::NoSuchSlot { .. }) if what.goes_on => true,
+        Err(KeyError::NoSuchSlot { .. }) if what.resume => true,
         Err(error @ KeyError::NoSuchSlot { .. }) => {
             return Err(EngineError::usage(
                 error.to_string(),
@@ -101,7 +101,7 @@ pub fn compromised(
         let slots = unlocked.superblock.slots.iter().map(SlotSummary::new);
         done(Step::DoneBefore(slots.collect()));
     } else {
-        shut_out(storage, path, access, what, is_gone, done)?;
+        remove_and_renew(storage, path, access, what, is_gone, done)?;
     }
     replace_data_key(storage, path, access, what, watch, done).map_err(|error| {
         // A run that was interrupted while it waited for locks counts as interrupted, too.
@@ -129,7 +129,7 @@ fn check_stays(unlocked: &Unlocked, gone: SlotId, access: &Access) -> Result<(),
 }
 
 /// remove-the-slot and renew-the-master-key.
-fn shut_out(
+fn remove_and_renew(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
@@ -140,7 +140,7 @@ fn shut_out(
     let changed = if is_gone {
         keys::renew(storage, path, access, &what.recipients, what.drop_others)?
     } else {
-        keys::shut_out(storage, path, access, &what.slot, &what.recipients, what.drop_others)?
+        keys::remove_and_renew(storage, path, access, &what.slot, &what.recipients, what.drop_others)?
     };
     let removed = changed.report.removed.clone();
     done(Step::SlotRemoved(Report {
@@ -185,7 +185,7 @@ fn replace_data_key(
 
 /// The keys, with the authenticated superblock.
 fn look(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Unlocked, EngineError> {
-    let looked = Database::open(storage, path, &access.passing()).and_then(|database| database.unlocked());
+    let looked = Database::open(storage, path, &access.allowing_plain()).and_then(|database| database.unlocked());
     match looked {
         Err(EngineError::Busy { .. }) => access.watch.check().and(looked),
         looked => looked,

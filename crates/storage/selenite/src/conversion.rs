@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::comparison::SecondLook;
+use crate::comparison::PageAccess;
 use crate::content_digest::ContentDigest;
 use crate::draft::{COMPANIONS, Draft, beside};
 use crate::error::{Class, io_error};
@@ -35,7 +35,7 @@ pub struct Source<'a> {
     /// The connection.
     pub database: &'a mut Database,
     /// A second access to its pages.
-    pub look: SecondLook,
+    pub page_access: PageAccess,
     /// Whether it is in WAL mode.
     pub is_wal: bool,
 }
@@ -108,9 +108,16 @@ impl Conversion<'_> {
         // releases SQLite's locks (`raw_file.rs`, no-second-descriptor).
         pages = Arc::from(self.storage.open(self.path).map_err(io_error("read", self.path))?);
         let is_wal = source.is_wal();
-        let look = SecondLook::File(pages.clone());
+        let page_access = PageAccess::File(pages.clone());
         let database = source.database();
-        let copied = copy(Source { database, look, is_wal }, &draft)?;
+        let copied = copy(
+            Source {
+                database,
+                page_access,
+                is_wal,
+            },
+            &draft,
+        )?;
         let not_kept = extended::carry_over(self.path, draft.path());
         draft.finish(&attributes)?;
         self.watch.check()?;
@@ -139,9 +146,16 @@ impl Conversion<'_> {
         let is_wal = source.text("PRAGMA main.journal_mode")? == "wal";
         let draft = Draft::create(self.storage, target)?;
         let second = Database::connect(self.path, &self.source.uri(self.path), &self.source)?;
-        let look = SecondLook::Connection(Box::new(second));
+        let page_access = PageAccess::Connection(Box::new(second));
         let database = &mut source;
-        let copied = copy(Source { database, look, is_wal }, &draft)?;
+        let copied = copy(
+            Source {
+                database,
+                page_access,
+                is_wal,
+            },
+            &draft,
+        )?;
         if source.number("PRAGMA main.data_version")? != version {
             return Err(EngineError::Busy {
                 path: self.path.to_owned(),

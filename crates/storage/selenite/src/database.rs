@@ -49,11 +49,11 @@ pub trait Rows {
 }
 
 /// The decision on a change of keys.
-pub(crate) enum Next<R> {
-    /// Write these keys. The flag is true if the change takes a right away.
+pub(crate) enum KeyChange<R> {
+    /// Write these keys. The flag is true if the change revokes access.
     Write(Box<Unlocked>, bool, R),
     /// Write nothing.
-    Leave(R),
+    Keep(R),
 }
 
 impl Database {
@@ -84,7 +84,7 @@ impl Database {
                 can_force: false,
             });
         }
-        access.require_to_make()?;
+        access.require_identity_to_create()?;
         let flags = FLAGS | OpenFlags::SQLITE_OPEN_CREATE;
         let database = Self::connect_with(path, &access.new_uri(path, layout), access, flags)?;
         // SQLite writes a new file only with its first table. Setting the version, even to 0, makes
@@ -191,18 +191,18 @@ impl Database {
     /// Changes keys under SQLite's write lock. `change` receives the keys that are on disk then.
     pub(crate) fn change<R: Send + 'static>(
         &self,
-        change: impl FnOnce(&Unlocked) -> Result<Next<R>, EngineError> + Send + 'static,
+        change: impl FnOnce(&Unlocked) -> Result<KeyChange<R>, EngineError> + Send + 'static,
     ) -> Result<R, EngineError> {
         let outcome = Arc::new(Mutex::new(None));
         let shared = outcome.clone();
         let token = change::stage(Box::new(move |unlocked| {
             let set = |value| *shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             match change(unlocked) {
-                Ok(Next::Write(new, takes_rights_away, result)) => {
+                Ok(KeyChange::Write(new, revokes_access, result)) => {
                     set(Ok((true, result)));
-                    Ok((*new, takes_rights_away))
+                    Ok((*new, revokes_access))
                 }
-                Ok(Next::Leave(result)) => {
+                Ok(KeyChange::Keep(result)) => {
                     set(Ok((false, result)));
                     Err(VfsError::Setting("nothing to change".to_owned()))
                 }
@@ -236,7 +236,7 @@ impl Database {
 
     /// The keys of this database, as the VFS has them: no identity is asked a second time.
     pub(crate) fn unlocked(&self) -> Result<Unlocked, EngineError> {
-        self.change(|unlocked| Ok(Next::Leave(unlocked.duplicate())))
+        self.change(|unlocked| Ok(KeyChange::Keep(unlocked.duplicate())))
     }
 
     pub(crate) fn batch(&self, sql: &str) -> Result<(), EngineError> {
@@ -357,7 +357,7 @@ mod tests {
         let inside = kept.clone();
         let changed = other.change(move |_| {
             drop(inside);
-            Ok(Next::Leave(()))
+            Ok(KeyChange::Keep(()))
         });
         assert!(matches!(changed, Err(EngineError::Busy { .. })), "{changed:?}");
         assert_eq!(Arc::strong_count(&kept), 1);

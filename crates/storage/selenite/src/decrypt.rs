@@ -6,7 +6,7 @@ use std::time::Instant;
 use selenite_format::AutoVacuum;
 use selenite_vfs::view::View;
 
-use crate::comparison::{Original, SecondLook};
+use crate::comparison::{PageAccess, SourceDigest};
 use crate::conversion::{self, Conversion, Copied, Source};
 use crate::draft::Draft;
 use crate::sqlite;
@@ -55,36 +55,40 @@ fn copy(
     draft: &Draft<'_>,
     watch: &Watch,
 ) -> Result<Copied, EngineError> {
-    let Source { database, look, is_wal } = source;
+    let Source {
+        database,
+        page_access,
+        is_wal,
+    } = source;
     let layout = SourceLayout::of(database)?;
-    let view = match &look {
-        SecondLook::Connection(_) => None,
-        SecondLook::File(_) => {
+    let view = match &page_access {
+        PageAccess::Connection(_) => None,
+        PageAccess::File(_) => {
             let view = View::new(database.unlocked()?, access.allow_plain, access.allow_deprecated);
             Some(view.map_err(|error| EngineError::of_vfs(&error, database.path()))?)
         }
     };
-    let mut original = Original::new(database, &layout, look)?;
-    original.while_copying(view.as_ref(), watch, || {
-        transfer::open(access, database, &layout, draft.path(), watch)
+    let mut source_digest = SourceDigest::new(database, &layout, page_access)?;
+    source_digest.while_copying(view.as_ref(), watch, || {
+        transfer::copy_decrypted(access, database, &layout, draft.path(), watch)
     })?;
-    let passing = access.passing();
-    let uri = passing.uri(draft.path());
-    let mut copy = Database::connect(draft.path(), &uri, &passing)?;
+    let allowing_plain = access.allowing_plain();
+    let uri = allowing_plain.uri(draft.path());
+    let mut copy = Database::connect(draft.path(), &uri, &allowing_plain)?;
     if is_wal {
         copy.text("PRAGMA journal_mode = WAL")?;
     }
-    let trees = original.trees_of(&copy)?;
+    let trees = source_digest.trees_of(&copy)?;
     copy.close()?;
     let form = Form::Clear(usize::try_from(layout.page_bytes).unwrap_or(0));
-    let same = original.if_same(storage, (draft.path(), form), trees, watch)?;
+    let same = source_digest.if_same(storage, (draft.path(), form), trees, watch)?;
     // Digests of trees do not cover pointer maps.
     if let Some(digest) = &same
         && layout.auto_vacuum == AutoVacuum::None
     {
         return Ok(Copied::by_trees(digest));
     }
-    copy = Database::connect(draft.path(), &uri, &passing)?;
+    copy = Database::connect(draft.path(), &uri, &allowing_plain)?;
     let copied = match same {
         Some(digest) => Copied::by_trees(&digest),
         None => Copied::by_values(&transfer::compare(database, &mut copy, layout.size, watch)?),

@@ -43,7 +43,7 @@ pub struct Drilled {
     /// Whether the rows are those of the backup, if it has a digest of them and they could be read.
     pub rows: Rows,
     /// How long each step took.
-    pub took: Took,
+    pub times: StepTimes,
     /// Whether the identity opens the backup by a recipient's file, not by a slot: a restore makes
     /// another database of it.
     pub by_recipient: bool,
@@ -64,7 +64,7 @@ pub enum Rows {
 
 /// How long each step took.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Took {
+pub struct StepTimes {
     /// Fetching, opening, re-encrypting, and reading again.
     pub restore: Duration,
     /// Opening every page.
@@ -112,11 +112,13 @@ fn run(
     (path, removed): (&Path, Vec<PathBuf>),
     watch: &Watch,
 ) -> Result<Drilled, EngineError> {
-    let mut took = Took::default();
-    let (restored, by_recipient) = timed(&mut took.restore, || bring(destination, access, what, path, watch))?;
-    let physical = timed(&mut took.pages, || physical(&Disk, path, access, watch))?;
+    let mut times = StepTimes::default();
+    let (restored, by_recipient) = timed(&mut times.restore, || {
+        restore_to_scratch(destination, access, what, path, watch)
+    })?;
+    let physical = timed(&mut times.pages, || physical(&Disk, path, access, watch))?;
     let faults = if physical.is_good() {
-        match timed(&mut took.integrity, || integrity(&Disk, path, access, watch)) {
+        match timed(&mut times.integrity, || integrity(&Disk, path, access, watch)) {
             // Data that SQLite cannot read is a fault of the backup; the file in the message will
             // be removed.
             Err(EngineError::Sqlite {
@@ -134,7 +136,7 @@ fn run(
     };
     let mut rows = Rows::Unknown;
     if let (Some(wanted), Some([])) = (restored.digest, faults.as_deref()) {
-        let found = timed(&mut took.rows, || {
+        let found = timed(&mut times.rows, || {
             let mut database = Database::open(&Disk, path, access)?;
             row_digest(&mut database, watch, restored.size)
         });
@@ -145,7 +147,7 @@ fn run(
         physical,
         faults,
         rows,
-        took,
+        times,
         by_recipient,
         removed,
     })
@@ -153,7 +155,7 @@ fn run(
 
 /// Restores the backup for those who can open the database, or for the identity in force if that
 /// opens only the backup.
-fn bring(
+fn restore_to_scratch(
     destination: &dyn Destination,
     access: &Access,
     what: &Drill,

@@ -8,9 +8,9 @@ use selenite_format::PREFIX_SIZE;
 use selenite_keyring::{Recipient, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
-use crate::comparison::Original;
+use crate::comparison::SourceDigest;
 use crate::conversion::{self, Conversion, Copied, Source};
-use crate::database::Next;
+use crate::database::KeyChange;
 use crate::draft::Draft;
 use crate::error::NO_DATABASE;
 use crate::storage::Storage;
@@ -61,7 +61,7 @@ pub fn encrypt(
     sqlite::install()?;
     access.check()?;
     let config = Access::config()?;
-    access.require_to_make()?;
+    access.require_identity_to_create()?;
     check_suite(how.suite, access)?;
     let recipients = access.recipients(&how.recipients, &config)?;
     let path = conversion::real_path(storage, path)?;
@@ -80,7 +80,7 @@ pub fn encrypt(
     let conversion = Conversion {
         storage,
         path: &path,
-        source: access.passing(),
+        source: access.allowing_plain(),
         target: &how.target,
         new_mode: None,
         watch,
@@ -115,7 +115,11 @@ fn copy(
     (access, suite, recipients): (&Access, Suite, Vec<Box<dyn Recipient>>),
 ) -> Result<(Copied, Unlocked), EngineError> {
     let (storage, watch) = (conversion.storage, conversion.watch);
-    let Source { database, look, is_wal } = source;
+    let Source {
+        database,
+        page_access,
+        is_wal,
+    } = source;
     let source_layout = SourceLayout::of(database)?;
     let layout = Layout {
         suite,
@@ -123,9 +127,9 @@ fn copy(
         auto_vacuum: source_layout.auto_vacuum,
     };
     let uri = access.new_uri(draft.path(), &layout);
-    let mut original = Original::new(database, &source_layout, look)?;
-    original.while_copying(None, watch, || {
-        transfer::seal((storage, access), database, &source_layout, (draft.path(), &uri), watch)
+    let mut source_digest = SourceDigest::new(database, &source_layout, page_access)?;
+    source_digest.while_copying(None, watch, || {
+        transfer::copy_encrypted((storage, access), database, &source_layout, (draft.path(), &uri), watch)
     })?;
 
     let copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
@@ -135,11 +139,11 @@ fn copy(
         copy.text("PRAGMA journal_mode = WAL")?;
     }
     let unlocked = copy.unlocked()?;
-    let trees = original.trees_of(&copy)?;
+    let trees = source_digest.trees_of(&copy)?;
     copy.close()?;
     let view = View::new(unlocked.duplicate(), access.allow_plain, access.allow_deprecated)
         .map_err(|error| EngineError::of_vfs(&error, draft.path()))?;
-    if let Some(digest) = original.if_same(storage, (draft.path(), Form::Sealed(&view)), trees, watch)? {
+    if let Some(digest) = source_digest.if_same(storage, (draft.path(), Form::Sealed(&view)), trees, watch)? {
         return Ok((Copied::by_trees(&digest), unlocked));
     }
     let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
@@ -186,7 +190,7 @@ pub(crate) fn add_recipients(
         }
         // One generation, however many slots were added (FORMAT 3.7).
         let next = next.with_generation(present.superblock.generation + 1);
-        Ok(Next::Write(Box::new(next), false, ()))
+        Ok(KeyChange::Write(Box::new(next), false, ()))
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_backup::{BackupError, Destination, Trouble};
+use selenite_backup::{BackupError, Destination, StoreErrorKind};
 
 use crate::backup::{self, Backup};
 use crate::restore::{self, Restore, Restored};
@@ -227,7 +227,7 @@ pub fn create_identity(path: &Path) -> Result<String, EngineError> {
 pub fn open_destination(spec: &str) -> Result<Arc<dyn Destination>, EngineError> {
     match selenite_backup::open(spec) {
         Ok(destination) => Ok(Arc::from(destination)),
-        Err(error) if error.trouble == Trouble::Usage => Err(EngineError::Usage {
+        Err(error) if error.kind == StoreErrorKind::Usage => Err(EngineError::Usage {
             what: error.to_string(),
             next: "use a folder, or s3://BUCKET/PREFIX with the AWS_* variables or a profile in ~/.aws: docs/CONFIGURATION.md".to_owned(),
         }),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use selenite_backup::{BackupError, SourceError, Trouble};
+use selenite_backup::{BackupError, SourceError, StoreErrorKind};
 use selenite_keyring::KeyError;
 use selenite_vfs::error::VfsError;
 
@@ -375,7 +375,7 @@ fn class_of_key(error: &KeyError) -> Class {
 fn class_of_backup(error: &BackupError) -> Class {
     match error {
         BackupError::NotThere { .. } => Class::Usage,
-        BackupError::Store(error) if error.trouble == Trouble::Usage => Class::Usage,
+        BackupError::Store(error) if error.kind == StoreErrorKind::Usage => Class::Usage,
         BackupError::Key { source, .. } => class_of_key(source),
         BackupError::Unauthentic { .. }
         | BackupError::MissingLink { .. }
@@ -383,14 +383,14 @@ fn class_of_backup(error: &BackupError) -> Class {
         | BackupError::Missing { .. }
         | BackupError::Gap { .. }
         | BackupError::Incomplete { .. }
-        | BackupError::Lacking { .. }
+        | BackupError::LacksPages { .. }
         | BackupError::Form { .. }
         | BackupError::Source(SourceError::Unauthentic { .. }) => Class::Data,
         BackupError::Store(_) | BackupError::Source(SourceError::Read { .. }) => Class::Io,
-        BackupError::Taken { .. }
+        BackupError::WrittenByOther { .. }
         | BackupError::KeysChanged
         | BackupError::Removed { .. }
-        | BackupError::Gone { .. } => Class::Busy,
+        | BackupError::ArchiveRemoved { .. } => Class::Busy,
         BackupError::Stopped => Class::Interrupted,
         BackupError::Unfinished { .. } | BackupError::Machine { .. } | _ => Class::Other,
     }

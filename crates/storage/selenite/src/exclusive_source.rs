@@ -204,7 +204,7 @@ mod tests {
     fn a_file_that_was_replaced_before_it_was_locked_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
         let path = made(folder.path());
-        let waiting = ExclusiveSource::open(&Disk, &path, &Access::default().passing()).unwrap();
+        let waiting = ExclusiveSource::open(&Disk, &path, &Access::default().allowing_plain()).unwrap();
         replace(&path);
         assert!(matches!(waiting.locked(&Disk), Err(EngineError::Busy { .. })));
         check(&path);
@@ -214,7 +214,7 @@ mod tests {
     fn a_file_that_is_replaced_while_it_is_locked_overwrites_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = made(folder.path());
-        let source = ExclusiveSource::lock(&Disk, &path, &Access::default().passing()).unwrap();
+        let source = ExclusiveSource::lock(&Disk, &path, &Access::default().allowing_plain()).unwrap();
         let draft = Draft::create(&Disk, &path).unwrap();
         replace(&path);
         assert!(matches!(source.hand_over(&Disk, draft), Err(EngineError::Busy { .. })));

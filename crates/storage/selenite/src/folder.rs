@@ -8,9 +8,9 @@
 //! - unauthenticated-is-marked: without a key, everything reported is the file's own claim, and is
 //!   marked so ([`crate::Sealed::authentic`]).
 
+mod adjacent_files;
 mod entry;
-mod nature;
-mod neighbours;
+mod file_format;
 mod walk;
 mod warning;
 
@@ -28,8 +28,8 @@ use crate::status::Keys;
 use crate::storage::Disk;
 use crate::superblock_file::FileContent;
 use crate::{Access, EngineError, Status, now};
-use nature::{HEAD_SIZE, Nature};
-use neighbours::Neighbours;
+use adjacent_files::AdjacentFiles;
+use file_format::{FileFormat, HEAD_SIZE};
 use walk::{Names, Walk};
 
 /// The databases in a folder.
@@ -61,14 +61,14 @@ pub struct Unreadable {
 }
 
 /// How databases are examined: with which keys, and against which limits.
-pub struct Look {
+pub struct ListingContext {
     keys: Keys,
     notes: VerifyNotes,
     limits: Limits,
     now: u64,
 }
 
-impl Look {
+impl ListingContext {
     /// Uses the identities in force, if any, and the present time.
     ///
     /// # Errors
@@ -135,15 +135,15 @@ impl Look {
     /// database is no error.
     pub fn file(&self, path: &Path) -> Result<Listing, EngineError> {
         let file = RawFile::open(&Disk, path)?;
-        let nature = Nature::of(&file)?;
-        if nature == Nature::Foreign {
+        let format = FileFormat::of(&file)?;
+        if format == FileFormat::Foreign {
             FileContent::Foreign.sealed(path)?;
         }
         let mut listing = self.nothing();
-        let neighbours = Neighbours::of(path, &mut listing.unreadable);
+        let adjacent = AdjacentFiles::of(path, &mut listing.unreadable);
         listing
             .databases
-            .push(Entry::new(path, &file, nature, &neighbours, self)?);
+            .push(Entry::new(path, &file, format, &adjacent, self)?);
         Ok(listing)
     }
 
@@ -156,14 +156,8 @@ impl Look {
         } else {
             Kind::Plain
         };
-        let neighbours = Neighbours::of(&status.path, &mut Vec::new());
-        Entry::judged(
-            (&status.path, size, kind),
-            status.sealed.clone(),
-            None,
-            &neighbours,
-            self,
-        )
+        let adjacent = AdjacentFiles::of(&status.path, &mut Vec::new());
+        Entry::judged((&status.path, size, kind), status.sealed.clone(), None, &adjacent, self)
     }
 
     fn nothing(&self) -> Listing {
@@ -180,24 +174,24 @@ impl Look {
         for name in &folder.names {
             let path = folder.path.join(name);
             match look_into(&path) {
-                Ok(Some(nature)) => databases.push((name.clone(), nature)),
+                Ok(Some(format)) => databases.push((name.clone(), format)),
                 Ok(None) => {}
                 Err(error) => listing.unreadable.push(unreadable(path, &error)),
             }
         }
-        let plain = databases.iter().filter(|(_, nature)| *nature == Nature::Plain);
+        let plain = databases.iter().filter(|(_, format)| *format == FileFormat::Plain);
         let plain = plain.map(|(name, _)| name.clone()).collect();
-        let neighbours = Neighbours::new(folder, plain);
+        let adjacent = AdjacentFiles::new(folder, plain);
         // A draft is reported with its target database; if that does not exist, the draft is listed
         // itself.
         let is_listed = |target: &OsStr| databases.iter().any(|(name, _)| name == target);
-        for (name, nature) in &databases {
+        for (name, format) in &databases {
             if target_of_draft(name).is_some_and(is_listed) {
                 continue;
             }
-            let path = neighbours.path(name);
+            let path = adjacent.path(name);
             let opened = RawFile::open_in_folder(&path);
-            match opened.and_then(|file| Entry::new(&path, &file, *nature, &neighbours, self)) {
+            match opened.and_then(|file| Entry::new(&path, &file, *format, &adjacent, self)) {
                 Ok(entry) => listing.databases.push(entry),
                 Err(error) => listing.unreadable.push(unreadable(path, &error)),
             }
@@ -206,7 +200,7 @@ impl Look {
 }
 
 /// What a file is, if it is a database or has the name of one.
-fn look_into(path: &Path) -> Result<Option<Nature>, EngineError> {
+fn look_into(path: &Path) -> Result<Option<FileFormat>, EngineError> {
     let has_name = has_name_of_a_database(path);
     let file = match size_of(path).and_then(|size| {
         // Nothing shorter is a database. The kernel's own files report a size of 0, and reading
@@ -222,19 +216,19 @@ fn look_into(path: &Path) -> Result<Option<Nature>, EngineError> {
         opened => opened?,
     };
     let Some(file) = file else { return Ok(None) };
-    let nature = Nature::of(&file)?;
-    let is_one = match nature {
-        Nature::Sealed | Nature::Plain => true,
-        Nature::Empty | Nature::Foreign => has_name,
+    let format = FileFormat::of(&file)?;
+    let is_one = match format {
+        FileFormat::Sealed | FileFormat::Plain => true,
+        FileFormat::Empty | FileFormat::Foreign => has_name,
     };
-    Ok(is_one.then_some(nature))
+    Ok(is_one.then_some(format))
 }
 
 /// Whether a file is a database of SQLite's or ours. A file that this process has open may be one,
 /// and counts as one.
 pub(crate) fn is_database(path: &Path) -> bool {
-    match RawFile::open_in_folder(path).and_then(|file| Nature::of(&file)) {
-        Ok(nature) => matches!(nature, Nature::Sealed | Nature::Plain),
+    match RawFile::open_in_folder(path).and_then(|file| FileFormat::of(&file)) {
+        Ok(format) => matches!(format, FileFormat::Sealed | FileFormat::Plain),
         Err(error) => error.class() == Class::Busy,
     }
 }

@@ -29,11 +29,11 @@
 //!   file is at the database's path; every few seconds it reads the keys, and once a minute it
 //!   checks that the archive exists.
 
+mod claim;
 mod failed;
-mod look;
+mod log_view;
 mod new_archive;
 mod resume;
-mod sole;
 mod turn;
 
 use std::path::Path;
@@ -41,7 +41,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter, Trouble};
+use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter, StoreErrorKind};
 
 use crate::backup::Backup;
 use crate::draft::beside;
@@ -49,7 +49,7 @@ use crate::storage::Storage;
 use crate::{Access, Class, Database, EngineError, Watch};
 
 use failed::Failed;
-use look::Look;
+use log_view::LogView;
 use new_archive::NewArchive;
 
 /// How a database is followed.
@@ -111,14 +111,14 @@ pub fn follow(
         backup: Arc::new(how.backup),
     };
     let mut follower = Follower::open(&place)?;
-    let _sole = sole::claim(storage, path, destination.as_ref())?;
-    let mut trouble = Backoff::new(PAUSE_MAX);
+    let _claim = claim::take(storage, path, destination.as_ref())?;
+    let mut backoff = Backoff::new(PAUSE_MAX);
     loop {
         // Read before the turn: what was committed before is sent in it.
         let is_last = watch.is_interrupted();
         let failed = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
             Ok(()) => {
-                trouble = Backoff::new(PAUSE_MAX);
+                backoff = Backoff::new(PAUSE_MAX);
                 None
             }
             // The next backup uses the present keys.
@@ -133,10 +133,10 @@ pub fn follow(
         if is_done || is_last {
             return Ok(status);
         }
-        let pause = match (has_failed, follower.has_let_go()) {
-            (true, _) => trouble.next(),
-            (false, true) => LET_GO,
-            (false, false) if how.once => LISTEN,
+        let pause = match (has_failed, follower.is_released()) {
+            (true, _) => backoff.next(),
+            (false, true) => RELEASE_TIME,
+            (false, false) if how.once => INTERRUPT_CHECK_INTERVAL,
             (false, false) => how.lag / 2,
         };
         wait(pause, watch);
@@ -160,13 +160,13 @@ struct Follower {
     /// Begins the next one.
     other: Database,
     /// The log and keys that `holder` sees.
-    look: Look,
+    view: LogView,
     /// `idle-is-free`: when the last transaction was begun.
-    looked: Instant,
+    begun: Instant,
     /// writers-never-wait: no transaction is held.
-    is_let_go: bool,
+    is_released: bool,
     /// What was committed while no transaction was held is not sent yet.
-    is_apart: bool,
+    has_unsent_rest: bool,
     archive: Option<Followed>,
     new: Option<NewArchive>,
     /// The last attempt at a new archive, if it failed.
@@ -182,14 +182,14 @@ struct Follower {
     /// The length of the log, in frames, at the last attempt at a checkpoint.
     tried: u32,
     /// The number of further turns after which marks are released.
-    windows: u32,
+    release_turn_count: u32,
 }
 
 /// An archive that is followed.
 struct Followed {
     writer: Arc<Mutex<LogWriter>>,
     /// Enforces `removed-keys-open-nothing-new`.
-    keys: look::Keys,
+    keys: log_view::Keys,
     since: Instant,
     /// When it was last found to exist.
     seen: Instant,
@@ -200,15 +200,15 @@ impl Follower {
     fn open(place: &FollowContext<'_>) -> Result<Self, EngineError> {
         let identity = identity(place)?;
         let (holder, other) = (connect(place)?, connect(place)?);
-        let look = look::look(&holder)?;
+        let view = log_view::begin(&holder)?;
         holder.end_any_read();
         Ok(Self {
             holder,
             other,
-            look,
-            looked: Instant::now(),
-            is_let_go: false,
-            is_apart: false,
+            view,
+            begun: Instant::now(),
+            is_released: false,
+            has_unsent_rest: false,
             archive: None,
             new: None,
             failed: None,
@@ -217,7 +217,7 @@ impl Follower {
             sent: Instant::now(),
             is_quiet: false,
             tried: 0,
-            windows: 0,
+            release_turn_count: 0,
         })
     }
 
@@ -225,8 +225,8 @@ impl Follower {
         self.archive.is_some() && self.new.is_none()
     }
 
-    fn has_let_go(&self) -> bool {
-        self.is_let_go
+    fn is_released(&self) -> bool {
+        self.is_released
     }
 
     /// `no-holes`: abandons the archive.
@@ -284,7 +284,7 @@ fn log_size(place: &FollowContext<'_>) -> u64 {
 /// Whether the cause of the error may disappear without action.
 fn is_passing(error: &EngineError) -> bool {
     if let EngineError::Backup(BackupError::Store(error)) = error {
-        return error.trouble != Trouble::Usage;
+        return error.kind != StoreErrorKind::Usage;
     }
     error.class() == Class::Busy
 }
@@ -296,7 +296,7 @@ fn wait(pause: Duration, watch: &Watch) {
         if left.is_zero() {
             return;
         }
-        sleep(left.min(LISTEN));
+        sleep(left.min(INTERRUPT_CHECK_INTERVAL));
     }
 }
 
@@ -323,7 +323,7 @@ impl Backoff {
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// How often interruption is checked during a pause.
-const LISTEN: Duration = Duration::from_millis(50);
+const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// writers-never-wait: how long marks are released: a writer's commit, its checkpoint and the next
 /// commit.
-const LET_GO: Duration = Duration::from_millis(50);
+const RELEASE_TIME: Duration = Duration::from_millis(50);

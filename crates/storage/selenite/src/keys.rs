@@ -1,7 +1,7 @@
 //! The key slots of a database.
 //!
 //! Every change writes one superblock under SQLite's write lock, while others continue. A change
-//! that takes a right away is in both copies, and synced, before it is reported (FORMAT 3.7).
+//! that revokes access is in both copies, and synced, before it is reported (FORMAT 3.7).
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use selenite_keyring::{
     os_random,
 };
 
-use crate::database::Next;
+use crate::database::KeyChange;
 use crate::error::io_error;
 use crate::storage::Storage;
-use crate::superblock_file::{inspect, twin};
+use crate::superblock_file::{inspect, other_superblock};
 use crate::{Access, Database, EngineError};
 
 /// The slots of a database, unauthenticated.
@@ -42,7 +42,7 @@ pub struct Changed {
     /// The keyring file that now has the new commitment, if one had the old.
     pub keyring: Option<PathBuf>,
     /// Whether no identity in force opens the database any more.
-    pub shuts_out_caller: bool,
+    pub revokes_caller: bool,
 }
 
 /// Lists the slots. Needs no key, and changes nothing.
@@ -122,33 +122,33 @@ pub fn remove(
     force: bool,
 ) -> Result<Changed, EngineError> {
     // Read first: a change rewrites that superblock, even if it fails.
-    let left = twin(storage, path).ok().flatten();
+    let left = other_superblock(storage, path).ok().flatten();
     let wanted = named.to_owned();
     let identities = access.identities(&Access::config()?)?;
     let started = Instant::now();
     let removed = make(storage, path, access, move |unlocked| {
         let id = find_slot(&unlocked.superblock, &wanted)?.id;
         let changed = change::remove_slot(unlocked, id)?;
-        let shuts_out_caller = !keeps_slot(unlocked, id, &identities)?;
-        if shuts_out_caller && !force {
+        let revokes_caller = !keeps_slot(unlocked, id, &identities)?;
+        if revokes_caller && !force {
             return Err(EngineError::usage(
                 format!("key slot {id} is the only one that this identity opens"),
                 "use another identity, add a slot for a new one first (selenite keys add), or add --force",
             ));
         }
         let report = changed.report.clone();
-        Ok((changed, (report, shuts_out_caller)))
+        Ok((changed, (report, revokes_caller)))
     });
-    let removed = removed.map(|(report, shuts_out_caller)| Changed {
+    let removed = removed.map(|(report, revokes_caller)| Changed {
         report,
         elapsed: started.elapsed(),
         keyring: None,
-        shuts_out_caller,
+        revokes_caller,
     });
     let Err(EngineError::Key(KeyError::NoSuchSlot { .. })) = removed else {
         return removed;
     };
-    let Some(slot) = left.and_then(|twin| Some(SlotSummary::new(find_slot(&twin, named).ok()?))) else {
+    let Some(slot) = left.and_then(|other| Some(SlotSummary::new(find_slot(&other, named).ok()?))) else {
         return removed;
     };
     let mut mended = repair(storage, path, access)?;
@@ -204,7 +204,7 @@ pub fn renew(
 ///
 /// # Errors
 /// As [`remove`] and [`renew`].
-pub(crate) fn shut_out(
+pub(crate) fn remove_and_renew(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
@@ -242,7 +242,7 @@ fn renew_without(
         let changed = match &named {
             Some(named) => {
                 let id = find_slot(&unlocked.superblock, named)?.id;
-                change::shut_out(unlocked, id, &known, now(), &mut os_random)?
+                change::revoke_slot(unlocked, id, &known, now(), &mut os_random)?
             }
             None => change::renew_master(unlocked, &known, now(), &mut os_random)?,
         };
@@ -275,7 +275,7 @@ fn renew_without(
         report,
         elapsed: started.elapsed(),
         keyring,
-        shuts_out_caller: false,
+        revokes_caller: false,
     })
 }
 
@@ -320,7 +320,7 @@ pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Cha
         Ok(change::Change {
             unlocked: unlocked.with_generation(generation.ok_or(KeyError::GenerationExhausted)?),
             // No right is taken away, but only such changes are written to both copies.
-            takes_rights_away: true,
+            revokes_access: true,
             report: Report::default(),
         })
     })
@@ -396,7 +396,7 @@ pub(crate) fn apply(
         report,
         elapsed: started.elapsed(),
         keyring: None,
-        shuts_out_caller: false,
+        revokes_caller: false,
     })
 }
 
@@ -413,9 +413,9 @@ fn make<R: Send + 'static>(
         database.change(move |unlocked| {
             let (changed, result) = change(unlocked)?;
             watch.check()?;
-            Ok(Next::Write(
+            Ok(KeyChange::Write(
                 Box::new(changed.unlocked),
-                changed.takes_rights_away,
+                changed.revokes_access,
                 result,
             ))
         })

@@ -108,7 +108,7 @@ pub use outcome::{Outcome, Target};
 pub use restore::{Replaced, Restore, Restored, Unreachable, Which};
 pub use rusqlite;
 #[doc(inline)]
-pub use selenite_backup::{ArchiveName, BackupError, StoreError, Traffic, Trouble};
+pub use selenite_backup::{ArchiveName, BackupError, StoreError, StoreErrorKind, Traffic};
 #[doc(inline)]
 pub use selenite_cipher::{DatabaseId, SlotId, Suite};
 #[doc(inline)]

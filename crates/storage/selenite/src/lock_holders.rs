@@ -56,7 +56,7 @@ pub fn holders(path: &Path) -> Vec<Holder> {
 }
 
 /// The processes that write or checkpoint, without their read locks; if there are none, all holders.
-pub fn who_writes(path: &Path) -> Vec<Holder> {
+pub fn writers(path: &Path) -> Vec<Holder> {
     let all = holders(path);
     let is_writing = |holder: &&Holder| holder.role != Role::Reading;
     let writes: Vec<Holder> = all.iter().filter(is_writing).copied().collect();
@@ -64,9 +64,9 @@ pub fn who_writes(path: &Path) -> Vec<Holder> {
 }
 
 /// Adds to an error about a database in use the processes that use it, if the system lists them.
-pub fn name(error: EngineError, path: &Path) -> EngineError {
+pub fn with_lock_holders(error: EngineError, path: &Path) -> EngineError {
     let EngineError::Busy { .. } = &error else { return error };
-    let named: Vec<String> = who_writes(path).iter().map(ToString::to_string).collect();
+    let named: Vec<String> = writers(path).iter().map(ToString::to_string).collect();
     if named.is_empty() {
         return error;
     }

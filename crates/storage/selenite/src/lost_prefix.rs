@@ -26,7 +26,7 @@ pub fn has_sealed_pages(file: &RawFile) -> Result<bool, EngineError> {
 fn are_sealed(file: &RawFile, size: u64, page_size: u64) -> Result<bool, EngineError> {
     let count = size.saturating_sub(PREFIX_SIZE) / page_size;
     let (mut sealed, mut others) = (0, 0);
-    for page in 1..=count.min(LOOK_COUNT) {
+    for page in 1..=count.min(SAMPLE_COUNT) {
         let mut trailer = [0; TRAILER_SIZE];
         let offset = PREFIX_SIZE + page * page_size - TRAILER_SIZE as u64;
         if file.read_at(&mut trailer, offset)? < trailer.len() {
@@ -57,4 +57,4 @@ const TRAILER_SIZE: usize = 48;
 const PAGE_SIZES: [u32; 7] = [4096, 1024, 2048, 8192, 16384, 32768, 65536];
 /// More data keys than this would be one every hour for a century.
 const EPOCH_MAX: u32 = 1 << 20;
-const LOOK_COUNT: u64 = 32;
+const SAMPLE_COUNT: u64 = 32;

@@ -114,7 +114,7 @@ pub fn offline(
     let operation = Operation::begin_offline(storage, &path)?;
     // A database in suite NONE is accepted, as this may encrypt it; so is one that will be in
     // NONE.
-    let access = access.passing();
+    let access = access.allowing_plain();
     // locked-and-log-empty: dropped after the connection.
     let pages;
     let mut source = ExclusiveSource::lock(storage, &path, &access)?;
@@ -131,8 +131,8 @@ pub fn offline(
     let page_count = u32::try_from(source.database().number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
     let removed = remove_others(storage, &path)?;
     let room = Geometry::new(unlocked.superblock.page_size).size_for(page_count);
-    let tell_room = |error: EngineError| error.with_room(room, || conversion::SAME_AGAIN.to_owned());
-    let new = NewFile::prepare(storage, &path, &unlocked, suite).map_err(tell_room)?;
+    let with_needed_room = |error: EngineError| error.with_room(room, || conversion::SAME_AGAIN.to_owned());
+    let new = NewFile::prepare(storage, &path, &unlocked, suite).map_err(with_needed_room)?;
     let work = OfflineCopy {
         storage,
         path: &path,
@@ -153,7 +153,7 @@ pub fn offline(
         }
         Err(error) => {
             new.forget_done(storage);
-            return Err(tell_room(error));
+            return Err(with_needed_room(error));
         }
     };
     // The draft is complete: nothing is left to continue, and no later run would remove this file.
@@ -216,7 +216,7 @@ impl OfflineCopy<'_> {
             (verified, syncing.join())
         });
         let taken_over = copied?;
-        synced.map_err(|_| bug())??;
+        synced.map_err(|_| thread_panicked())??;
         drop(target);
         self.watch.check()?;
         let not_kept = extended::carry_over(self.path, new.draft.path());
@@ -250,7 +250,7 @@ fn view(path: &Path, unlocked: Unlocked, access: &Access) -> Result<View, Engine
     View::new(unlocked, true, access.allow_deprecated).map_err(|error| EngineError::of_vfs(&error, path))
 }
 
-fn bug() -> EngineError {
+fn thread_panicked() -> EngineError {
     EngineError::CopyDiffers {
         what: "a thread ended with a bug in selenite: report this".to_owned(),
     }

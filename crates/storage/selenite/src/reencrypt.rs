@@ -27,7 +27,7 @@ use selenite_format::State;
 use selenite_keyring::{KeyError, Unlocked, epoch_change, os_random};
 use selenite_vfs::planted::{Bug, is_planted};
 
-use crate::database::Next;
+use crate::database::KeyChange;
 use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch, conversion, keys, lock_holders, sqlite};
@@ -145,7 +145,7 @@ pub fn reencrypt(
         });
     }
     let operation = Operation::begin(storage, &path)?;
-    let begun = begin(&database, how.goal, access)?;
+    let start = begin(&database, how.goal, access)?;
     let is_wal = database.text("PRAGMA main.journal_mode")? == "wal";
     if is_wal {
         // A batch need not survive a crash: checkpoints sync what the cursor and the end depend
@@ -165,14 +165,14 @@ pub fn reencrypt(
         database: &database,
         operation: &operation,
         watch,
-        page_bytes: u64::from(begun.page_bytes),
-        sealing_epoch: begun.sealing_epoch,
+        page_bytes: u64::from(start.page_bytes),
+        sealing_epoch: start.sealing_epoch,
         save_every: how.save_every,
         slept: Cell::default(),
     };
-    operation.describe(&begun.what);
-    let mut pace = Pace::new(how, begun.page_bytes, is_wal);
-    let done = convert(&work, &mut pace, begun.cursor);
+    operation.describe(&start.what);
+    let mut pace = Pace::new(how, start.page_bytes, is_wal);
+    let done = convert(&work, &mut pace, start.cursor);
     let last_look = match done {
         Ok(last_look) => last_look,
         Err(error) => {
@@ -182,11 +182,11 @@ pub fn reencrypt(
         }
     };
     Ok(Reencrypted {
-        suite: begun.suite,
-        epoch: begun.sealing_epoch,
-        begun: begun.since,
+        suite: start.suite,
+        epoch: start.sealing_epoch,
+        begun: start.since,
         page_count: pace.page_count(),
-        size: pace.page_count() * u64::from(begun.page_bytes),
+        size: pace.page_count() * u64::from(start.page_bytes),
         batch_count: pace.batch_count(),
         lock_p99: pace.lock_p99(),
         lock_max: how.lock_max,
@@ -211,7 +211,7 @@ struct ReencryptionJob<'a> {
 }
 
 /// The superblock's state when the operation begins or continues.
-struct Begun {
+struct StartState {
     cursor: u32,
     page_bytes: u32,
     suite: Suite,
@@ -222,7 +222,7 @@ struct Begun {
 }
 
 /// Lists the new epoch in the superblock, unless it is listed.
-fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, EngineError> {
+fn begin(database: &Database, goal: Goal, access: &Access) -> Result<StartState, EngineError> {
     let allow_deprecated = access.allow_deprecated;
     let path = database.path().to_owned();
     let begun = database.change(move |unlocked| {
@@ -258,9 +258,9 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
             (State::Steady, _) => {
                 let changed = epoch_change::begin(unlocked, suite, keys::now(), &mut os_random)?;
                 let begun = describe(&changed.unlocked);
-                Ok(Next::Write(
+                Ok(KeyChange::Write(
                     Box::new(changed.unlocked),
-                    changed.takes_rights_away,
+                    changed.revokes_access,
                     begun,
                 ))
             }
@@ -275,23 +275,23 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
                 epoch: unlocked.superblock.sealing_epoch.0,
                 since: begun_at(unlocked),
             }),
-            _ => Ok(Next::Leave(Begun {
+            _ => Ok(KeyChange::Keep(StartState {
                 since: Some(begun_at(unlocked)),
                 ..describe(unlocked)
             })),
         }
     });
-    begun.map_err(|error| lock_holders::name(error, database.path()))
+    begun.map_err(|error| lock_holders::with_lock_holders(error, database.path()))
 }
 
 fn sealing_suite(unlocked: &Unlocked) -> Suite {
     unlocked.superblock.sealing().map_or(Suite::None, |epoch| epoch.suite)
 }
 
-fn describe(unlocked: &Unlocked) -> Begun {
+fn describe(unlocked: &Unlocked) -> StartState {
     let superblock = &unlocked.superblock;
     let from = superblock.epochs.first().map_or("", |epoch| epoch.suite.name());
-    Begun {
+    StartState {
         cursor: superblock.cursor,
         page_bytes: superblock.page_size.as_u32(),
         suite: sealing_suite(unlocked),

@@ -185,10 +185,10 @@ pub fn restore(
     }
     let folder = fetched_folder(&how.to)?;
     let was_there = folder.symlink_metadata().is_ok();
-    let near = Cached::new(destination, &folder);
+    let cached = Cached::new(destination, &folder);
     // claim-owns-the-cache.
     let mut claim = None;
-    let done = run((storage, &near), access, (how, &trust), watch, (started, &mut claim));
+    let done = run((storage, &cached), access, (how, &trust), watch, (started, &mut claim));
     let is_kept = matches!(
         done,
         Err(EngineError::Interrupted | EngineError::Backup(BackupError::Store(_)) | EngineError::Busy { .. })
@@ -198,17 +198,17 @@ pub fn restore(
         claim = claim_of(storage, &path).ok().flatten();
     }
     if !is_kept && claim.is_some() {
-        near.forget();
+        cached.forget();
     }
     drop(claim);
     done
 }
 
 /// The claim on a path: no other process restores to it.
-type Held = Box<dyn crate::storage::Claim>;
+type RestoreClaim = Box<dyn crate::storage::Claim>;
 
 /// Takes the claim; `None` if another process has it.
-fn claim_of(storage: &dyn Storage, path: &Path) -> Result<Option<Held>, EngineError> {
+fn claim_of(storage: &dyn Storage, path: &Path) -> Result<Option<RestoreClaim>, EngineError> {
     let path = beside(&Draft::path_of(path, RESTORE)?, CLAIM);
     storage.claim(&path).map_err(io_error("create", &path))
 }
@@ -226,7 +226,7 @@ fn run(
     access: &Access,
     (how, trust): (&Restore, &Trust),
     watch: &Watch,
-    (started, claim): (Instant, &mut Option<Held>),
+    (started, claim): (Instant, &mut Option<RestoreClaim>),
 ) -> Result<Restored, EngineError> {
     let config = Access::config()?;
     let recipients = access.recipients(&how.recipients, &config)?;
@@ -262,15 +262,15 @@ fn run(
         watch,
     };
     let room = Geometry::new(facts.page_size).size_for(page_count);
-    let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
+    let with_needed_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
     // From here on no other process writes a draft for this path.
-    let (held, removed) = work.begin(&place.path).map_err(tell_room)?;
+    let (held, removed) = work.begin(&place.path).map_err(with_needed_room)?;
     *claim = Some(held);
-    let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?).map_err(tell_room)?;
-    let missing = work.fill(&draft, &new.superblocks).map_err(tell_room)?;
+    let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?).map_err(with_needed_room)?;
+    let missing = work.fill(&draft, &new.superblocks).map_err(with_needed_room)?;
     watch.check()?;
     let path = place.path.clone();
-    let replaced = place.take(draft).map_err(tell_room)?;
+    let replaced = place.take(draft).map_err(with_needed_room)?;
     let [_, unlocked] = &new.superblocks;
     crate::keys::replace_path_pin(&config, &path, unlocked)?;
     let superblock = &unlocked.superblock;
@@ -307,7 +307,7 @@ fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> 
     if missing.is_empty() || allow_missing {
         return Ok(());
     }
-    Err(BackupError::Lacking {
+    Err(BackupError::LacksPages {
         archive: tip.name().clone(),
         what: format!("it lacks pages that were not authentic: {}", listed(missing)),
     })
@@ -329,7 +329,7 @@ struct RestoreJob<'a> {
 
 impl RestoreJob<'_> {
     /// Takes the claim, and removes what an earlier run left behind.
-    fn begin(&self, path: &Path) -> Result<(Held, Vec<PathBuf>), EngineError> {
+    fn begin(&self, path: &Path) -> Result<(RestoreClaim, Vec<PathBuf>), EngineError> {
         let draft = Draft::path_of(path, RESTORE)?;
         let claim = claim_of(self.storage, path)?.ok_or_else(|| EngineError::Busy {
             path: path.to_owned(),

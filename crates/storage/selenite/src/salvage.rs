@@ -6,8 +6,8 @@
 //!   back, checkpoint or recover.
 //! - rows-from-trees: indexes are recreated from the schema, never read. A table's rows are read
 //!   from its b-tree (`tree.rs`); leaves that no page refers to are found by examining all pages,
-//!   and assigned to a table only if they can't belong to another (`home.rs`), or else copied into
-//!   a table of their own (`lost_and_found.rs`).
+//!   and assigned to a table only if they can't belong to another (`leaf_owner.rs`), or else
+//!   copied into a table of their own (`lost_and_found.rs`).
 //! - named-when-verified: the new database gets its name only when it is complete, verified and
 //!   synced, and SQLite has read it again (`soundness.rs`); nothing is ever unencrypted on disk.
 //! - schema-is-not-trusted: the old schema is not trusted: a definition creates exactly the entry
@@ -18,7 +18,7 @@
 mod copier;
 mod filler;
 mod free_list;
-mod home;
+mod leaf_owner;
 mod lost_and_found;
 mod maker;
 mod node;
@@ -43,7 +43,7 @@ use selenite_format::AutoVacuum;
 use selenite_keyring::{Cache, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
-pub use page_survey::Why;
+pub use page_survey::ReadFailure;
 pub use report::{Lost, NotMade, Salvaged, SchemaState, Strays, TableReport};
 pub use snapshot::LISTED_MAX;
 pub use tree::Hole;
@@ -99,7 +99,7 @@ pub fn salvage(
     let uri = made.new_uri(draft.path(), &layout);
     let mut database = Database::connect(draft.path(), &uri, &made)?;
     database.watch(watch)?;
-    let guard = Guard::post(&mut database)?;
+    let guard = Guard::install(&mut database)?;
     let mut copied = Copier::begin((&database, guard), &mut survey, schema.as_ref(), watch)?.run()?;
     let (unlocked, dropped) = slots.make(&database)?;
     if schema.as_ref().is_some_and(|schema| schema.header.is_wal) {

@@ -21,16 +21,16 @@ impl Database {
         if self.connection().is_autocommit() {
             self.begin_read()?;
         }
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         let token = snapshot::stage(Box::new(move |snapshot| {
             // The receiver lives until the query returns.
-            let _ = tell.send(reader(snapshot));
+            let _ = sender.send(reader(snapshot));
         }));
         let read = self
             .connection()
             .query_row("SELECT selenite_read(?1)", [token], |_| Ok(()));
         snapshot::withdraw(token);
-        match (told.try_recv(), read) {
+        match (receiver.try_recv(), read) {
             (Ok(outcome), _) => outcome,
             (Err(_), Err(error)) => Err(self.error(error)),
             (Err(_), Ok(())) => Err(EngineError::usage("the snapshot was not read", "report this")),

@@ -104,10 +104,10 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
         };
         Ok((file.size()?, seen))
     })?;
-    let look = |((bytes, superblock), superblocks): ((Vec<u8>, Box<Superblock>), Superblocks)| {
-        look((&bytes, &superblock), (superblocks, size), &Keys::load(access)?)
+    let status_of = |((bytes, superblock), superblocks): ((Vec<u8>, Box<Superblock>), Superblocks)| {
+        sealed_status((&bytes, &superblock), (superblocks, size), &Keys::load(access)?)
     };
-    let sealed = seen.map(look).transpose()?;
+    let sealed = seen.map(status_of).transpose()?;
     let mut files = vec![FileSize {
         path: path.to_owned(),
         size,
@@ -164,7 +164,7 @@ impl Keys {
 
 /// The content of a superblock, with the available keys; `clear` is the same one, parsed by the
 /// caller.
-pub(crate) fn look(
+pub(crate) fn sealed_status(
     (bytes, clear): (&[u8], &Superblock),
     (superblocks, size): (Superblocks, u64),
     keys: &Keys,
@@ -186,7 +186,7 @@ pub(crate) fn look(
         Err(
             error @ (KeyError::NoKey
             | KeyError::WrongKey
-            | KeyError::KeyServiceAway { .. }
+            | KeyError::KeyServiceUnavailable { .. }
             | KeyError::KeyRefused { .. }),
         ) => Ok(Sealed {
             why_not: Some(error.to_string()),

@@ -127,11 +127,11 @@ fn places(file: &RawFile) -> Result<(Vec<u8>, Vec<u8>, u64), EngineError> {
 ///
 /// # Errors
 /// As [`inspect`].
-pub(crate) fn twin(storage: &dyn Storage, path: &Path) -> Result<Option<Superblock>, EngineError> {
-    RawFile::look(storage, path, twin_of)
+pub(crate) fn other_superblock(storage: &dyn Storage, path: &Path) -> Result<Option<Superblock>, EngineError> {
+    RawFile::look(storage, path, other_superblock_of)
 }
 
-fn twin_of(file: &RawFile) -> Result<Option<Superblock>, EngineError> {
+fn other_superblock_of(file: &RawFile) -> Result<Option<Superblock>, EngineError> {
     let counts = match inspect_file(file)? {
         FileContent::Sealed { superblock, .. } => superblock.generation,
         FileContent::Empty | FileContent::Plain | FileContent::Foreign => return Ok(None),

@@ -50,7 +50,7 @@ impl SourceLayout {
 }
 
 /// Copies an unencrypted source into an encrypted target with the layout in `uri`.
-pub fn seal(
+pub fn copy_encrypted(
     (storage, access): (&dyn Storage, &Access),
     source: &mut Database,
     layout: &SourceLayout,
@@ -68,7 +68,7 @@ pub fn seal(
     source.batch(&format!("PRAGMA main.page_size = {}", layout.page_size))?;
     let wider_uri = access.plain_uri(wider.path());
     vacuum_into(source, layout.size, wider.path(), &wider_uri, watch)?;
-    let access = access.passing();
+    let access = access.allowing_plain();
     let mut between = Database::connect(wider.path(), &access.uri(wider.path()), &access)?;
     between.text(&format!("SELECT selenite_reserve('main', {RESERVE})"))?;
     vacuum_into(&mut between, layout.size, target, uri, watch)?;
@@ -76,7 +76,7 @@ pub fn seal(
 }
 
 /// Copies an encrypted source into an unencrypted target.
-pub fn open(
+pub fn copy_decrypted(
     access: &Access,
     source: &mut Database,
     layout: &SourceLayout,

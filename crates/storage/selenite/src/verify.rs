@@ -9,7 +9,6 @@
 //!   and is reported as pending (`backfill`).
 //! - plaintext-is-wiped: buffers of plaintext are zeroed after use.
 
-mod ahead;
 mod backfill;
 mod cut;
 mod effective;
@@ -19,6 +18,7 @@ mod keys;
 mod owner;
 mod page_buffer;
 mod pages;
+mod pending_writes;
 mod schema;
 mod served;
 mod tree;
@@ -40,7 +40,7 @@ pub use wal::WalReport;
 
 pub use crate::bad_page::{BAD_LISTED_MAX, BadPage, Findings, Origin, Owner};
 
-use crate::anchor::{self, Comparison, Still, Tallied, Tally, Written};
+use crate::anchor::{self, Comparison, Tallied, Tally, UnchangedFile, Written};
 use crate::database::{Cell, Rows};
 use crate::draft::beside;
 use crate::raw_file::RawFile;
@@ -49,9 +49,9 @@ use crate::superblock_file::Superblocks;
 use crate::watch::Phase;
 use crate::{Access, Class, Database, EngineError, Watch, sqlite};
 
-use ahead::Ahead;
 use effective::Effective;
 use keys::Keys;
+use pending_writes::PendingWrites;
 
 /// The result of authenticating all pages.
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ pub fn physical(
     access: &Access,
     watch: &Watch,
 ) -> Result<PhysicalReport, EngineError> {
-    see_file(storage, path, &Keys::ask(path, access)?, watch)
+    check_file(storage, path, &Keys::ask(path, access)?, watch)
 }
 
 /// As [`physical`], with given keys, for a database that no other connection uses.
@@ -175,13 +175,18 @@ pub(crate) fn pages(
     access: &Access,
     watch: &Watch,
 ) -> Result<PhysicalReport, EngineError> {
-    see_file(storage, path, &Keys::given(path, access, unlocked), watch)
+    check_file(storage, path, &Keys::given(path, access, unlocked), watch)
 }
 
-fn see_file(storage: &dyn Storage, path: &Path, keys: &Keys<'_>, watch: &Watch) -> Result<PhysicalReport, EngineError> {
+fn check_file(
+    storage: &dyn Storage,
+    path: &Path,
+    keys: &Keys<'_>,
+    watch: &Watch,
+) -> Result<PhysicalReport, EngineError> {
     let file = RawFile::open(storage, path)?;
     let subject = Subject::in_use((storage, path, &file), (keys, watch));
-    Ok(see(&subject, None)?.report)
+    Ok(check_physical(&subject, None)?.report)
 }
 
 /// Authenticates every page of a new file, which has neither log nor journal; returns the bad
@@ -222,11 +227,11 @@ pub fn verify(
         _ => None,
     };
     let (seen, new) = match how.write_anchor {
-        Some(target) => see_still((storage, path, access), (keys, watch), known.as_ref(), target)?,
+        Some(target) => check_still((storage, path, access), (keys, watch), known.as_ref(), target)?,
         None => {
             let file = RawFile::open(storage, path)?;
             let subject = Subject::in_use((storage, path, &file), (keys, watch));
-            (see(&subject, known.as_ref())?, None)
+            (check_physical(&subject, known.as_ref())?, None)
         }
     };
     let mut report = Report {
@@ -255,7 +260,7 @@ pub fn verify(
 
 /// Verifies a database while it is kept unchanged; returns the text of its anchor, too, if there
 /// can be one.
-fn see_still(
+fn check_still(
     (storage, path, access): (&dyn Storage, &Path, &Access),
     (keys, watch): (&Keys<'_>, &Watch),
     known: Option<&Anchor>,
@@ -265,7 +270,7 @@ fn see_still(
     anchor::check_room(target, view.unlocked.superblock.database_id)?;
     let loose = |file: &RawFile| {
         let subject = Subject::in_use((storage, path, file), (keys, watch));
-        see(&subject, known)
+        check_physical(&subject, known)
     };
     let file = RawFile::open(storage, path)?;
     if is_log_bad(&file, (storage, path), (keys, watch))? {
@@ -276,8 +281,8 @@ fn see_still(
         }
     }
     drop(file);
-    let still = match Still::hold(storage, path, access, watch) {
-        Ok(still) => still,
+    let unchanged = match UnchangedFile::hold(storage, path, access, watch) {
+        Ok(unchanged) => unchanged,
         // SQLite found a bad page: the result then lists which pages are bad.
         Err(error) if error.class() == Class::Data => {
             let seen = loose(&RawFile::open(storage, path)?)?;
@@ -289,7 +294,7 @@ fn see_still(
         }
         Err(error) => return Err(error),
     };
-    let file = still.file();
+    let file = unchanged.file();
     let subject = Subject {
         storage,
         path,
@@ -298,7 +303,7 @@ fn see_still(
         watch,
         is_still: true,
     };
-    let mut seen = see(&subject, known)?;
+    let mut seen = check_physical(&subject, known)?;
     let Some(change_counter) = seen.change_counter.filter(|_| seen.report.is_good()) else {
         return Ok((seen, None));
     };
@@ -351,7 +356,7 @@ fn new_anchor(view: &View, tallied: Tallied, change_counter: u32, known: Option<
 }
 
 /// Authenticates all pages, and compares them with an anchor.
-fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<PhysicalCheck, EngineError> {
+fn check_physical(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<PhysicalCheck, EngineError> {
     let started = Instant::now();
     let mut view = subject.keys.view(subject.file)?;
     let superblocks = Superblocks::load(subject.file)?;
@@ -366,7 +371,7 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<PhysicalCheck, E
     }
     cut::check(subject, &mut view, (&mut wal, &mut journal), &mut findings)?;
     let (pending, bad) = split_pending(subject, suspects, wal.as_ref(), journal.as_ref())?;
-    pages::name(subject.file, &view, &bad, &mut findings)?;
+    pages::report_bad(subject.file, &view, &bad, &mut findings)?;
     let elapsed = started.elapsed();
 
     let tallied = tally.map(Tally::finish).unwrap_or_default();
@@ -417,8 +422,8 @@ fn split_pending(
     if suspects.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
-    let ahead = Ahead::new(subject, wal, journal)?;
-    Ok(suspects.into_iter().partition(|&page_no| ahead.holds(page_no)))
+    let pending = PendingWrites::new(subject, wal, journal)?;
+    Ok(suspects.into_iter().partition(|&page_no| pending.holds(page_no)))
 }
 
 /// Compares the images that a reader would get from the log or journal.

@@ -361,11 +361,11 @@ impl Database {
         let Content::Sealed(view) = inner.content.clone() else {
             return Err(VfsError::NotEncrypted("it has no keys to change"));
         };
-        let (new, takes_rights_away) = change(&view.unlocked)?;
+        let (new, revokes_access) = change(&view.unlocked)?;
         // The new superblock's statement about pages may depend on pages written under
         // `synchronous = OFF`.
         self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
-        let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
+        let (new, place) = store(&mut inner.lower, inner.place, new, revokes_access)?;
         let is_retired = new.superblock.state == State::Retired;
         self.adopt(inner, new, place)?;
         if let (Content::Sealed(view), Some(mark), false) = (&inner.content, inner.mark, is_retired) {

@@ -70,7 +70,7 @@ impl VfsError {
         match self {
             Self::NotEncrypted(_) => Code::NOTADB,
             Self::Key(error) => match error {
-                KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
+                KeyError::KeyServiceUnavailable { .. } => Code::IOERR_AUTH,
                 KeyError::ForeignOrigin { .. }
                 | KeyError::OriginUnknown { .. }
                 | KeyError::ArchiveUnproved

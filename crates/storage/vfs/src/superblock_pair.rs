@@ -194,11 +194,11 @@ pub fn store(
     file: &mut LowerFile,
     current: SuperblockCopy,
     new: Unlocked,
-    takes_rights_away: bool,
+    revokes_access: bool,
 ) -> Result<(Unlocked, SuperblockCopy), VfsError> {
     file.write(&new.encode()?, current.other().offset())?;
     file.sync(SyncFlags::FULL)?;
-    if !takes_rights_away {
+    if !revokes_access {
         return Ok((new, current.other()));
     }
     let twin = new.with_generation(new.superblock.generation + 1);

@@ -105,7 +105,7 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
     if !entry.is_finished && !entry.has_begun {
         state.push_str(", its first object is missing");
     }
-    match known.filter(|known| known.base_is_there).map(|known| known.ground) {
+    match known.filter(|known| known.base_is_there).map(|known| known.chain_state) {
         None | Some(BaseState::Whole) => {}
         Some(BaseState::Closed) => state.push_str(", based on one that the given keys do not open"),
         Some(BaseState::Broken) => state.push_str(", based on one that is NOT complete"),
@@ -150,7 +150,7 @@ fn json(listing: &Listing) -> Value {
             "kind": known.map(|known| if known.base.is_some() { "incremental" } else { "full" }),
             "base": base.map(|base| if known.is_some_and(|known| known.base_is_there) { base.as_str() } else { short(base.as_str()) }),
             "base_is_there": known.map(|known| known.base_is_there),
-            "rests_on_whole": known.and_then(|known| match known.ground {
+            "rests_on_whole": known.and_then(|known| match known.chain_state {
                 BaseState::Whole => Some(true),
                 BaseState::Broken => Some(false),
                 BaseState::Closed => None,

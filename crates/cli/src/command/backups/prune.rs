@@ -1,6 +1,6 @@
 //! `selenite backups prune`.
 
-use selenite::backups::{self, Gone, Kept, Prune, Pruned, Reason};
+use selenite::backups::{self, KeptBackup, Prune, Pruned, Reason, RemovedBackup};
 use selenite::{Access, utc};
 use serde_json::{Value, json};
 
@@ -70,12 +70,12 @@ fn text(pruned: &Pruned, dry_run: bool) -> String {
     printable::lines(&text)
 }
 
-fn reasons(kept: &Kept) -> Vec<String> {
+fn reasons(kept: &KeptBackup) -> Vec<String> {
     kept.reasons.iter().map(ToString::to_string).collect()
 }
 
 fn json(pruned: &Pruned, dry_run: bool) -> Value {
-    let kept = |one: &Kept| {
+    let kept = |one: &KeptBackup| {
         json!({
             "database_id": one.entry.database_id.to_string(),
             "name": one.entry.name.as_str(),
@@ -84,7 +84,7 @@ fn json(pruned: &Pruned, dry_run: bool) -> Value {
             "why_not_read": one.why_not,
         })
     };
-    let gone = |one: &Gone| {
+    let gone = |one: &RemovedBackup| {
         json!({
             "database_id": one.entry.database_id.to_string(),
             "name": one.entry.name.as_str(),

@@ -19,8 +19,8 @@ struct Memory {
 
 impl Destination for Memory {
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        let error = |trouble| StoreError {
-            trouble,
+        let error = |kind| StoreError {
+            kind,
             verb: "write",
             name: name.to_owned(),
             what: "as told".to_owned(),
@@ -29,16 +29,16 @@ impl Destination for Memory {
         if fails != Some(false) {
             let mut objects = self.objects.lock().unwrap();
             if objects.contains_key(name) {
-                return Err(error(Trouble::Exists));
+                return Err(error(StoreErrorKind::Exists));
             }
             objects.insert(name.to_owned(), bytes.to_vec());
         }
-        fails.map_or(Ok(()), |_| Err(error(Trouble::Away)))
+        fails.map_or(Ok(()), |_| Err(error(StoreErrorKind::Unreachable)))
     }
 
     fn get(&self, name: &str, _: usize) -> Result<Vec<u8>, StoreError> {
         self.objects.lock().unwrap().get(name).cloned().ok_or(StoreError {
-            trouble: Trouble::Missing,
+            kind: StoreErrorKind::Missing,
             verb: "read",
             name: name.to_owned(),
             what: "not there".to_owned(),
@@ -175,7 +175,7 @@ fn a_turn_of_several_objects_is_valid_with_its_last_object_only() {
     memory.remove(&object(1, count - 1)).unwrap();
     let key = archive_key(1);
     let last = LogObject::fetch(memory.as_ref(), (&key, ID, &name(1)), count - 2).unwrap();
-    let mut again = writer(&memory, 1).behind(count - 2, &last, 0);
+    let mut again = writer(&memory, 1).continue_after(count - 2, &last, 0);
     assert_eq!(again.end(), end(1));
     turn(&mut again, 9001, 3, 2).unwrap();
     let plan = plan(&memory, 1, count, 9).unwrap();
@@ -225,7 +225,7 @@ fn an_object_of_another_writer_of_the_same_archive_is_refused() {
     *two.objects.lock().unwrap() = one.objects.lock().unwrap().clone();
     let key = archive_key(1);
     let last = LogObject::fetch(two.as_ref(), (&key, ID, &name(1)), 0).unwrap();
-    let mut other = writer(&two, 1).behind(0, &last, 0);
+    let mut other = writer(&two, 1).continue_after(0, &last, 0);
     turn(&mut log, 2, 2, 1).unwrap();
     turn(&mut log, 3, 3, 1).unwrap();
     turn(&mut other, 2, 2, 1).unwrap();
@@ -233,8 +233,11 @@ fn an_object_of_another_writer_of_the_same_archive_is_refused() {
     one.objects.lock().unwrap().insert(object(1, 1), swapped);
     assert!(matches!(plan(&one, 1, 3, 9), Err(BackupError::Chain { .. })));
     // If both use one destination, the second fails.
-    let mut late = writer(&one, 1).behind(0, &last, 0);
-    assert!(matches!(turn(&mut late, 2, 4, 1), Err(BackupError::Taken { .. })));
+    let mut late = writer(&one, 1).continue_after(0, &last, 0);
+    assert!(matches!(
+        turn(&mut late, 2, 4, 1),
+        Err(BackupError::WrittenByOther { .. })
+    ));
 }
 
 #[test]
@@ -246,7 +249,7 @@ fn an_object_that_may_have_been_written_is_sent_again() {
         *memory.fails.lock().unwrap() = Some(was_written);
         assert!(matches!(turn(&mut log, 2, 2, 1), Err(BackupError::Store(_))));
         assert_eq!(log.end(), end(1));
-        log.settle().unwrap();
+        log.flush_pending().unwrap();
         assert_eq!(log.end(), end(2));
         let again = turn(&mut log, 3, 3, 1);
         assert!(again.is_ok(), "{again:?}");
@@ -271,18 +274,18 @@ fn nothing_is_appended_to_a_missing_or_replaced_archive() {
         let before = there(&memory);
         writer.seen = long_ago();
         let refused = turn(&mut writer, 3, 3, 1).unwrap_err();
-        assert!(matches!(refused, BackupError::Gone { .. }), "{refused}");
+        assert!(matches!(refused, BackupError::ArchiveRemoved { .. }), "{refused}");
         assert_eq!(there(&memory), before);
         if part != Part::Manifest {
             memory.put_new(&object(part), b"another").unwrap();
-            let refused = writer.settle().unwrap_err();
-            assert!(matches!(refused, BackupError::Gone { .. }), "{refused}");
+            let refused = writer.flush_pending().unwrap_err();
+            assert!(matches!(refused, BackupError::ArchiveRemoved { .. }), "{refused}");
             memory.remove(&object(part)).unwrap();
         }
         memory.put_new(&object(part), &kept).unwrap();
     }
     // The objects exist again: the pending object is written, and for a while its predecessors are not checked.
-    writer.settle().unwrap();
+    writer.flush_pending().unwrap();
     memory.remove(&object(Part::Manifest)).unwrap();
     turn(&mut writer, 4, 4, 1).unwrap();
     assert_eq!(numbers(&plan(&memory, 1, 4, 9).unwrap()), [0, 1, 2, 3]);

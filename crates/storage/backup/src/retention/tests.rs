@@ -164,8 +164,11 @@ fn an_archive_with_an_unreadable_base_is_not_reported_as_broken() {
     let archives = [closed, on(1, 2, 20), on(2, 3, 30), on(9, 4, 40)];
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
-    assert_eq!(decision.kept[&3], BTreeSet::from([Reason::PerhapsBase]));
-    assert_eq!(decision.kept[&4], BTreeSet::from([Reason::PerhapsBase, Reason::Broken]));
+    assert_eq!(decision.kept[&3], BTreeSet::from([Reason::PossibleBase]));
+    assert_eq!(
+        decision.kept[&4],
+        BTreeSet::from([Reason::PossibleBase, Reason::Broken])
+    );
 }
 
 #[test]
@@ -275,7 +278,7 @@ fn nothing_is_removed_if_one_archive_can_not_be_read() {
     let archives = [full(1, 10), full(2, 20), unreadable, unfinished(4, true)];
     let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
-    assert_eq!(decision.kept[&1], BTreeSet::from([Reason::PerhapsBase]));
+    assert_eq!(decision.kept[&1], BTreeSet::from([Reason::PossibleBase]));
 }
 
 #[test]

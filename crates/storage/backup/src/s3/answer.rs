@@ -11,7 +11,7 @@ use http::StatusCode;
 use http::header::{HeaderMap, RETRY_AFTER};
 use object_store::client::{HttpError, HttpErrorKind};
 
-use crate::destination::Trouble;
+use crate::destination::StoreErrorKind;
 
 /// What was received in one attempt.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub struct ResponseRecord {
     pause: Option<Duration>,
     lost: Option<Lost>,
     is_altered: bool,
-    no_keys: Option<NoKeys>,
+    no_keys: Option<KeyServiceKind>,
 }
 
 /// How a response was lost.
@@ -41,7 +41,7 @@ pub enum Lost {
 
 /// The service that provided no keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NoKeys {
+pub enum KeyServiceKind {
     /// The machine's metadata service, which most machines do not have.
     Machine,
     /// A service that was configured, or provided keys earlier.
@@ -52,7 +52,7 @@ pub enum NoKeys {
 #[derive(Debug)]
 pub struct Failure {
     /// The kind of the error.
-    pub trouble: Trouble,
+    pub kind: StoreErrorKind,
     /// The description.
     pub what: String,
     /// Whether a retry may succeed.
@@ -68,7 +68,7 @@ tokio::task_local! {
 }
 
 /// Runs an attempt, and returns its result and what was received.
-pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, ResponseRecord) {
+pub async fn record_attempt<T>(attempt: impl Future<Output = T>) -> (T, ResponseRecord) {
     let watched = async {
         let result = attempt.await;
         (result, SEEN.with(RefCell::take))
@@ -77,7 +77,7 @@ pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, ResponseRecord) {
 }
 
 /// Changes the record of the running attempt.
-pub fn note(change: impl FnOnce(&mut ResponseRecord)) {
+pub fn update_record(change: impl FnOnce(&mut ResponseRecord)) {
     // Outside an attempt there is no record.
     let _ = SEEN.try_with(|seen| change(&mut seen.borrow_mut()));
 }
@@ -116,7 +116,7 @@ impl ResponseRecord {
     }
 
     /// Records that a service provided no keys.
-    pub fn without_keys(&mut self, asked: NoKeys) {
+    pub fn without_keys(&mut self, asked: KeyServiceKind) {
         self.no_keys = Some(asked);
     }
 
@@ -127,7 +127,7 @@ impl ResponseRecord {
 
     /// The meaning of the record after a failed attempt. `writes` is set if a new object was to be created.
     pub fn failure(self, writes: bool) -> Failure {
-        let (trouble, what, again) = self.meaning(writes);
+        let (kind, what, again) = self.meaning(writes);
         // A response that rejects the request shows that it had no effect.
         let in_doubt = self.no_keys.is_none()
             && match (&self.lost, self.status) {
@@ -139,7 +139,7 @@ impl ResponseRecord {
                 (None, None) => false,
             };
         Failure {
-            trouble,
+            kind,
             what,
             again,
             in_doubt,
@@ -147,23 +147,27 @@ impl ResponseRecord {
         }
     }
 
-    fn meaning(&self, writes: bool) -> (Trouble, String, bool) {
+    fn meaning(&self, writes: bool) -> (StoreErrorKind, String, bool) {
         if let Some(asked) = self.no_keys {
             return self.meaning_without_keys(asked);
         }
         if let Some(lost) = &self.lost {
             return match lost {
-                Lost::Unreached(why) => (Trouble::Away, format!("cannot connect: {why}"), true),
+                Lost::Unreached(why) => (StoreErrorKind::Unreachable, format!("cannot connect: {why}"), true),
                 Lost::Untrusted(why) => (
-                    Trouble::Away,
+                    StoreErrorKind::Unreachable,
                     format!("cannot verify the server: {why} (AWS_CA_BUNDLE names trusted certificates)"),
                     false,
                 ),
-                Lost::Late => (Trouble::Away, "timed out".to_owned(), true),
+                Lost::Late => (StoreErrorKind::Unreachable, "timed out".to_owned(), true),
                 Lost::Cut => match self.status {
-                    Some(_) => (Trouble::Lying, "the answer was cut off".to_owned(), true),
+                    Some(_) => (
+                        StoreErrorKind::InvalidResponse,
+                        "the answer was cut off".to_owned(),
+                        true,
+                    ),
                     None => (
-                        Trouble::Away,
+                        StoreErrorKind::Unreachable,
                         "the connection was closed before an answer".to_owned(),
                         true,
                     ),
@@ -172,51 +176,55 @@ impl ResponseRecord {
         }
         match self.status {
             Some(status) => self.meaning_of(status, writes),
-            None => (Trouble::Other, "the request could not be sent".to_owned(), false),
+            None => (StoreErrorKind::Other, "the request could not be sent".to_owned(), false),
         }
     }
 
-    fn meaning_without_keys(&self, asked: NoKeys) -> (Trouble, String, bool) {
+    fn meaning_without_keys(&self, asked: KeyServiceKind) -> (StoreErrorKind, String, bool) {
         match (asked, self.status) {
-            (NoKeys::Machine, _) => (Trouble::Denied, NO_KEYS.to_owned(), false),
-            (NoKeys::Service, Some(status)) if !status.is_success() => {
+            (KeyServiceKind::Machine, _) => (StoreErrorKind::Denied, NO_KEYS.to_owned(), false),
+            (KeyServiceKind::Service, Some(status)) if !status.is_success() => {
                 let again = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-                let trouble = if again { Trouble::Away } else { Trouble::Denied };
+                let kind = if again {
+                    StoreErrorKind::Unreachable
+                } else {
+                    StoreErrorKind::Denied
+                };
                 let code = if self.code.is_empty() { "" } else { " " };
                 let what = format!(
                     "the credentials service answered {}{code}{}",
                     status.as_u16(),
                     self.code
                 );
-                (trouble, what, again)
+                (kind, what, again)
             }
-            (NoKeys::Service, _) if self.lost.is_some() => (
-                Trouble::Away,
+            (KeyServiceKind::Service, _) if self.lost.is_some() => (
+                StoreErrorKind::Unreachable,
                 "the credentials service does not answer".to_owned(),
                 true,
             ),
-            (NoKeys::Service, _) => {
+            (KeyServiceKind::Service, _) => {
                 let what = "the credentials service is unavailable or gave no keys".to_owned();
-                (Trouble::Denied, what, false)
+                (StoreErrorKind::Denied, what, false)
             }
         }
     }
 
-    fn meaning_of(&self, status: StatusCode, writes: bool) -> (Trouble, String, bool) {
+    fn meaning_of(&self, status: StatusCode, writes: bool) -> (StoreErrorKind, String, bool) {
         let code = self.code.as_str();
         let said = self.said(status);
         // Some stores use 400 or 403 for a lack of space.
         if code.contains("Quota") || code.contains("StorageFull") || status == StatusCode::INSUFFICIENT_STORAGE {
-            return (Trouble::Full, said, false);
+            return (StoreErrorKind::Full, said, false);
         }
         match (status.as_u16(), code) {
             (200..=299, _) => (
-                Trouble::Lying,
+                StoreErrorKind::InvalidResponse,
                 "the answer is not that of an object store".to_owned(),
                 false,
             ),
             (304 | 412, _) if writes => (
-                Trouble::Exists,
+                StoreErrorKind::Exists,
                 "an object of that name already exists".to_owned(),
                 false,
             ),
@@ -225,24 +233,24 @@ impl ResponseRecord {
                     Some(region) => format!("{said}: the bucket is in the region {region} (AWS_REGION)"),
                     None => format!("{said}: the bucket seems to be in another region (AWS_REGION)"),
                 };
-                (Trouble::Usage, advice, false)
+                (StoreErrorKind::Usage, advice, false)
             }
             (401 | 403, _) | (400, "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired") => {
-                (Trouble::Denied, said, false)
+                (StoreErrorKind::Denied, said, false)
             }
-            (404, "NoSuchBucket") => (Trouble::Usage, said, false),
-            (404, _) => (Trouble::Missing, said, false),
+            (404, "NoSuchBucket") => (StoreErrorKind::Usage, said, false),
+            (404, _) => (StoreErrorKind::Missing, said, false),
             // Other writers are creating the same object, and the outcome is not known yet.
-            (409, "ConditionalRequestConflict" | "OperationAborted") => (Trouble::Away, said, true),
-            (409, _) if writes => (Trouble::Exists, said, false),
+            (409, "ConditionalRequestConflict" | "OperationAborted") => (StoreErrorKind::Unreachable, said, true),
+            (409, _) if writes => (StoreErrorKind::Exists, said, false),
             // The bytes arrived altered.
             (
                 400,
                 "BadDigest" | "InvalidDigest" | "IncompleteBody" | "XAmzContentSHA256Mismatch" | "RequestTimeout",
-            ) => (Trouble::Lying, said, true),
-            (501, _) => (Trouble::Other, said, false),
-            (408 | 429 | 500..=599, _) => (Trouble::Away, said, true),
-            _ => (Trouble::Other, said, false),
+            ) => (StoreErrorKind::InvalidResponse, said, true),
+            (501, _) => (StoreErrorKind::Other, said, false),
+            (408 | 429 | 500..=599, _) => (StoreErrorKind::Unreachable, said, true),
+            _ => (StoreErrorKind::Other, said, false),
         }
     }
 
@@ -339,35 +347,35 @@ mod tests {
 
     #[test]
     fn each_response_has_one_error_kind() {
-        for (status, code, trouble, again) in [
-            (200, "", Trouble::Lying, false),
-            (301, "PermanentRedirect", Trouble::Usage, false),
-            (307, "TemporaryRedirect", Trouble::Usage, false),
-            (400, "AuthorizationHeaderMalformed", Trouble::Usage, false),
-            (400, "ExpiredToken", Trouble::Denied, false),
-            (400, "BadDigest", Trouble::Lying, true),
-            (400, "XMinioAdminBucketQuotaExceeded", Trouble::Full, false),
-            (400, "InvalidArgument", Trouble::Other, false),
-            (401, "", Trouble::Denied, false),
-            (403, "SignatureDoesNotMatch", Trouble::Denied, false),
-            (403, "QuotaExceeded", Trouble::Full, false),
-            (404, "NoSuchBucket", Trouble::Usage, false),
-            (404, "NoSuchKey", Trouble::Missing, false),
-            (404, "", Trouble::Missing, false),
-            (409, "ConditionalRequestConflict", Trouble::Away, true),
-            (409, "ObjectAlreadyExists", Trouble::Exists, false),
-            (412, "PreconditionFailed", Trouble::Exists, false),
-            (429, "SlowDown", Trouble::Away, true),
-            (500, "InternalError", Trouble::Away, true),
-            (501, "NotImplemented", Trouble::Other, false),
-            (503, "SlowDown", Trouble::Away, true),
-            (507, "", Trouble::Full, false),
-            (507, "XMinioStorageFull", Trouble::Full, false),
+        for (status, code, kind, again) in [
+            (200, "", StoreErrorKind::InvalidResponse, false),
+            (301, "PermanentRedirect", StoreErrorKind::Usage, false),
+            (307, "TemporaryRedirect", StoreErrorKind::Usage, false),
+            (400, "AuthorizationHeaderMalformed", StoreErrorKind::Usage, false),
+            (400, "ExpiredToken", StoreErrorKind::Denied, false),
+            (400, "BadDigest", StoreErrorKind::InvalidResponse, true),
+            (400, "XMinioAdminBucketQuotaExceeded", StoreErrorKind::Full, false),
+            (400, "InvalidArgument", StoreErrorKind::Other, false),
+            (401, "", StoreErrorKind::Denied, false),
+            (403, "SignatureDoesNotMatch", StoreErrorKind::Denied, false),
+            (403, "QuotaExceeded", StoreErrorKind::Full, false),
+            (404, "NoSuchBucket", StoreErrorKind::Usage, false),
+            (404, "NoSuchKey", StoreErrorKind::Missing, false),
+            (404, "", StoreErrorKind::Missing, false),
+            (409, "ConditionalRequestConflict", StoreErrorKind::Unreachable, true),
+            (409, "ObjectAlreadyExists", StoreErrorKind::Exists, false),
+            (412, "PreconditionFailed", StoreErrorKind::Exists, false),
+            (429, "SlowDown", StoreErrorKind::Unreachable, true),
+            (500, "InternalError", StoreErrorKind::Unreachable, true),
+            (501, "NotImplemented", StoreErrorKind::Other, false),
+            (503, "SlowDown", StoreErrorKind::Unreachable, true),
+            (507, "", StoreErrorKind::Full, false),
+            (507, "XMinioStorageFull", StoreErrorKind::Full, false),
         ] {
             let failure = seen(status, code).failure(true);
-            assert_eq!((failure.trouble, failure.again), (trouble, again), "{status} {code}");
+            assert_eq!((failure.kind, failure.again), (kind, again), "{status} {code}");
         }
-        assert_eq!(seen(412, "").failure(false).trouble, Trouble::Other);
+        assert_eq!(seen(412, "").failure(false).kind, StoreErrorKind::Other);
     }
 
     #[test]
@@ -393,8 +401,8 @@ mod tests {
             seen.lost(lost);
             let failure = seen.failure(true);
             assert_eq!(
-                (failure.in_doubt, failure.again, failure.trouble),
-                (in_doubt, again, Trouble::Away)
+                (failure.in_doubt, failure.again, failure.kind),
+                (in_doubt, again, StoreErrorKind::Unreachable)
             );
         }
     }
@@ -427,15 +435,27 @@ mod tests {
             seen.without_keys(asked);
             let failure = seen.failure(true);
             assert!(!failure.in_doubt);
-            (failure.trouble, failure.again)
+            (failure.kind, failure.again)
         };
         assert_eq!(
-            without(NoKeys::Machine, None, Some(Lost::Late)),
-            (Trouble::Denied, false)
+            without(KeyServiceKind::Machine, None, Some(Lost::Late)),
+            (StoreErrorKind::Denied, false)
         );
-        assert_eq!(without(NoKeys::Service, None, Some(Lost::Late)), (Trouble::Away, true));
-        assert_eq!(without(NoKeys::Service, Some(503), None), (Trouble::Away, true));
-        assert_eq!(without(NoKeys::Service, Some(403), None), (Trouble::Denied, false));
-        assert_eq!(without(NoKeys::Service, None, None), (Trouble::Denied, false));
+        assert_eq!(
+            without(KeyServiceKind::Service, None, Some(Lost::Late)),
+            (StoreErrorKind::Unreachable, true)
+        );
+        assert_eq!(
+            without(KeyServiceKind::Service, Some(503), None),
+            (StoreErrorKind::Unreachable, true)
+        );
+        assert_eq!(
+            without(KeyServiceKind::Service, Some(403), None),
+            (StoreErrorKind::Denied, false)
+        );
+        assert_eq!(
+            without(KeyServiceKind::Service, None, None),
+            (StoreErrorKind::Denied, false)
+        );
     }
 }

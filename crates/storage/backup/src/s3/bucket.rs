@@ -23,13 +23,13 @@ use object_store::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use super::answer::{Failure, watch};
+use super::answer::{Failure, record_attempt};
 use super::endpoint::Endpoint;
 use super::keys::Service;
 use super::retry_policy::RetryPolicy;
 use super::settings::Settings;
-use super::wire::{Counters, Whom, Wire, one_attempt};
-use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
+use super::wire::{Counters, RequestTarget, Wire, one_attempt};
+use crate::destination::{Destination, Object, StoreError, StoreErrorKind, Traffic};
 
 /// A destination in a bucket.
 pub struct Bucket {
@@ -55,10 +55,10 @@ impl Bucket {
         let wrong = |what: &str| StoreError::usage(&place, what);
         let found = settings.find(&place)?;
         let counters = Arc::new(Counters::default());
-        let wire = |whom, is_direct| Wire {
+        let wire = |target, is_direct| Wire {
             counters: Arc::clone(&counters),
             policy: settings.policy,
-            whom,
+            target,
             is_direct,
             certificates: found.certificates.clone(),
         };
@@ -70,7 +70,7 @@ impl Bucket {
             .with_region(&found.region)
             .with_retry(one_attempt())
             .with_client_options(ClientOptions::new().with_allow_http(in_clear))
-            .with_http_connector(wire(Whom::Bucket, is_loopback))
+            .with_http_connector(wire(RequestTarget::Bucket, is_loopback))
             .with_checksum_algorithm(Checksum::SHA256)
             .with_conditional_put(S3ConditionalPut::ETagMatch)
             // One request per object, which every store supports.
@@ -86,7 +86,7 @@ impl Bucket {
         builder = builder.with_credentials(match found.keys {
             Some(keys) => Arc::new(StaticCredentialProvider::new(keys)),
             None => {
-                let wire = wire(Whom::Keys, !settings.asks_by_web_identity());
+                let wire = wire(RequestTarget::Keys, !settings.asks_by_web_identity());
                 Arc::new(Service::new(settings, &found.region, wire).map_err(|what| wrong(&what))?)
             }
         });
@@ -99,7 +99,7 @@ impl Bucket {
             .enable_all()
             .build();
         let runtime = runtime.map_err(|error| StoreError {
-            trouble: Trouble::Other,
+            kind: StoreErrorKind::Other,
             verb: "open",
             name: place.clone(),
             what: error.to_string(),
@@ -122,7 +122,7 @@ impl Bucket {
         F: Future<Output = Result<T, Fault>>,
     {
         let Some(runtime) = &self.runtime else {
-            let failure = Failure::ours(Trouble::Other, "it is being closed");
+            let failure = Failure::ours(StoreErrorKind::Other, "it is being closed");
             return Err((failure, false));
         };
         let started = Instant::now();
@@ -130,11 +130,14 @@ impl Bucket {
         let mut tries = 0;
         loop {
             tries += 1;
-            let (result, seen) = runtime.block_on(watch(attempt()));
+            let (result, seen) = runtime.block_on(record_attempt(attempt()));
             let failure = match result {
-                Ok(_) if seen.is_altered() => Failure::ours(Trouble::Lying, "its contents differ from what was sent"),
+                Ok(_) if seen.is_altered() => Failure::ours(
+                    StoreErrorKind::InvalidResponse,
+                    "its contents differ from what was sent",
+                ),
                 Ok(done) => return Ok(done),
-                Err(Fault::Said(trouble, what)) => Failure::ours(trouble, what),
+                Err(Fault::Said(kind, what)) => Failure::ours(kind, what),
                 Err(Fault::Store) => seen.failure(writes),
             };
             let pause = self.policy.pause(tries, jitter(), failure.pause);
@@ -165,12 +168,12 @@ impl Bucket {
             Ok(_) => return Ok(()),
             Err(failed) => failed,
         };
-        if failure.trouble == Trouble::Exists && in_doubt {
+        if failure.kind == StoreErrorKind::Exists && in_doubt {
             match self.get(name, bytes.len()) {
                 Ok(there) if there == **bytes => return Ok(()),
                 // Another writer's object of another length or content, or one that was removed meanwhile.
                 Ok(_) => {}
-                Err(error) if matches!(error.trouble, Trouble::Lying | Trouble::Missing) => {}
+                Err(error) if matches!(error.kind, StoreErrorKind::InvalidResponse | StoreErrorKind::Missing) => {}
                 Err(mut error) => {
                     error.verb = "write";
                     error.what = format!(
@@ -205,7 +208,7 @@ impl Bucket {
             };
             match self.attempt(true, put) {
                 Ok(_) => {}
-                Err((failure, _)) if failure.trouble == Trouble::Exists => {
+                Err((failure, _)) if failure.kind == StoreErrorKind::Exists => {
                     *keeps_objects = true;
                     return Ok(());
                 }
@@ -213,7 +216,7 @@ impl Bucket {
             }
         }
         let what = "it overwrites existing objects (no support for If-None-Match), so concurrent backups could destroy each other";
-        Err(self.error("write", PROBE, Failure::ours(Trouble::Lying, what)))
+        Err(self.error("write", PROBE, Failure::ours(StoreErrorKind::InvalidResponse, what)))
     }
 
     fn page(&self, prefix: &str, token: Option<&String>) -> Result<(Vec<ObjectMeta>, Option<String>), Failure> {
@@ -237,12 +240,12 @@ impl Bucket {
         Path::parse(&whole)
             .ok()
             .filter(|path| path.as_ref() == whole && !name.is_empty())
-            .ok_or_else(|| self.error(verb, name, Failure::ours(Trouble::Usage, "not an object name")))
+            .ok_or_else(|| self.error(verb, name, Failure::ours(StoreErrorKind::Usage, "not an object name")))
     }
 
     fn error(&self, verb: &'static str, name: &str, failure: Failure) -> StoreError {
         StoreError {
-            trouble: failure.trouble,
+            kind: failure.kind,
             verb,
             name: format!("s3://{}/{}{name}", self.bucket, self.prefix),
             what: failure.what,
@@ -263,19 +266,22 @@ impl Destination for Bucket {
             let got = got.map_err(|_| Fault::Store)?;
             let size = usize::try_from(got.meta.size).unwrap_or(usize::MAX);
             if size > size_max {
-                return Err(Fault::Said(Trouble::Lying, "too large for an object of its kind"));
+                return Err(Fault::Said(
+                    StoreErrorKind::InvalidResponse,
+                    "too large for an object of its kind",
+                ));
             }
             let mut bytes = Vec::with_capacity(size);
             let mut stream = got.into_stream();
             while let Some(piece) = stream.next().await {
                 let piece = piece.map_err(|_| Fault::Store)?;
                 if piece.len() > size - bytes.len() {
-                    return Err(Fault::Said(Trouble::Lying, "longer than announced"));
+                    return Err(Fault::Said(StoreErrorKind::InvalidResponse, "longer than announced"));
                 }
                 bytes.extend_from_slice(&piece);
             }
             if bytes.len() < size {
-                return Err(Fault::Said(Trouble::Lying, "shorter than announced"));
+                return Err(Fault::Said(StoreErrorKind::InvalidResponse, "shorter than announced"));
             }
             Ok(bytes)
         };
@@ -297,7 +303,7 @@ impl Destination for Bucket {
             while let Some(piece) = stream.next().await {
                 let piece = piece.map_err(|_| Fault::Store)?;
                 if piece.len() > size - bytes.len() {
-                    return Err(Fault::Said(Trouble::Lying, "longer than requested"));
+                    return Err(Fault::Said(StoreErrorKind::InvalidResponse, "longer than requested"));
                 }
                 bytes.extend_from_slice(&piece);
             }
@@ -307,7 +313,12 @@ impl Destination for Bucket {
         match read.map_err(|(failure, _)| self.error("read", name, failure)) {
             // An empty object has no such range (RFC 9110, 15.5.17), and some stores support no
             // ranges: read it whole.
-            Err(error) if !matches!(error.trouble, Trouble::Missing | Trouble::Away | Trouble::Denied) => {
+            Err(error)
+                if !matches!(
+                    error.kind,
+                    StoreErrorKind::Missing | StoreErrorKind::Unreachable | StoreErrorKind::Denied
+                ) =>
+            {
                 let mut bytes = self.get(name, crate::archive::PART_SIZE_MAX)?;
                 bytes.truncate(size);
                 Ok(bytes)
@@ -317,7 +328,7 @@ impl Destination for Bucket {
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
-        let lying = |what| self.error("list", prefix, Failure::ours(Trouble::Lying, what));
+        let lying = |what| self.error("list", prefix, Failure::ours(StoreErrorKind::InvalidResponse, what));
         let whole = format!("{}{prefix}", self.prefix);
         let mut found = Vec::new();
         let mut token: Option<String> = None;
@@ -363,7 +374,7 @@ impl Destination for Bucket {
         let path = self.path("remove", name)?;
         let remove = || async { self.store.delete(&path).await.map_err(|_| Fault::Store) };
         match self.attempt(false, remove) {
-            Err((failure, _)) if failure.trouble != Trouble::Missing => Err(self.error("remove", name, failure)),
+            Err((failure, _)) if failure.kind != StoreErrorKind::Missing => Err(self.error("remove", name, failure)),
             _ => Ok(()),
         }
     }
@@ -393,9 +404,9 @@ impl Drop for Bucket {
 }
 
 impl Failure {
-    fn ours(trouble: Trouble, what: &str) -> Self {
+    fn ours(kind: StoreErrorKind, what: &str) -> Self {
         Self {
-            trouble,
+            kind,
             what: what.to_owned(),
             again: false,
             in_doubt: false,
@@ -409,7 +420,7 @@ enum Fault {
     /// As recorded in the response.
     Store,
     /// For a local reason.
-    Said(Trouble, &'static str),
+    Said(StoreErrorKind, &'static str),
 }
 
 fn place(bucket: &str, prefix: &str) -> String {

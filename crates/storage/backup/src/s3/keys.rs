@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use object_store::CredentialProvider;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, AwsCredentialProvider};
 
-use super::answer::{self, NoKeys};
+use super::answer::{self, KeyServiceKind};
 use super::settings::Settings;
 use super::wire::Wire;
 
@@ -61,8 +61,12 @@ impl CredentialProvider for Service {
             self.has_given.store(true, Ordering::Relaxed);
         } else {
             let is_machine = self.asks_the_machine && !self.has_given.load(Ordering::Relaxed);
-            let asked = if is_machine { NoKeys::Machine } else { NoKeys::Service };
-            answer::note(|seen| seen.without_keys(asked));
+            let asked = if is_machine {
+                KeyServiceKind::Machine
+            } else {
+                KeyServiceKind::Service
+            };
+            answer::update_record(|seen| seen.without_keys(asked));
         }
         given
     }

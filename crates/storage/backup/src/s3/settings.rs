@@ -10,7 +10,7 @@ use reqwest::tls::Certificate;
 use super::endpoint::Endpoint;
 use super::profile::{Profiles, Properties};
 use super::retry_policy::RetryPolicy;
-use crate::destination::{StoreError, Trouble};
+use crate::destination::{StoreError, StoreErrorKind};
 
 /// The settings of an object store. They may contain a secret, and must not be displayed.
 #[derive(Clone, Default)]
@@ -223,7 +223,7 @@ fn keys<'a>(names: [&str; 3], value: impl Fn(&str) -> Option<&'a str>) -> Result
 fn unreadable(place: &str, kind: io::ErrorKind, what: &str) -> StoreError {
     let mut error = StoreError::usage(place, what);
     if kind == io::ErrorKind::PermissionDenied {
-        error.trouble = Trouble::Denied;
+        error.kind = StoreErrorKind::Denied;
     }
     error
 }

@@ -27,7 +27,7 @@ use object_store::{ClientOptions, RetryConfig};
 use reqwest::redirect::Policy;
 use reqwest::tls::Certificate;
 
-use super::answer::{Lost, note};
+use super::answer::{Lost, update_record};
 use super::retry_policy::RetryPolicy;
 
 /// The counters of requests.
@@ -54,7 +54,7 @@ pub fn one_attempt() -> RetryConfig {
 
 /// The recipient of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Whom {
+pub enum RequestTarget {
     /// The bucket.
     Bucket,
     /// A service that provides keys.
@@ -69,7 +69,7 @@ pub struct Wire {
     /// Time limits.
     pub policy: RetryPolicy,
     /// The recipient.
-    pub whom: Whom,
+    pub target: RequestTarget,
     /// Enforces `local-without-proxy`.
     pub is_direct: bool,
     /// Certificates that are trusted in addition to the system's.
@@ -78,16 +78,18 @@ pub struct Wire {
 
 impl fmt::Debug for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wire").field("whom", &self.whom).finish_non_exhaustive()
+        f.debug_struct("Wire")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
     }
 }
 
 impl Wire {
     fn client(&self, in_clear: bool) -> reqwest::Result<reqwest::Client> {
-        let (connect, request) = match self.whom {
-            Whom::Bucket => (self.policy.connect, self.policy.request),
+        let (connect, request) = match self.target {
+            RequestTarget::Bucket => (self.policy.connect, self.policy.request),
             // These services are local, or absent.
-            Whom::Keys => (
+            RequestTarget::Keys => (
                 self.policy.connect.min(KEYS_CONNECT),
                 self.policy.request.min(KEYS_REQUEST),
             ),
@@ -118,7 +120,7 @@ impl HttpConnector for Wire {
         Ok(HttpClient::new(Line {
             client: HttpClient::new(client),
             counters: Arc::clone(&self.counters),
-            whom: self.whom,
+            target: self.target,
         }))
     }
 }
@@ -127,20 +129,20 @@ impl HttpConnector for Wire {
 struct Line {
     client: HttpClient,
     counters: Arc<Counters>,
-    whom: Whom,
+    target: RequestTarget,
 }
 
 #[async_trait]
 impl HttpService for Line {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let size = match (self.whom, request.method()) {
-            (Whom::Bucket, &Method::PUT) => request.body().content_length() as u64,
+        let size = match (self.target, request.method()) {
+            (RequestTarget::Bucket, &Method::PUT) => request.body().content_length() as u64,
             _ => 0,
         };
-        let reads = self.whom == Whom::Bucket && request.method() == Method::GET;
+        let reads = self.target == RequestTarget::Bucket && request.method() == Method::GET;
         let is_list = reads && request.uri().query().is_some();
         let checksum = request.headers().get(CHECKSUM).cloned();
-        note(super::answer::ResponseRecord::begin);
+        update_record(super::answer::ResponseRecord::begin);
         self.counters.requests.fetch_add(1, Ordering::Relaxed);
         let response = match self.client.execute(request).await {
             Ok(response) => response,
@@ -149,23 +151,23 @@ impl HttpService for Line {
                 if matches!(lost, Lost::Late | Lost::Cut) {
                     self.counters.sent.fetch_add(size, Ordering::Relaxed);
                 }
-                note(|seen| seen.lost(lost));
+                update_record(|seen| seen.lost(lost));
                 return Err(error);
             }
         };
         self.counters.sent.fetch_add(size, Ordering::Relaxed);
         let (head, body) = response.into_parts();
-        note(|seen| seen.answered(head.status, &head.headers));
+        update_record(|seen| seen.answered(head.status, &head.headers));
         if !head.status.is_success() {
             let limited = Limited::new(body, ERROR_SIZE_MAX).collect().await;
             let bytes = limited.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-            note(|seen| seen.explained(&bytes, self.whom == Whom::Bucket));
+            update_record(|seen| seen.explained(&bytes, self.target == RequestTarget::Bucket));
             return Ok(HttpResponse::from_parts(head, HttpResponseBody::from(bytes)));
         }
         // Stores that support the checksum return it, computed over the bytes that they stored.
         let theirs = head.headers.get(CHECKSUM);
         if checksum.is_some() && theirs.is_some() && checksum.as_ref() != theirs {
-            note(super::answer::ResponseRecord::altered);
+            update_record(super::answer::ResponseRecord::altered);
         }
         let counters = (reads && !is_list).then(|| Arc::clone(&self.counters));
         let mut body = HttpResponseBody::new(Counted { body, counters });
@@ -210,7 +212,7 @@ impl Body for Counted {
                 let size = frame.data_ref().map_or(0, Bytes::len) as u64;
                 counters.received.fetch_add(size, Ordering::Relaxed);
             }
-            (Poll::Ready(Some(Err(error))), _) => note(|seen| seen.lost(Lost::of(error))),
+            (Poll::Ready(Some(Err(error))), _) => update_record(|seen| seen.lost(Lost::of(error))),
             _ => {}
         }
         polled

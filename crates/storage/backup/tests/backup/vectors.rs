@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use selenite_backup::{
-    ArchiveName, BackupError, Catalog, Chain, Destination, Fault, KeySource, LogPlan, Object, StoreError, Traffic,
-    Trouble, fault_of, is_for, parse_database_id,
+    ArchiveName, BackupError, Catalog, Chain, Destination, Fault, KeySource, LogPlan, Object, StoreError,
+    StoreErrorKind, Traffic, fault_of, is_for, parse_database_id,
 };
 use selenite_cipher::{DatabaseId, Secret, sha256};
 use selenite_keyring::{Cache, Config, Identity, KeyError, OriginPolicy, RawIdentity, Trust, load_identity};
@@ -216,15 +216,17 @@ impl Destination for MemoryDestination {
     }
 
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
-        let error = |trouble| StoreError {
-            trouble,
+        let error = |kind| StoreError {
+            kind,
             verb: "read",
             name: name.to_owned(),
             what: String::new(),
         };
-        let object = self.0.get(name).ok_or_else(|| error(Trouble::Missing))?;
+        let object = self.0.get(name).ok_or_else(|| error(StoreErrorKind::Missing))?;
         let is_small = object.len() <= size_max;
-        is_small.then(|| object.clone()).ok_or_else(|| error(Trouble::Lying))
+        is_small
+            .then(|| object.clone())
+            .ok_or_else(|| error(StoreErrorKind::InvalidResponse))
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {

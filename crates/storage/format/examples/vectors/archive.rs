@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Suite, sha256};
 use selenite_format::PageSize;
-use selenite_format::archive::{Base, Begun, Facts, LogFacts};
+use selenite_format::archive::{ArchiveHeader, Base, Facts, LogFacts};
 
 use crate::vector::{Vector, hex};
 use crate::world::{CREATED, database_id, encode, master_key, named, secret, superblock};
@@ -16,7 +16,7 @@ pub struct Archive {
     minute: u64,
     /// Whether it has origin MACs.
     is_own: bool,
-    pub begun: Begun,
+    pub begun: ArchiveHeader,
     pub facts: Facts,
     /// Objects by their names in the archive.
     pub objects: BTreeMap<String, Vec<u8>>,
@@ -30,7 +30,7 @@ impl Archive {
     pub fn begin(name: &'static str, minute: u64) -> Self {
         let made = CREATED + 60 * minute;
         let key = key_of(name);
-        let begun = Begun {
+        let begun = ArchiveHeader {
             archive_id: key.archive_id(),
             database_id: database_id(),
             made,

@@ -4,7 +4,7 @@ use selenite_cipher::{ArchiveId, DatabaseId};
 use super::*;
 use crate::{FormatError, PageSize};
 
-fn begun() -> impl Strategy<Value = Begun> {
+fn begun() -> impl Strategy<Value = ArchiveHeader> {
     let recipients = prop::collection::vec(prop::collection::vec(any::<u8>(), 1..300), 0..=RECIPIENT_COUNT_MAX);
     let ids = (any::<[u8; 16]>(), any::<[u8; 16]>());
     let superblock = prop::collection::vec(any::<u8>(), 0..2000);
@@ -12,7 +12,7 @@ fn begun() -> impl Strategy<Value = Begun> {
         |((archive, database), made, key, superblock, recipients)| {
             let mut wrapped_key = [0; 60];
             wrapped_key[..32].copy_from_slice(&key);
-            Begun {
+            ArchiveHeader {
                 archive_id: ArchiveId(archive),
                 database_id: DatabaseId(database),
                 made,
@@ -66,12 +66,12 @@ proptest! {
     #[test]
     fn begun_round_trips_and_is_refused_truncated(begun in begun(), cut in any::<prop::sample::Index>()) {
         let bytes = begun.encode(|_| [9; 32]).unwrap();
-        let (parsed, maced, mac) = Begun::parse(&bytes).unwrap();
+        let (parsed, maced, mac) = ArchiveHeader::parse(&bytes).unwrap();
         prop_assert_eq!((&parsed, maced.len(), mac), (&begun, bytes.len() - 32, [9; 32]));
         // A truncated object has a MAC over other bytes, or cannot be parsed.
         let cut = &bytes[..cut.index(bytes.len())];
-        prop_assert!(Begun::parse(cut).is_err());
-        prop_assert!(Begun::parse(&[bytes.as_slice(), &[0]].concat()).is_err());
+        prop_assert!(ArchiveHeader::parse(cut).is_err());
+        prop_assert!(ArchiveHeader::parse(&[bytes.as_slice(), &[0]].concat()).is_err());
     }
 
     #[test]
@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = Facts::parse(&bytes);
-        let _ = Begun::parse(&[b"selenite begun 1".as_slice(), &bytes].concat());
+        let _ = ArchiveHeader::parse(&[b"selenite begun 1".as_slice(), &bytes].concat());
     }
 }
 
@@ -119,5 +119,8 @@ fn wrong_counts_allocate_no_memory_and_missing_pages_ascend() {
         .encode();
         assert!(Facts::parse(&bytes).is_err());
     }
-    assert_eq!(Begun::parse(b"something else").unwrap_err(), FormatError::ArchiveMagic);
+    assert_eq!(
+        ArchiveHeader::parse(b"something else").unwrap_err(),
+        FormatError::ArchiveMagic
+    );
 }

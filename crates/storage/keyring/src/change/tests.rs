@@ -26,10 +26,10 @@ fn an_added_slot_opens_and_revokes_nothing() {
     let from = database(vec![raw(1)]);
     let Change {
         unlocked: to,
-        takes_rights_away,
+        revokes_access,
         report,
     } = add_slot(&from, raw(2).as_ref(), "deputy", 7, &mut os_random).unwrap();
-    assert!(!takes_rights_away);
+    assert!(!revokes_access);
     assert_eq!((from.superblock.generation, to.superblock.generation), (1, 2));
     assert_eq!(from.superblock.slots.len(), 1);
     assert_eq!(report.added, [SlotSummary::new(&to.superblock.slots[1])]);
@@ -60,10 +60,10 @@ fn a_removed_slot_does_not_open_and_the_last_one_stays() {
     let from = database(vec![raw(1), raw(2)]);
     let Change {
         unlocked: to,
-        takes_rights_away,
+        revokes_access,
         report,
     } = remove_slot(&from, from.slot).unwrap();
-    assert!(takes_rights_away);
+    assert!(revokes_access);
     assert_eq!(report.removed, [SlotSummary::new(&from.superblock.slots[0])]);
     assert!(!opens(&to, raw(1)) && opens(&to, raw(2)));
     assert_eq!(to.slot, to.superblock.slots[0].id);
@@ -76,10 +76,10 @@ fn replace_slot_replaces_the_identity() {
     let from = database(vec![raw(1), raw(2)]);
     let Change {
         unlocked: to,
-        takes_rights_away,
+        revokes_access,
         report,
     } = replace_slot(&from, from.slot, passphrase("x").as_ref(), "me", 5, &mut os_random).unwrap();
-    assert!(takes_rights_away);
+    assert!(revokes_access);
     assert_eq!((report.added.len(), report.removed.len()), (1, 1));
     assert_eq!(to.superblock.slots[0].id, to.slot);
     assert_ne!(to.slot, from.slot);
@@ -113,10 +113,10 @@ fn renew_keeps_slots_of_known_recipients_and_drops_the_others() {
     let recipients: [&dyn Recipient; 4] = [raw_1.as_ref(), kept.as_ref(), service.as_ref(), second.as_ref()];
     let Change {
         unlocked: to,
-        takes_rights_away,
+        revokes_access,
         report,
     } = renew_master(&from, &recipients, 9, &mut os_random).unwrap();
-    assert!(takes_rights_away);
+    assert!(revokes_access);
     assert_eq!(report.commitment, Some(to.master.commitment()));
     assert_ne!(to.master.commitment(), from.master.commitment());
     assert_eq!((report.rewrapped.len(), report.dropped.len()), (4, 2));
@@ -137,7 +137,7 @@ fn renew_keeps_slots_of_known_recipients_and_drops_the_others() {
 }
 
 #[test]
-fn shut_out_removes_a_slot_and_renews_the_master_key_in_one_step() {
+fn revoke_slot_removes_a_slot_and_renews_the_master_key_in_one_step() {
     let (public, native) = (age(), age());
     let recipient: AgeRecipient = native.describe().parse().unwrap();
     let from = database(vec![raw(1), public, Box::new(recipient), raw(2)]);
@@ -146,8 +146,8 @@ fn shut_out_removes_a_slot_and_renews_the_master_key_in_one_step() {
     // The slot to be removed is not kept, whether its recipient is among the given ones or needs no service.
     for (index, dropped) in [(2, 0), (3, 0)] {
         let recipients: [&dyn Recipient; 2] = [owner.as_ref(), other.as_ref()];
-        let changed = shut_out(&from, ids[index], &recipients, 9, &mut os_random).unwrap();
-        assert!(changed.takes_rights_away);
+        let changed = revoke_slot(&from, ids[index], &recipients, 9, &mut os_random).unwrap();
+        assert!(changed.revokes_access);
         assert_eq!(
             (changed.report.removed.len(), changed.report.dropped.len()),
             (1, dropped)
@@ -159,10 +159,10 @@ fn shut_out_removes_a_slot_and_renews_the_master_key_in_one_step() {
         assert!(!to.master.secret().ct_eq(from.master.secret()));
         assert!(opens(&to, raw(1)));
     }
-    let unknown = shut_out(&from, SlotId([9; 16]), &[owner.as_ref()], 9, &mut os_random);
+    let unknown = revoke_slot(&from, SlotId([9; 16]), &[owner.as_ref()], 9, &mut os_random);
     assert!(matches!(unknown, Err(KeyError::NoSuchSlot { .. })));
     let sole = database(vec![raw(1)]);
-    let last = shut_out(&sole, sole.superblock.slots[0].id, &[owner.as_ref()], 9, &mut os_random);
+    let last = revoke_slot(&sole, sole.superblock.slots[0].id, &[owner.as_ref()], 9, &mut os_random);
     assert!(matches!(last, Err(KeyError::LastSlot)));
 }
 
@@ -173,7 +173,7 @@ fn renew_never_drops_all_slots_nor_a_slot_with_an_unavailable_service() {
     assert!(matches!(error, KeyError::LastSlot), "{error}");
     let (away, other) = (command("exit 1"), raw(1));
     let error = renew_master(&from, &[away.as_ref(), other.as_ref()], 0, &mut os_random).unwrap_err();
-    assert!(matches!(error, KeyError::KeyServiceAway { .. }), "{error}");
+    assert!(matches!(error, KeyError::KeyServiceUnavailable { .. }), "{error}");
     let to = renew_master(&from, &[other.as_ref()], 0, &mut os_random)
         .unwrap()
         .unlocked;

@@ -107,7 +107,7 @@ fn load_reads_the_named_file_and_the_environment_overrides_it() {
     fs::write(&path, "identity = 'k'\nkeyring = 'r'\nstate = 's'").unwrap();
     let only_config = |name: &str| (name == "SELENITE_CONFIG").then(|| path.clone().into_os_string());
     let config = Config::load(&only_config).unwrap();
-    assert_eq!(config.identity(), Some(&Spec::Sniffed(folder.path().join("k"))));
+    assert_eq!(config.identity(), Some(&Spec::Detected(folder.path().join("k"))));
     assert_eq!(config.keyring_path(), Some(folder.path().join("r").as_path()));
     assert_eq!(config.state_folder(), Some(folder.path().join("s").as_path()));
     assert!(

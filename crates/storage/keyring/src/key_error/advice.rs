@@ -28,7 +28,7 @@ impl KeyError {
                 "set an identity: --identity, SELENITE_IDENTITY, selenite_identity= in the URI, or the configuration file"
             }
             Self::WrongKey => "compare the key slots (selenite keys list, which needs no key) with your identities",
-            Self::KeyServiceAway { failure, .. } => failure.advice(),
+            Self::KeyServiceUnavailable { failure, .. } => failure.advice(),
             Self::KeyRefused { refusal, .. } => refusal.advice(),
             Self::Tampered { .. } => "restore the file from a backup, and find out who could write to it",
             Self::Damaged => "restore the file from a backup",
@@ -103,7 +103,7 @@ impl ServiceFailure {
             Self::Io(_) => "check its path in the configuration, and that it is executable",
             Self::TimedOut(_) => "check that the service can be reached, then try again",
             Self::Exited(_) => "run it by hand to see its output, then try again",
-            Self::AnswerTooLong(_) | Self::AnswerSize(_) | Self::NotKept => {
+            Self::AnswerTooLong(_) | Self::AnswerSize(_) | Self::RoundTripFailed => {
                 "it must write raw bytes to stdout and nothing else; test `wrap` and `unwrap` by hand"
             }
             Self::NotInstalled => "install the age plugin somewhere in PATH",

@@ -12,7 +12,7 @@ impl fmt::Display for KeyError {
             Self::NoKey => f.write_str("no key given for an encrypted database"),
             Self::NoKeyToMake => f.write_str("no key given for a new encrypted database"),
             Self::WrongKey => f.write_str("none of the keys given opens this database"),
-            Self::KeyServiceAway { service, failure } => {
+            Self::KeyServiceUnavailable { service, failure } => {
                 write!(f, "key service {service:?} {failure}")
             }
             Self::KeyRefused { slot, refusal } => {
@@ -148,7 +148,7 @@ impl fmt::Display for ServiceFailure {
             Self::Exited(status) => write!(f, "ended with {status}"),
             Self::AnswerTooLong(max) => write!(f, "answered more than {max} bytes"),
             Self::AnswerSize(size) => write!(f, "answered {size} bytes, which is not a wrapped key"),
-            Self::NotKept => f.write_str("did not return the key that it was given, or left it unencrypted"),
+            Self::RoundTripFailed => f.write_str("did not return the key that it was given, or left it unencrypted"),
             Self::NotInstalled => f.write_str("is not installed"),
             Self::Refused => f.write_str("refused"),
         }

@@ -12,7 +12,7 @@ fn all() -> Vec<KeyError> {
     let mut all = simple();
     all.extend(detailed());
     all.extend(named());
-    let away = |failure| KeyError::KeyServiceAway {
+    let away = |failure| KeyError::KeyServiceUnavailable {
         service: "x".to_owned(),
         failure,
     };
@@ -26,7 +26,7 @@ fn all() -> Vec<KeyError> {
         ServiceFailure::Exited(ExitStatus::default()),
         ServiceFailure::AnswerTooLong(1),
         ServiceFailure::AnswerSize(1),
-        ServiceFailure::NotKept,
+        ServiceFailure::RoundTripFailed,
         ServiceFailure::NotInstalled,
         ServiceFailure::Refused,
     ];

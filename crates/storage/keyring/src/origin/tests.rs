@@ -76,7 +76,7 @@ fn a_database_sealed_to_a_public_recipient_is_foreign_until_it_is_accepted() {
     let any = unlock(&made.encode().unwrap(), &identities, &Trust::any(), &Cache::new()).unwrap();
     assert_eq!(any.origin, Origin::Foreign);
     let accepted = accept(&any, &identities, &mut os_random).unwrap();
-    assert!(!accepted.takes_rights_away);
+    assert!(!accepted.revokes_access);
     assert_eq!(accepted.report.accepted.len(), 1);
     assert_eq!(accepted.unlocked.superblock.generation, any.superblock.generation + 1);
     let opened = open(&accepted.unlocked, &key).unwrap();

@@ -50,7 +50,7 @@ impl CommandIdentity {
     }
 
     fn away(&self, failure: ServiceFailure) -> KeyError {
-        KeyError::KeyServiceAway {
+        KeyError::KeyServiceUnavailable {
             service: self.name.clone(),
             failure,
         }
@@ -74,11 +74,11 @@ impl Recipient for CommandIdentity {
         }
         let is_in_clear = wrapped.windows(32).any(|part| part == master.expose());
         if is_in_clear {
-            return Err(self.away(ServiceFailure::NotKept));
+            return Err(self.away(ServiceFailure::RoundTripFailed));
         }
         let again = self.ask("unwrap", &wrapped)?;
         if verify_slices_are_equal(&again, plain.expose()).is_err() {
-            return Err(self.away(ServiceFailure::NotKept));
+            return Err(self.away(ServiceFailure::RoundTripFailed));
         }
         Ok(SlotBody {
             identifier: self.name.clone().into_bytes(),

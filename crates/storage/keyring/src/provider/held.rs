@@ -28,7 +28,7 @@ impl HeldMaster {
     #[must_use]
     pub fn new(database_id: DatabaseId, master: &MasterKey) -> Self {
         let token = random::draw(&mut os_random);
-        held().insert(token, Kept::Master(database_id, master.secret().duplicate()));
+        held().insert(token, HeldKeys::Master(database_id, master.secret().duplicate()));
         Self { token }
     }
 
@@ -60,7 +60,7 @@ impl HeldAge {
             text.parse::<AgeIdentity>()?;
         }
         let token = random::draw(&mut os_random);
-        held().insert(token, Kept::Age(texts));
+        held().insert(token, HeldKeys::Age(texts));
         Ok(Self { token })
     }
 
@@ -80,12 +80,12 @@ impl Drop for HeldAge {
 /// The identities that are held under this number.
 pub fn load_held(spec: &Spec, token: [u8; 16]) -> Result<Vec<Box<dyn Identity>>, KeyError> {
     match held().get(&token) {
-        Some(Kept::Master(database_id, master)) => Ok(vec![Box::new(HeldIdentity {
+        Some(HeldKeys::Master(database_id, master)) => Ok(vec![Box::new(HeldIdentity {
             token,
             database_id: *database_id,
             master: master.duplicate(),
         })]),
-        Some(Kept::Age(texts)) => {
+        Some(HeldKeys::Age(texts)) => {
             let identity = |text: &Zeroizing<String>| -> Result<Box<dyn Identity>, KeyError> {
                 Ok(Box::new(text.parse::<AgeIdentity>()?))
             };
@@ -161,10 +161,10 @@ fn held() -> MutexGuard<'static, Held> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-type Held = BTreeMap<[u8; 16], Kept>;
+type Held = BTreeMap<[u8; 16], HeldKeys>;
 
 /// The keys held under a number.
-enum Kept {
+enum HeldKeys {
     Master(DatabaseId, Secret<32>),
     Age(Vec<Zeroizing<String>>),
 }

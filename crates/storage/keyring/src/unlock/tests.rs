@@ -80,7 +80,7 @@ fn an_unavailable_key_service_is_reported_unless_another_identity_opens() {
     let bytes = database(vec![command(ROTATE), raw(1)]).encode().unwrap();
     let with = |identities: Vec<Box<dyn Identity>>| unlock(&bytes, &identities, &Trust::default(), &Cache::new());
     let error = with(vec![raw(2), command("exit 7"), passphrase("x")]).unwrap_err();
-    assert!(matches!(error, KeyError::KeyServiceAway { .. }), "{error}");
+    assert!(matches!(error, KeyError::KeyServiceUnavailable { .. }), "{error}");
     assert!(with(vec![command("exit 7"), raw(1)]).is_ok());
 }
 

@@ -99,7 +99,7 @@ fn a_slot_is_found_by_the_start_of_its_id_and_removed() {
     let prefix = superblock.slots[1].id.to_string();
     let slot = find_slot(&superblock, &prefix[..12]).unwrap();
     let change = remove_slot(&made, slot.id).unwrap();
-    assert!(change.takes_rights_away);
+    assert!(change.revokes_access);
     let bytes = change.unlocked.encode().unwrap();
     assert!(home.unlock(&bytes, "age").is_ok());
     assert!(matches!(home.unlock(&bytes, "raw"), Err(KeyError::WrongKey)));

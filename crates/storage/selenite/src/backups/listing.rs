@@ -42,7 +42,7 @@ pub struct Known {
     /// Whether that exists.
     pub base_is_there: bool,
     /// The state of the whole chain that it is based on.
-    pub ground: BaseState,
+    pub chain_state: BaseState,
     /// Whether origin MACs show that a holder of the database's master key made it.
     pub is_own: bool,
     /// The number of pages of the database.
@@ -87,12 +87,12 @@ pub fn list(
     let mut links = Vec::with_capacity(catalog.entries.len());
     for entry in catalog.entries {
         watch.check()?;
-        let Look {
+        let OpenResult {
             backup,
             why_not,
             is_closed,
             followed_until,
-        } = look(&reader, destination, &entry)?;
+        } = open_entry(&reader, destination, &entry)?;
         let fault = entry.fault(backup.as_ref().map(|backup| &backup.facts));
         links.push(Link {
             database_id: entry.database_id,
@@ -115,7 +115,7 @@ pub fn list(
             let found = link.below(&links);
             known.base_is_there = found.is_some();
             known.base = Some(found.map_or_else(|| ArchiveName::new(0, base.archive_id), |found| found.name.clone()));
-            known.ground = link.ground(&links);
+            known.chain_state = link.chain_state(&links);
         }
     }
     Ok(Listing {
@@ -149,7 +149,7 @@ impl Link {
         own.find(is_base)
     }
 
-    fn ground(&self, all: &[Self]) -> BaseState {
+    fn chain_state(&self, all: &[Self]) -> BaseState {
         let mut link = self;
         for _ in all {
             if link.base.is_none() {
@@ -168,7 +168,7 @@ impl Link {
 
 /// The result of opening an archive.
 #[derive(Default)]
-struct Look {
+struct OpenResult {
     backup: Option<Backup>,
     why_not: Option<String>,
     /// Whether it was not opened for lack of a key.
@@ -177,20 +177,20 @@ struct Look {
 }
 
 /// Opens an archive, or returns why it cannot. A failure of the destination is an error.
-fn look(reader: &Reader, destination: &dyn Destination, entry: &Entry) -> Result<Look, EngineError> {
+fn open_entry(reader: &Reader, destination: &dyn Destination, entry: &Entry) -> Result<OpenResult, EngineError> {
     if !reader.has_key() || !entry.is_finished {
-        return Ok(Look::default());
+        return Ok(OpenResult::default());
     }
-    let not_read = |why_not: String, is_closed| Look {
+    let not_read = |why_not: String, is_closed| OpenResult {
         why_not: Some(why_not),
         is_closed,
-        ..Look::default()
+        ..OpenResult::default()
     };
     match reader.open(destination, entry) {
-        Ok(backup) => Ok(Look {
+        Ok(backup) => Ok(OpenResult {
             followed_until: moment(destination, &backup, entry.log_whole)?,
             backup: Some(backup),
-            ..Look::default()
+            ..OpenResult::default()
         }),
         Err(error @ BackupError::Key { .. }) => Ok(not_read(error.to_string(), true)),
         Err(error) => match selenite_backup::fault_of(error) {
@@ -221,7 +221,7 @@ fn known(backup: &Backup, followed_until: Option<u64>) -> Known {
         made: facts.made,
         base: None,
         base_is_there: facts.base.is_none(),
-        ground: BaseState::Whole,
+        chain_state: BaseState::Whole,
         is_own: backup.is_own(),
         page_count: facts.page_count,
         page_size: facts.page_size.as_u32(),

@@ -19,7 +19,8 @@ use std::collections::BTreeSet;
 
 use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
 use selenite_backup::{
-    ArchiveName, BackupError, Catalog, Destination, Entry, Fault, PerhapsBase, Trouble, next_bases, remove_archive,
+    ArchiveName, BackupError, BaseCandidate, Catalog, Destination, Entry, Fault, StoreErrorKind, next_bases,
+    remove_archive,
 };
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
@@ -45,16 +46,16 @@ pub struct Prune {
 #[derive(Clone, Debug, Default)]
 pub struct Pruned {
     /// The backups that are kept, and why.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptBackup>,
     /// The backups that were removed, or would be, in this order.
-    pub removed: Vec<Gone>,
+    pub removed: Vec<RemovedBackup>,
     /// The number of objects that are not ours.
     pub foreign_count: u64,
 }
 
 /// A backup that is kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptBackup {
     /// What the destination states about it.
     pub entry: Entry,
     /// Why it is kept.
@@ -65,7 +66,7 @@ pub struct Kept {
 
 /// A backup that is removed.
 #[derive(Clone, Debug)]
-pub struct Gone {
+pub struct RemovedBackup {
     /// What the destination stated about it.
     pub entry: Entry,
     /// The time of the state that was backed up; `None` for an unfinished backup.
@@ -94,10 +95,10 @@ struct Opened {
 
 /// The archives of one database, as far as they were read.
 #[derive(Default)]
-struct Found {
+struct DatabaseArchives {
     items: Vec<Item>,
     opened: Vec<Opened>,
-    perhaps_bases: Vec<PerhapsBase>,
+    base_candidates: Vec<BaseCandidate>,
     /// The error of the first archive that no key opens.
     closed: Option<BackupError>,
 }
@@ -133,15 +134,15 @@ pub fn prune(
     };
     let (mut has_opened, mut closed) = (false, None);
     for id in catalog.databases() {
-        let mut found = Found::default();
+        let mut archives = DatabaseArchives::default();
         for entry in catalog.of(id) {
             watch.check()?;
-            found.look(destination, &reader, entry.clone(), newest)?;
+            archives.add(destination, &reader, entry.clone(), newest)?;
         }
-        found.judge(newest);
-        has_opened |= !found.opened.is_empty();
-        closed = closed.or(found.closed);
-        let items = found.items;
+        archives.judge(newest);
+        has_opened |= !archives.opened.is_empty();
+        closed = closed.or(archives.closed);
+        let items = archives.items;
         let candidates: Vec<Candidate<ArchiveName>> = items
             .iter()
             .map(|item| Candidate {
@@ -149,7 +150,7 @@ pub fn prune(
                 state: item.state.clone(),
             })
             .collect();
-        let next_bases = next_bases(&found.perhaps_bases, now());
+        let next_bases = next_bases(&archives.base_candidates, now());
         let decision = what.rules.decide(&candidates, &next_bases, now());
         pruned.add(items, &decision);
     }
@@ -170,11 +171,11 @@ pub fn prune(
 
 impl Pruned {
     fn add(&mut self, items: Vec<Item>, decision: &Decision<ArchiveName>) {
-        let mut gone: Vec<Gone> = Vec::new();
+        let mut gone: Vec<RemovedBackup> = Vec::new();
         for Item { entry, state, why_not } in items {
             if let Some(reasons) = decision.kept.get(&entry.name) {
                 let reasons = reasons.clone();
-                self.kept.push(Kept {
+                self.kept.push(KeptBackup {
                     entry,
                     reasons,
                     why_not,
@@ -185,17 +186,17 @@ impl Pruned {
                 State::Complete { made, .. } => Some(made),
                 State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,
             };
-            gone.push(Gone { entry, made });
+            gone.push(RemovedBackup { entry, made });
         }
-        let place = |gone: &Gone| decision.removed.iter().position(|name| *name == gone.entry.name);
+        let place = |gone: &RemovedBackup| decision.removed.iter().position(|name| *name == gone.entry.name);
         gone.sort_by_key(place);
         self.removed.extend(gone);
     }
 }
 
-impl Found {
+impl DatabaseArchives {
     /// Opens an archive and records its state, except its base.
-    fn look(
+    fn add(
         &mut self,
         destination: &dyn Destination,
         reader: &Reader,
@@ -210,7 +211,7 @@ impl Found {
                     let why_not = fault.as_ref().map(|fault| format!("{}: {}", fault.object, fault.what));
                     // No other backup is a base.
                     if backup.is_own() {
-                        self.perhaps_bases.extend(PerhapsBase::of(&backup));
+                        self.base_candidates.extend(BaseCandidate::of(&backup));
                     }
                     self.opened.push(Opened {
                         index: self.items.len(),
@@ -233,7 +234,7 @@ impl Found {
                     (State::Unreadable, Some(why_not))
                 }
                 // The object of that name may not be ours: no reason to stop for all others.
-                Err(BackupError::Store(error)) if error.trouble == Trouble::Lying => {
+                Err(BackupError::Store(error)) if error.kind == StoreErrorKind::InvalidResponse => {
                     (State::Unreadable, Some(error.to_string()))
                 }
                 Err(error @ (BackupError::Store(_) | BackupError::Machine { .. } | BackupError::Stopped)) => {

@@ -141,11 +141,11 @@ pub fn verify(
     let mut archives = Vec::new();
     for id in catalog.databases() {
         let entries: Vec<Entry> = catalog.of(id).cloned().collect();
-        let mut shelf = Shelf::open(destination, &reader, entries, watch)?;
+        let mut set = ArchiveSet::open(destination, &reader, entries, watch)?;
         if let Some(name) = &what.name {
-            shelf.keep(name);
+            set.keep(name);
         }
-        archives.extend(shelf.check(destination, watch)?);
+        archives.extend(set.check(destination, watch)?);
     }
     Ok(Verification {
         archives,
@@ -154,19 +154,19 @@ pub fn verify(
 }
 
 /// The archives of one database.
-struct Shelf {
+struct ArchiveSet {
     done: Vec<Checked>,
     waiting: Vec<(Entry, Backup)>,
 }
 
-impl Shelf {
+impl ArchiveSet {
     fn open(
         destination: &dyn Destination,
         reader: &Reader,
         entries: Vec<Entry>,
         watch: &Watch,
     ) -> Result<Self, EngineError> {
-        let mut shelf = Self {
+        let mut set = Self {
             done: Vec::new(),
             waiting: Vec::new(),
         };
@@ -174,7 +174,7 @@ impl Shelf {
             watch.check()?;
             let outcome = match reader.open(destination, &entry) {
                 Ok(backup) => {
-                    shelf.waiting.push((entry, backup));
+                    set.waiting.push((entry, backup));
                     continue;
                 }
                 Err(_) if !entry.is_finished => Outcome::Unfinished,
@@ -186,9 +186,9 @@ impl Shelf {
                 }]),
                 Err(error) => Outcome::Bad(vec![fault_of(error)?]),
             };
-            shelf.done.push(Checked { entry, outcome });
+            set.done.push(Checked { entry, outcome });
         }
-        Ok(shelf)
+        Ok(set)
     }
 
     /// Leaves out everything but one backup and its chain of bases.
@@ -232,17 +232,17 @@ impl Shelf {
             let (entry, backup) = self.waiting.swap_remove(index);
             let id = id_of(&backup);
             let base = backup.facts.base.map(|base| base.archive_id);
-            let below = match base.and_then(|id| seen.get(&id)) {
-                Some(below) => Below::CheckedBase(below),
+            let base_result = match base.and_then(|id| seen.get(&id)) {
+                Some(below) => BaseResult::CheckedBase(below),
                 None => base
                     .and_then(|id| self.closed(id))
-                    .map_or(Below::Nothing, Below::Closed),
+                    .map_or(BaseResult::Nothing, BaseResult::Closed),
             };
-            let (outcome, coverage, below_count) = examine(destination, &entry, &backup, &below, &mut meter)?;
-            let standing = match &outcome {
-                Outcome::Good { .. } => Standing::Good,
-                Outcome::OnClosed(base) => Standing::OnClosed(base.clone()),
-                Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => Standing::Bad,
+            let (outcome, coverage, below_count) = examine(destination, &entry, &backup, &base_result, &mut meter)?;
+            let status = match &outcome {
+                Outcome::Good { .. } => BaseStatus::Good,
+                Outcome::OnClosed(base) => BaseStatus::OnClosed(base.clone()),
+                Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => BaseStatus::Bad,
             };
             seen.insert(
                 id,
@@ -250,7 +250,7 @@ impl Shelf {
                     manifest: backup.manifest_digest,
                     page_size: backup.facts.page_size.as_u32(),
                     coverage,
-                    standing,
+                    status,
                     below_count,
                 },
             );
@@ -284,18 +284,18 @@ struct CheckedBase {
     manifest: [u8; 32],
     page_size: u32,
     coverage: Coverage,
-    standing: Standing,
+    status: BaseStatus,
     below_count: usize,
 }
 
-enum Standing {
+enum BaseStatus {
     Good,
     OnClosed(ArchiveName),
     Bad,
 }
 
 /// The base of a backup.
-enum Below<'a> {
+enum BaseResult<'a> {
     CheckedBase(&'a CheckedBase),
     /// Enforces `unopened-is-unknown`.
     Closed(ArchiveName),
@@ -313,12 +313,12 @@ fn examine(
     destination: &dyn Destination,
     entry: &Entry,
     backup: &Backup,
-    on: &Below<'_>,
+    base_result: &BaseResult<'_>,
     meter: &mut Meter<'_>,
 ) -> Result<(Outcome, Coverage, usize), EngineError> {
-    let below = match on {
-        Below::CheckedBase(below) => Some(below),
-        Below::Closed(_) | Below::Nothing => None,
+    let below = match base_result {
+        BaseResult::CheckedBase(below) => Some(below),
+        BaseResult::Closed(_) | BaseResult::Nothing => None,
     };
     let objects = u64::try_from(backup.facts.parts.len() * 2).unwrap_or(u64::MAX).max(1);
     let (step, done) = (entry.size / objects, meter.done);
@@ -344,9 +344,9 @@ fn examine(
     if let Some(base) = backup.facts.base {
         // Then all pages that it does not contain itself are missing: that is not reported in addition.
         if !matches!(
-            on,
-            Below::CheckedBase(CheckedBase {
-                standing: Standing::Good,
+            base_result,
+            BaseResult::CheckedBase(CheckedBase {
+                status: BaseStatus::Good,
                 ..
             })
         ) {
@@ -356,19 +356,19 @@ fn examine(
             object: entry.name.to_string(),
             what: what.to_owned(),
         };
-        match on {
-            Below::Nothing => faults.push(fault("its base is missing or cannot be read")),
-            Below::Closed(name) => closed = Some(name.clone()),
-            Below::CheckedBase(below) if below.manifest != base.manifest => {
+        match base_result {
+            BaseResult::Nothing => faults.push(fault("its base is missing or cannot be read")),
+            BaseResult::Closed(name) => closed = Some(name.clone()),
+            BaseResult::CheckedBase(below) if below.manifest != base.manifest => {
                 faults.push(fault("the manifest of its base has changed"));
             }
-            Below::CheckedBase(below) if below.page_size != backup.facts.page_size.as_u32() => {
+            BaseResult::CheckedBase(below) if below.page_size != backup.facts.page_size.as_u32() => {
                 faults.push(fault("its base has another page size"));
             }
-            Below::CheckedBase(below) => match &below.standing {
-                Standing::Good => {}
-                Standing::OnClosed(name) => closed = Some(name.clone()),
-                Standing::Bad => faults.push(fault("its base is bad")),
+            BaseResult::CheckedBase(below) => match &below.status {
+                BaseStatus::Good => {}
+                BaseStatus::OnClosed(name) => closed = Some(name.clone()),
+                BaseStatus::Bad => faults.push(fault("its base is bad")),
             },
         }
     }

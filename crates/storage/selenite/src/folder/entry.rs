@@ -7,9 +7,9 @@ use selenite_cipher::Suite;
 use selenite_format::State;
 use selenite_keyring::{KeyError, Origin};
 
-use super::Look;
-use super::nature::Nature;
-use super::neighbours::{Neighbours, is_claimed};
+use super::ListingContext;
+use super::adjacent_files::{AdjacentFiles, is_claimed};
+use super::file_format::FileFormat;
 use super::warning::Warning;
 use crate::age::Age;
 use crate::draft::target_of_draft;
@@ -17,7 +17,7 @@ use crate::error::Class;
 use crate::last_verify::LastVerify;
 use crate::raw_file::RawFile;
 use crate::reencrypt;
-use crate::status::{look, summary};
+use crate::status::{sealed_status, summary};
 use crate::superblock_file::{FileContent, Superblocks, inspect_file};
 use crate::{EngineError, Sealed};
 
@@ -76,18 +76,18 @@ impl Entry {
     pub(super) fn new(
         path: &Path,
         file: &RawFile,
-        nature: Nature,
-        neighbours: &Neighbours,
-        with: &Look,
+        format: FileFormat,
+        adjacent: &AdjacentFiles,
+        with: &ListingContext,
     ) -> Result<Self, EngineError> {
         let size = file.size()?;
-        let (kind, sealed, problem) = match nature {
-            Nature::Plain => (Kind::Plain, None, None),
-            Nature::Empty => (Kind::Empty, None, None),
-            Nature::Foreign => (Kind::Foreign, None, None),
-            Nature::Sealed => open(file, with)?,
+        let (kind, sealed, problem) = match format {
+            FileFormat::Plain => (Kind::Plain, None, None),
+            FileFormat::Empty => (Kind::Empty, None, None),
+            FileFormat::Foreign => (Kind::Foreign, None, None),
+            FileFormat::Sealed => open(file, with)?,
         };
-        Ok(Self::judged((path, size, kind), sealed, problem, neighbours, with))
+        Ok(Self::judged((path, size, kind), sealed, problem, adjacent, with))
     }
 
     /// An entry with its warnings.
@@ -95,8 +95,8 @@ impl Entry {
         (path, size, kind): (&Path, u64, Kind),
         sealed: Option<Sealed>,
         problem: Option<String>,
-        neighbours: &Neighbours,
-        with: &Look,
+        adjacent: &AdjacentFiles,
+        with: &ListingContext,
     ) -> Self {
         let age = |moment| Age::between(moment, with.now);
         let is_encrypted = sealed.as_ref().is_some_and(Sealed::is_encrypted);
@@ -118,7 +118,7 @@ impl Entry {
         let mut warnings = Vec::new();
         entry.warn_of_contents(&mut warnings);
         entry.warn_of_ages(with, &mut warnings);
-        entry.warn_of_neighbours(neighbours, &mut warnings);
+        entry.warn_of_adjacent_files(adjacent, &mut warnings);
         entry.warnings = warnings;
         entry
     }
@@ -167,7 +167,7 @@ impl Entry {
         }
     }
 
-    fn warn_of_ages(&self, with: &Look, warnings: &mut Vec<Warning>) {
+    fn warn_of_ages(&self, with: &ListingContext, warnings: &mut Vec<Warning>) {
         // These two will not be changed any more.
         let is_retired = self
             .sealed
@@ -217,13 +217,13 @@ impl Entry {
         }
     }
 
-    fn warn_of_neighbours(&self, neighbours: &Neighbours, warnings: &mut Vec<Warning>) {
+    fn warn_of_adjacent_files(&self, adjacent: &AdjacentFiles, warnings: &mut Vec<Warning>) {
         let name = self.path.file_name().unwrap_or(OsStr::new("")).to_owned();
         if self.is_encrypted() {
-            warnings.extend(neighbours.logs_in_clear(&name).into_iter().map(Warning::LogInClear));
-            warnings.extend(neighbours.copies_of(&name).into_iter().map(Warning::PlainCopy));
+            warnings.extend(adjacent.logs_in_clear(&name).into_iter().map(Warning::LogInClear));
+            warnings.extend(adjacent.copies_of(&name).into_iter().map(Warning::PlainCopy));
         }
-        warnings.extend(neighbours.drafts_of(&name).into_iter().map(Warning::Draft));
+        warnings.extend(adjacent.drafts_of(&name).into_iter().map(Warning::Draft));
         if self.is_draft() && !is_claimed(&self.path) {
             warnings.push(Warning::Draft(self.path.clone()));
         }
@@ -231,7 +231,7 @@ impl Entry {
 }
 
 /// Reads a superblock, and what is wrong with it.
-fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
+fn open(file: &RawFile, with: &ListingContext) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
     let (bytes, superblock) = match inspect_file(file) {
         Ok(FileContent::Sealed { bytes, superblock }) => (bytes, superblock),
         Ok(FileContent::Plain) => return Ok((Kind::Plain, None, None)),
@@ -245,7 +245,7 @@ fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<Str
         Err(error) => return Err(error),
     };
     let seen = (Superblocks::load(file)?, file.size()?);
-    match look((&bytes, &superblock), seen, &with.keys) {
+    match sealed_status((&bytes, &superblock), seen, &with.keys) {
         Ok(sealed) if sealed.page_count == 0 && superblock.pages_exist => {
             let what = "all its pages were truncated";
             Ok((Kind::Damaged, Some(sealed), Some(what.to_owned())))

@@ -23,7 +23,7 @@ pub struct Failed {
 
 impl Failed {
     /// Records that an attempt with the archive `begun` failed, after `before` had failed.
-    pub fn behind(
+    pub fn after(
         before: Option<Self>,
         (error, destination): (&EngineError, &dyn Destination),
         begun: Option<ArchiveName>,
@@ -34,7 +34,9 @@ impl Failed {
         );
         let is_lost = matches!(
             error,
-            EngineError::Backup(BackupError::Taken { .. } | BackupError::Removed { .. } | BackupError::Gone { .. })
+            EngineError::Backup(
+                BackupError::WrittenByOther { .. } | BackupError::Removed { .. } | BackupError::ArchiveRemoved { .. }
+            )
         );
         Self {
             why: why(error, destination),

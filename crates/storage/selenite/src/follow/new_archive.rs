@@ -8,9 +8,9 @@ use std::thread::JoinHandle;
 
 use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter};
 
-use super::look::{self, Keys, Look};
+use super::log_view::{self, Keys, LogView};
 use super::{FollowContext, connect};
-use crate::backup::{Backup, Beginning, Plan, base, says_of_base};
+use crate::backup::{Backup, Beginning, Plan, base, is_fault_of_base};
 use crate::{Database, EngineError, Watch};
 
 /// A backup in progress.
@@ -27,7 +27,7 @@ pub struct Made {
     /// In the read transaction of the archive.
     pub database: Database,
     /// What it sees.
-    pub look: Look,
+    pub view: LogView,
     /// Adds log objects to the archive.
     pub writer: LogWriter,
     /// The keys that open it.
@@ -64,12 +64,12 @@ impl NewArchive {
 
     /// Waits for the result.
     pub fn wait(self) -> Result<Made, EngineError> {
-        let bug = || {
+        let thread_panicked = || {
             EngineError::Backup(BackupError::Machine {
                 what: "a thread ended with a bug in selenite: report this".to_owned(),
             })
         };
-        self.thread.join().map_err(|_| bug())?
+        self.thread.join().map_err(|_| thread_panicked())?
     }
 }
 
@@ -90,7 +90,7 @@ fn make(
         // A restore reads every link of the chain, and no link can be removed.
         Ok(Some(base)) => (Some(base).filter(|base| base.link_count < LINKS_MAX), true),
         // The base is incomplete: the new backup contains all pages.
-        Err(EngineError::Backup(error)) if says_of_base(&error) => (None, true),
+        Err(EngineError::Backup(error)) if is_fault_of_base(&error) => (None, true),
         Err(error) => return Err(error),
     };
     let beginning = match &unfinished {
@@ -101,15 +101,15 @@ fn make(
     };
     let plan = Plan::make(how.clone(), (&unlocked, base), destination, beginning)?;
     *begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan.name().clone());
-    let (look, report, kept) = database.read(move |snapshot| {
-        let look = look::of(snapshot)?;
-        let (report, kept) = plan.carry_out(snapshot, (crate::now(), None), &watch)?;
-        Ok((look, report, kept))
+    let (view, report, handle) = database.read(move |snapshot| {
+        let view = log_view::of(snapshot)?;
+        let (report, handle) = plan.carry_out(snapshot, (crate::now(), None), &watch)?;
+        Ok((view, report, handle))
     })?;
-    let archive = (kept.key, kept.database_id, report.name);
-    let mut writer = LogWriter::new(destination.clone(), archive, kept.manifest, look.end, how.level);
+    let archive = (handle.key, handle.database_id, report.name);
+    let mut writer = LogWriter::new(destination.clone(), archive, handle.manifest, view.end, how.level);
     // This object records where the archive was taken, which a later run needs (nothing-is-sent-twice).
-    let turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
+    let turn = writer.turn(view.end, (view.page_size, view.page_count), view.made)?;
     match turn.finish() {
         // The writer keeps the object, and sends it again.
         Ok(()) | Err(BackupError::Store(_)) => {}
@@ -117,7 +117,7 @@ fn make(
     }
     Ok(Made {
         database,
-        look,
+        view,
         writer,
         keys,
     })

@@ -12,7 +12,7 @@ use selenite_cipher::DatabaseId;
 use selenite_format::Superblock;
 use selenite_keyring::Unlocked;
 
-use super::look::Keys;
+use super::log_view::Keys;
 use super::{FollowContext, Followed};
 use crate::backup::Backup;
 use crate::keys::now;
@@ -87,7 +87,7 @@ fn last_of(
     let last = match LogObject::fetch(destination.as_ref(), (&key, id, &name), number) {
         Ok(last) => last,
         // A number is missing, or the object is not ours.
-        Err(BackupError::Store(error)) if error.trouble == selenite_backup::Trouble::Missing => return Ok(None),
+        Err(BackupError::Store(error)) if error.kind == selenite_backup::StoreErrorKind::Missing => return Ok(None),
         Err(error @ BackupError::Store(_)) => return Err(error),
         Err(_) => return Ok(None),
     };
@@ -100,7 +100,7 @@ fn last_of(
         last.facts.from,
         how.level,
     );
-    Ok(Some((writer.behind(number, &last, size), of_archive, since)))
+    Ok(Some((writer.continue_after(number, &last, size), of_archive, since)))
 }
 
 /// The number of the last object of a log, and the size of all in bytes; `None` if one is missing.

@@ -4,11 +4,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use selenite_backup::{BackupError, LOG_OBJECT_SIZE_MAX, LogWriter, Part, Trouble, object_key};
+use selenite_backup::{BackupError, LOG_OBJECT_SIZE_MAX, LogWriter, Part, StoreErrorKind, object_key};
 use selenite_vfs::error::VfsError;
 
 use super::failed::Failed;
-use super::look::{self, Look};
+use super::log_view::{self, LogView};
 use super::new_archive::NewArchive;
 use super::{FollowContext, Followed, Follower, identity, is_passing, log_size, resume};
 use crate::{Database, EngineError};
@@ -22,24 +22,29 @@ impl Follower {
         is_last: bool,
     ) -> Result<(), EngineError> {
         self.check_file(place)?;
-        let mut done = self.go_on(place, renew_every, is_last);
+        let mut done = self.run_steps(place, renew_every, is_last);
         if let Err(EngineError::Backup(error)) = &done
-            && let Some(why) = lost(error).filter(|_| self.archive.is_some())
+            && let Some(why) = abandon_reason(error).filter(|_| self.archive.is_some())
         {
             // no-holes.
             self.leave(why);
-            done = self.go_on(place, renew_every, is_last);
+            done = self.run_steps(place, renew_every, is_last);
         }
         if done.is_err() && log_size(place) > log_size_max {
             // A later turn makes a new backup.
             self.leave("the log grew too long while nothing could be sent");
             self.holder.end_any_read();
-            self.is_let_go = true;
+            self.is_released = true;
         }
         done
     }
 
-    fn go_on(&mut self, place: &FollowContext<'_>, renew_every: Duration, is_last: bool) -> Result<(), EngineError> {
+    fn run_steps(
+        &mut self,
+        place: &FollowContext<'_>,
+        renew_every: Duration,
+        is_last: bool,
+    ) -> Result<(), EngineError> {
         match self.take_new(place, is_last) {
             // The previous archive is still followed.
             Err(error) if self.archive.is_some() && is_passing(&error) => {}
@@ -50,11 +55,11 @@ impl Follower {
             return Ok(());
         }
         self.check_archive(place)?;
-        if !self.is_let_go {
+        if !self.is_released {
             self.send_rest()?;
             self.send()?;
         }
-        if self.archive.is_some() && (is_last || !self.stands()) {
+        if self.archive.is_some() && (is_last || !self.is_unchanged()) {
             self.step()?;
         }
         if self.archive.is_none() {
@@ -63,42 +68,42 @@ impl Follower {
         if is_last {
             return Ok(());
         }
-        self.have_log_begin_anew()?;
+        self.let_log_restart()?;
         self.renew(place, renew_every)
     }
 
     /// `idle-is-free`: whether the last transaction was sent completely, and nothing was committed
     /// since it was begun.
-    fn stands(&mut self) -> bool {
+    fn is_unchanged(&mut self) -> bool {
         let begun = Instant::now();
-        let is_short = !self.look.sees_log || self.look.end.position.frames < CHECKPOINT;
-        if self.is_let_go || !is_short || self.looked.elapsed() > LOOK {
+        let is_short = !self.view.sees_log || self.view.end.position.frames < CHECKPOINT;
+        if self.is_released || !is_short || self.begun.elapsed() > KEY_CHECK_INTERVAL {
             return false;
         }
-        let end = self.look.end;
-        let looked = (self.holder).read(move |snapshot| Ok(snapshot.end() == Some(end) && snapshot.is_last()));
+        let end = self.view.end;
+        let seen = (self.holder).read(move |snapshot| Ok(snapshot.end() == Some(end) && snapshot.is_last()));
         // An error is reported when the next transaction is begun.
-        let stands = looked.unwrap_or(false);
-        if stands {
+        let is_unchanged = seen.unwrap_or(false);
+        if is_unchanged {
             (self.sent, self.is_quiet) = (begun, true);
         }
-        stands
+        is_unchanged
     }
 
     /// Begins the next transaction, and sends what it sees.
     fn step(&mut self) -> Result<(), EngineError> {
         let begun = Instant::now();
-        self.looked = begun;
-        let before = self.look.end;
+        self.begun = begun;
+        let before = self.view.end;
         self.hand_over()?;
         // removed-keys-open-nothing-new.
-        let is_for = |archive: &Followed| archive.keys == self.look.keys;
+        let is_for = |archive: &Followed| archive.keys == self.view.keys;
         if !self.archive.as_ref().is_none_or(is_for) {
             self.leave("the key slots have changed");
         }
         self.send_rest()?;
         self.send()?;
-        self.is_quiet = before == self.look.end;
+        self.is_quiet = before == self.view.end;
         if self.archive.is_some() {
             self.sent = begun;
         }
@@ -108,12 +113,12 @@ impl Follower {
     /// Continues an existing archive, or begins a new one.
     fn begin(&mut self, place: &FollowContext<'_>, is_last: bool) -> Result<(), EngineError> {
         let begun = Instant::now();
-        (self.is_let_go, self.is_apart) = (false, false);
+        (self.is_released, self.has_unsent_rest) = (false, false);
         self.holder.end_any_read();
         if !is_last && !self.may_begin() {
             return Ok(());
         }
-        self.look = look::look(&self.holder)?;
+        self.view = log_view::begin(&self.holder)?;
         let found = resume::find(place, &self.holder);
         if !matches!(found, Ok(Some(_))) {
             self.holder.end_any_read();
@@ -160,7 +165,7 @@ impl Follower {
             Err(EngineError::Backup(BackupError::Stopped)) => return Ok(()),
             Err(error) => {
                 let why = (&error, place.destination.as_ref());
-                self.failed = Some(Failed::behind(self.failed.take(), why, begun));
+                self.failed = Some(Failed::after(self.failed.take(), why, begun));
                 return Err(error);
             }
         };
@@ -168,8 +173,8 @@ impl Follower {
         self.holder.end_any_read();
         self.other.end_any_read();
         self.holder = made.database;
-        (self.is_let_go, self.is_apart) = (false, false);
-        (self.tried, self.windows) = (0, 0);
+        (self.is_released, self.has_unsent_rest) = (false, false);
+        (self.tried, self.release_turn_count) = (0, 0);
         self.archive = Some(Followed {
             name: made.writer.name().clone(),
             writer: Arc::new(Mutex::new(made.writer)),
@@ -177,32 +182,32 @@ impl Follower {
             since: Instant::now(),
             seen: Instant::now(),
         });
-        self.look = made.look;
+        self.view = made.view;
         Ok(())
     }
 
     /// `nothing-is-left-out`: begins the next transaction, then ends the last one.
     fn hand_over(&mut self) -> Result<(), EngineError> {
-        let look = look::look(&self.other)?;
+        let view = log_view::begin(&self.other)?;
         self.holder.end_any_read();
         std::mem::swap(&mut self.holder, &mut self.other);
-        self.look = look;
-        self.is_apart |= self.is_let_go;
-        self.is_let_go = false;
+        self.view = view;
+        self.has_unsent_rest |= self.is_released;
+        self.is_released = false;
         Ok(())
     }
 
     /// nothing-is-sent-twice, writers-never-wait. Sends what was committed while no mark was held,
     /// if the log that the holder sees does not contain it.
     fn send_rest(&mut self) -> Result<(), EngineError> {
-        let Some(archive) = self.archive.as_ref().filter(|_| self.is_apart) else {
+        let Some(archive) = self.archive.as_ref().filter(|_| self.has_unsent_rest) else {
             return Ok(());
         };
-        locked(&archive.writer).settle()?;
-        if !send_rest(&self.holder, &archive.writer, &self.look)? {
-            self.leave(BEGUN_ANEW);
+        locked(&archive.writer).flush_pending()?;
+        if !send_rest(&self.holder, &archive.writer, &self.view)? {
+            self.leave(LOG_RESTARTED);
         }
-        self.is_apart = false;
+        self.has_unsent_rest = false;
         Ok(())
     }
 
@@ -211,10 +216,10 @@ impl Follower {
         let Some(archive) = &self.archive else { return Ok(()) };
         let from = {
             let mut writer = locked(&archive.writer);
-            writer.settle()?;
+            writer.flush_pending()?;
             writer.end()
         };
-        let to = self.look.end;
+        let to = self.view.end;
         if from == to {
             return Ok(());
         }
@@ -224,21 +229,21 @@ impl Follower {
         } else {
             0
         };
-        if first > to.position.frames || (first < to.position.frames && !self.look.sees_log) {
-            self.leave(BEGUN_ANEW);
+        if first > to.position.frames || (first < to.position.frames && !self.view.sees_log) {
+            self.leave(LOG_RESTARTED);
             return Ok(());
         }
-        if !send(&self.holder, &archive.writer, &self.look, first)? {
-            self.leave(BEGUN_ANEW);
+        if !send(&self.holder, &archive.writer, &self.view, first)? {
+            self.leave(LOG_RESTARTED);
         }
         Ok(())
     }
 
     /// Enforces `writers-never-wait`.
-    fn have_log_begin_anew(&mut self) -> Result<(), EngineError> {
-        let frames = self.look.end.position.frames;
-        if !self.look.sees_log || frames < CHECKPOINT {
-            (self.tried, self.windows) = (0, 0);
+    fn let_log_restart(&mut self) -> Result<(), EngineError> {
+        let frames = self.view.end.position.frames;
+        if !self.view.sees_log || frames < CHECKPOINT {
+            (self.tried, self.release_turn_count) = (0, 0);
             return Ok(());
         }
         if self.is_quiet || frames >= self.tried.saturating_add(CHECKPOINT) || frames < self.tried {
@@ -249,13 +254,13 @@ impl Follower {
                 return self.step();
             }
             if frames >= LONG {
-                self.windows = WINDOWS;
+                self.release_turn_count = RELEASE_TURN_COUNT;
             }
         }
-        if self.windows > 0 {
-            self.windows -= 1;
+        if self.release_turn_count > 0 {
+            self.release_turn_count -= 1;
             self.holder.end_any_read();
-            self.is_let_go = true;
+            self.is_released = true;
         }
         Ok(())
     }
@@ -266,7 +271,7 @@ impl Follower {
         if self.new.is_some() || !self.may_begin() {
             return Ok(());
         }
-        let database_size = u64::from(self.look.page_count) * self.look.page_size.as_u64();
+        let database_size = u64::from(self.view.page_count) * self.view.page_size.as_u64();
         let is_long = locked(&archive.writer).size() > database_size.max(LOG_SIZE_MIN);
         if is_long || archive.since.elapsed() > renew_every {
             self.begin_new(place)?;
@@ -276,13 +281,17 @@ impl Follower {
 
     /// Abandons an archive that was removed.
     fn check_archive(&mut self, place: &FollowContext<'_>) -> Result<(), EngineError> {
-        let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
+        let Some(archive) = self
+            .archive
+            .as_mut()
+            .filter(|archive| archive.seen.elapsed() > ARCHIVE_CHECK_INTERVAL)
+        else {
             return Ok(());
         };
-        let object = object_key(self.look.database_id, &archive.name, Part::Manifest);
+        let object = object_key(self.view.database_id, &archive.name, Part::Manifest);
         match place.destination.get(&object, LOG_OBJECT_SIZE_MAX) {
             Ok(_) => archive.seen = Instant::now(),
-            Err(error) if error.trouble == Trouble::Missing => self.leave(GONE),
+            Err(error) if error.kind == StoreErrorKind::Missing => self.leave(GONE),
             Err(error) => return Err(BackupError::from(error).into()),
         }
         Ok(())
@@ -294,9 +303,9 @@ impl Follower {
         if now == self.identity {
             return Ok(());
         }
-        let followed = self.look.database_id;
+        let followed = self.view.database_id;
         *self = Self::open(place)?;
-        if self.look.database_id == followed {
+        if self.view.database_id == followed {
             return Ok(());
         }
         Err(EngineError::usage(
@@ -307,21 +316,21 @@ impl Follower {
 }
 
 /// Sends the pages of the frames from `first` on. Returns whether the transaction is still the one
-/// of `look`.
+/// of `view`.
 pub(super) fn send(
     database: &Database,
     writer: &Arc<Mutex<LogWriter>>,
-    look: &Look,
+    view: &LogView,
     first: u32,
 ) -> Result<bool, EngineError> {
-    let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
+    let (writer, view, path) = (writer.clone(), view.clone(), database.path().to_owned());
     database.read(move |snapshot| {
-        if snapshot.end() != Some(look.end) {
+        if snapshot.end() != Some(view.end) {
             return Ok(false);
         }
         let mut writer = locked(&writer);
-        let size = (look.page_size, look.page_count);
-        let mut turn = writer.turn(look.end, size, look.made)?;
+        let size = (view.page_size, view.page_count);
+        let mut turn = writer.turn(view.end, size, view.made)?;
         let sent = snapshot.log_pages(first, |page_no, image, plain| {
             turn.page(page_no, image, plain).map_err(Fault::Backup)
         });
@@ -337,23 +346,23 @@ pub(super) fn send(
 /// Sends the pages that were written after the last turn, if the transaction's own log does not
 /// contain all of them: in one turn, because the states in between are unknown. Returns false if
 /// some cannot be determined: a new backup is needed then.
-fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
-    let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
+fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, view: &LogView) -> Result<bool, EngineError> {
+    let (writer, view, path) = (writer.clone(), view.clone(), database.path().to_owned());
     database.read(move |snapshot| {
-        if snapshot.end() != Some(look.end) {
+        if snapshot.end() != Some(view.end) {
             return Ok(false);
         }
         let refused = |error| EngineError::of_vfs(&error, &path);
         let mut writer = locked(&writer);
         let from = writer.end();
-        let is_same = from.position.salts == look.end.position.salts;
-        if is_same && (look.sees_log || from == look.end) {
+        let is_same = from.position.salts == view.end.position.salts;
+        if is_same && (view.sees_log || from == view.end) {
             return Ok(snapshot.place_behind(from.position.frames).map_err(refused)? == Some(from));
         }
         let Some(rest) = snapshot.rest_behind(from).map_err(refused)? else {
             return Ok(false);
         };
-        let mut turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
+        let mut turn = writer.turn(view.end, (view.page_size, view.page_count), view.made)?;
         let sent = snapshot.rest_pages(&rest, |page_no, image, plain| {
             turn.page(page_no, image, plain).map_err(Fault::Backup)
         });
@@ -381,11 +390,11 @@ impl From<VfsError> for Fault {
 }
 
 /// Why an archive must be abandoned after this error, if it must.
-fn lost(error: &BackupError) -> Option<&'static str> {
-    if matches!(error, BackupError::Gone { .. }) {
+fn abandon_reason(error: &BackupError) -> Option<&'static str> {
+    if matches!(error, BackupError::ArchiveRemoved { .. }) {
         return Some(GONE);
     }
-    matches!(error, BackupError::Taken { .. }).then_some("another process follows the database, too")
+    matches!(error, BackupError::WrittenByOther { .. }).then_some("another process follows the database, too")
 }
 
 /// Locks a writer. If the last holder panicked, the writer is as it was before the call that failed.
@@ -395,16 +404,16 @@ pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
 
 /// `idle-is-free`: the interval after which a transaction is begun in any case, because the keys
 /// may have changed.
-const LOOK: Duration = Duration::from_secs(5);
+const KEY_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 const GONE: &str = "it is no longer at the destination";
-const BEGUN_ANEW: &str = "the log was restarted before all of it was sent";
+const LOG_RESTARTED: &str = "the log was restarted before all of it was sent";
 /// Frames after which the log is copied: the default of SQLite's automatic checkpoint.
 const CHECKPOINT: u32 = 1000;
 /// Frames from which on marks are released, so that writers can restart the log.
 const LONG: u32 = 4 * CHECKPOINT;
 /// How often it is checked that the archive still exists.
-const SEEN: Duration = Duration::from_secs(60);
+const ARCHIVE_CHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// The number of turns in a row in which marks are released then.
-const WINDOWS: u32 = 10;
+const RELEASE_TURN_COUNT: u32 = 10;
 /// 64 MiB: a log of objects below this size is never too long.
 const LOG_SIZE_MIN: u64 = 64 << 20;

@@ -20,7 +20,7 @@ use selenite_vfs::session::Nonces;
 
 use super::done_runs::{DoneRun, RunDigest, Trailers};
 use super::syncer::Syncer;
-use super::{OfflineCopy, bug};
+use super::{OfflineCopy, thread_panicked};
 use crate::{
     EngineError,
     error::io_error,
@@ -46,7 +46,7 @@ pub struct Copier<'a> {
 }
 
 /// The ciphers and buffers of one worker.
-struct Hands {
+struct WorkerState {
     opening: PageCipher,
     sealing: PageCipher,
     nonces: Nonces,
@@ -97,7 +97,7 @@ impl<'a> Copier<'a> {
             workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
         });
         for worker in ended {
-            worker.map_err(|_| bug())??;
+            worker.map_err(|_| thread_panicked())??;
         }
         let mut bad = std::mem::take(&mut *self.lock_bad());
         if !bad.is_empty() {
@@ -126,7 +126,7 @@ impl<'a> Copier<'a> {
     fn take_runs(&self) -> Result<(), EngineError> {
         let page_bytes = self.page_bytes();
         let run_pages = usize::try_from(self.run_pages).unwrap_or(1);
-        let mut hands = Hands {
+        let mut state = WorkerState {
             opening: PageCipher::new(self.work.old.page_keys.clone()),
             sealing: PageCipher::new(self.work.new.page_keys.clone()),
             nonces: Nonces::new().map_err(|code| self.vfs_error(&VfsError::Lower(code)))?,
@@ -134,12 +134,12 @@ impl<'a> Copier<'a> {
             plain: vec![0; page_bytes],
             trailers: Trailers::new(run_pages),
         };
-        let worked = self.take_runs_with(&mut hands);
-        hands.plain.fill(0);
+        let worked = self.take_runs_with(&mut state);
+        state.plain.fill(0);
         worked
     }
 
-    fn take_runs_with(&self, hands: &mut Hands) -> Result<(), EngineError> {
+    fn take_runs_with(&self, state: &mut WorkerState) -> Result<(), EngineError> {
         while !self.work.watch.is_interrupted() && !self.has_failed.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let first = number * u64::from(self.run_pages) + 1;
@@ -147,7 +147,7 @@ impl<'a> Copier<'a> {
                 return Ok(());
             };
             let last = self.filled_count.min(first.saturating_add(self.run_pages - 1));
-            self.copy(hands, &Run { number, first, last })?;
+            self.copy(state, &Run { number, first, last })?;
             let size = self.bytes(last - first + 1);
             let done = self.done.fetch_add(size, Ordering::Relaxed) + size;
             let total = self.bytes(self.filled_count);
@@ -157,21 +157,21 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    fn copy(&self, hands: &mut Hands, run: &Run) -> Result<(), EngineError> {
-        let pieces = pieces(self.work.new.geometry, run);
-        hands.trailers.clear();
+    fn copy(&self, state: &mut WorkerState, run: &Run) -> Result<(), EngineError> {
+        let extents = extents(self.work.new.geometry, run);
+        state.trailers.clear();
         if let Some(known) = self.earlier.get(&run.number)
-            && self.is_done(hands, &pieces, known)?
+            && self.is_done(state, &extents, known)?
         {
             self.taken_over
                 .fetch_add(self.bytes(run.last - run.first + 1), Ordering::Relaxed);
             return Ok(());
         }
-        hands.trailers.clear();
-        self.read_source(hands, &pieces)?;
-        hands.nonces.renew();
-        for page_no in pieces.iter().flat_map(|piece| piece.pages.clone()) {
-            if !self.reseal(hands, run, PageNo(page_no))? {
+        state.trailers.clear();
+        self.read_source(state, &extents)?;
+        state.nonces.renew();
+        for page_no in extents.iter().flat_map(|extent| extent.pages.clone()) {
+            if !self.reseal(state, run, PageNo(page_no))? {
                 self.has_failed.store(true, Ordering::Relaxed);
             }
         }
@@ -179,11 +179,11 @@ impl<'a> Copier<'a> {
             return Ok(());
         }
         let (file, path) = self.target;
-        for piece in &pieces {
-            let written = file.write_at(&hands.images[piece.bytes.clone()], piece.place);
+        for extent in &extents {
+            let written = file.write_at(&state.images[extent.bytes.clone()], extent.place);
             written.map_err(io_error("write", path))?;
         }
-        let digest = hands.trailers.digest();
+        let digest = state.trailers.digest();
         let number = run.number;
         self.syncer
             .add(DoneRun { number, digest }, self.bytes(run.last - run.first + 1));
@@ -191,30 +191,30 @@ impl<'a> Copier<'a> {
     }
 
     /// Whether source and copy are unchanged since this run was recorded as done.
-    fn is_done(&self, hands: &mut Hands, pieces: &[Piece], known: &RunDigest) -> Result<bool, EngineError> {
-        self.read_source(hands, pieces)?;
-        for image in images_of(&hands.images, pieces, self.page_bytes()) {
-            hands.trailers.add_source(image);
+    fn is_done(&self, state: &mut WorkerState, extents: &[Extent], known: &RunDigest) -> Result<bool, EngineError> {
+        self.read_source(state, extents)?;
+        for image in images_of(&state.images, extents, self.page_bytes()) {
+            state.trailers.add_source(image);
         }
         let (file, path) = self.target;
-        for piece in pieces {
-            let out = &mut hands.images[piece.bytes.clone()];
-            let count = file.read_at(out, piece.place).map_err(io_error("read", path))?;
+        for extent in extents {
+            let out = &mut state.images[extent.bytes.clone()];
+            let count = file.read_at(out, extent.place).map_err(io_error("read", path))?;
             out[count..].fill(0);
         }
-        for image in images_of(&hands.images, pieces, self.page_bytes()) {
-            hands.trailers.add_draft(image);
+        for image in images_of(&state.images, extents, self.page_bytes()) {
+            state.trailers.add_draft(image);
         }
-        Ok(hands.trailers.digest() == *known)
+        Ok(state.trailers.digest() == *known)
     }
 
-    fn read_source(&self, hands: &mut Hands, pieces: &[Piece]) -> Result<(), EngineError> {
-        for piece in pieces {
-            let out = &mut hands.images[piece.bytes.clone()];
+    fn read_source(&self, state: &mut WorkerState, extents: &[Extent]) -> Result<(), EngineError> {
+        for extent in extents {
+            let out = &mut state.images[extent.bytes.clone()];
             let count = self
                 .work
                 .pages
-                .read_at(out, piece.place)
+                .read_at(out, extent.place)
                 .map_err(io_error("read", self.work.path))?;
             out[count..].fill(0);
         }
@@ -222,26 +222,26 @@ impl<'a> Copier<'a> {
     }
 
     /// Decrypts a page and encrypts it in its buffer; returns whether it was authentic.
-    fn reseal(&self, hands: &mut Hands, run: &Run, page_no: PageNo) -> Result<bool, EngineError> {
+    fn reseal(&self, state: &mut WorkerState, run: &Run, page_no: PageNo) -> Result<bool, EngineError> {
         let page_bytes = self.page_bytes();
         let start = usize::try_from(page_no.0 - run.first).unwrap_or(0) * page_bytes;
-        let image = &mut hands.images[start..start + page_bytes];
-        hands.trailers.add_source(image);
+        let image = &mut state.images[start..start + page_bytes];
+        state.trailers.add_source(image);
         if page_no.0 > self.work.page_count {
-            hands.plain.fill(0);
-        } else if let Err(error) = hands.opening.open(page_no, image, &mut hands.plain) {
+            state.plain.fill(0);
+        } else if let Err(error) = state.opening.open(page_no, image, &mut state.plain) {
             self.add_bad(page_no, error.to_string());
             return Ok(false);
         }
-        let nonce = hands
+        let nonce = state
             .nonces
             .draw(self.work.new.page_keys.sealing_suite())
             .map_err(|code| self.vfs_error(&VfsError::Lower(code)))?;
-        if let Err(error) = hands.sealing.seal(page_no, nonce, &hands.plain, image) {
+        if let Err(error) = state.sealing.seal(page_no, nonce, &state.plain, image) {
             self.add_bad(page_no, error.to_string());
             return Ok(false);
         }
-        hands.trailers.add_draft(image);
+        state.trailers.add_draft(image);
         Ok(true)
     }
 
@@ -270,7 +270,7 @@ impl<'a> Copier<'a> {
 }
 
 /// Contiguous pages.
-struct Piece {
+struct Extent {
     pages: Range<u32>,
     /// Their range in the buffer of the run.
     bytes: Range<usize>,
@@ -278,17 +278,17 @@ struct Piece {
     place: u64,
 }
 
-/// `few-large-calls`. The page that SQLite never uses is in no piece.
-fn pieces(geometry: Geometry, run: &Run) -> Vec<Piece> {
+/// `few-large-calls`. The page that SQLite never uses is in no extent.
+fn extents(geometry: Geometry, run: &Run) -> Vec<Extent> {
     let page_size = geometry.page_size();
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut extents: Vec<Extent> = Vec::new();
     for page_no in run.first..=run.last {
         let Some(place) = geometry.place(PageNo(page_no)) else {
             continue;
         };
         let start = usize::try_from(page_no - run.first).unwrap_or(0) * page_size.bytes();
         let end = start + page_size.bytes();
-        match pieces.last_mut() {
+        match extents.last_mut() {
             Some(last)
                 if last.pages.end == page_no
                     && last.place + u64::from(page_no - last.pages.start) * page_size.as_u64() == place.0 =>
@@ -296,20 +296,20 @@ fn pieces(geometry: Geometry, run: &Run) -> Vec<Piece> {
                 last.pages.end = page_no + 1;
                 last.bytes.end = end;
             }
-            Some(_) | None => pieces.push(Piece {
+            Some(_) | None => extents.push(Extent {
                 pages: page_no..page_no + 1,
                 bytes: start..end,
                 place: place.0,
             }),
         }
     }
-    pieces
+    extents
 }
 
-fn images_of<'b>(images: &'b [u8], pieces: &'b [Piece], page_bytes: usize) -> impl Iterator<Item = &'b [u8]> {
-    pieces
+fn images_of<'b>(images: &'b [u8], extents: &'b [Extent], page_bytes: usize) -> impl Iterator<Item = &'b [u8]> {
+    extents
         .iter()
-        .flat_map(move |piece| images[piece.bytes.clone()].chunks_exact(page_bytes))
+        .flat_map(move |extent| images[extent.bytes.clone()].chunks_exact(page_bytes))
 }
 
 /// 1 MiB: the cost of a call is then negligible beside that of its data.
@@ -324,7 +324,7 @@ mod tests {
     /// The displaced page and the page that SQLite never uses (FORMAT 2.3), in the middle of runs
     /// and at their ends.
     #[test]
-    fn pieces_hold_every_page_at_its_place_and_no_lock_byte() {
+    fn extents_hold_every_page_at_its_place_and_no_lock_byte() {
         for page_size in [1024, 4096, 65536] {
             let geometry = Geometry::new(PageSize::try_from(page_size).unwrap());
             let (displaced, lock) = (geometry.displaced_page().0, geometry.lock_page().0);
@@ -332,12 +332,12 @@ mod tests {
                 for last in [first, first + 1, first + 5, first + 100] {
                     let run = Run { number: 0, first, last };
                     let mut seen = Vec::new();
-                    for piece in pieces(geometry, &run) {
-                        let bytes = piece.bytes.clone();
-                        assert_eq!(bytes.len(), piece.pages.len() * geometry.page_size().bytes());
-                        for (index, page_no) in piece.pages.clone().enumerate() {
+                    for extent in extents(geometry, &run) {
+                        let bytes = extent.bytes.clone();
+                        assert_eq!(bytes.len(), extent.pages.len() * geometry.page_size().bytes());
+                        for (index, page_no) in extent.pages.clone().enumerate() {
                             let offset = u64::try_from(index).unwrap() * geometry.page_size().as_u64();
-                            assert_eq!(geometry.place(PageNo(page_no)).unwrap().0, piece.place + offset);
+                            assert_eq!(geometry.place(PageNo(page_no)).unwrap().0, extent.place + offset);
                             let start = usize::try_from(page_no - first).unwrap() * geometry.page_size().bytes();
                             assert_eq!(start, bytes.start + index * geometry.page_size().bytes());
                             seen.push(page_no);

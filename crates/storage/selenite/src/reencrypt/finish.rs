@@ -18,7 +18,7 @@ use selenite_vfs::planted::{Bug, is_planted};
 use super::checkpoint::Checkpoint;
 use super::{ReencryptionJob, pages};
 use crate::EngineError;
-use crate::database::Next;
+use crate::database::KeyChange;
 use crate::draft::beside;
 use crate::error::io_error;
 
@@ -57,10 +57,10 @@ impl<'a> Finish<'a> {
         let saved = self.0.database.change(move |unlocked| {
             let superblock = &unlocked.superblock;
             if cursor <= superblock.cursor || superblock.state == State::Finishing {
-                return Ok(Next::Leave(()));
+                return Ok(KeyChange::Keep(()));
             }
             let changed = epoch_change::advance(unlocked, cursor)?;
-            Ok(Next::Write(Box::new(changed.unlocked), changed.takes_rights_away, ()))
+            Ok(KeyChange::Write(Box::new(changed.unlocked), changed.revokes_access, ()))
         });
         match saved {
             Err(EngineError::Busy { .. }) => Ok(()),
@@ -76,10 +76,10 @@ impl<'a> Finish<'a> {
         self.patiently("waiting for writers", || {
             let noted = self.0.database.change(|unlocked: &Unlocked| {
                 if unlocked.superblock.state == State::Finishing {
-                    return Ok(Next::Leave(()));
+                    return Ok(KeyChange::Keep(()));
                 }
                 let changed = epoch_change::all_done(unlocked)?;
-                Ok(Next::Write(Box::new(changed.unlocked), changed.takes_rights_away, ()))
+                Ok(KeyChange::Write(Box::new(changed.unlocked), changed.revokes_access, ()))
             });
             match noted {
                 Err(EngineError::Busy { .. }) => Ok(None),
@@ -170,7 +170,7 @@ impl<'a> Finish<'a> {
         }
         let token = change::stage(Box::new(|unlocked: &Unlocked| {
             let changed = epoch_change::end(unlocked).map_err(VfsError::Key)?;
-            Ok((changed.unlocked, changed.takes_rights_away))
+            Ok((changed.unlocked, changed.revokes_access))
         }));
         let applied = self.0.database.text(&format!("SELECT selenite_apply({token})"));
         change::withdraw(token);

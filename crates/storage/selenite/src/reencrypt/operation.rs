@@ -10,7 +10,7 @@ pub use selenite_format::operation_report::Report;
 use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
-use crate::lock_holders::{holders, who_writes};
+use crate::lock_holders::{holders, writers};
 use crate::storage::{Claim, Disk, Storage};
 use crate::{EngineError, conversion, keys};
 
@@ -114,7 +114,7 @@ impl Operation {
             return what.to_owned();
         }
         let found = if what.ends_with("writers") {
-            who_writes(&self.path)
+            writers(&self.path)
         } else {
             holders(&self.path)
         };

@@ -8,7 +8,7 @@ use super::Reencrypt;
 
 /// The measurements of one batch.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Taken {
+pub struct BatchTiming {
     /// How many pages it re-encrypted.
     pub page_count: u64,
     /// From taking the write lock to the end of the transaction, without syncs.
@@ -20,7 +20,7 @@ pub struct Pace {
     lock_max: Duration,
     rate_max: Option<u64>,
     busy_share: u32,
-    company_batch_size: u32,
+    contention_batch_size: u32,
     page_bytes: u64,
     batch_size: u32,
     batch_size_max: u32,
@@ -35,7 +35,7 @@ impl Pace {
         Self {
             lock_max: how.lock_max,
             rate_max: how.rate_max,
-            company_batch_size: if is_wal { COMPANY_BATCH_SIZE } else { u32::MAX },
+            contention_batch_size: if is_wal { CONTENTION_BATCH_SIZE } else { u32::MAX },
             busy_share: how.busy_share.clamp(1, 100),
             page_bytes: u64::from(page_bytes),
             batch_size: BATCH_SIZE_FIRST.min(how.batch_max).max(1),
@@ -50,9 +50,9 @@ impl Pace {
     /// longer each time it finds the lock taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10
     /// ms and so on). Not in rollback mode, in which every commit waits for all readers, and most
     /// have to be retried.
-    pub fn batch_size(&self, has_company: bool) -> u32 {
-        if has_company {
-            self.batch_size.min(self.company_batch_size)
+    pub fn batch_size(&self, has_contention: bool) -> u32 {
+        if has_contention {
+            self.batch_size.min(self.contention_batch_size)
         } else {
             self.batch_size
         }
@@ -60,17 +60,17 @@ impl Pace {
 
     /// Records the measurements of a batch. The next one has half as many pages if this one came
     /// near the limit, and one eighth more if it stayed far below.
-    pub fn note(&mut self, taken: Taken) {
-        if taken.page_count == 0 {
+    pub fn note(&mut self, timing: BatchTiming) {
+        if timing.page_count == 0 {
             return;
         }
-        self.page_count += taken.page_count;
-        let micros = u64::try_from(taken.lock.as_micros()).unwrap_or(u64::MAX);
+        self.page_count += timing.page_count;
+        let micros = u64::try_from(timing.lock.as_micros()).unwrap_or(u64::MAX);
         // The histogram grows as needed, up to an hour.
         let _ = self.locks.record(micros.min(3_600_000_000));
-        if taken.lock * 10 > self.lock_max * 8 {
+        if timing.lock * 10 > self.lock_max * 8 {
             self.batch_size = (self.batch_size / 2).max(1);
-        } else if taken.lock * 10 < self.lock_max * 4 {
+        } else if timing.lock * 10 < self.lock_max * 4 {
             self.batch_size = (self.batch_size + self.batch_size / 8 + 1).min(self.batch_size_max);
         }
     }
@@ -122,15 +122,15 @@ const BATCH_SIZE_FIRST: u32 = 32;
 /// factor of two.
 const REST_MAX: Duration = Duration::from_secs(5);
 /// The maximum size of a batch while others write: about a millisecond.
-const COMPANY_BATCH_SIZE: u32 = 128;
+const CONTENTION_BATCH_SIZE: u32 = 128;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn taken(page_count: u64, millis: u64) -> Taken {
+    fn timing(page_count: u64, millis: u64) -> BatchTiming {
         let time = Duration::from_millis(millis);
-        Taken { page_count, lock: time }
+        BatchTiming { page_count, lock: time }
     }
 
     #[test]
@@ -138,15 +138,15 @@ mod tests {
         let mut pace = Pace::new(&Reencrypt::default(), 4096, true);
         let first = pace.batch_size(false);
         for _ in 0..200 {
-            pace.note(taken(10, 1));
+            pace.note(timing(10, 1));
         }
         assert_eq!(pace.batch_size(false), 1024);
-        pace.note(taken(10, 17));
+        pace.note(timing(10, 17));
         assert_eq!(pace.batch_size(false), 512);
-        pace.note(taken(10, 12));
+        pace.note(timing(10, 12));
         assert_eq!(pace.batch_size(false), 512);
         for _ in 0..20 {
-            pace.note(taken(1, 1000));
+            pace.note(timing(1, 1000));
         }
         assert_eq!((first, pace.batch_size(false), pace.batch_count()), (32, 1, 222));
         assert!(pace.lock_p99() >= Duration::from_millis(990));
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn it_rests_for_others_and_for_its_rate() {
         let mut pace = Pace::new(&Reencrypt::default(), 4096, true);
-        pace.note(taken(10, 5));
+        pace.note(timing(10, 5));
         assert_eq!(pace.rest(None), Duration::ZERO);
         assert_eq!(pace.rest(Some(Duration::from_millis(5))), Duration::from_millis(45));
         assert_eq!(pace.rest(Some(Duration::from_secs(3600))), REST_MAX);
@@ -167,7 +167,7 @@ mod tests {
             4096,
             true,
         );
-        slow.note(taken(100, 5));
+        slow.note(timing(100, 5));
         assert!(slow.rest(None) > Duration::from_secs(90));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::pace::{Pace, Taken};
+use super::pace::{BatchTiming, Pace};
 use super::{ReencryptionJob, pause};
 use crate::lock_holders::holders;
 use crate::watch::Phase;
@@ -26,12 +26,12 @@ pub fn check_sqlite(database: &Database) -> Result<(), EngineError> {
 }
 
 /// The result of `selenite_old_pages`: the page to continue with, and runs of old pages.
-struct Found {
+struct OldPages {
     next: u32,
     runs: Vec<(u32, u32)>,
 }
 
-impl Found {
+impl OldPages {
     fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let next = words.next()?.parse().ok()?;
@@ -51,10 +51,11 @@ impl Found {
 }
 
 /// Finds pages of another epoch, from `first` on.
-fn look(work: &ReencryptionJob<'_>, first: u32, find_count: u32) -> Result<Found, EngineError> {
-    let sql = format!("SELECT selenite_old_pages('main', {first}, {LOOK_COUNT}, {find_count})");
+fn find_old_pages(work: &ReencryptionJob<'_>, first: u32, find_count: u32) -> Result<OldPages, EngineError> {
+    let sql = format!("SELECT selenite_old_pages('main', {first}, {SCAN_COUNT}, {find_count})");
     let text = work.patiently(|| work.database.text(&sql))?;
-    Found::parse(&text).ok_or_else(|| EngineError::usage(format!("selenite_old_pages answered {text}"), "report this"))
+    OldPages::parse(&text)
+        .ok_or_else(|| EngineError::usage(format!("selenite_old_pages answered {text}"), "report this"))
 }
 
 /// Whether any page of the file is of another epoch.
@@ -66,7 +67,7 @@ pub fn any_is_old(work: &ReencryptionJob<'_>) -> Result<bool, EngineError> {
 pub fn first_old(work: &ReencryptionJob<'_>) -> Result<Option<u32>, EngineError> {
     let mut next = 1;
     while next != 0 {
-        let found = look(work, next, 1)?;
+        let found = find_old_pages(work, next, 1)?;
         if let Some(&(first, _)) = found.runs.first() {
             return Ok(Some(first));
         }
@@ -85,7 +86,7 @@ pub struct Pages<'a> {
     work: &'a ReencryptionJob<'a>,
     /// Changes with every commit of another connection. `None` before the first read.
     version: Option<u64>,
-    has_company_until: Option<Instant>,
+    contention_until: Option<Instant>,
     /// When the last pause ended, and `slept` at that time.
     at_work_since: (Instant, Duration),
 }
@@ -96,7 +97,7 @@ impl<'a> Pages<'a> {
             phase: Phase::Sealing,
             work,
             version: None,
-            has_company_until: None,
+            contention_until: None,
             at_work_since: (Instant::now(), work.slept.get()),
         }
     }
@@ -111,14 +112,14 @@ impl<'a> Pages<'a> {
         let mut since_save = 0;
         while next != 0 {
             pause::wait(self.work)?;
-            let found = look(self.work, next, pace.batch_size(self.has_company()))?;
+            let found = find_old_pages(self.work, next, pace.batch_size(self.has_contention()))?;
             let count = u64::try_from(found.pages().count()).unwrap_or(0);
             if count > 0 {
-                let Some(taken) = self.batch(&found)? else {
+                let Some(timing) = self.batch(&found)? else {
                     self.work.wait("waiting for readers", BUSY_PAUSE)?;
                     continue;
                 };
-                pace.note(taken);
+                pace.note(timing);
                 since_save += count * self.work.page_bytes;
             }
             next = found.next;
@@ -134,7 +135,7 @@ impl<'a> Pages<'a> {
 
     /// Runs one transaction. Waits for writers. `None` if it was rolled back, as others were
     /// reading.
-    fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
+    fn batch(&mut self, found: &OldPages) -> Result<Option<BatchTiming>, EngineError> {
         let database = self.work.database;
         let synced = sync_time(database)?;
         self.lock()?;
@@ -144,14 +145,14 @@ impl<'a> Pages<'a> {
         let elapsed = started.elapsed();
         let in_sync = sync_time(database)?.saturating_sub(synced);
         match written.and_then(|page_count| ended.map(|()| page_count)) {
-            Ok(page_count) => Ok(Some(Taken {
+            Ok(page_count) => Ok(Some(BatchTiming {
                 page_count,
                 lock: elapsed.saturating_sub(in_sync),
             })),
             // In rollback mode, a reader blocked the commit.
             Err(EngineError::Busy { .. }) => {
                 let _ = database.batch("ROLLBACK");
-                self.note_company();
+                self.note_contention();
                 Ok(None)
             }
             Err(error) => {
@@ -161,7 +162,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    fn dirty(&self, found: &Found) -> Result<u64, EngineError> {
+    fn dirty(&self, found: &OldPages) -> Result<u64, EngineError> {
         let database = self.work.database;
         let sql = "UPDATE sqlite_dbpage SET data = data WHERE pgno = ?1 AND schema = 'main'";
         let error = |error| database.error(error);
@@ -181,10 +182,14 @@ impl<'a> Pages<'a> {
         loop {
             match self.work.database.begin() {
                 Err(EngineError::Busy { .. }) => {
-                    self.note_company();
+                    self.note_contention();
                     // With many writers the lock is free only for moments between two commits;
                     // during a long transaction it suffices to ask rarely.
-                    let wait = if began.elapsed() < LONG { LOOK_AGAIN } else { BUSY_PAUSE };
+                    let wait = if began.elapsed() < LONG {
+                        RETRY_PAUSE
+                    } else {
+                        BUSY_PAUSE
+                    };
                     self.work.wait("waiting for writers", wait)?;
                 }
                 answer => {
@@ -196,30 +201,30 @@ impl<'a> Pages<'a> {
         }
     }
 
-    fn note_company(&mut self) {
-        self.has_company_until = Some(Instant::now() + COMPANY);
+    fn note_contention(&mut self) {
+        self.contention_until = Some(Instant::now() + CONTENTION_TIME);
     }
 
-    fn has_company(&self) -> bool {
-        self.has_company_until.is_some_and(|until| Instant::now() < until)
+    fn has_contention(&self) -> bool {
+        self.contention_until.is_some_and(|until| Instant::now() < until)
     }
 
     /// Pauses, if others use the database.
     fn rest(&mut self, pace: &Pace) -> Result<(), EngineError> {
         let version = self.work.number("PRAGMA main.data_version")?;
         if self.version.replace(version).is_some_and(|last| last != version) {
-            self.note_company();
+            self.note_contention();
         }
         // Connections that only read are visible by their locks alone.
-        if !self.has_company() && !holders(self.work.path).is_empty() {
-            self.note_company();
+        if !self.has_contention() && !holders(self.work.path).is_empty() {
+            self.note_contention();
         }
-        let has_company = self.has_company();
+        let has_contention = self.has_contention();
         let (since, slept) = self.at_work_since;
         let at_work = since
             .elapsed()
             .saturating_sub(self.work.slept.get().saturating_sub(slept));
-        self.work.sleep(pace.rest(has_company.then_some(at_work)))?;
+        self.work.sleep(pace.rest(has_contention.then_some(at_work)))?;
         self.at_work_since = (Instant::now(), self.work.slept.get());
         Ok(())
     }
@@ -239,7 +244,7 @@ impl ReencryptionJob<'_> {
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {
-                Err(EngineError::Busy { .. }) => self.wait("waiting for writers", LOOK_AGAIN)?,
+                Err(EngineError::Busy { .. }) => self.wait("waiting for writers", RETRY_PAUSE)?,
                 answer => return answer,
             }
         }
@@ -249,7 +254,7 @@ impl ReencryptionJob<'_> {
         self.patiently(|| self.database.number(sql))
     }
 
-    /// Sleeps in pieces, and reports what it waits for, and for which processes.
+    /// Sleeps in slices, and reports what it waits for, and for which processes.
     pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
         self.watch.waiting(&self.operation.waiting(what));
         self.sleep(time)
@@ -264,7 +269,7 @@ impl ReencryptionJob<'_> {
             if left.is_zero() {
                 break;
             }
-            std::thread::sleep(left.min(PIECE));
+            std::thread::sleep(left.min(SLEEP_SLICE));
         }
         self.slept.set(self.slept.get() + began.elapsed());
         Ok(())
@@ -276,16 +281,16 @@ fn sync_time(database: &Database) -> Result<Duration, EngineError> {
 }
 
 /// Pages per scan of trailers: 16 MiB of pages of 4 KiB, some milliseconds.
-const LOOK_COUNT: u32 = 4096;
+const SCAN_COUNT: u32 = 4096;
 /// Others count as using the database for this time after they were last noticed.
-const COMPANY: Duration = Duration::from_secs(1);
+const CONTENTION_TIME: Duration = Duration::from_secs(1);
 /// After a commit that readers blocked.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 /// A wait for the write lock longer than this means a long transaction.
 const LONG: Duration = Duration::from_secs(10);
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// Sleeps are divided into pieces of this length, so that Ctrl-C takes effect.
-const PIECE: Duration = Duration::from_millis(50);
+const RETRY_PAUSE: Duration = Duration::from_millis(1);
+/// Sleeps are divided into slices of this length, so that Ctrl-C takes effect.
+const SLEEP_SLICE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {
@@ -293,10 +298,10 @@ mod tests {
 
     #[test]
     fn the_list_of_old_pages_is_parsed() {
-        let found = Found::parse("812 3-5 9-9").unwrap();
+        let found = OldPages::parse("812 3-5 9-9").unwrap();
         assert_eq!(found.next, 812);
         assert_eq!(found.pages().collect::<Vec<_>>(), [3, 4, 5, 9]);
-        assert_eq!(Found::parse("0").unwrap().pages().count(), 0);
-        assert!(Found::parse("1 2").is_none() && Found::parse("").is_none());
+        assert_eq!(OldPages::parse("0").unwrap().pages().count(), 0);
+        assert!(OldPages::parse("1 2").is_none() && OldPages::parse("").is_none());
     }
 }

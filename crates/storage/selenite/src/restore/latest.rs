@@ -10,7 +10,7 @@
 //! - log-length-within-a-second: manifests have times in seconds. Within one second, the length of
 //!   the log decides, if it is the same log.
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, Trouble};
+use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, StoreErrorKind};
 use selenite_format::archive::{LogFacts, LogPosition};
 
 use crate::DAY_SECONDS;
@@ -39,7 +39,7 @@ pub fn latest<'a>(
     if contested.is_empty() {
         return Ok(newest);
     }
-    let mut moment = Moment::of(destination, &newest, own, until)?;
+    let mut point = RecoveryPoint::of(destination, &newest, own, until)?;
     let mut found = newest;
     for entry in contested {
         let backup = match opened(&entry.name) {
@@ -50,12 +50,12 @@ pub fn latest<'a>(
         if backup.facts.made.saturating_mul(1000) > until {
             continue;
         }
-        let other = match Moment::of(destination, &backup, entry.log_whole, until) {
-            Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => continue,
+        let other = match RecoveryPoint::of(destination, &backup, entry.log_whole, until) {
+            Err(BackupError::Store(error)) if error.kind == StoreErrorKind::Missing => continue,
             other => other?,
         };
-        if other.is_after(&moment) {
-            (found, moment) = (backup, other);
+        if other.is_after(&point) {
+            (found, point) = (backup, other);
         }
     }
     Ok(found)
@@ -71,18 +71,18 @@ pub fn followed_until(
     backup: &Backup,
     log_count: u32,
 ) -> Result<Option<u64>, BackupError> {
-    Ok(Moment::of(destination, backup, log_count, u64::MAX)?.millis)
+    Ok(RecoveryPoint::of(destination, backup, log_count, u64::MAX)?.millis)
 }
 
 /// The last moment that a backup reaches.
-struct Moment {
+struct RecoveryPoint {
     seconds: u64,
     /// From its log, if it has one.
     millis: Option<u64>,
     position: Option<LogPosition>,
 }
 
-impl Moment {
+impl RecoveryPoint {
     fn of(destination: &dyn Destination, backup: &Backup, log_count: u32, until: u64) -> Result<Self, BackupError> {
         let turn = last_turn(log_count, until, |number| {
             let archive = &backup.archive;

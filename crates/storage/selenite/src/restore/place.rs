@@ -175,7 +175,7 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
             return Ok(Locked::Unopenable(error.to_string()));
         }
     };
-    let locked = ExclusiveSource::lock(storage, path, &access.passing()).and_then(|source| {
+    let locked = ExclusiveSource::lock(storage, path, &access.allowing_plain()).and_then(|source| {
         // A log that can't be emptied would make the hand-over fail, after all pages are written.
         source.empty_log()?;
         Ok(source)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::filler::Filler;
 use super::free_list;
-use super::home::{self, Candidate};
+use super::leaf_owner::{self, Candidate};
 use super::lost_and_found::{self, Stray};
 use super::maker::{Guard, Maker};
 use super::node::NodeKind;
@@ -249,11 +249,11 @@ impl<'a, 'g> Copier<'a, 'g> {
             return Ok(());
         }
         let snapshot = self.survey.snapshot();
-        // `home.rs`, no-freed-leaves.
+        // `leaf_owner.rs`, no-freed-leaves.
         let is_certain = all_is_known
             && free_is_known
             && snapshot.bad_logs().is_empty()
-            && snapshot.promised_count() < home::PAGE_COUNT_MAX;
+            && snapshot.promised_count() < leaf_owner::PAGE_COUNT_MAX;
         let candidates: Vec<Candidate<'_>> = tables
             .iter()
             .enumerate()
@@ -265,7 +265,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         for page_no in self.survey.untaken_leaves() {
             self.watch.check()?;
             self.survey.take(page_no);
-            match home::find(self.survey, page_no, &candidates).filter(|_| is_certain) {
+            match leaf_owner::find(self.survey, page_no, &candidates).filter(|_| is_certain) {
                 Some(index) => found.entry(index).or_default().push(page_no),
                 None => self.strays.push(Stray { page_no, table: None }),
             }

@@ -30,7 +30,7 @@ impl Guard {
     ///
     /// # Errors
     /// The errors of SQLite.
-    pub fn post(database: &mut Database) -> Result<Self, EngineError> {
+    pub fn install(database: &mut Database) -> Result<Self, EngineError> {
         let is_defining = Arc::new(AtomicBool::new(false));
         let asked = is_defining.clone();
         database.authorize(move |context: AuthContext<'_>| {
@@ -111,14 +111,14 @@ impl<'a> Maker<'a> {
                 [name, sql],
             );
             listed.map_err(|error| self.database.error(error))?;
-            self.database.batch(READ_ANEW)?;
+            self.database.batch(RESET_SCHEMA)?;
             match connection.query_row("SELECT count(*) FROM main.sqlite_schema", [], |_| Ok(())) {
                 Err(error) if code_of(&error) == CORRUPT => Ok(Err(error.to_string())),
                 read => read.map(Ok).map_err(|error| self.database.error(error)),
             }
         })?;
         // SQLite still has the schema from before the rollback in memory.
-        self.database.batch(READ_ANEW)?;
+        self.database.batch(RESET_SCHEMA)?;
         Ok(listed)
     }
 
@@ -151,4 +151,4 @@ fn begins_with(sql: &str, words: &str) -> bool {
 const NO_DEFINITION: &str = "not a definition";
 const OTHER: &str = "its definition makes something else";
 /// <https://sqlite.org/pragma.html#pragma_writable_schema>
-const READ_ANEW: &str = "PRAGMA writable_schema = RESET";
+const RESET_SCHEMA: &str = "PRAGMA writable_schema = RESET";

@@ -10,7 +10,7 @@ use crate::{EngineError, Watch};
 
 /// Why a page can't be read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Why {
+pub enum ReadFailure {
     /// The page is not authentic.
     Bad,
     /// The page is after the end of the database.
@@ -19,7 +19,7 @@ pub enum Why {
     Misplaced,
 }
 
-impl std::fmt::Display for Why {
+impl std::fmt::Display for ReadFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Bad => "not authentic",
@@ -128,17 +128,17 @@ impl<'a> PageSurvey<'a> {
     }
 
     /// The decrypted page.
-    pub fn page(&mut self, page_no: u32) -> Result<Vec<u8>, Why> {
+    pub fn page(&mut self, page_no: u32) -> Result<Vec<u8>, ReadFailure> {
         if self.mark_mut(page_no).is_none() {
-            return Err(Why::Missing);
+            return Err(ReadFailure::Missing);
         }
-        self.snapshot.page(page_no).ok_or(Why::Bad)
+        self.snapshot.page(page_no).ok_or(ReadFailure::Bad)
     }
 
     /// A page of a b-tree, with its bytes.
-    pub fn node(&mut self, page_no: u32) -> Result<(Node, Vec<u8>), Why> {
+    pub fn node(&mut self, page_no: u32) -> Result<(Node, Vec<u8>), ReadFailure> {
         let page = self.page(page_no)?;
-        let node = Node::parse(&page, page_no, self.snapshot.usable_size()).ok_or(Why::Misplaced)?;
+        let node = Node::parse(&page, page_no, self.snapshot.usable_size()).ok_or(ReadFailure::Misplaced)?;
         Ok((node, page))
     }
 
@@ -146,7 +146,7 @@ impl<'a> PageSurvey<'a> {
     ///
     /// # Errors
     /// The page at which the payload ends early, and why.
-    pub fn payload(&mut self, page: &[u8], cell: &Cell) -> Result<Vec<u8>, (u32, Why)> {
+    pub fn payload(&mut self, page: &[u8], cell: &Cell) -> Result<Vec<u8>, (u32, ReadFailure)> {
         let (start, size) = cell.local;
         let mut payload = page[start..start + size].to_vec();
         let mut next = cell.overflow;
@@ -155,7 +155,7 @@ impl<'a> PageSurvey<'a> {
             let lost = |why| (page_no, why);
             let page = self.page(page_no).map_err(lost)?;
             if !self.take(page_no) {
-                return Err(lost(Why::Misplaced));
+                return Err(lost(ReadFailure::Misplaced));
             }
             let wanted = (cell.payload_size - payload.len()).min(self.snapshot.usable_size() - 4);
             payload.extend_from_slice(&page[4..4 + wanted]);

@@ -7,7 +7,7 @@ use selenite_cipher::Suite;
 use selenite_format::PageSize;
 use selenite_keyring::SlotSummary;
 
-use super::page_survey::Why;
+use super::page_survey::ReadFailure;
 use super::snapshot::LISTED_MAX;
 use super::tree::Hole;
 use crate::bad_page::BadPage;
@@ -185,6 +185,6 @@ impl std::fmt::Display for Lost {
 }
 
 /// The message for a record that could not be read completely.
-pub(super) fn broken_off(why: Why) -> String {
+pub(super) fn broken_off(why: ReadFailure) -> String {
     format!("the rest of the row is {why}")
 }

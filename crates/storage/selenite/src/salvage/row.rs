@@ -1,7 +1,7 @@
 //! The rows of one page.
 
 use super::node::NodeKind;
-use super::page_survey::{PageSurvey, Why};
+use super::page_survey::{PageSurvey, ReadFailure};
 use crate::EngineError;
 
 /// Calls `visit` with the rowid (`None` in a table without rowids) and the record of every row on
@@ -12,8 +12,8 @@ use crate::EngineError;
 pub fn each_row(
     survey: &mut PageSurvey<'_>,
     page_no: u32,
-    mut visit: impl FnMut(Option<i64>, Result<&[u8], (u32, Why)>) -> Result<(), EngineError>,
-) -> Result<Result<(), Why>, EngineError> {
+    mut visit: impl FnMut(Option<i64>, Result<&[u8], (u32, ReadFailure)>) -> Result<(), EngineError>,
+) -> Result<Result<(), ReadFailure>, EngineError> {
     let (node, page) = match survey.node(page_no) {
         Ok(found) => found,
         Err(why) => return Ok(Err(why)),

@@ -5,7 +5,7 @@
 //!   row is found twice.
 
 use super::node::{Node, NodeKind};
-use super::page_survey::{PageSurvey, Why};
+use super::page_survey::{PageSurvey, ReadFailure};
 use crate::{EngineError, Watch};
 
 /// How a table's rows are stored.
@@ -32,7 +32,7 @@ pub struct Hole {
     /// Its number.
     pub page_no: u32,
     /// Why it could not be read.
-    pub why: Why,
+    pub why: ReadFailure,
     /// The lower bound of the lost rowids, exclusive.
     pub above: Option<i64>,
     /// The upper bound of the lost rowids, inclusive.
@@ -61,7 +61,7 @@ impl Hole {
     }
 
     /// A page of rows that could be read before, but not now.
-    pub(super) fn of_page(page_no: u32, why: Why) -> Self {
+    pub(super) fn of_page(page_no: u32, why: ReadFailure) -> Self {
         Self {
             page_no,
             why,
@@ -128,7 +128,7 @@ impl Tree {
 }
 
 /// Reads a page that should be of this tree, and takes it.
-fn enter(survey: &mut PageSurvey<'_>, visit: &Visit, family: Family) -> Result<Node, Why> {
+fn enter(survey: &mut PageSurvey<'_>, visit: &Visit, family: Family) -> Result<Node, ReadFailure> {
     let (node, _) = survey.node(visit.page_no)?;
     let is_ours = match (family, node.kind) {
         (Family::Rowid, NodeKind::TableInner | NodeKind::TableLeaf)
@@ -140,7 +140,7 @@ fn enter(survey: &mut PageSurvey<'_>, visit: &Visit, family: Family) -> Result<N
     if is_ours && is_in_order && survey.take(visit.page_no) {
         return Ok(node);
     }
-    Err(Why::Misplaced)
+    Err(ReadFailure::Misplaced)
 }
 
 /// Enforces `rowids-in-range`.

@@ -11,7 +11,7 @@ fn made(folder: &Path, name: &str, sql: &str) -> PathBuf {
 }
 
 fn open(path: &Path) -> Database {
-    let access = Access::default().passing();
+    let access = Access::default().allowing_plain();
     Database::connect(path, &access.uri(path), &access).unwrap()
 }
 

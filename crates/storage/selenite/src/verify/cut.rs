@@ -11,9 +11,9 @@
 use selenite_cipher::PageNo;
 use selenite_vfs::view::View;
 
-use super::ahead::Ahead;
 use super::keys::look_again;
 use super::pages::Opener;
+use super::pending_writes::PendingWrites;
 use super::{BadPage, Findings, Origin, Subject, journal, wal};
 use crate::EngineError;
 use crate::raw_file::RawFile;
@@ -58,7 +58,7 @@ fn missing_page(
     if present >= promised {
         return Ok(None);
     }
-    let mut held = Ahead::new(subject, wal, journal)?.held_between(present + 1, promised);
+    let mut held = PendingWrites::new(subject, wal, journal)?.held_between(present + 1, promised);
     let lock_page = view.geometry.lock_page().0;
     if (present + 1..=promised).contains(&lock_page) {
         // It has no place, and is never written.

@@ -24,7 +24,7 @@ pub fn check(
     let (page_count, size, mut suspects) = scan((file, subject.path), view, tally, subject.watch)?;
     if !suspects.is_empty() {
         look_again((subject.keys, file), view, subject.watch, |view| {
-            second_look((file, view), tally, subject.watch, &mut suspects)?;
+            recheck((file, view), tally, subject.watch, &mut suspects)?;
             Ok(((), suspects.is_empty()))
         })?;
     }
@@ -40,20 +40,20 @@ pub fn check_file(
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
     let (_, _, mut suspects) = scan((file, path), view, None, watch)?;
-    second_look((file, view), None, watch, &mut suspects)?;
-    name(file, view, &suspects, findings)
+    recheck((file, view), None, watch, &mut suspects)?;
+    report_bad(file, view, &suspects, findings)
 }
 
 /// Adds pages that are not authentic, with the reason for as many as are listed. Reasons for all
 /// of them could take more memory than the database.
-pub fn name(file: &RawFile, view: &View, bad: &[u32], findings: &mut Findings) -> Result<(), EngineError> {
+pub fn report_bad(file: &RawFile, view: &View, bad: &[u32], findings: &mut Findings) -> Result<(), EngineError> {
     let mut opener = Opener::new(file, view);
     let (listed, unlisted) = bad.split_at(bad.len().min(BAD_LISTED_MAX));
     let page_count = view.geometry.page_count(file.size()?);
     for &page_no in listed.iter().filter(|&&page_no| page_no <= page_count) {
         // read-twice: a page that opens now is not bad.
-        if let Err(doubt) = opener.page(PageNo(page_no)) {
-            findings.add(BadPage::new(Origin::Database, page_no, None, doubt.to_string()));
+        if let Err(failure) = opener.page(PageNo(page_no)) {
+            findings.add(BadPage::new(Origin::Database, page_no, None, failure.to_string()));
         }
     }
     findings.add_unlisted(unlisted.len());
@@ -102,7 +102,7 @@ fn scan(
 
 /// `read-twice`: reads doubtful pages again: a page that others were writing is complete soon.
 /// Removes from `suspects` those that open now.
-fn second_look(
+fn recheck(
     (file, view): (&RawFile, &View),
     tally: Option<&Tally<'_>>,
     watch: &Watch,
@@ -153,15 +153,15 @@ impl<'a> Opener<'a> {
 
     /// A page's trailer and plaintext; `None` for the lock-byte page, which has no place and is
     /// never read.
-    pub(super) fn page(&mut self, page_no: PageNo) -> Result<Option<Opened<'_>>, Doubt> {
+    pub(super) fn page(&mut self, page_no: PageNo) -> Result<Option<Opened<'_>>, OpenFailure> {
         let Some(place) = self.view.geometry.place(page_no) else {
             return Ok(None);
         };
         let page = self.page.bytes();
-        self.file.read_at(page, place.0).map_err(Doubt::Read)?;
+        self.file.read_at(page, place.0).map_err(OpenFailure::Read)?;
         let trailer = trailer_of(page);
         let opened = self.cipher.open_in_place(page_no, page, self.scratch.bytes());
-        opened.map_err(Doubt::Page)?;
+        opened.map_err(OpenFailure::Page)?;
         // The reserve of a decrypted page is zero; the trailer is stored there for the caller.
         let scratch = self.scratch.bytes();
         let (_, room) = scratch
@@ -186,7 +186,7 @@ fn trailer_of(image: &[u8]) -> [u8; TRAILER_SIZE] {
 }
 
 /// Why a page does not count as authentic.
-pub(super) enum Doubt {
+pub(super) enum OpenFailure {
     Page(PageError),
     Read(EngineError),
 }
@@ -278,7 +278,7 @@ impl Scan<'_> {
     }
 }
 
-impl std::fmt::Display for Doubt {
+impl std::fmt::Display for OpenFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Page(error) => write!(f, "{error}"),

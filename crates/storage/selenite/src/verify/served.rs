@@ -45,11 +45,11 @@ pub fn served(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch
     };
     // Otherwise the last connection that is closed would copy a log that may be damaged.
     database.keep_log_on_close()?;
-    let look = Look {
+    let check = SnapshotCheck {
         path: path.to_owned(),
         watch: watch.clone(),
     };
-    let found = database.read(move |snapshot| look.at(snapshot));
+    let found = database.read(move |snapshot| check.run(snapshot));
     database.end_any_read();
     match found {
         Ok(report) => Ok(report),
@@ -70,13 +70,13 @@ fn refused(error: EngineError) -> Result<ServedReport, EngineError> {
     })
 }
 
-struct Look {
+struct SnapshotCheck {
     path: PathBuf,
     watch: Watch,
 }
 
-impl Look {
-    fn at(&self, snapshot: &mut Snapshot<'_>) -> Result<ServedReport, EngineError> {
+impl SnapshotCheck {
+    fn run(&self, snapshot: &mut Snapshot<'_>) -> Result<ServedReport, EngineError> {
         let page_size = snapshot.page_size();
         let lock_page = Geometry::new(page_size).lock_page();
         let (size, page_count) = (page_size.bytes(), snapshot.page_count());
@@ -170,15 +170,15 @@ mod tests {
                         INSERT INTO t SELECT zeroblob(1000) FROM n";
             database.text("PRAGMA journal_mode = WAL").unwrap();
             database.batch(fill).unwrap();
-            let look = || served(&Disk, &path, &access, &Watch::none()).unwrap();
-            let good = look();
+            let verify = || served(&Disk, &path, &access, &Watch::none()).unwrap();
+            let good = verify();
             assert!(good.page_count > 20 && good.bad_count == 0, "{good:?}");
             database.text("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-            assert_eq!(look().bad_count, 0);
+            assert_eq!(verify().bad_count, 0);
             let place = Geometry::new(layout.page_size).offset(PageNo(9)).0 + 100;
             let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
             file.write_all_at(&[0x5A], place).unwrap();
-            let found = look();
+            let found = verify();
             // Left open: closing it would release SQLite's locks.
             std::mem::forget(file);
             assert_eq!(found.bad_count, 1, "{suite:?} {found:?}");

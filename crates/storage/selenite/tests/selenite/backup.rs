@@ -8,7 +8,9 @@ use selenite::backup::{Backup, CompressionLevel, Report, backup};
 use selenite::restore::{Restore, Which, restore};
 use selenite::storage::Disk;
 use selenite::{Class, Database, EngineError, Layout, PageSize, Watch, keys};
-use selenite_backup::{ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, Traffic, Trouble};
+use selenite_backup::{
+    ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, StoreErrorKind, Traffic,
+};
 
 use crate::restore::{CONTENTS, made};
 use crate::support::{Bench, query, superblock_of};
@@ -247,7 +249,7 @@ impl Destination for Failing {
             .is_err()
         {
             return Err(StoreError {
-                trouble: Trouble::Away,
+                kind: StoreErrorKind::Unreachable,
                 verb: "write",
                 name: name.to_owned(),
                 what: "it went away".to_owned(),
@@ -453,7 +455,7 @@ fn of_two_backups_in_one_archive_one_fails() {
     let done: Vec<&Report> = ends.iter().flatten().collect();
     for end in &ends {
         if let Err(error) = end {
-            let EngineError::Backup(BackupError::Taken { .. }) = error else {
+            let EngineError::Backup(BackupError::WrittenByOther { .. }) = error else {
                 panic!("{error}");
             };
             assert_eq!(error.class(), Class::Busy);

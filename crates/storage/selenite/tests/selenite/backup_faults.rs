@@ -8,41 +8,41 @@ use selenite::backup::{Backup, backup};
 use selenite::restore::{Restore, Which, restore};
 use selenite::storage::Disk;
 use selenite::{Database, EngineError, Layout, Watch};
-use selenite_backup::{ArchiveName, CompressionLevel, Destination, Object, StoreError, Traffic, Trouble};
+use selenite_backup::{ArchiveName, CompressionLevel, Destination, Object, StoreError, StoreErrorKind, Traffic};
 
 use crate::support::{Bench, query};
 
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum Fault {
     /// It returns an error, and did nothing.
-    Refuses(Trouble),
+    Refuses(StoreErrorKind),
     /// It did what was requested, and returns an error.
     LosesTheAnswer,
     /// It writes or returns half an object, or an empty list, without an error.
-    Lies,
+    Corrupts,
 }
 
-const WAYS: [Way; 6] = [
-    Way::Refuses(Trouble::Missing),
-    Way::Refuses(Trouble::Denied),
-    Way::Refuses(Trouble::Full),
-    Way::Refuses(Trouble::Away),
-    Way::LosesTheAnswer,
-    Way::Lies,
+const FAULTS: [Fault; 6] = [
+    Fault::Refuses(StoreErrorKind::Missing),
+    Fault::Refuses(StoreErrorKind::Denied),
+    Fault::Refuses(StoreErrorKind::Full),
+    Fault::Refuses(StoreErrorKind::Unreachable),
+    Fault::LosesTheAnswer,
+    Fault::Corrupts,
 ];
 
 #[derive(Default)]
-struct Shelf(Mutex<State>);
+struct MemoryDestination(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     objects: BTreeMap<String, Vec<u8>>,
     calls: u32,
-    fault: Option<(u32, Way)>,
+    fault: Option<(u32, Fault)>,
 }
 
-impl Shelf {
+impl MemoryDestination {
     fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -50,20 +50,20 @@ impl Shelf {
     fn call<T>(
         &self,
         name: &str,
-        honest: impl FnOnce(&mut State) -> Result<T, Trouble>,
+        honest: impl FnOnce(&mut State) -> Result<T, StoreErrorKind>,
         lie: impl FnOnce(&mut State) -> T,
     ) -> Result<T, StoreError> {
         let answered = self.with(|state| {
             state.calls += 1;
             match state.fault.filter(|(at, _)| *at == state.calls) {
                 None => honest(state),
-                Some((_, Way::Refuses(trouble))) => Err(trouble),
-                Some((_, Way::LosesTheAnswer)) => honest(state).and(Err(Trouble::Away)),
-                Some((_, Way::Lies)) => Ok(lie(state)),
+                Some((_, Fault::Refuses(kind))) => Err(kind),
+                Some((_, Fault::LosesTheAnswer)) => honest(state).and(Err(StoreErrorKind::Unreachable)),
+                Some((_, Fault::Corrupts)) => Ok(lie(state)),
             }
         });
-        answered.map_err(|trouble| StoreError {
-            trouble,
+        answered.map_err(|kind| StoreError {
+            kind,
             verb: "use",
             name: name.to_owned(),
             what: "planted".to_owned(),
@@ -86,11 +86,11 @@ impl Shelf {
     }
 }
 
-impl Destination for Shelf {
+impl Destination for MemoryDestination {
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let write = |state: &mut State, bytes: &[u8]| {
             if state.objects.contains_key(name) {
-                return Err(Trouble::Exists);
+                return Err(StoreErrorKind::Exists);
             }
             state.objects.insert(name.to_owned(), bytes.to_vec());
             Ok(())
@@ -100,9 +100,13 @@ impl Destination for Shelf {
     }
 
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
-        let read = |state: &State| state.objects.get(name).cloned().ok_or(Trouble::Missing);
+        let read = |state: &State| state.objects.get(name).cloned().ok_or(StoreErrorKind::Missing);
         let honest = |state: &mut State| {
-            read(state).and_then(|bytes| Some(bytes).filter(|b| b.len() <= size_max).ok_or(Trouble::Lying))
+            read(state).and_then(|bytes| {
+                Some(bytes)
+                    .filter(|b| b.len() <= size_max)
+                    .ok_or(StoreErrorKind::InvalidResponse)
+            })
         };
         let half =
             |state: &mut State| read(state).map_or_else(|_| Vec::new(), |bytes| bytes[..bytes.len() / 2].to_vec());
@@ -137,7 +141,7 @@ impl Destination for Shelf {
     }
 
     fn place(&self) -> String {
-        "a shelf in memory".to_owned()
+        "a destination in memory".to_owned()
     }
 }
 
@@ -184,7 +188,12 @@ impl Trial {
         format!("{:?}", query(path, &self.bench.access(), ROWS).unwrap())
     }
 
-    fn back_up(&self, shelf: &Arc<Shelf>, incremental: bool, resume: bool) -> Result<ArchiveName, EngineError> {
+    fn back_up(
+        &self,
+        destination: &Arc<MemoryDestination>,
+        incremental: bool,
+        resume: bool,
+    ) -> Result<ArchiveName, EngineError> {
         let how = Backup {
             level: CompressionLevel::None,
             incremental,
@@ -192,54 +201,54 @@ impl Trial {
             frugal: self.frugal,
             ..Backup::default()
         };
-        let place: Arc<dyn Destination> = shelf.clone();
+        let place: Arc<dyn Destination> = destination.clone();
         let done = backup(&Disk, &self.database, &self.bench.access(), how, &place, &Watch::none());
         done.map(|report| report.name)
     }
 
     /// The rows of a restored backup, or the error of the restore.
-    fn restored(&self, shelf: &Shelf, name: &ArchiveName) -> Result<String, EngineError> {
+    fn restored(&self, destination: &MemoryDestination, name: &ArchiveName) -> Result<String, EngineError> {
         let to = self.bench.path("restored.db");
         let how = Restore {
             which: Which::Named(name.clone()),
             ..Restore::new(&to)
         };
-        restore(&Disk, shelf, &self.bench.access(), &how, &Watch::none())?;
+        restore(&Disk, destination, &self.bench.access(), &how, &Watch::none())?;
         let rows = self.rows_of(&to);
         std::fs::remove_file(&to).unwrap();
         Ok(rows)
     }
 
     /// Fails at every call of a backup, with every fault. Returns the number of calls.
-    fn each_call(&self, base: &Shelf, incremental: bool) -> u32 {
+    fn each_call(&self, base: &MemoryDestination, incremental: bool) -> u32 {
         let objects = base.with(|state| state.objects.clone());
         let before = base.finished();
         let mut calls = 0;
         for at in 1.. {
             let mut is_reached = false;
-            for way in WAYS {
-                let shelf = Arc::new(Shelf::default());
-                shelf.with(|state| {
+            for fault in FAULTS {
+                let destination = Arc::new(MemoryDestination::default());
+                destination.with(|state| {
                     state.objects = objects.clone();
-                    state.fault = Some((at, way));
+                    state.fault = Some((at, fault));
                 });
-                let done = self.back_up(&shelf, incremental, false);
-                is_reached |= shelf.with(|state| {
+                let done = self.back_up(&destination, incremental, false);
+                is_reached |= destination.with(|state| {
                     state.fault = None;
                     state.calls >= at
                 });
-                let about = format!("call {at}, {way:?}, incremental {incremental}: {done:?}");
-                self.look_at(&shelf, &before, (way, &done), &about);
+                let about = format!("call {at}, {fault:?}, incremental {incremental}: {done:?}");
+                self.look_at(&destination, &before, (fault, &done), &about);
                 // The next backup works, whether or not it continues the archive that exists.
-                let next = self.back_up(&shelf, incremental, at % 2 == 0);
-                let restored = next.and_then(|name| self.restored(&shelf, &name));
-                match (restored, way) {
+                let next = self.back_up(&destination, incremental, at % 2 == 0);
+                let restored = next.and_then(|name| self.restored(&destination, &name));
+                match (restored, fault) {
                     (Ok(rows), _) => assert_eq!(rows, self.rows, "next: {about}"),
                     // It depends on a bad backup, and is rejected, never accepted as complete; a
                     // full one depends on none.
-                    (Err(EngineError::Backup(_) | EngineError::BadBase { .. }), Way::Lies) if incremental => {
-                        let full = self.back_up(&shelf, false, false).unwrap();
-                        assert_eq!(self.restored(&shelf, &full).unwrap(), self.rows, "full: {about}");
+                    (Err(EngineError::Backup(_) | EngineError::BadBase { .. }), Fault::Corrupts) if incremental => {
+                        let full = self.back_up(&destination, false, false).unwrap();
+                        assert_eq!(self.restored(&destination, &full).unwrap(), self.rows, "full: {about}");
                     }
                     (Err(error), _) => panic!("next: {about}: {error}"),
                 }
@@ -254,12 +263,12 @@ impl Trial {
 
     fn look_at(
         &self,
-        shelf: &Shelf,
+        destination: &MemoryDestination,
         before: &[ArchiveName],
-        (way, done): (Way, &Result<ArchiveName, EngineError>),
+        (fault, done): (Fault, &Result<ArchiveName, EngineError>),
         about: &str,
     ) {
-        let new: Vec<ArchiveName> = shelf
+        let new: Vec<ArchiveName> = destination
             .finished()
             .into_iter()
             .filter(|name| !before.contains(name))
@@ -274,12 +283,12 @@ impl Trial {
             }
         }
         for name in &new {
-            let [parts, indexes, all] = shelf.counts(name);
+            let [parts, indexes, all] = destination.counts(name);
             assert!(parts >= 1 && parts == indexes && all == parts + indexes + 2, "{about}");
-            match (self.restored(shelf, name), way) {
+            match (self.restored(destination, name), fault) {
                 (Ok(rows), _) => assert_eq!(rows, self.rows, "{about}"),
                 // Half of an object is rejected, never accepted as the whole.
-                (Err(EngineError::Backup(_)), Way::Lies) => {}
+                (Err(EngineError::Backup(_)), Fault::Corrupts) => {}
                 (Err(error), _) => panic!("{about}: {error}"),
             }
         }
@@ -290,7 +299,7 @@ impl Trial {
 fn a_full_backup_is_whole_or_none_wherever_its_destination_fails() {
     // Two parts.
     let trial = Trial::new(180, 100_000);
-    let calls = trial.each_call(&Shelf::default(), false);
+    let calls = trial.each_call(&MemoryDestination::default(), false);
     // The listing, the object with the keys, two parts and their indexes, the manifest.
     assert!(calls >= 7, "{calls}");
 }
@@ -303,18 +312,18 @@ fn a_frugal_backup_is_whole_or_none_wherever_its_destination_fails() {
         frugal: true,
         ..Trial::new(400, 100_000)
     };
-    let shelf = Arc::new(Shelf::default());
-    let name = trial.back_up(&shelf, false, false).unwrap();
-    assert_eq!(shelf.counts(&name)[0], 3);
-    assert_eq!(trial.restored(&shelf, &name).unwrap(), trial.rows);
-    let calls = trial.each_call(&Shelf::default(), false);
+    let destination = Arc::new(MemoryDestination::default());
+    let name = trial.back_up(&destination, false, false).unwrap();
+    assert_eq!(destination.counts(&name)[0], 3);
+    assert_eq!(trial.restored(&destination, &name).unwrap(), trial.rows);
+    let calls = trial.each_call(&MemoryDestination::default(), false);
     assert!(calls >= 9, "{calls}");
 }
 
 #[test]
 fn an_incremental_backup_is_whole_or_none_wherever_its_destination_fails() {
     let trial = Trial::new(300, 1000);
-    let base = Arc::new(Shelf::default());
+    let base = Arc::new(MemoryDestination::default());
     trial.back_up(&base, false, false).unwrap();
     trial.run("UPDATE note SET data = randomblob(900) WHERE id % 50 = 0");
     let trial = trial.seen();

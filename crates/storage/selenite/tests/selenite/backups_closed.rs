@@ -82,7 +82,7 @@ fn a_backup_on_a_closed_base_is_neither_good_nor_bad_nor_broken() {
     };
     assert_eq!((known(&above).base, known(&above).base_is_there), (Some(full), true));
     assert_eq!(
-        (known(&above).ground, known(&top).ground),
+        (known(&above).chain_state, known(&top).chain_state),
         (BaseState::Closed, BaseState::Closed)
     );
 

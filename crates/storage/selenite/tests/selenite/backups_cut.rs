@@ -48,13 +48,13 @@ fn a_missing_or_truncated_object_is_listed_by_name() {
             .unwrap()
             .archives
     };
-    let ground = |archives: &[Listed]| {
+    let chain_state = |archives: &[Listed]| {
         let above = archives.iter().find(|one| one.entry.name == above).unwrap();
-        above.known.as_ref().unwrap().ground
+        above.known.as_ref().unwrap().chain_state
     };
     let archives = look("key");
     assert!(archives.iter().all(|one| one.fault.is_none()), "{archives:?}");
-    assert_eq!(ground(&archives), BaseState::Whole);
+    assert_eq!(chain_state(&archives), BaseState::Whole);
     for object in ["part-00000000", "index-00000000", "begun"] {
         let path = shelf.folder(&full).join(object);
         let whole = fs::read(&path).unwrap();
@@ -72,7 +72,7 @@ fn a_missing_or_truncated_object_is_listed_by_name() {
                 assert!(fault.object.ends_with(&format!("{full}/{object}")), "{fault:?}");
                 assert_eq!(fault.what == "it is missing", !is_cut, "{fault:?}");
             }
-            assert_eq!(ground(&look("key")), BaseState::Broken, "{object}");
+            assert_eq!(chain_state(&look("key")), BaseState::Broken, "{object}");
             // Only the next incremental backup needs an index.
             if object.starts_with("index") {
                 restored(&shelf, &full).unwrap();

@@ -35,45 +35,45 @@ const PAGE_SIZE: usize = 1024;
 const MARK_SIZE: usize = 20;
 
 /// A conversion from one suite to another.
-struct Way {
+struct Conversion {
     name: &'static str,
     mode: &'static str,
     from: &'static str,
     goal: Goal,
 }
 
-const WAYS: [Way; 6] = [
-    Way {
+const CONVERSIONS: [Conversion; 6] = [
+    Conversion {
         name: "another suite, wal",
         mode: "wal",
         from: "AES_256",
         goal: Goal::Suite(Suite::Aegis256X4),
     },
-    Way {
+    Conversion {
         name: "new key, wal",
         mode: "wal",
         from: "AES_256",
         goal: Goal::NewKey,
     },
-    Way {
+    Conversion {
         name: "new key, persist",
         mode: "persist",
         from: "CHACHA20",
         goal: Goal::NewKey,
     },
-    Way {
+    Conversion {
         name: "on, wal",
         mode: "wal",
         from: "NONE",
         goal: Goal::Suite(Suite::Aes256),
     },
-    Way {
+    Conversion {
         name: "on, delete",
         mode: "delete",
         from: "NONE",
         goal: Goal::Suite(Suite::Aes256),
     },
-    Way {
+    Conversion {
         name: "off, wal",
         mode: "wal",
         from: "AES_256",
@@ -120,14 +120,14 @@ impl Bench {
     }
 
     /// A database with eight commits, free pages, and a log or a journal that was kept.
-    fn origin(&self, way: &Way) -> Image {
+    fn origin(&self, conversion: &Conversion) -> Image {
         selenite_testing::sim::install();
         let disk = Disk::new();
         let _entered = disk.enter();
-        let opening = self.opening().with("cipher", way.from).with("page_size", "1024");
+        let opening = self.opening().with("cipher", conversion.from).with("page_size", "1024");
         let connection = opening.connect().unwrap();
         connection
-            .execute_batch(&format!("PRAGMA journal_mode = {}", way.mode))
+            .execute_batch(&format!("PRAGMA journal_mode = {}", conversion.mode))
             .unwrap();
         self.ledger.create(&connection, &["main"]).unwrap();
         for tx in 2..=8 {
@@ -264,16 +264,16 @@ impl Observer for Bound {
 /// The last commit of the writer.
 const COMMITS: u64 = 12;
 
-fn crash(way: &Way, points: usize) -> Summary {
+fn crash(conversion: &Conversion, points: usize) -> Summary {
     let bench = Arc::new(Bench::new());
-    let origin = bench.origin(way);
+    let origin = bench.origin(conversion);
     let old = marks(&origin);
     assert!(!old.is_empty());
     let check = |acknowledged| bench.check(&old, acknowledged);
-    let scenario = Scenario::new(way.name, &check).from(origin).with_points(points);
+    let scenario = Scenario::new(conversion.name, &check).from(origin).with_points(points);
     run(&scenario, |run| {
         run.acknowledge(8);
-        for &(position, tx) in play(&bench, way).commits.borrow().iter() {
+        for &(position, tx) in play(&bench, conversion).commits.borrow().iter() {
             run.acknowledge_at(position, tx);
         }
         Ok(())
@@ -281,10 +281,10 @@ fn crash(way: &Way, points: usize) -> Summary {
 }
 
 /// A commit before the operation, some in between, and the rest afterwards.
-fn play(bench: &Arc<Bench>, way: &Way) -> Writer {
+fn play(bench: &Arc<Bench>, conversion: &Conversion) -> Writer {
     let writer = Writer {
         bench: bench.clone(),
-        mode: way.mode,
+        mode: conversion.mode,
         commits: Rc::default(),
     };
     writer.commit();
@@ -295,9 +295,9 @@ fn play(bench: &Arc<Bench>, way: &Way) -> Writer {
         }
     })));
     let thread = std::thread::current().id();
-    let done = bench.reencrypt(way.goal, &Watch::new(Arc::new(Bound { thread })));
+    let done = bench.reencrypt(conversion.goal, &Watch::new(Arc::new(Bound { thread })));
     CALL.set(None);
-    assert!(done.is_ok(), "{}: {}", way.name, done.unwrap_err());
+    assert!(done.is_ok(), "{}: {}", conversion.name, done.unwrap_err());
     assert!(writer.last() > 9, "no write in between");
     while writer.last() < COMMITS {
         writer.commit();
@@ -333,8 +333,8 @@ impl Writer {
 #[test]
 fn a_crash_loses_no_commit_and_the_operation_can_be_completed() {
     own_process!();
-    for way in &WAYS {
-        crash(way, 2400).assert_sound(1000);
+    for conversion in &CONVERSIONS {
+        crash(conversion, 2400).assert_sound(1000);
     }
 }
 
@@ -366,8 +366,8 @@ fn child() {
     let Ok(bug) = std::env::var(PLANTED) else { return };
     let bugs = [Bug::KeyDroppedBeforeScan, Bug::CursorBeforeSync];
     plant(bugs.into_iter().find(|known| format!("{known:?}") == bug));
-    for way in WAYS.iter().filter(|way| way.mode == "wal") {
-        println!("found {}", crash(way, 600).failures.len());
+    for conversion in CONVERSIONS.iter().filter(|conversion| conversion.mode == "wal") {
+        println!("found {}", crash(conversion, 600).failures.len());
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 
-use selenite::folder::{Entry, Kind, Limits, Listing, Look, Warning};
+use selenite::folder::{Entry, Kind, Limits, Listing, ListingContext, Warning};
 use selenite::storage::Disk;
 use selenite::{Access, Age, Encrypt, VerifyKind, VerifyNotes, Watch, encrypt, now, verify};
 use selenite_cipher::Suite;
@@ -39,8 +39,10 @@ pub fn verified(bench: &Bench, path: &Path) {
 }
 
 fn list_as(bench: &Bench, access: &Access) -> Listing {
-    let look = Look::new(access, Limits::default()).unwrap().with_notes(notes(bench));
-    look.folder(bench.folder.path()).unwrap()
+    let context = ListingContext::new(access, Limits::default())
+        .unwrap()
+        .with_notes(notes(bench));
+    context.folder(bench.folder.path()).unwrap()
 }
 
 pub fn list(bench: &Bench) -> Listing {
@@ -107,9 +109,14 @@ fn keys_and_verifies_grow_old_on_the_day_after_their_limit() {
         verify_days: 40,
     };
     let at = |days: u64, limits| {
-        let look = Look::new(&bench.access(), limits).unwrap().with_notes(notes(&bench));
+        let context = ListingContext::new(&bench.access(), limits)
+            .unwrap()
+            .with_notes(notes(&bench));
         // Two hours for the duration of this test.
-        let listing = look.at(made + days * DAY + 7200).folder(bench.folder.path()).unwrap();
+        let listing = context
+            .at(made + days * DAY + 7200)
+            .folder(bench.folder.path())
+            .unwrap();
         codes(only(&listing))
     };
     assert_eq!(at(19, limits), [""; 0]);
@@ -129,8 +136,8 @@ fn a_time_in_the_future_is_not_an_age() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     verified(&bench, &path);
-    let look = Look::new(&bench.access(), Limits::default()).unwrap();
-    let listing = look
+    let context = ListingContext::new(&bench.access(), Limits::default()).unwrap();
+    let listing = context
         .with_notes(notes(&bench))
         .at(now() - DAY)
         .folder(bench.folder.path())
@@ -414,18 +421,18 @@ fn one_database_is_judged_as_in_its_folder() {
     let bench = Bench::new();
     let path = sealed(&bench, "app.db");
     bench.plain("app.db.bak", NOTE);
-    let look = Look::new(&bench.access(), Limits::default())
+    let context = ListingContext::new(&bench.access(), Limits::default())
         .unwrap()
         .with_notes(notes(&bench));
-    let alone = look.file(&path).unwrap();
+    let alone = context.file(&path).unwrap();
     let status = selenite::status(&Disk, &path, &bench.access()).unwrap();
-    let judged = look.judge(&status);
+    let judged = context.judge(&status);
     let listing = list(&bench);
     for one in [only(&alone), &judged, entry(&listing, &path)] {
         assert_eq!(codes(one), ["never_verified", "plain_copy"]);
     }
     let noise = bench.path("noise");
     fs::write(&noise, [b'x'; 9000]).unwrap();
-    assert!(look.file(&noise).is_err() && look.file(&bench.path("missing")).is_err());
-    assert!(look.folder(&bench.path("missing")).is_err());
+    assert!(context.file(&noise).is_err() && context.file(&bench.path("missing")).is_err());
+    assert!(context.folder(&bench.path("missing")).is_err());
 }

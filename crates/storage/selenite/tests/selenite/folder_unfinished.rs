@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use selenite::folder::{Limits, Look, Warning};
+use selenite::folder::{Limits, ListingContext, Warning};
 use selenite::storage::{Disk, Storage};
 use selenite::{EngineError, Watch, reencrypt};
 
@@ -27,8 +27,8 @@ fn an_interrupted_offline_copy_is_reported_as_drafts() {
         (codes(one), files),
         (vec!["draft", "draft"], vec![Some(&*draft), Some(&*done)])
     );
-    let look = Look::new(&bench.access(), Limits::default()).unwrap();
-    let listing = look.with_notes(notes(&bench)).file(&path).unwrap();
+    let context = ListingContext::new(&bench.access(), Limits::default()).unwrap();
+    let listing = context.with_notes(notes(&bench)).file(&path).unwrap();
     assert_eq!(codes(only(&listing)), ["draft", "draft"]);
     fs::remove_file(&path).unwrap();
     assert_eq!(codes(only(&list(&bench))), ["draft"]);
@@ -53,8 +53,8 @@ fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
     let how = reencrypt::Reencrypt::default();
     let stopped = reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &watch);
     assert!(matches!(stopped, Err(EngineError::Unfinished { .. })), "{stopped:?}");
-    let look = || {
-        Look::new(&bench.access(), Limits::default())
+    let context = || {
+        ListingContext::new(&bench.access(), Limits::default())
             .unwrap()
             .with_notes(notes(&bench))
     };
@@ -63,7 +63,7 @@ fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
     let found = |codes_of: &[&str]| {
         assert_eq!(codes(only(&list(&bench))), codes_of);
         for path in [&path, &link] {
-            let of_file = look().file(path).unwrap();
+            let of_file = context().file(path).unwrap();
             assert_eq!(
                 only(&of_file)
                     .warnings
@@ -72,7 +72,7 @@ fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
                 !codes_of.is_empty()
             );
             let status = selenite::status(&Disk, path, &bench.access()).unwrap();
-            let judged = look().judge(&status);
+            let judged = context().judge(&status);
             assert_eq!(judged.warnings.contains(&Warning::Unfinished), !codes_of.is_empty());
         }
     };

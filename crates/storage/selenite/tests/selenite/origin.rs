@@ -180,7 +180,7 @@ fn origin_marks_survive_every_change_of_keys_by_others() {
         let what = Compromised {
             slot: gone.unwrap().id.to_string(),
             recipients: Vec::new(),
-            goes_on: false,
+            resume: false,
             drop_others: false,
             how: Reencrypt::default(),
         };
@@ -326,7 +326,7 @@ fn compromised_refuses_ones_own_slot_before_any_step_and_remove_reports_it() {
     let what = Compromised {
         slot: slots[0].id.to_string(),
         recipients: vec![bench.spec("key")],
-        goes_on: false,
+        resume: false,
         drop_others: false,
         how: Reencrypt::default(),
     };
@@ -345,8 +345,8 @@ fn compromised_refuses_ones_own_slot_before_any_step_and_remove_reports_it() {
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
     let slots = keys::list(&Disk, &path).unwrap().slots;
     let others = keys::remove(&Disk, &path, &bench.access(), &slots[1].id.to_string(), true).unwrap();
-    assert!(!others.shuts_out_caller);
+    assert!(!others.revokes_caller);
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
     let own = keys::remove(&Disk, &path, &bench.access(), &slots[0].id.to_string(), true).unwrap();
-    assert!(own.shuts_out_caller);
+    assert!(own.revokes_caller);
 }

@@ -5,12 +5,12 @@
 //! choices, as far as timing allows.
 
 mod child;
+mod conversions;
 mod inside;
 mod lock_place;
 mod quiet;
 mod rollback;
 mod stopped;
-mod ways;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};

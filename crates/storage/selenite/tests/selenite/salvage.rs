@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use selenite::salvage::{Lost, Salvaged, SchemaState, TableReport, Why, salvage};
+use selenite::salvage::{Lost, ReadFailure, Salvaged, SchemaState, TableReport, salvage};
 use selenite::storage::Disk;
 use selenite::{
     Access, AutoVacuum, Cell, Class, Database, Draft, EngineError, Layout, Observer, PageSize, Phase, Progress, Suite,
@@ -216,7 +216,7 @@ fn a_lost_leaf_is_reported_with_its_rows_and_all_others_are_copied() {
     };
     assert_eq!(
         (hole.page_no, hole.why, hole.may_be_inner),
-        (leaves[10], Why::Bad, false)
+        (leaves[10], ReadFailure::Bad, false)
     );
     let (above, up_to) = (hole.above.unwrap(), hole.up_to.unwrap());
     let lost = u64::try_from(up_to - above).unwrap();
@@ -318,7 +318,7 @@ fn an_older_page_does_not_restore_its_rows_in_place_of_others() {
     let note = table(&salvaged, "note");
     assert_eq!((salvaged.bad_count, note.lost_count), (0, 1));
     assert!(
-        matches!(&note.lost[0], Lost::Page(hole) if hole.why == Why::Misplaced),
+        matches!(&note.lost[0], Lost::Page(hole) if hole.why == ReadFailure::Misplaced),
         "{note:?}"
     );
     assert_eq!(saved(&bench, "SELECT count(*) FROM note WHERE id <= 10000"), integer(0));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_testing::disk::Entered;
+use selenite_testing::disk::DiskGuard;
 use selenite_testing::fault::Failure;
 use selenite_testing::{Call, Disk, Fault, KeyFile, Opening};
 use selenite_vfs::ffi::Code;
@@ -16,20 +16,20 @@ const MODES: [&str; 5] = ["delete", "truncate", "persist", "memory", "off"];
 struct Bench {
     disk: Arc<Disk>,
     opening: Opening,
-    _entered: Entered,
+    _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
 impl Bench {
     fn new() -> Self {
         let disk = Disk::new();
-        let entered = disk.enter();
+        let disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let opening = Opening::encrypted("/append/main.db", &key).with("page_size", "1024");
         Self {
             disk,
             opening,
-            _entered: entered,
+            _disk_guard: disk_guard,
             _key: key,
         }
     }
@@ -141,7 +141,7 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
                         break;
                     }
                     assert!(grown.is_err() || times == 1, "{place}: acknowledged");
-                    bench.disk.heal();
+                    bench.disk.clear_faults();
                     if grown.is_err() {
                         failed += 1;
                         let _ = connection.execute_batch("ROLLBACK");

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use selenite_testing::intruder::Intruder;
+use selenite_testing::interleaved_task::InterleavedTask;
 use selenite_testing::{Disk, KeyFile, Opening};
 
 fn count(connection: &Connection) -> i64 {
@@ -26,21 +26,21 @@ fn a_database_is_closed_while_another_is_being_locked() {
     let (leave, may_leave) = channel::<()>();
     let locking = std::thread::spawn(move || {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let connection = create(&key, "/closing/one.db").connect().unwrap();
         // The next call that reaches the disk takes the lock.
-        let intruder = Intruder::after(0, move || {
+        let task = InterleavedTask::after(0, move || {
             entered.send(()).unwrap();
             may_leave.recv().unwrap();
         });
-        assert_eq!((count(&connection), intruder.end()), (0, true));
+        assert_eq!((count(&connection), task.end()), (0, true));
     });
     is_in.recv().unwrap();
     let (done, is_done) = channel();
     let closing = std::thread::spawn(move || {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(2);
         let connection = create(&key, "/closing/other.db").connect().unwrap();
         assert_eq!(count(&connection), 0);

@@ -14,7 +14,7 @@ fn names(connection: &Connection, sql: &str) -> Vec<String> {
 fn text_is_ordered_found_and_held_unique_without_case_and_trailing_blanks() {
     let key = KeyFile::new(7);
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = Opening::encrypted("/collation/main.db", &key).connect().unwrap();
     connection
         .execute_batch(
@@ -48,7 +48,7 @@ fn text_is_ordered_found_and_held_unique_without_case_and_trailing_blanks() {
 fn bytes_that_are_no_text_have_their_place_too() {
     let key = KeyFile::new(7);
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = Opening::encrypted("/collation/main.db", &key).connect().unwrap();
     let sql = "SELECT CAST(x'ff' AS TEXT) = CAST(x'ff20' AS TEXT) COLLATE SQL_Latin1_General_CP1_CI_AS,
                       CAST(x'ff' AS TEXT) = CAST(x'fe' AS TEXT) COLLATE SQL_Latin1_General_CP1_CI_AS,

@@ -98,7 +98,7 @@ fn no_connection_sees_a_commit_that_was_reported_as_failed() {
             // For the large transaction the first, second or last of its three writes fails.
             for (parts, after) in [(3, 0), (600, 0), (600, 1), (600, 2)] {
                 let disk = Disk::new();
-                let _entered = disk.enter();
+                let _disk_guard = disk.enter();
                 let key = KeyFile::new(1);
                 let opening = opening(&key);
                 let connection = open(&opening, pragmas).unwrap();
@@ -108,7 +108,7 @@ fn no_connection_sees_a_commit_that_was_reported_as_failed() {
                     disk.inject(fault(failure, after));
                     let failed = note(&connection, tx, parts);
                     assert_eq!(disk.fault_hits(), 1, "{parts} parts, {after}");
-                    disk.heal();
+                    disk.clear_faults();
                     assert!(failed.is_err(), "{failure:?}");
                     if !connection.is_autocommit() {
                         connection.execute_batch("ROLLBACK").unwrap();
@@ -162,7 +162,7 @@ fn whole_transactions_are_left_by_a_crash_after_a_commit_that_failed() {
                     run.disk().inject(fault(failure, 0));
                     // One frame or many, so that the next write covers all of them, or the first.
                     let failed = note(&connection, tx, [1, 4, 30][usize::try_from(tx % 3).unwrap()]);
-                    run.disk().heal();
+                    run.disk().clear_faults();
                     assert!(failed.is_err());
                     if !connection.is_autocommit() {
                         connection.execute_batch("ROLLBACK")?;

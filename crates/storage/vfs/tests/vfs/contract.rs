@@ -1,7 +1,7 @@
 //! Requirements of SQLite's documentation and source on a VFS, clause by clause.
 
 use rusqlite::Connection;
-use selenite_testing::disk::{BUFFER_BYTE, Tapped};
+use selenite_testing::disk::{BUFFER_BYTE, SpiedCall};
 use selenite_testing::ledger::check_integrity;
 use selenite_testing::recorder::writes_of;
 use selenite_testing::{Call, Disk, KeyFile, Ledger, Opening};
@@ -11,18 +11,18 @@ use selenite_vfs::role::Role;
 const PAGE_SIZE: usize = 1024;
 
 /// Runs SQLite on a database in every journal mode, and returns all reads and writes.
-fn all_modes() -> Vec<Tapped> {
+fn all_modes() -> Vec<SpiedCall> {
     let mut all = Vec::new();
     for mode in ["delete", "persist", "truncate", "wal"] {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let opening = Opening::encrypted("/contract/main.db", &key)
             .with("page_size", "1024")
             .with("auto_vacuum", "incremental")
             .through("spy");
         work(&opening, mode);
-        all.extend(disk.tapped());
+        all.extend(disk.spied_calls());
     }
     all
 }
@@ -55,35 +55,30 @@ fn work(opening: &Opening, mode: &str) {
 #[test]
 fn a_short_read_is_filled_with_zeros() {
     let all = all_modes();
-    let short = all.iter().filter(|tapped| tapped.answer == Err(Code::IOERR_SHORT_READ));
+    let short = all.iter().filter(|spied| spied.answer == Err(Code::IOERR_SHORT_READ));
     let mut count = 0;
-    for tapped in short {
+    for spied in short {
         count += 1;
-        let tail = tapped
-            .data
-            .iter()
-            .rev()
-            .take_while(|&&byte| byte == BUFFER_BYTE)
-            .count();
+        let tail = spied.data.iter().rev().take_while(|&&byte| byte == BUFFER_BYTE).count();
         assert_eq!(
             tail,
             0,
             "{} bytes at {} of the {}",
-            tapped.data.len(),
-            tapped.offset,
-            tapped.role
+            spied.data.len(),
+            spied.offset,
+            spied.role
         );
     }
     assert!(count > 3, "only {count} short reads");
     let whole = all
         .iter()
-        .filter(|tapped| tapped.call == Call::Read && tapped.answer.is_ok());
-    for tapped in whole {
-        let untouched = tapped.data.len() >= 8 && tapped.data.iter().all(|&byte| byte == BUFFER_BYTE);
+        .filter(|spied| spied.call == Call::Read && spied.answer.is_ok());
+    for spied in whole {
+        let untouched = spied.data.len() >= 8 && spied.data.iter().all(|&byte| byte == BUFFER_BYTE);
         assert!(
             !untouched,
             "a read of the {} at {} gave nothing",
-            tapped.role, tapped.offset
+            spied.role, spied.offset
         );
     }
 }
@@ -93,21 +88,21 @@ fn a_short_read_is_filled_with_zeros() {
 #[test]
 fn the_reserved_bytes_are_zeros_in_every_page_that_sqlite_reads_or_writes() {
     let mut count = 0;
-    for tapped in all_modes() {
-        let is_page = match tapped.role {
-            Role::Main => tapped.data.len() == PAGE_SIZE,
-            Role::Wal => tapped.data.len() == PAGE_SIZE || tapped.data.len() == PAGE_SIZE + 24,
+    for spied in all_modes() {
+        let is_page = match spied.role {
+            Role::Main => spied.data.len() == PAGE_SIZE,
+            Role::Wal => spied.data.len() == PAGE_SIZE || spied.data.len() == PAGE_SIZE + 24,
             // A journal's header also fills a sector.
-            Role::Journal => tapped.data.len() == PAGE_SIZE && tapped.offset % 512 != 0,
+            Role::Journal => spied.data.len() == PAGE_SIZE && spied.offset % 512 != 0,
             Role::SuperJournal | Role::Nameless => false,
         };
-        if is_page && tapped.answer.is_ok() {
+        if is_page && spied.answer.is_ok() {
             count += 1;
-            let reserved = &tapped.data[tapped.data.len() - 48..];
+            let reserved = &spied.data[spied.data.len() - 48..];
             assert_eq!(
                 reserved, [0; 48],
                 "{:?} of the {} at {}",
-                tapped.call, tapped.role, tapped.offset
+                spied.call, spied.role, spied.offset
             );
         }
     }
@@ -120,7 +115,7 @@ fn the_reserved_bytes_are_zeros_in_every_page_that_sqlite_reads_or_writes() {
 fn a_commit_is_not_padded_to_a_sector() {
     for psow in ["0", "1"] {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let opening = Opening::encrypted("/psow/main.db", &key)
             .with("page_size", "1024")
@@ -130,9 +125,9 @@ fn a_commit_is_not_padded_to_a_sector() {
             .execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = full; CREATE TABLE t(x)")
             .unwrap();
         let headers: Vec<_> = disk
-            .tapped()
+            .spied_calls()
             .into_iter()
-            .filter(|tapped| (tapped.call, tapped.role, tapped.data.len()) == (Call::Write, Role::Wal, 24))
+            .filter(|spied| (spied.call, spied.role, spied.data.len()) == (Call::Write, Role::Wal, 24))
             .collect();
         let commits = headers.iter().filter(|header| header.data[4..8] != [0; 4]).count();
         assert_eq!((headers.len(), commits), (2, 1), "psow={psow}");
@@ -144,7 +139,7 @@ fn a_commit_is_not_padded_to_a_sector() {
 #[test]
 fn nothing_is_mapped_and_no_size_is_passed_down() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let connection = Opening::encrypted("/mmap/main.db", &key).connect().unwrap();
     disk.watch();
@@ -173,7 +168,7 @@ fn nothing_is_mapped_and_no_size_is_passed_down() {
 fn pages_on_both_sides_of_the_lock_bytes_come_back() {
     const LOCK_BYTES: std::ops::Range<u64> = 0x4000_0000..0x4000_0200;
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     // A gigabyte of blob that is not read again.
     disk.forget(64 * 65536..16_300 * 65536);
     let key = KeyFile::new(1);

@@ -22,7 +22,7 @@ fn open_wal(opening: &Opening) -> Connection {
 #[test]
 fn frames_that_are_not_signed_yet_are_read_by_their_writer() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/unsigned/main.db", &key).with("page_size", "1024");
     let connection = open_wal(&opening);
@@ -47,10 +47,10 @@ fn frames_that_are_not_signed_yet_are_read_by_their_writer() {
 
 /// The headers and pages that SQLite wrote to the log, in order: offset and size.
 fn log_writes(disk: &Disk) -> Vec<(u64, usize)> {
-    let writes = disk.tapped().into_iter();
+    let writes = disk.spied_calls().into_iter();
     writes
-        .filter(|tapped| (tapped.call, tapped.role) == (Call::Write, Role::Wal))
-        .map(|tapped| (tapped.offset, tapped.data.len()))
+        .filter(|spied| (spied.call, spied.role) == (Call::Write, Role::Wal))
+        .map(|spied| (spied.offset, spied.data.len()))
         .collect()
 }
 
@@ -72,7 +72,7 @@ fn spill(connection: &Connection, rows: u32) {
 #[test]
 fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/in-place/main.db", &key)
         .with("page_size", "1024")
@@ -99,7 +99,7 @@ fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit()
 #[test]
 fn an_own_frame_that_is_not_authentic_fails_the_commit() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/own-frame/main.db", &key)
         .with("page_size", "1024")
@@ -138,7 +138,7 @@ fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/recovery/main.db", &key).with("page_size", "1024");
     let mut image = {
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let connection = open_wal(&opening);
         for id in 0..10 {
             connection
@@ -156,7 +156,7 @@ fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
         content.write(&[byte[0] ^ 0x80], place);
     });
     let disk = Disk::of_image(&image);
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = opening.connect().unwrap();
     let count: i64 = connection
         .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
@@ -170,7 +170,7 @@ fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
 #[test]
 fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/mark/main.db", &key);
     let writer = open_wal(&opening);
@@ -212,7 +212,7 @@ fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
 #[test]
 fn an_attached_database_keeps_its_snapshot_while_the_transaction_writes_elsewhere() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let (home, other) = ("/snapshot/home.db", "/snapshot/other.db");
     let writer = open_wal(&Opening::encrypted(other, &key));
@@ -246,7 +246,7 @@ fn an_attached_database_keeps_its_snapshot_while_the_transaction_writes_elsewher
 #[test]
 fn a_database_that_is_attached_read_only_is_not_locked_by_begin_immediate() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let (home, other) = ("/read-only/home.db", "/read-only/other.db");
     let writer = open_wal(&Opening::encrypted(other, &key));

@@ -29,7 +29,7 @@ fn check(opening: &Opening, acknowledged: u64) -> Result<(), String> {
 fn made(opening: &Opening, pragmas: &str, prepare: &dyn Fn(&Disk)) -> Image {
     let disk = Disk::new();
     prepare(&disk);
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = open(opening, pragmas).unwrap();
     LEDGER.create(&connection, &["main"]).unwrap();
     for tx in 2..=3 {
@@ -124,7 +124,7 @@ fn damage_beyond_the_promise_is_found() {
 /// A log with the frames of two transactions and more.
 fn with_log(opening: &Opening) -> Image {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let pragmas = "PRAGMA journal_mode = wal; PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0;";
     let connection = open(opening, pragmas).unwrap();
     LEDGER.create(&connection, &["main"]).unwrap();
@@ -173,7 +173,7 @@ fn a_torn_frame_at_the_end_ends_the_log_whatever_it_holds() {
                     }
                 });
                 let disk = Disk::of_image(&torn);
-                let _entered = disk.enter();
+                let _disk_guard = disk.enter();
                 let connection = opening.connect().unwrap();
                 let found = LEDGER.check(&connection, "main");
                 assert_eq!(found, Ok(3), "{name}, {torn_count} frames, sectors of {sector_size}");
@@ -190,7 +190,7 @@ fn a_log_with_frames_of_a_later_epoch_is_an_error() {
     let key = KeyFile::new(1);
     let opening = Opening::encrypted(PATH, &key).with("page_size", "1024");
     let disk = Disk::new();
-    let entered = disk.enter();
+    let disk_guard = disk.enter();
     let connection = open(&opening, "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0").unwrap();
     LEDGER.create(&connection, &["main"]).unwrap();
     connection.execute_batch("PRAGMA wal_checkpoint(truncate)").unwrap();
@@ -199,7 +199,7 @@ fn a_log_with_frames_of_a_later_epoch_is_an_error() {
     let token = stage(Box::new(|unlocked| {
         let suite = unlocked.superblock.epochs[0].suite;
         let change = epoch_change::begin(unlocked, suite, 1, &mut os_random).map_err(VfsError::Key)?;
-        Ok((change.unlocked, change.takes_rights_away))
+        Ok((change.unlocked, change.revokes_access))
     }));
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     connection
@@ -208,13 +208,13 @@ fn a_log_with_frames_of_a_later_epoch_is_an_error() {
     connection.execute_batch("COMMIT").unwrap();
     LEDGER.commit(&connection, &["main"], 3).unwrap();
     let after = disk.image();
-    drop(entered);
+    drop(disk_guard);
 
     let mut mixed = before.clone();
     mixed.files.insert(WAL.to_owned(), after.files[WAL].clone());
     let found = |image: &Image| {
         let disk = Disk::of_image(image);
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let connection = opening.connect().unwrap();
         LEDGER.check(&connection, "main")
     };

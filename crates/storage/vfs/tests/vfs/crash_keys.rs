@@ -32,7 +32,7 @@ fn apply(
 ) -> rusqlite::Result<()> {
     let token = stage(Box::new(|unlocked| {
         let change = prepare(unlocked)?;
-        Ok((change.unlocked, change.takes_rights_away))
+        Ok((change.unlocked, change.revokes_access))
     }));
     connection.query_row("SELECT selenite_apply(?1)", [token], |row| row.get::<_, i64>(0))?;
     Ok(())
@@ -84,7 +84,7 @@ impl Keys {
     /// no key opens.
     fn origin(&self, ledger: &Ledger) -> Image {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let connection = self.connect_old().unwrap();
         ledger.create(&connection, &["main"]).unwrap();
         for tx in 2..=3 {
@@ -197,7 +197,7 @@ fn some_key_opens_the_database_after_any_call_of_a_change_failed() {
         for ((call, failure), times) in failures.iter().flat_map(|failure| [(failure, 1), (failure, u64::MAX)]) {
             for after in 0.. {
                 let disk = Disk::of_image(&origin);
-                let _entered = disk.enter();
+                let _disk_guard = disk.enter();
                 let connection = keys.connect_old().unwrap();
                 disk.inject(Fault {
                     call: *call,
@@ -210,7 +210,7 @@ fn some_key_opens_the_database_after_any_call_of_a_change_failed() {
                 let done = change_all(&connection, &|now| step.set(now));
                 let hits = disk.fault_hits();
                 drop(connection);
-                disk.heal();
+                disk.clear_faults();
                 let checked = keys.check(&ledger, step.get());
                 assert!(
                     checked.is_ok(),

@@ -22,7 +22,7 @@ fn check(opening: &Opening, acknowledged: u64) -> Result<(), String> {
 /// The image left by a process that is killed within a transaction, after some of it was spilled.
 fn killed(opening: &Opening, pragmas: &str) -> Image {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = open(opening, pragmas).unwrap();
     LEDGER.create(&connection, &["main"]).unwrap();
     for tx in 2..=8 {
@@ -150,7 +150,7 @@ fn a_backup_over_an_old_database_survives_every_crash() {
     let to = from.at("/backup/to.db");
     let origin = {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         for (opening, last) in [(&from, 9), (&to, 4)] {
             let connection = open(opening, "").unwrap();
             LEDGER.create(&connection, &["main"]).unwrap();

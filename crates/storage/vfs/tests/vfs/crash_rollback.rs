@@ -28,7 +28,7 @@ fn commit_some(run: &Run, ledger: &Ledger, connection: &Connection, last: u64) -
 /// A database with some commits, on a separate disk.
 fn made(opening: &Opening, pragmas: &str, ledger: &Ledger, last: u64) -> Image {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = open(opening, pragmas).unwrap();
     ledger.create(&connection, &["main"]).unwrap();
     for tx in 2..=last {

@@ -60,7 +60,7 @@ fn fail_each(name: &str, call: Call, failure: Failure, times: u64) {
         let mut after = 0;
         loop {
             let disk = Disk::new();
-            let _entered = disk.enter();
+            let _disk_guard = disk.enter();
             disk.inject(Fault {
                 call,
                 role: None,
@@ -70,7 +70,7 @@ fn fail_each(name: &str, call: Call, failure: Failure, times: u64) {
             });
             let (acknowledged, error) = work(&opening, settings, &ledger);
             let hits = disk.fault_hits();
-            disk.heal();
+            disk.clear_faults();
             let checked = check(&opening, &ledger, acknowledged);
             assert!(
                 checked.is_ok(),
@@ -122,10 +122,10 @@ fn commits_survive_a_disk_that_is_full() {
         let mut capacity = 0;
         loop {
             let disk = Disk::new();
-            let _entered = disk.enter();
+            let _disk_guard = disk.enter();
             disk.limit(capacity);
             let (acknowledged, error) = work(&opening, settings, &ledger);
-            disk.heal();
+            disk.clear_faults();
             let checked = check(&opening, &ledger, acknowledged);
             assert!(
                 checked.is_ok(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
-use selenite_testing::disk::Entered;
+use selenite_testing::disk::DiskGuard;
 use selenite_testing::{Call, Disk, KeyFile, Opening, own_process};
 use selenite_vfs::role::Role;
 
@@ -13,7 +13,7 @@ const ROWS: i64 = 300;
 struct Bench {
     disk: std::sync::Arc<Disk>,
     opening: Opening,
-    _entered: Entered,
+    _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
@@ -22,14 +22,14 @@ type Figures = BTreeMap<String, i64>;
 impl Bench {
     fn new(pool_size: &str) -> Self {
         let disk = Disk::new();
-        let entered = disk.enter();
+        let disk_guard = disk.enter();
         let key = KeyFile::new(1);
         Self {
             opening: Opening::encrypted("/figures/main.db", &key)
                 .with("page_size", &PAGE_SIZE.to_string())
                 .with("pool_size", pool_size),
             disk,
-            _entered: entered,
+            _disk_guard: disk_guard,
             _key: key,
         }
     }

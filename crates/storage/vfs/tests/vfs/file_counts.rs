@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_testing::disk::Entered;
+use selenite_testing::disk::DiskGuard;
 use selenite_testing::{Call, Disk, KeyFile, Opening, own_process};
 use selenite_vfs::role::Role;
 use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts};
@@ -13,7 +13,7 @@ use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts};
 struct CountedDatabase {
     disk: Arc<Disk>,
     opening: Opening,
-    _entered: Entered,
+    _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
@@ -21,7 +21,7 @@ impl CountedDatabase {
     /// A disk for one database, at a path that no other test uses: counts belong to the process.
     fn new(test: &str, is_clear: bool) -> Self {
         let disk = Disk::new();
-        let entered = disk.enter();
+        let disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let path = format!("/counts-{test}-{is_clear}/main.db");
         let opening = if is_clear {
@@ -35,7 +35,7 @@ impl CountedDatabase {
         Self {
             disk,
             opening,
-            _entered: entered,
+            _disk_guard: disk_guard,
             _key: key,
         }
     }

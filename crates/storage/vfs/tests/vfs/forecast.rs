@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
-use selenite_testing::disk::Entered;
+use selenite_testing::disk::DiskGuard;
 use selenite_testing::{Disk, KeyFile, Opening};
 
 const PAGE_SIZE: i64 = 4096;
@@ -21,7 +21,7 @@ const SUITES: [&str; 7] = [
 
 struct ForecastDatabase {
     opening: Opening,
-    _entered: Entered,
+    _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
@@ -29,7 +29,7 @@ impl ForecastDatabase {
     /// A disk for one database, at a path that no other test uses: counts belong to the process.
     fn new(test: &str, is_clear: bool) -> Self {
         let disk = Disk::new();
-        let entered = disk.enter();
+        let disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let path = format!("/forecast-{test}-{is_clear}/main.db");
         let mut opening = Opening::encrypted(&path, &key);
@@ -41,7 +41,7 @@ impl ForecastDatabase {
         drop(filled(&opening));
         Self {
             opening,
-            _entered: entered,
+            _disk_guard: disk_guard,
             _key: key,
         }
     }

@@ -63,7 +63,7 @@ fn a_journal_in_memory_is_played_back_on_a_full_disk() {
         let key = KeyFile::new(1);
         for (name, opening) in openings(&key) {
             let disk = Disk::new();
-            let _entered = disk.enter();
+            let _disk_guard = disk.enter();
             let connection = connect(
                 &opening,
                 &format!("PRAGMA journal_mode = memory; PRAGMA cache_size = {cache}"),
@@ -72,7 +72,7 @@ fn a_journal_in_memory_is_played_back_on_a_full_disk() {
             assert!(connection.execute_batch(GROW).is_err(), "{name}, cache {cache}");
             let _ = connection.execute_batch("ROLLBACK");
             drop(connection);
-            disk.heal();
+            disk.clear_faults();
             let after = opening.connect().and_then(|again| state(&again));
             if after.as_ref().ok() != Some(&untouched()) {
                 spoiled.push(format!("{name}, cache of {cache} pages: {after:?}"));
@@ -89,7 +89,7 @@ fn an_exclusive_connection_reads_on_after_a_failed_transaction_on_a_full_disk() 
         let key = KeyFile::new(1);
         for (name, opening) in openings(&key) {
             let disk = Disk::new();
-            let _entered = disk.enter();
+            let _disk_guard = disk.enter();
             let connection = connect(
                 &opening,
                 &format!("PRAGMA journal_mode = {mode}; PRAGMA locking_mode = exclusive; PRAGMA cache_size = 20"),
@@ -109,7 +109,7 @@ fn a_checkpoint_of_an_exclusive_connection_that_finds_the_disk_full_spoils_no_re
     let key = KeyFile::new(1);
     for (name, opening) in openings(&key) {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let connection = connect(
             &opening,
             "PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA cache_size = 5;

@@ -43,7 +43,7 @@ fn log_writes(disk: &Disk) -> Vec<CallRecord> {
 /// The result of opening these files after all other programs have ended.
 fn recovered(image: &Image, opening: &Opening, acknowledged: u64) -> Result<(), String> {
     let disk = Disk::of_image(image);
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = opening.connect().map_err(|error| format!("open: {error}"))?;
     Ledger::SMALL.check_recovered(&connection, &["main"], acknowledged)
 }
@@ -51,7 +51,7 @@ fn recovered(image: &Image, opening: &Opening, acknowledged: u64) -> Result<(), 
 /// The number of recovered commits, after checking that there is not one more.
 fn recovered_count(image: &Image, opening: &Opening) -> u64 {
     let disk = Disk::of_image(image);
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     Ledger::SMALL.check(&opening.connect().unwrap(), "main").unwrap()
 }
 
@@ -63,7 +63,7 @@ fn a_transaction_is_one_write() {
         "PRAGMA locking_mode = exclusive",
     ] {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let connection = open(&opening(&key), pragmas);
         for tx in 6..20 {
@@ -85,7 +85,7 @@ fn a_transaction_is_one_write() {
 #[test]
 fn a_large_transaction_is_few_writes() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let connection = open(&opening(&key), "CREATE TABLE large(body)");
     disk.watch();
@@ -109,7 +109,7 @@ fn a_large_transaction_is_few_writes() {
 #[test]
 fn a_torn_commit_is_there_wholly_or_not_at_all() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = opening(&key);
     let connection = open(&opening, "PRAGMA synchronous = full");
@@ -157,7 +157,7 @@ fn a_commit_that_can_not_be_written_is_rolled_back() {
             Failure::PartialWrite(Code::IOERR_WRITE),
         ] {
             let disk = Disk::new();
-            let _entered = disk.enter();
+            let _disk_guard = disk.enter();
             let key = KeyFile::new(1);
             let opening = opening(&key);
             let connection = open(&opening, pragmas);
@@ -172,7 +172,7 @@ fn a_commit_that_can_not_be_written_is_rolled_back() {
                 disk.inject(fault.clone());
                 assert!(Ledger::SMALL.commit(&connection, &["main"], tx).is_err());
                 assert_eq!(disk.fault_hits(), 1);
-                disk.heal();
+                disk.clear_faults();
                 assert_eq!(Ledger::SMALL.check(&connection, "main"), Ok(tx - 1), "{pragmas}");
                 assert_eq!(
                     recovered_count(&disk.image(), &opening),
@@ -201,7 +201,7 @@ fn rolled_back_frames_are_not_written() {
         "PRAGMA cache_size = 8; PRAGMA locking_mode = exclusive",
     ] {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let opening = opening(&key);
         let connection = open(&opening, pragmas);
@@ -235,7 +235,7 @@ fn rolled_back_frames_are_not_written() {
 #[test]
 fn the_end_of_exclusive_mode_forgets_what_was_rolled_back() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = opening(&key);
     let one = open(&opening, "PRAGMA cache_size = 8");

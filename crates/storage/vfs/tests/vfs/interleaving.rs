@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use party::{Bench, Party, is_busy};
-use selenite_testing::{Intruder, own_process};
+use selenite_testing::{InterleavedTask, own_process};
 use selenite_vfs::planted::{Bug, plant};
 
 const CHECKPOINTS: [&str; 4] = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
@@ -58,9 +58,9 @@ fn at_every_call(
     let mut count = 0;
     loop {
         prepare();
-        let intruder = Intruder::after(count, intrude.clone());
+        let task = InterleavedTask::after(count, intrude.clone());
         work();
-        let came = intruder.end();
+        let came = task.end();
         check();
         if !came {
             return count;

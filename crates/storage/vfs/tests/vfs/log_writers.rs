@@ -152,7 +152,7 @@ impl Run {
 
     fn check_recovered(&self, image: &Image) {
         let disk = Disk::of_image(image);
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let connection = self.opening.connect().unwrap();
         assert_eq!(sum(&connection).unwrap(), sum(&self.twin).unwrap());
         check_integrity(&connection).unwrap();
@@ -169,7 +169,7 @@ fn writers_in_turn_do_what_a_plain_database_does() {
         .unwrap_or(6);
     for round in 0..rounds {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let page_size = ["1024", "4096"][usize::from(round % 3 == 2)];
         let opening = Opening::encrypted("/turns/main.db", &key).with("page_size", page_size);

@@ -131,7 +131,7 @@ fn a_lost_write_of_a_commit_is_found() {
 fn frames_written_after_the_write_lock_has_gone_are_found() {
     let find = |failure: Option<Failure>| -> Result<(), String> {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let opening = Opening::encrypted("/planted-late/main.db", &key).with("page_size", "1024");
         let ledger = Ledger::SMALL;
@@ -166,7 +166,7 @@ fn frames_written_after_the_write_lock_has_gone_are_found() {
 
 /// The number of frames that SQLite wrote, and how often their checksums occur on the disk.
 fn frame_checksums_seen(disk: &Arc<Disk>) -> (usize, usize) {
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/planted-checksum/main.db", &key).through("spy");
     let ledger = Ledger::SMALL;
@@ -177,10 +177,10 @@ fn frame_checksums_seen(disk: &Arc<Disk>) -> (usize, usize) {
         ledger.commit(&connection, &["main"], tx).unwrap();
     }
     let checksums: HashSet<[u8; 8]> = disk
-        .tapped()
+        .spied_calls()
         .iter()
-        .filter(|tapped| (tapped.call, tapped.role, tapped.data.len()) == (Call::Write, Role::Wal, 24))
-        .filter_map(|tapped| tapped.data[16..].first_chunk().copied())
+        .filter(|spied| (spied.call, spied.role, spied.data.len()) == (Call::Write, Role::Wal, 24))
+        .filter_map(|spied| spied.data[16..].first_chunk().copied())
         .collect();
     (checksums.len(), find_words(disk, &checksums).len())
 }

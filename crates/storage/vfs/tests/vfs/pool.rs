@@ -6,7 +6,7 @@ mod attacks;
 use std::sync::Arc;
 
 use rusqlite::{Connection, params};
-use selenite_testing::disk::Entered;
+use selenite_testing::disk::DiskGuard;
 use selenite_testing::fault::Failure;
 use selenite_testing::{Call, Disk, Fault, KeyFile, Opening, own_process};
 use selenite_vfs::ffi::Code;
@@ -17,14 +17,14 @@ const ROWS: i64 = 300;
 struct Bench {
     disk: Arc<Disk>,
     opening: Opening,
-    _entered: Entered,
+    _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
 impl Bench {
     fn new(mode: &str) -> Self {
         let disk = Disk::new();
-        let entered = disk.enter();
+        let disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let opening = Opening::encrypted("/pool/main.db", &key).with("page_size", "1024");
         let connection = opening.clone().with("pool_size", "64M").connect().unwrap();
@@ -40,7 +40,7 @@ impl Bench {
         Self {
             disk,
             opening,
-            _entered: entered,
+            _disk_guard: disk_guard,
             _key: key,
         }
     }

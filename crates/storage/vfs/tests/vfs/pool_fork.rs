@@ -23,7 +23,7 @@ fn status(connection: &Connection, name: &str) -> i64 {
 fn a_forked_child_reads_for_itself() {
     own_process!();
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/fork/main.db", &key).with("pool_size", "64M");
     let connect = || {

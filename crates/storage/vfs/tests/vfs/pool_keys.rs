@@ -34,7 +34,7 @@ fn add_key(connection: &Connection) {
             1,
             &mut os_random,
         )?;
-        Ok((change.unlocked, change.takes_rights_away))
+        Ok((change.unlocked, change.revokes_access))
     }));
     connection.execute_batch("BEGIN IMMEDIATE").unwrap();
     connection
@@ -48,7 +48,7 @@ fn add_key(connection: &Connection) {
 /// open all the time, and is in no transaction.
 fn scene(with_key: bool) -> (i64, i64) {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/pool/main.db", &key)
         .with("page_size", "1024")

@@ -70,7 +70,7 @@ fn status(connection: &Connection, name: &str) -> i64 {
 fn rows_stay_right_while_the_pool_shrinks_to_nothing_and_grows_again() {
     own_process!();
     let disk: Arc<Disk> = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/load/main.db", &key).with("page_size", "1024");
     let writer = connect(&opening.clone().with("pool_size", "64M"));
@@ -85,7 +85,7 @@ fn rows_stay_right_while_the_pool_shrinks_to_nothing_and_grows_again() {
             scope.spawn(|| {
                 // A thread that fails ends the test for all.
                 let _end = AtEnd(&is_done);
-                let _entered = disk.enter();
+                let _disk_guard = disk.enter();
                 let connection = connect(&opening);
                 let mut version = 0;
                 while !is_done.load(Ordering::SeqCst) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rusqlite::{Connection, params};
-use selenite_testing::disk::Entered;
+use selenite_testing::disk::DiskGuard;
 use selenite_testing::{Call, CallRecord, Disk, KeyFile, Opening, own_process};
 use selenite_vfs::role::Role;
 
@@ -13,7 +13,7 @@ const PAGE_SIZE: usize = 1024;
 
 struct Bench {
     disk: Arc<Disk>,
-    _entered: Entered,
+    _disk_guard: DiskGuard,
     _key: KeyFile,
     opening: Opening,
 }
@@ -21,7 +21,7 @@ struct Bench {
 impl Bench {
     fn new(mode: &str) -> Self {
         let disk = Disk::new();
-        let entered = disk.enter();
+        let disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let bench = Self {
             // Without the pool, which would serve the pages instead.
@@ -29,7 +29,7 @@ impl Bench {
                 .with("page_size", "1024")
                 .with("pool_size", "0"),
             disk,
-            _entered: entered,
+            _disk_guard: disk_guard,
             _key: key,
         };
         let connection = bench.connect();

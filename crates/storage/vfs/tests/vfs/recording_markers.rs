@@ -148,7 +148,7 @@ fn use_other_databases(connection: &Connection, openings: &Openings, mode: &str)
 
 fn run(openings: &Openings, mode: &str) -> Arc<Disk> {
     let disk = Disk::new();
-    let entered = disk.enter();
+    let disk_guard = disk.enter();
     let connection = openings.main.connect().unwrap();
     // Ignored, because the URI has set it.
     connection.execute_batch("PRAGMA page_size = 1024; VACUUM").unwrap();
@@ -158,7 +158,7 @@ fn run(openings: &Openings, mode: &str) -> Arc<Disk> {
     let done = use_other_databases(&connection, openings, mode);
     assert!(done.is_ok(), "{done:?} {:?}", selenite_testing::opening::last_error());
     drop(connection);
-    drop(entered);
+    drop(disk_guard);
     disk
 }
 
@@ -226,10 +226,10 @@ fn no_frame_checksum_reaches_the_disk() {
     let main = Opening::encrypted("/checksums/main.db", &key).with("page_size", "1024");
     let disk = run(&Openings::of(main.through("spy")), "wal");
     let checksums: HashSet<[u8; 8]> = disk
-        .tapped()
+        .spied_calls()
         .iter()
-        .filter(|tapped| (tapped.call, tapped.role, tapped.data.len()) == (Call::Write, Role::Wal, 24))
-        .filter_map(|tapped| tapped.data[16..].first_chunk().copied())
+        .filter(|spied| (spied.call, spied.role, spied.data.len()) == (Call::Write, Role::Wal, 24))
+        .filter_map(|spied| spied.data[16..].first_chunk().copied())
         .filter(|checksum| *checksum != [0; 8])
         .collect();
     assert!(checksums.len() > 500, "only {} frames", checksums.len());
@@ -242,10 +242,10 @@ fn no_journal_checksum_reaches_the_disk() {
     let key = KeyFile::new(1);
     let main = Opening::encrypted("/checksums/main.db", &key).with("page_size", "1024");
     let disk = run(&Openings::of(main.through("spy")), "persist");
-    let above = disk.tapped();
+    let above = disk.spied_calls();
     let above: Vec<_> = above
         .iter()
-        .filter(|tapped| (tapped.call, tapped.role) == (Call::Write, Role::Journal))
+        .filter(|spied| (spied.call, spied.role) == (Call::Write, Role::Journal))
         .collect();
     let below = writes_of(&disk, Role::Journal);
     assert_eq!(above.len(), below.len());

@@ -55,7 +55,7 @@ fn sealed_images(disk: &Disk) -> Vec<Arc<[u8]>> {
 fn no_session_and_counter_seals_two_pages() {
     for mode in ["delete", "persist", "wal"] {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let connection = Opening::encrypted("/nonces/main.db", &key).connect().unwrap();
         connection
@@ -86,7 +86,7 @@ fn no_session_and_counter_seals_two_pages() {
 #[test]
 fn the_database_file_takes_superblocks_and_whole_pages_only() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let connection = Opening::encrypted("/places/main.db", &key).connect().unwrap();
     fill(&connection, 10);
@@ -117,7 +117,7 @@ fn fill_more(connection: &Connection, transactions: std::ops::Range<u64>) {
 #[test]
 fn a_read_transaction_on_a_warm_cache_reads_no_page() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let connection = Opening::encrypted("/warm/main.db", &key).connect().unwrap();
     fill(&connection, 5);
@@ -145,7 +145,7 @@ fn a_read_transaction_on_a_warm_cache_reads_no_page() {
 #[test]
 fn a_cold_scan_reads_no_page_twice() {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/cold/main.db", &key);
     fill(&opening.connect().unwrap(), 5);
@@ -173,7 +173,7 @@ fn a_cold_scan_reads_no_page_twice() {
 fn a_commit_to_the_wal_writes_no_more_often_than_in_clear() {
     let count = |opening: &Opening| {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let connection = opening.connect().unwrap();
         connection
             .execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = full")
@@ -204,7 +204,7 @@ fn a_commit_to_the_wal_writes_no_more_often_than_in_clear() {
 fn a_checkpoint_copies_what_is_sealed() {
     for mode in ["passive", "full", "restart", "truncate"] {
         let disk = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let connection = Opening::encrypted("/carried/main.db", &key).connect().unwrap();
         connection

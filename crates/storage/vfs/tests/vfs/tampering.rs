@@ -14,7 +14,7 @@ const PAGE_SIZE: u64 = 1024;
 /// A database with some commits in the file, and the others in the log.
 fn made(opening: &Opening, in_log: bool) -> Image {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = opening.connect().unwrap();
     connection
         .execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0")
@@ -93,7 +93,7 @@ fn damage_many(path: &str, in_log: bool, allowed: std::ops::RangeInclusive<u64>)
         let mut how = String::new();
         image.edit(path, |content| how = damage(content, &mut random));
         let disk = Disk::of_image(&image);
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         match open_and_read(&opening) {
             Ok(seen) if allowed.contains(&seen) => harmless += 1,
             Err(Problem::Refused(_)) => refused += 1,

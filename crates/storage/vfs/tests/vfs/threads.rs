@@ -94,14 +94,14 @@ fn threads_on_one_database_see_every_commit_and_no_half_of_one() {
         let key = KeyFile::new(1);
         let opening = Opening::encrypted("/threads/main.db", &key).with("page_size", "1024");
         let disk: Arc<Disk> = Disk::new();
-        let _entered = disk.enter();
+        let _disk_guard = disk.enter();
         make(&opening, mode);
         let done = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for thread in 0..3 {
                 let (disk, opening, done) = (&disk, &opening, &done);
                 scope.spawn(move || {
-                    let _entered = disk.enter();
+                    let _disk_guard = disk.enter();
                     let connection = connect(opening, mode);
                     match thread {
                         0 | 1 => move_some(&connection, thread, done),

@@ -15,7 +15,7 @@ fn opens_with_torn_reads(counts: [usize; 2], stay: bool) -> Result<i64, rusqlite
     let key = KeyFile::new(1);
     let opening = Opening::encrypted(PATH, &key);
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let made = opening.connect().unwrap();
     made.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
         .unwrap();

@@ -239,7 +239,7 @@ fn code_of(error: &rusqlite::Error) -> i32 {
 
 fn check(page_size: u32, auto_vacuum: &str, steps: &[(usize, Step)]) -> Result<(), TestCaseError> {
     let (disk, key) = (Disk::new(), KeyFile::new(1));
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let sealed = Opening::encrypted("/twins/sealed.db", &key)
         .with("page_size", &page_size.to_string())
         .with("auto_vacuum", auto_vacuum);

@@ -48,7 +48,7 @@ fn work(connection: &Connection, mode: &str) {
 
 fn written(opening: &Opening, settings: &str, mode: &str) -> Written {
     let disk = Disk::new();
-    let _entered = disk.enter();
+    let _disk_guard = disk.enter();
     let connection = opening.connect().unwrap();
     connection.execute_batch(settings).unwrap();
     work(&connection, mode);

@@ -3,7 +3,7 @@
 use std::io;
 
 use selenite::EngineError;
-use selenite_backup::{BackupError, StoreError, Trouble};
+use selenite_backup::{BackupError, StoreError, StoreErrorKind};
 use selenite_compiler::{Ends, SqlError};
 
 fn error(number: i32, text: String) -> SqlError {
@@ -116,18 +116,21 @@ pub(crate) fn unknown_database(database: &str) -> SqlError {
 /// An error of a place that keeps archives.
 pub(crate) fn of_store(device: &str, why: &StoreError) -> SqlError {
     let what = &why.what;
-    match why.trouble {
-        Trouble::Missing | Trouble::Denied | Trouble::Away | Trouble::Usage | Trouble::Exists | Trouble::Other => {
-            error(
-                3201,
-                format!(
-                    "Cannot open backup device '{device}'. Operating system error {}.",
-                    numbered(what)
-                ),
-            )
-        }
-        Trouble::Full => error(3202, format!("Write on \"{device}\" failed: {}", numbered(what))),
-        Trouble::Lying => error(3203, format!("Read on \"{device}\" failed: {what}")),
+    match why.kind {
+        StoreErrorKind::Missing
+        | StoreErrorKind::Denied
+        | StoreErrorKind::Unreachable
+        | StoreErrorKind::Usage
+        | StoreErrorKind::Exists
+        | StoreErrorKind::Other => error(
+            3201,
+            format!(
+                "Cannot open backup device '{device}'. Operating system error {}.",
+                numbered(what)
+            ),
+        ),
+        StoreErrorKind::Full => error(3202, format!("Write on \"{device}\" failed: {}", numbered(what))),
+        StoreErrorKind::InvalidResponse => error(3203, format!("Read on \"{device}\" failed: {what}")),
     }
 }
 

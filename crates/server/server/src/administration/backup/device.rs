@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_backup::{Catalog, Destination, Entry, Folder, Object, StoreError, Traffic, Trouble};
+use selenite_backup::{Catalog, Destination, Entry, Folder, Object, StoreError, StoreErrorKind, Traffic};
 use selenite_compiler::SqlError;
 use selenite_tsql::ast::{BackupDevice, DeviceKind};
 
@@ -180,7 +180,7 @@ struct Nowhere {
 impl Nowhere {
     fn missing(name: &str) -> StoreError {
         StoreError {
-            trouble: Trouble::Missing,
+            kind: StoreErrorKind::Missing,
             verb: "read",
             name: name.to_owned(),
             what: "nothing is kept there".to_owned(),

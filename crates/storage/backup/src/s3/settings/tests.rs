@@ -117,7 +117,7 @@ fn invalid_settings_are_refused_without_showing_a_secret() {
         (&[("AWS_CA_BUNDLE", "/nonexistent")], "AWS_CA_BUNDLE"),
     ] {
         let error = find(variables).err().unwrap();
-        assert_eq!(error.trouble, Trouble::Usage);
+        assert_eq!(error.kind, StoreErrorKind::Usage);
         let error = error.to_string();
         assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use selenite_backup::{
-    ArchiveName, BackupError, Catalog, Chain, Destination, Folder, KeySource, Object, Part, StoreError, Traffic,
-    Trouble,
+    ArchiveName, BackupError, Catalog, Chain, Destination, Folder, KeySource, Object, Part, StoreError, StoreErrorKind,
+    Traffic,
 };
 use selenite_cipher::{DatabaseId, Secret, Suite};
 use selenite_format::PageSize;
@@ -202,7 +202,7 @@ pub fn replace(destination: &dyn Destination, name: &str, bytes: &[u8]) {
 
 /// Whether an error reports data that is not authentic or missing, as required after an attack.
 pub fn is_refused(error: &BackupError) -> bool {
-    let is_missing = matches!(error, BackupError::Store(error) if error.trouble == Trouble::Missing);
+    let is_missing = matches!(error, BackupError::Store(error) if error.kind == StoreErrorKind::Missing);
     let is_data = matches!(
         error,
         BackupError::Unauthentic { .. }

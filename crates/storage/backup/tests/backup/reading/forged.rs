@@ -6,7 +6,7 @@ use selenite_backup::{
     ArchiveName, ArchiveWriter, BackupError, Base, Catalog, Destination, Folder, KeySource, LogWriter, OpenArchive,
     Part,
     archive::{CompressionLevel, IndexBlock, Packer, PartHeader, PartWriter},
-    go_on_or_begin, object_key,
+    object_key, resume_or_begin,
 };
 use selenite_cipher::{ArchiveKey, PartKind, Suite};
 use selenite_format::PageSize;
@@ -178,7 +178,7 @@ fn begin(bench: &Bench, destination: &Arc<dyn Destination>, recipients: &[AgeRec
 
 fn taken_up(bench: &Bench, destination: &Arc<dyn Destination>, recipients: &[AgeRecipient]) -> bool {
     let now = (MADE + 3600, true);
-    let (_, marks) = go_on_or_begin(destination, &bench.unlocked, recipients, now).unwrap();
+    let (_, marks) = resume_or_begin(destination, &bench.unlocked, recipients, now).unwrap();
     marks.is_some()
 }
 

@@ -107,18 +107,18 @@ fn cached_objects_are_fetched_again_only_if_they_are_invalid() {
     archive.put(&bench.destination());
     let near = tempfile::tempdir().unwrap();
     let folder = near.path().join("fetched");
-    let read = |far: &dyn Destination| -> u64 {
-        let cached = Cached::new(far, &folder);
-        let before = far.traffic().requests;
+    let read = |remote: &dyn Destination| -> u64 {
+        let cached = Cached::new(remote, &folder);
+        let before = remote.traffic().requests;
         let chain = Chain::open(&cached, bench.id(), &archive.name(), &[], &bench.keys()).unwrap();
         let count = chain
             .pages(&cached, &mut |_, _: &[u8]| Ok::<(), BackupError>(()))
             .unwrap();
         assert_eq!(count, 2);
-        far.traffic().requests - before
+        remote.traffic().requests - before
     };
-    let far = bench.destination();
-    assert_eq!((read(&far), read(&far)), (4, 0));
+    let remote = bench.destination();
+    assert_eq!((read(&remote), read(&remote)), (4, 0));
     for (part, bytes) in [
         (Part::Pages(1), &b""[..]),
         (Part::Begun, b"selenite begun 1"),
@@ -127,9 +127,9 @@ fn cached_objects_are_fetched_again_only_if_they_are_invalid() {
         let path = folder.join(archive.object(part));
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, bytes).unwrap();
-        assert_eq!((read(&far), read(&far)), (1, 0), "{part}");
+        assert_eq!((read(&remote), read(&remote)), (1, 0), "{part}");
     }
-    Cached::new(&far, &folder).forget();
+    Cached::new(&remote, &folder).forget();
     assert!(!folder.exists());
-    assert_eq!(read(&far), 4);
+    assert_eq!(read(&remote), 4);
 }

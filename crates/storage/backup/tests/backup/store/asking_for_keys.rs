@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::thread::{self, JoinHandle};
 
-use selenite_backup::{Trouble, s3::Settings};
+use selenite_backup::{StoreErrorKind, s3::Settings};
 
 use super::real_store::RealStore;
 use super::{KEY_ID, SECRET, listen, open, refused, settings};
@@ -80,7 +80,7 @@ fn a_machine_without_a_metadata_service_is_asked_once() {
     let mut settings = without_keys(store.port, &format!("http://127.0.0.1:{port}"));
     let place = open(&settings);
     let error = refused(place.put_new("a", b"1"));
-    assert_eq!(error.trouble, Trouble::Denied);
+    assert_eq!(error.kind, StoreErrorKind::Denied);
     assert!(error.what.contains("AWS_ACCESS_KEY_ID"), "{error}");
     assert_eq!((place.traffic().requests, place.traffic().retries), (1, 0));
 
@@ -88,5 +88,5 @@ fn a_machine_without_a_metadata_service_is_asked_once() {
         .environment
         .insert("AWS_EC2_METADATA_DISABLED".to_owned(), "true".to_owned());
     let error = refused(selenite_backup::open_with("s3://backups/db", &settings));
-    assert_eq!(error.trouble, Trouble::Usage);
+    assert_eq!(error.kind, StoreErrorKind::Usage);
 }

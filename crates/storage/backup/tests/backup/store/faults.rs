@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use selenite_backup::{Destination, Traffic, Trouble};
+use selenite_backup::{Destination, StoreErrorKind, Traffic};
 
 use super::faulty_store::{Fault, FaultyStore, Habits};
 use super::{open, refused, settings};
@@ -69,7 +69,7 @@ fn a_network_failure_is_retried_and_counted() {
         }
         store.fail([Fault::Closes]);
         place.remove("a").unwrap();
-        assert_eq!(refused(place.get("a", 99)).trouble, Trouble::Missing);
+        assert_eq!(refused(place.get("a", 99)).kind, StoreErrorKind::Missing);
     }
 }
 
@@ -79,7 +79,7 @@ fn a_persistent_failure_is_an_error() {
     let before = place.traffic();
     store.fail((0..3).map(|_| Fault::Says(503, "SlowDown")));
     let error = refused(place.put_new("a", OBJECT));
-    assert_eq!((error.trouble, error.verb), (Trouble::Away, "write"));
+    assert_eq!((error.kind, error.verb), (StoreErrorKind::Unreachable, "write"));
     assert_eq!(
         error.to_string(),
         "can't write s3://backups/db/a: the store answered 503 SlowDown (As told.)"
@@ -90,27 +90,27 @@ fn a_persistent_failure_is_an_error() {
 
 #[test]
 fn a_refusal_of_the_store_is_not_retried() {
-    for (status, code, trouble) in [
-        (403, "AccessDenied", Trouble::Denied),
-        (403, "SignatureDoesNotMatch", Trouble::Denied),
-        (401, "", Trouble::Denied),
-        (507, "XMinioStorageFull", Trouble::Full),
-        (400, "QuotaExceeded", Trouble::Full),
-        (404, "NoSuchBucket", Trouble::Usage),
-        (301, "PermanentRedirect", Trouble::Usage),
-        (501, "NotImplemented", Trouble::Other),
+    for (status, code, kind) in [
+        (403, "AccessDenied", StoreErrorKind::Denied),
+        (403, "SignatureDoesNotMatch", StoreErrorKind::Denied),
+        (401, "", StoreErrorKind::Denied),
+        (507, "XMinioStorageFull", StoreErrorKind::Full),
+        (400, "QuotaExceeded", StoreErrorKind::Full),
+        (404, "NoSuchBucket", StoreErrorKind::Usage),
+        (301, "PermanentRedirect", StoreErrorKind::Usage),
+        (501, "NotImplemented", StoreErrorKind::Other),
     ] {
         let (store, place) = ready();
         let before = place.traffic();
         let four = || (0..4).map(|_| Fault::Says(status, code));
         store.fail(four());
-        let troubles = [
-            refused(place.put_new("a", OBJECT)).trouble,
-            refused(place.get("a", 9)).trouble,
-            refused(place.list("a/")).trouble,
-            refused(place.remove("a")).trouble,
+        let kinds = [
+            refused(place.put_new("a", OBJECT)).kind,
+            refused(place.get("a", 9)).kind,
+            refused(place.list("a/")).kind,
+            refused(place.remove("a")).kind,
         ];
-        assert_eq!(troubles, [trouble; 4], "{status} {code}");
+        assert_eq!(kinds, [kind; 4], "{status} {code}");
         assert_eq!(traffic(place.as_ref(), before)[..2], [4, 0]);
     }
 }
@@ -155,7 +155,7 @@ fn a_write_that_another_overtook_is_refused() {
     for other in others {
         let (store, place) = ready();
         store.fail([Fault::Overtaken(other.clone())]);
-        assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Exists);
+        assert_eq!(refused(place.put_new("a", OBJECT)).kind, StoreErrorKind::Exists);
         assert_eq!(store.state().objects["/backups/db/a"], other);
     }
 }
@@ -164,9 +164,9 @@ fn a_write_that_another_overtook_is_refused() {
 fn an_existing_object_is_not_read_back_if_no_response_was_lost() {
     let (store, place) = ready();
     place.put_new("a", OBJECT).unwrap();
-    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Exists);
+    assert_eq!(refused(place.put_new("a", OBJECT)).kind, StoreErrorKind::Exists);
     store.fail([Fault::Says(409, "ConditionalRequestConflict")]);
-    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Exists);
+    assert_eq!(refused(place.put_new("a", OBJECT)).kind, StoreErrorKind::Exists);
     assert_eq!(store.count("GET"), 0);
 }
 
@@ -175,7 +175,7 @@ fn a_lost_write_that_can_not_be_read_back_is_an_error() {
     let (store, place) = ready();
     store.fail([Fault::Loses, Fault::Says(412, ""), Fault::Says(403, "AccessDenied")]);
     let error = refused(place.put_new("a", OBJECT));
-    assert_eq!((error.trouble, error.verb), (Trouble::Denied, "write"));
+    assert_eq!((error.kind, error.verb), (StoreErrorKind::Denied, "write"));
     assert!(error.what.contains("the answer was lost"), "{error}");
 }
 
@@ -187,10 +187,13 @@ fn a_store_that_does_not_respond_times_out() {
     settings.policy.tries_max = 2;
     let place = open(&settings);
     store.fail((0..6).map(|_| Fault::Hangs));
-    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Away);
-    assert_eq!(refused(place.list("")).trouble, Trouble::Away);
+    assert_eq!(refused(place.get("a", 9)).kind, StoreErrorKind::Unreachable);
+    assert_eq!(refused(place.list("")).kind, StoreErrorKind::Unreachable);
     let error = refused(place.remove("a"));
-    assert_eq!((error.trouble, error.what.as_str()), (Trouble::Away, "timed out"));
+    assert_eq!(
+        (error.kind, error.what.as_str()),
+        (StoreErrorKind::Unreachable, "timed out")
+    );
     assert_eq!(place.traffic().requests, 6);
 }
 
@@ -202,7 +205,7 @@ fn attempts_end_after_the_total_time_limit() {
     settings.policy.total = Duration::ZERO;
     let place = open(&settings);
     store.fail([Fault::Says(503, "")]);
-    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Away);
+    assert_eq!(refused(place.get("a", 9)).kind, StoreErrorKind::Unreachable);
     assert_eq!(place.traffic().requests, 1);
 }
 
@@ -211,7 +214,7 @@ fn a_refused_connection_is_unreachable_and_sends_nothing() {
     // TCPMUX, which is no longer in use: a free port could be taken by another test or program a moment later.
     let place = open(&settings(1));
     let error = refused(place.put_new("a", OBJECT));
-    assert_eq!(error.trouble, Trouble::Away);
+    assert_eq!(error.kind, StoreErrorKind::Unreachable);
     assert!(error.what.starts_with("cannot connect: "), "{error}");
     let none = Traffic {
         requests: 3,
@@ -228,14 +231,14 @@ fn a_truncated_response_is_retried_and_then_an_error() {
     for missing in [1, OBJECT.len()] {
         store.fail((0..3).map(|_| Fault::Short(missing)));
         let error = refused(place.get("a", 99));
-        assert_eq!(error.trouble, Trouble::Lying);
+        assert_eq!(error.kind, StoreErrorKind::InvalidResponse);
         assert_eq!(error.what, "the answer was cut off");
         store.fail([Fault::Short(missing)]);
         assert_eq!(place.get("a", 99).unwrap(), OBJECT);
     }
     // A truncated list is an error.
     store.fail((0..3).map(|_| Fault::Short(30)));
-    assert_eq!(refused(place.list("")).trouble, Trouble::Lying);
+    assert_eq!(refused(place.list("")).kind, StoreErrorKind::InvalidResponse);
     assert!(store.state().faults.is_empty());
 }
 
@@ -244,12 +247,15 @@ fn an_object_above_the_limit_is_refused_before_it_is_read() {
     let (store, place) = ready();
     place.put_new("a", &[7; 1 << 20]).unwrap();
     let before = place.traffic();
-    assert_eq!(refused(place.get("a", (1 << 20) - 1)).trouble, Trouble::Lying);
+    assert_eq!(
+        refused(place.get("a", (1 << 20) - 1)).kind,
+        StoreErrorKind::InvalidResponse
+    );
     assert_eq!(traffic(place.as_ref(), before), [1, 0, 0, 0]);
     assert_eq!(place.get("a", 1 << 20).unwrap(), [7; 1 << 20]);
     // A response without a length is an error, too.
     store.fail([Fault::Chunked]);
-    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Lying);
+    assert_eq!(refused(place.get("a", 9)).kind, StoreErrorKind::InvalidResponse);
 }
 
 #[test]
@@ -259,7 +265,10 @@ fn a_store_that_reports_another_checksum_is_an_error() {
         "x-amz-checksum-sha256",
         "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
     )]);
-    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Lying);
+    assert_eq!(
+        refused(place.put_new("a", OBJECT)).kind,
+        StoreErrorKind::InvalidResponse
+    );
     store.fail([Fault::Header(
         "x-amz-checksum-sha256",
         "81z1s2Gw6vewwC51gI4mDj83nEdFq+RVUrp2joVod0k=",
@@ -276,8 +285,11 @@ fn a_store_that_reports_another_checksum_is_an_error() {
 fn a_success_status_of_another_server_is_an_error() {
     let (store, place) = ready();
     store.fail((0..2).map(|_| Fault::Stranger));
-    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Lying);
-    assert_eq!(refused(place.list("")).trouble, Trouble::Lying);
+    assert_eq!(
+        refused(place.put_new("a", OBJECT)).kind,
+        StoreErrorKind::InvalidResponse
+    );
+    assert_eq!(refused(place.list("")).kind, StoreErrorKind::InvalidResponse);
 }
 
 #[test]
@@ -286,8 +298,8 @@ fn a_redirection_is_not_followed() {
     let (store, place) = ready();
     let to = format!("http://127.0.0.1:{}/x", elsewhere.port);
     store.fail((0..2).map(|_| Fault::Redirects(to.clone())));
-    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Usage);
-    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Usage);
+    assert_eq!(refused(place.put_new("a", OBJECT)).kind, StoreErrorKind::Usage);
+    assert_eq!(refused(place.get("a", 9)).kind, StoreErrorKind::Usage);
     assert_eq!(elsewhere.state().asked.len(), 0);
 }
 
@@ -300,7 +312,7 @@ fn a_store_that_overwrites_objects_is_detected_before_the_first_write() {
     let place = open(&settings(store.port));
     for _ in 0..2 {
         let error = refused(place.put_new("a", OBJECT));
-        assert_eq!(error.trouble, Trouble::Lying);
+        assert_eq!(error.kind, StoreErrorKind::InvalidResponse);
         assert!(error.what.contains("If-None-Match"), "{error}");
     }
     let state = store.state();
@@ -366,16 +378,16 @@ fn an_endless_list_or_one_with_foreign_names_is_an_error() {
     place.put_new("a", b"").unwrap();
     let error = refused(place.list(""));
     assert_eq!(
-        (error.trouble, error.what.as_str()),
-        (Trouble::Lying, "its list does not end")
+        (error.kind, error.what.as_str()),
+        (StoreErrorKind::InvalidResponse, "its list does not end")
     );
     let without_token = FaultyStore::start(Habits {
         lists_without_token: true,
         ..Habits::default()
     });
     assert_eq!(
-        refused(open(&settings(without_token.port)).list("")).trouble,
-        Trouble::Lying
+        refused(open(&settings(without_token.port)).list("")).kind,
+        StoreErrorKind::InvalidResponse
     );
     for strange in ["other/x", "db", "dbx"] {
         let store = FaultyStore::start(Habits {
@@ -386,7 +398,7 @@ fn an_endless_list_or_one_with_foreign_names_is_an_error() {
         // The marker of a folder is harmless.
         match strange {
             "db" => assert_eq!(place.list("").unwrap(), []),
-            _ => assert_eq!(refused(place.list("")).trouble, Trouble::Lying),
+            _ => assert_eq!(refused(place.list("")).kind, StoreErrorKind::InvalidResponse),
         }
     }
 }
@@ -396,9 +408,9 @@ fn invalid_object_names_are_not_requested() {
     let (store, place) = ready();
     let before = store.state().asked.len();
     for name in ["", "a//b", "../x", "a/./b", "/a", "a/"] {
-        assert_eq!(refused(place.get(name, 9)).trouble, Trouble::Usage, "{name}");
-        assert_eq!(refused(place.put_new(name, b"")).trouble, Trouble::Usage, "{name}");
-        assert_eq!(refused(place.remove(name)).trouble, Trouble::Usage, "{name}");
+        assert_eq!(refused(place.get(name, 9)).kind, StoreErrorKind::Usage, "{name}");
+        assert_eq!(refused(place.put_new(name, b"")).kind, StoreErrorKind::Usage, "{name}");
+        assert_eq!(refused(place.remove(name)).kind, StoreErrorKind::Usage, "{name}");
     }
     assert_eq!(store.state().asked.len(), before);
 }

@@ -1,6 +1,6 @@
 //! A destination in a store that checks signatures and checksums.
 
-use selenite_backup::{Trouble, s3::Settings};
+use selenite_backup::{StoreErrorKind, s3::Settings};
 
 use super::real_store::RealStore;
 use super::{open, refused, settings};
@@ -18,16 +18,22 @@ fn objects_are_written_once_read_listed_and_removed() {
     }
     place.put_new("id/name2/begun", b"22").unwrap();
     let again = refused(place.put_new("id/name/part-3", b"other"));
-    assert_eq!(again.trouble, Trouble::Exists);
+    assert_eq!(again.kind, StoreErrorKind::Exists);
     assert_eq!(place.get("id/name/part-3", 3).unwrap(), [3; 3]);
-    assert_eq!(refused(place.get("id/name/part-3", 2)).trouble, Trouble::Lying);
+    assert_eq!(
+        refused(place.get("id/name/part-3", 2)).kind,
+        StoreErrorKind::InvalidResponse
+    );
     assert_eq!(place.beginning("id/name/part-3", 2).unwrap(), [3; 2]);
     assert_eq!(place.beginning("id/name/part-3", 9).unwrap(), [3; 3]);
-    assert_eq!(refused(place.beginning("id/name/part-11", 9)).trouble, Trouble::Missing);
+    assert_eq!(
+        refused(place.beginning("id/name/part-11", 9)).kind,
+        StoreErrorKind::Missing
+    );
     let missing = refused(place.get("id/name/part-11", 99));
     assert_eq!(
-        (missing.trouble, missing.name.as_str()),
-        (Trouble::Missing, "s3://backups/db/id/name/part-11")
+        (missing.kind, missing.name.as_str()),
+        (StoreErrorKind::Missing, "s3://backups/db/id/name/part-11")
     );
 
     let found = place.list("id/name/").unwrap();
@@ -39,7 +45,7 @@ fn objects_are_written_once_read_listed_and_removed() {
 
     place.remove("id/name/part-3").unwrap();
     place.remove("id/name/part-3").unwrap();
-    assert_eq!(refused(place.get("id/name/part-3", 9)).trouble, Trouble::Missing);
+    assert_eq!(refused(place.get("id/name/part-3", 9)).kind, StoreErrorKind::Missing);
     place.put_new("id/name/part-3", b"new").unwrap();
     assert_eq!(place.traffic().sent, 45 + 2 + 5 + 3 + 2 * 73);
     assert_eq!(place.traffic().retries, 0);
@@ -81,13 +87,13 @@ fn another_key_is_refused() {
         let mut settings = settings(store.port);
         settings.environment.insert(name.to_owned(), value.to_owned());
         let place = open(&settings);
-        let troubles = [
-            refused(place.put_new("b", b"1")).trouble,
-            refused(place.get("a", 1)).trouble,
-            refused(place.list("")).trouble,
-            refused(place.remove("a")).trouble,
+        let kinds = [
+            refused(place.put_new("b", b"1")).kind,
+            refused(place.get("a", 1)).kind,
+            refused(place.list("")).kind,
+            refused(place.remove("a")).kind,
         ];
-        assert_eq!(troubles, [Trouble::Denied; 4], "{name}");
+        assert_eq!(kinds, [StoreErrorKind::Denied; 4], "{name}");
         assert_eq!(place.traffic().retries, 0);
     }
     assert!(store.folder.path().join("backups/db/a").exists());
@@ -98,7 +104,7 @@ fn another_key_is_refused() {
 fn a_missing_bucket_is_a_usage_error() {
     let store = RealStore::start();
     let place = selenite_backup::open_with("s3://nobodys/db", &settings(store.port)).unwrap();
-    assert_eq!(refused(place.list("")).trouble, Trouble::Usage);
+    assert_eq!(refused(place.list("")).kind, StoreErrorKind::Usage);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use selenite_backup::Trouble;
+use selenite_backup::StoreErrorKind;
 
 use super::faulty_store::{Fault, FaultyStore, Habits};
 use super::real_store::RealStore;
@@ -22,7 +22,7 @@ fn of_several_writers_of_one_object_one_succeeds() {
                     barrier.wait();
                     match place.put_new("one", &[writer; 100]) {
                         Ok(()) => true,
-                        Err(error) if error.trouble == Trouble::Exists => false,
+                        Err(error) if error.kind == StoreErrorKind::Exists => false,
                         Err(error) => panic!("{error}"),
                     }
                 })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use selenite_backup::{Trouble, s3::Settings};
+use selenite_backup::{StoreErrorKind, s3::Settings};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -96,7 +96,7 @@ fn no_request_is_sent_to_a_server_without_a_trusted_certificate() {
         let front = Front::start(store.port, name);
         let place = open(&front.settings(believes));
         let error = refused(place.put_new("a", b"1"));
-        assert_eq!(error.trouble, Trouble::Away);
+        assert_eq!(error.kind, StoreErrorKind::Unreachable);
         assert!(error.what.starts_with("cannot verify the server: "), "{error}");
         let traffic = place.traffic();
         assert_eq!((traffic.requests, traffic.retries, traffic.sent), (1, 0, 0));
@@ -111,7 +111,7 @@ fn a_redirection_to_plain_http_is_not_followed() {
     let front = Front::start(store.port, "127.0.0.1");
     let place = open(&front.settings(true));
     store.fail([Fault::Redirects(format!("http://127.0.0.1:{}/x", clear.port))]);
-    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Usage);
+    assert_eq!(refused(place.get("a", 9)).kind, StoreErrorKind::Usage);
     assert_eq!(clear.state().asked.len(), 0);
 }
 
@@ -120,5 +120,5 @@ fn a_file_without_certificates_is_refused() {
     let front = Front::start(1, "127.0.0.1");
     std::fs::write(front.folder.path().join("ca.pem"), "hunter2").unwrap();
     let opened = selenite_backup::open_with("s3://backups/db", &front.settings(true));
-    assert_eq!(refused(opened).trouble, Trouble::Usage);
+    assert_eq!(refused(opened).kind, StoreErrorKind::Usage);
 }

@@ -160,7 +160,7 @@ fn ask<T: Send + 'static>(
 }
 
 fn failed(name: &str, failure: ServiceFailure) -> KeyError {
-    KeyError::KeyServiceAway {
+    KeyError::KeyServiceUnavailable {
         service: format!("age-plugin-{name}"),
         failure,
     }

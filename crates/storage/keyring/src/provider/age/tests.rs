@@ -172,7 +172,7 @@ fn a_missing_plugin_is_an_unavailable_service() {
         recipient.wrap(DATABASE, SLOT, &master()).unwrap_err(),
         identities(FAKE_IDENTITY)[0].unwrap(DATABASE, &slot).err().unwrap(),
     ] {
-        let KeyError::KeyServiceAway {
+        let KeyError::KeyServiceUnavailable {
             service,
             failure: ServiceFailure::NotInstalled,
         } = error

@@ -18,7 +18,7 @@ fn slot() -> Slot {
 }
 
 fn failure(error: KeyError) -> ServiceFailure {
-    let KeyError::KeyServiceAway { service, failure } = error else {
+    let KeyError::KeyServiceUnavailable { service, failure } = error else {
         panic!("{error:?}")
     };
     assert_eq!(service, "kms");
@@ -173,7 +173,10 @@ fn a_command_that_does_not_return_the_key_makes_no_slot() {
         "head -c 100 /dev/zero",
         "if [ \"$1\" = wrap ]; then printf lost; else head -c 64 /dev/zero; fi",
     ] {
-        assert!(matches!(wrap_failure(script), ServiceFailure::NotKept), "{script}");
+        assert!(
+            matches!(wrap_failure(script), ServiceFailure::RoundTripFailed),
+            "{script}"
+        );
     }
 }
 

@@ -210,7 +210,7 @@ fn a_key_service_that_timed_out_is_not_called_for_every_slot() {
     let counter = Arc::new(AtomicU32::new(0));
     let hanging = command("exec sleep 1000").with_time_limit(Duration::from_millis(1));
     let error = error_with(&bytes, Box::new(Counted(hanging, counter.clone())));
-    assert!(matches!(error, KeyError::KeyServiceAway { .. }), "{error}");
+    assert!(matches!(error, KeyError::KeyServiceUnavailable { .. }), "{error}");
     assert_eq!(counter.load(Ordering::Relaxed), 1);
 }
 

@@ -214,11 +214,11 @@ impl Bench {
         Ok(())
     }
 
-    fn shut_out(&self, slot: &str, goes_on: bool, done: &mut dyn FnMut(Step)) -> Result<(), EngineError> {
+    fn remove_and_renew(&self, slot: &str, resume: bool, done: &mut dyn FnMut(Step)) -> Result<(), EngineError> {
         let what = Compromised {
             slot: slot.to_owned(),
             recipients: Vec::new(),
-            goes_on,
+            resume,
             drop_others: false,
             how: self.how(Goal::NewKey),
         };
@@ -227,7 +227,7 @@ impl Bench {
     }
 
     /// `known`: the slot's holder could unwrap data keys up to that epoch.
-    fn check_shut_out(&self, slot: &str, old: &HashSet<Vec<u8>>, known: u32, done: u64) -> Result<(), String> {
+    fn check_revoked(&self, slot: &str, old: &HashSet<Vec<u8>>, known: u32, done: u64) -> Result<(), String> {
         self.check_own()?;
         if done >= 1 {
             self.check_gone(slot)?;
@@ -238,7 +238,7 @@ impl Bench {
                 .max_by_key(|superblock| superblock.generation);
             let slots = there.ok_or("no superblock is whole")?.slots;
             let is_gone = slots.iter().all(|left| left.id.to_string() != slot);
-            self.shut_out(slot, is_gone, &mut |_| ())
+            self.remove_and_renew(slot, is_gone, &mut |_| ())
                 .map_err(|error| format!("again: {error}"))?;
         }
         self.check_own()?;
@@ -273,12 +273,12 @@ fn crash_changes(mode: &'static str, points: usize, prepare: &(dyn Fn(&Disk) + S
 
 type Drive<'a> = &'a dyn Fn(&Bench, &str, &Run);
 
-fn crash_shut_out(mode: &'static str, is_under_way: bool, points: usize, drive: Drive<'_>) -> Summary {
+fn crash_remove_and_renew(mode: &'static str, is_under_way: bool, points: usize, drive: Drive<'_>) -> Summary {
     let bench = Bench::new(mode);
     let origin = bench.origin(is_under_way);
     let old = marks(&origin.image);
     let known = 1 + u32::from(is_under_way);
-    let check = |done| bench.check_shut_out(&origin.slot, &old, known, done);
+    let check = |done| bench.check_revoked(&origin.slot, &old, known, done);
     let name = format!(
         "compromised, {mode}, {}",
         if is_under_way { "under way" } else { "steady" }
@@ -292,9 +292,9 @@ fn crash_shut_out(mode: &'static str, is_under_way: bool, points: usize, drive: 
     })
 }
 
-fn shut_out(bench: &Bench, slot: &str, run: &Run) {
+fn remove_and_renew(bench: &Bench, slot: &str, run: &Run) {
     let mut epoch = 0;
-    let done = bench.shut_out(slot, false, &mut |step| match step {
+    let done = bench.remove_and_renew(slot, false, &mut |step| match step {
         Step::SlotRemoved(report) => assert_eq!(report.removed.len(), 1),
         Step::MasterRenewed(_) => run.acknowledge(1),
         Step::DoneBefore(_) => panic!("nothing was done before"),
@@ -308,7 +308,7 @@ fn shut_out(bench: &Bench, slot: &str, run: &Run) {
 }
 
 /// A former error: treating a re-encryption that was in progress as the third step.
-fn shut_out_and_go_on(bench: &Bench, slot: &str, run: &Run) {
+fn remove_and_resume(bench: &Bench, slot: &str, run: &Run) {
     let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), bench.access(&bench.own));
     keys::remove(&storage, path, &access, slot, true).unwrap();
     keys::renew(&storage, path, &access, &[], false).unwrap();
@@ -338,7 +338,7 @@ fn the_same_command_completes_a_removal_after_a_crash() {
     own_process!();
     for mode in ["delete", "wal"] {
         for is_under_way in [false, true] {
-            crash_shut_out(mode, is_under_way, 400, &shut_out).assert_sound(200);
+            crash_remove_and_renew(mode, is_under_way, 400, &remove_and_renew).assert_sound(200);
         }
     }
 }
@@ -346,7 +346,7 @@ fn the_same_command_completes_a_removal_after_a_crash() {
 #[test]
 fn a_data_key_that_a_removed_holder_knew_is_found() {
     own_process!();
-    let found = crash_shut_out("wal", true, 100, &shut_out_and_go_on).failures;
+    let found = crash_remove_and_renew("wal", true, 100, &remove_and_resume).failures;
     let known = found
         .iter()
         .filter(|failure| failure.contains("which was in reach"))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selenite::storage::{Attributes, Claim, ReadAt, Storage, WriteAt};
-use selenite_testing::{Beside, Disk};
+use selenite_testing::{Disk, ExternalFile};
 
 /// A disk, also for the threads that an operation starts.
 pub struct SimStorage {
@@ -33,16 +33,16 @@ impl SimStorage {
     }
 
     fn opened(&self, path: &Path) -> io::Result<File> {
-        let opened = self.disk.open_beside(name(path)?);
+        let opened = self.disk.open_external(name(path)?);
         Ok(File {
-            beside: opened.ok_or(io::ErrorKind::NotFound)?,
+            file: opened.ok_or(io::ErrorKind::NotFound)?,
             forgets: self.forgets,
         })
     }
 }
 
 struct File {
-    beside: Beside,
+    file: ExternalFile,
     forgets: Forgets,
 }
 
@@ -68,8 +68,8 @@ impl Storage for SimStorage {
     fn attributes(&self, path: &Path) -> io::Result<Attributes> {
         let opened = self.opened(path)?;
         Ok(Attributes {
-            size: opened.beside.size(),
-            identity: (0, opened.beside.inode().0),
+            size: opened.file.size(),
+            identity: (0, opened.file.inode().0),
             user_id: 0,
             group_id: 0,
             mode: 0o600,
@@ -141,26 +141,26 @@ impl Storage for SimStorage {
 
 impl ReadAt for File {
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        Ok(self.beside.read(out, offset))
+        Ok(self.file.read(out, offset))
     }
 
     fn size(&self) -> io::Result<u64> {
-        Ok(self.beside.size())
+        Ok(self.file.size())
     }
 }
 
 impl WriteAt for File {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.beside.write(bytes, offset)
+        self.file.write(bytes, offset)
     }
 
     fn set_size(&self, size: u64) -> io::Result<()> {
-        self.beside.set_size(size)
+        self.file.set_size(size)
     }
 
     fn sync(&self) -> io::Result<()> {
         if self.forgets != Forgets::SyncsOfFiles {
-            self.beside.sync();
+            self.file.sync();
         }
         Ok(())
     }

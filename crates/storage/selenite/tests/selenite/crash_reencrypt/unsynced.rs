@@ -10,7 +10,7 @@ use selenite_testing::own_process;
 use selenite_testing::{Disk, Scenario, run};
 
 use super::sim_storage::SimStorage;
-use super::{Bench, PAGE_SIZE, PATH, PREFIX_SIZE, WAYS, play};
+use super::{Bench, CONVERSIONS, PAGE_SIZE, PATH, PREFIX_SIZE, play};
 
 /// No page is under a key that was dropped, and none up to the cursor under the old one (FORMAT 3.11).
 fn check(bench: &Bench) -> Result<(), String> {
@@ -39,19 +39,19 @@ fn check(bench: &Bench) -> Result<(), String> {
 #[test]
 fn a_crash_leaves_no_page_under_a_dropped_key_where_others_sync_nothing() {
     own_process!();
-    for way in &WAYS {
+    for conversion in &CONVERSIONS {
         let bench = Arc::new(Bench {
             synchronous: "off",
             ..Bench::new()
         });
         let check = |_| check(&bench);
-        let name = format!("{}, nothing synced", way.name);
+        let name = format!("{}, nothing synced", conversion.name);
         let scenario = Scenario::new(&name, &check)
-            .from(bench.origin(way))
+            .from(bench.origin(conversion))
             .with_density(Density::DENSE)
             .with_points(5000);
         let summary = run(&scenario, |_| {
-            play(&bench, way);
+            play(&bench, conversion);
             Ok(())
         });
         summary.assert_sound(500);

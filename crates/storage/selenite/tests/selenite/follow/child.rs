@@ -59,7 +59,7 @@ impl Lag {
 
     /// Records a turn that ended now and sent everything up to `sent`.
     fn hear(&mut self, started: Duration, sent: Duration) {
-        let now = machine_time();
+        let now = unix_time();
         match self.sent {
             Some(before) => self.worst = self.worst.max(now.saturating_sub(before)),
             None => self.first = now.saturating_sub(started),
@@ -111,7 +111,7 @@ impl ChildProcess {
         let last = Arc::new(AtomicU64::new(0));
         let heard = last.clone();
         let lag = Arc::new(Mutex::new(Lag::default()));
-        let (late, started) = (lag.clone(), machine_time());
+        let (late, started) = (lag.clone(), unix_time());
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if let Some(number) = line.strip_prefix("commit ") {
@@ -149,7 +149,7 @@ impl ChildProcess {
 
     /// Waits for a complete turn that began after this call.
     pub fn hear_a_whole_turn(&self) {
-        let asked = machine_time();
+        let asked = unix_time();
         while self.hear_turn() <= asked {}
     }
 
@@ -192,7 +192,7 @@ fn turn_of(line: &str) -> Option<Duration> {
 }
 
 /// The same clock for all processes.
-fn machine_time() -> Duration {
+fn unix_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
 }
 
@@ -208,7 +208,7 @@ pub fn play() {
         None => {
             let mut tell = |status: &selenite::follow::Status| {
                 if status.archive.is_some() && status.waits_for.is_none() {
-                    let sent = machine_time().saturating_sub(status.behind);
+                    let sent = unix_time().saturating_sub(status.behind);
                     say(&format!("turn {}", sent.as_micros()));
                 }
             };

@@ -10,7 +10,7 @@ use selenite::follow::Status;
 use selenite::restore::Which;
 use selenite::{Class, EngineError, Watch};
 use selenite_backup::{
-    ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, Traffic, Trouble, remove_archive,
+    ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, StoreErrorKind, Traffic, remove_archive,
 };
 
 use super::child::{ChildProcess, Role};
@@ -328,7 +328,7 @@ impl Destination for Full {
         {
             self.refused.fetch_add(1, Ordering::SeqCst);
             return Err(StoreError {
-                trouble: Trouble::Full,
+                kind: StoreErrorKind::Full,
                 verb: "write",
                 name: name.to_owned(),
                 what: "no room".to_owned(),

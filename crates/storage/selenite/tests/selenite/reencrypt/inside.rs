@@ -13,7 +13,7 @@ use selenite::storage::Disk;
 use selenite::{EngineError, Observer, Phase, Progress, Suite, Watch};
 
 use super::Bench;
-use super::ways::{connect, layout};
+use super::conversions::{connect, layout};
 
 /// The rows of a section, by name.
 fn section(connection: &Connection, section: &str) -> BTreeMap<String, Value> {

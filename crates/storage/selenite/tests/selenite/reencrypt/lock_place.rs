@@ -5,7 +5,7 @@ use selenite::reencrypt::Goal;
 use selenite::storage::Disk;
 use selenite::{Database, Layout, PageSize, Watch, verify};
 
-use super::{Bench, quiet, ways};
+use super::{Bench, conversions, quiet};
 
 /// X of FORMAT 2.3 for pages of 32 KiB, which has the place of L = 32769: SQLite does not use the
 /// place in between.
@@ -38,7 +38,7 @@ fn grow(database: &Database, by: u32) {
 
 /// Re-encrypts it, and verifies every page.
 fn seal(bench: &Bench) -> u32 {
-    let done = ways::seal(bench, Goal::NewKey, &Watch::none()).unwrap();
+    let done = conversions::seal(bench, Goal::NewKey, &Watch::none()).unwrap();
     let report = verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
     done.epoch

@@ -10,7 +10,7 @@ use selenite::storage::Disk;
 use selenite::{Suite, Watch};
 
 use super::Bench;
-use super::ways::{connect, layout, seal};
+use super::conversions::{connect, layout, seal};
 
 /// PERSIST keeps the journal's file, and a connection that still reads after its commit keeps it
 /// open: its next transaction is written to that open file.

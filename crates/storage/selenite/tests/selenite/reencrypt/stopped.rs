@@ -13,7 +13,7 @@ use selenite::storage::Disk;
 use selenite::{Access, EngineError, Observer, Phase, Progress, Suite, Watch};
 
 use super::child::{Role, start};
-use super::ways::{layout, state};
+use super::conversions::{layout, state};
 use super::{Bench, epochs};
 
 /// Must not appear unencrypted in any file.

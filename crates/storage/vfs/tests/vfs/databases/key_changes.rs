@@ -16,7 +16,7 @@ pub fn apply(
 ) -> rusqlite::Result<()> {
     let token = selenite_vfs::change::stage(Box::new(move |unlocked| {
         let change = change(unlocked).map_err(VfsError::Key)?;
-        Ok((change.unlocked, change.takes_rights_away))
+        Ok((change.unlocked, change.revokes_access))
     }));
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let applied = connection.query_row("SELECT selenite_apply(?)", [token], |_| Ok(()));
@@ -250,7 +250,7 @@ fn write(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("UPDATE t SET name = name || '.' WHERE id = 7")
 }
 
-fn shut_out(bench: &Bench, connection: &Connection, renews: bool) {
+fn revoke_slot(bench: &Bench, connection: &Connection, renews: bool) {
     if renews {
         renew(connection, bench, "second.key");
     } else {
@@ -274,12 +274,12 @@ fn a_key_without_a_slot_reads_nothing_from_the_next_transaction_on() {
             reader.execute_batch("BEGIN").unwrap();
             assert_eq!(count(&reader), 0);
             if mode == "wal" {
-                shut_out(&bench, &other, renews);
+                revoke_slot(&bench, &other, renews);
                 assert_eq!(count(&reader), 0, "the transaction that is open goes on");
                 reader.execute_batch("COMMIT").unwrap();
             } else {
                 reader.execute_batch("COMMIT").unwrap();
-                shut_out(&bench, &other, renews);
+                revoke_slot(&bench, &other, renews);
             }
             for _ in 0..2 {
                 assert_ne!(count(&reader), 0, "{mode}, renewed: {renews}");

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use rusqlite::{Connection, ErrorCode, params};
-use selenite_testing::disk::Entered;
+use selenite_testing::disk::DiskGuard;
 use selenite_testing::random::seed_of;
 use selenite_testing::{Disk, KeyFile, Opening, Random};
 
@@ -16,7 +16,7 @@ pub struct Bench {
     opening: Opening,
     counter: Connection,
     before: Counts,
-    _entered: Entered,
+    _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
@@ -50,7 +50,7 @@ pub fn is_busy(error: &rusqlite::Error) -> bool {
 impl Bench {
     pub fn new(mode: &str, pool_size: &str) -> Self {
         let disk: Arc<Disk> = Disk::new();
-        let entered = disk.enter();
+        let disk_guard = disk.enter();
         let key = KeyFile::new(1);
         let opening = Opening::encrypted("/between/main.db", &key)
             .with("page_size", "1024")
@@ -71,7 +71,7 @@ impl Bench {
             opening,
             counter,
             before,
-            _entered: entered,
+            _disk_guard: disk_guard,
             _key: key,
         }
     }

@@ -8,7 +8,7 @@ use crate::raw_file::RawFile;
 
 /// What a file is. Nothing is authenticated, and the file may be incomplete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Nature {
+pub enum FileFormat {
     /// A database in our layout.
     Sealed,
     /// An unencrypted database.
@@ -19,7 +19,7 @@ pub enum Nature {
     Foreign,
 }
 
-impl Nature {
+impl FileFormat {
     /// Reads the first bytes at both positions of a superblock.
     pub fn of(file: &RawFile) -> Result<Self, EngineError> {
         let (mut a, mut b) = ([0; HEAD_BYTES], [0; HEAD_BYTES]);
@@ -58,29 +58,29 @@ mod tests {
 
     const OURS: &[u8; 16] = b"Selenite\r\n\x1a\n\0\0\0\0";
 
-    fn nature(a: &[u8], b: &[u8]) -> Nature {
+    fn format(a: &[u8], b: &[u8]) -> FileFormat {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let mut bytes = vec![0xaa; 70_000];
         bytes[..a.len()].copy_from_slice(a);
         bytes[32768..32768 + b.len()].copy_from_slice(b);
         std::fs::write(&path, bytes).unwrap();
-        Nature::of(&RawFile::open_in_folder(&path).unwrap()).unwrap()
+        FileFormat::of(&RawFile::open_in_folder(&path).unwrap()).unwrap()
     }
 
     #[test]
     fn a_database_of_ours_is_known_by_either_superblock() {
-        assert_eq!(nature(OURS, OURS), Nature::Sealed);
-        assert_eq!(nature(OURS, b""), Nature::Sealed);
-        assert_eq!(nature(b"noise", OURS), Nature::Sealed);
-        assert_eq!(nature(b"SQLite format 3\0", OURS), Nature::Sealed);
+        assert_eq!(format(OURS, OURS), FileFormat::Sealed);
+        assert_eq!(format(OURS, b""), FileFormat::Sealed);
+        assert_eq!(format(b"noise", OURS), FileFormat::Sealed);
+        assert_eq!(format(b"SQLite format 3\0", OURS), FileFormat::Sealed);
     }
 
     #[test]
     fn what_is_not_ours_is_plain_or_foreign() {
-        assert_eq!(nature(b"SQLite format 3\0", b""), Nature::Plain);
-        assert_eq!(nature(b"SQLite format 4\0", b""), Nature::Foreign);
-        assert_eq!(nature(b"", b""), Nature::Foreign);
+        assert_eq!(format(b"SQLite format 3\0", b""), FileFormat::Plain);
+        assert_eq!(format(b"SQLite format 4\0", b""), FileFormat::Foreign);
+        assert_eq!(format(b"", b""), FileFormat::Foreign);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::storage::{Claim, Storage};
 ///
 /// # Errors
 /// [`EngineError::Followed`] if another process has it.
-pub fn claim(
+pub fn take(
     storage: &dyn Storage,
     path: &Path,
     destination: &dyn Destination,

@@ -11,7 +11,7 @@ use crate::{
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, rust) in tree.rust_files() {
-        if !ROOMS.iter().any(|room| file.path.starts_with(room)) {
+        if !UNSAFE_PATHS.iter().any(|path| file.path.starts_with(path)) {
             for (at, _) in rust.words().filter(|(_, word)| *word == "unsafe") {
                 findings.push(Finding::error(
                     &file.path,
@@ -50,7 +50,7 @@ fn owed_attribute(path: &str) -> Option<&'static str> {
     }
 }
 
-const ROOMS: &[&str] = &[
+const UNSAFE_PATHS: &[&str] = &[
     "crates/storage/vfs/src/ffi/",
     "crates/storage/vfs/src/ffi.rs",
     "crates/storage/extension/",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use selenite_format::{journal, wal};
 use selenite_vfs::operation_file;
 
-use super::nature::Nature;
+use super::file_format::FileFormat;
 use super::walk::{Names, Walk};
 use super::{Unreadable, look_into};
 use crate::EngineError;
@@ -15,13 +15,13 @@ use crate::draft::{CLAIM, beside, folder_of, target_of_draft};
 use crate::raw_file::RawFile;
 
 /// The files of a folder.
-pub struct Neighbours {
+pub struct AdjacentFiles {
     names: Names,
     drafts: Vec<OsString>,
     plain: Vec<OsString>,
 }
 
-impl Neighbours {
+impl AdjacentFiles {
     /// The files of a folder in which `plain` are the unencrypted databases.
     pub fn new(names: Names, plain: Vec<OsString>) -> Self {
         let is_draft = |name: &&OsString| target_of_draft(name).is_some();
@@ -38,7 +38,7 @@ impl Neighbours {
         });
         let is_plain_copy = |name: &&OsString| {
             is_copy_of(path.file_name().unwrap_or_default(), name)
-                && matches!(look_into(&folder.join(name)), Ok(Some(Nature::Plain)))
+                && matches!(look_into(&folder.join(name)), Ok(Some(FileFormat::Plain)))
         };
         let plain = names.names.iter().filter(is_plain_copy).cloned().collect();
         Self::new(names, plain)
@@ -196,7 +196,7 @@ mod tests {
         for name in names {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        let drafts = || Neighbours::of(&path, &mut Vec::new()).drafts_of(OsStr::new("app.db"));
+        let drafts = || AdjacentFiles::of(&path, &mut Vec::new()).drafts_of(OsStr::new("app.db"));
         assert_eq!(drafts().len(), 3, "no process holds them");
         let held = [names[0], names[2]].map(|name| Disk.claim(&folder.path().join(name)).unwrap().unwrap());
         assert_eq!(drafts(), Vec::<PathBuf>::new());
@@ -208,25 +208,25 @@ mod tests {
     fn logs_in_clear_are_distinguished_from_ours() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let look = |is_in_clear: IsInClear, bytes: &[u8]| {
+        let detects = |is_in_clear: IsInClear, bytes: &[u8]| {
             std::fs::write(&path, bytes).unwrap();
             is_in_clear(&RawFile::open_in_folder(&path).unwrap()).unwrap()
         };
         let log = |version: u32| [&[0x37, 0x7f, 0x06, 0x82][..], &version.to_be_bytes(), &[0; 24]].concat();
-        assert!(look(wal_is_in_clear, &log(3_007_000)));
-        assert!(!look(wal_is_in_clear, &log(3_007_001)));
-        assert!(!look(wal_is_in_clear, &log(3_007_000)[..7]));
-        assert!(!look(wal_is_in_clear, &[0; 32]));
+        assert!(detects(wal_is_in_clear, &log(3_007_000)));
+        assert!(!detects(wal_is_in_clear, &log(3_007_001)));
+        assert!(!detects(wal_is_in_clear, &log(3_007_000)[..7]));
+        assert!(!detects(wal_is_in_clear, &[0; 32]));
 
         let magic = journal::MAGIC;
-        assert!(look(journal_is_in_clear, &[&magic[..], &[0; 504]].concat()));
-        assert!(!look(
+        assert!(detects(journal_is_in_clear, &[&magic[..], &[0; 504]].concat()));
+        assert!(!detects(
             journal_is_in_clear,
             &[&journal::magic_to_disk(magic)[..], &[0; 504]].concat()
         ));
         let finished = [&[0; 516][..], PAGE_1, &[7; 4080]].concat();
-        assert!(look(journal_is_in_clear, &finished));
-        assert!(!look(journal_is_in_clear, &[&[0; 516][..], &[7; 4096]].concat()));
-        assert!(!look(journal_is_in_clear, b""));
+        assert!(detects(journal_is_in_clear, &finished));
+        assert!(!detects(journal_is_in_clear, &[&[0; 516][..], &[7; 4096]].concat()));
+        assert!(!detects(journal_is_in_clear, b""));
     }
 }

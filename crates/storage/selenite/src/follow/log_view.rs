@@ -6,12 +6,12 @@ use selenite_format::archive::LogEnd;
 use selenite_keyring::Unlocked;
 use selenite_vfs::snapshot::Snapshot;
 
-use crate::backup::machine_time;
+use crate::backup::unix_time_ms;
 use crate::{Database, EngineError};
 
 /// What a read transaction sees.
 #[derive(Clone)]
-pub struct Look {
+pub struct LogView {
     /// The end of the log.
     pub end: LogEnd,
     /// Whether it can read frames: not on mark 0.
@@ -54,11 +54,11 @@ impl Keys {
 ///
 /// # Errors
 /// [`EngineError::Usage`] in rollback mode; errors of SQLite and the VFS. No transaction is open then.
-pub fn look(database: &Database) -> Result<Look, EngineError> {
+pub fn begin(database: &Database) -> Result<LogView, EngineError> {
     let mut try_count = 0;
     loop {
-        let looked = database.read(of);
-        let Err(error) = looked else { return looked };
+        let seen = database.read(of);
+        let Err(error) = seen else { return seen };
         database.end_any_read();
         try_count += 1;
         // The index may change while it is read.
@@ -69,8 +69,8 @@ pub fn look(database: &Database) -> Result<Look, EngineError> {
 }
 
 /// What a snapshot sees.
-pub fn of(snapshot: &mut Snapshot<'_>) -> Result<Look, EngineError> {
-    let made = machine_time();
+pub fn of(snapshot: &mut Snapshot<'_>) -> Result<LogView, EngineError> {
+    let made = unix_time_ms();
     let path = std::path::Path::new("");
     let unlocked = snapshot.unlocked().map_err(|error| EngineError::of_vfs(&error, path))?;
     let end = snapshot.end().ok_or_else(|| {
@@ -79,7 +79,7 @@ pub fn of(snapshot: &mut Snapshot<'_>) -> Result<Look, EngineError> {
             "run PRAGMA journal_mode = WAL once, or use selenite backup",
         )
     })?;
-    Ok(Look {
+    Ok(LogView {
         end,
         sees_log: snapshot.sees_log(),
         page_size: snapshot.page_size(),

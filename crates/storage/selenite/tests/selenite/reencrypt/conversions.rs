@@ -45,7 +45,7 @@ pub(crate) fn state(bench: &Bench) -> &'static str {
 
 #[test]
 fn every_conversion_ends_with_one_epoch_and_the_same_rows() {
-    let ways = [
+    let conversions = [
         (Suite::Aes256, Goal::NewKey, Suite::Aes256, "wal", 4096),
         (
             Suite::Aes256,
@@ -71,7 +71,7 @@ fn every_conversion_ends_with_one_epoch_and_the_same_rows() {
             65536,
         ),
     ];
-    for (from, goal, to, mode, page_size) in ways {
+    for (from, goal, to, mode, page_size) in conversions {
         let bench = Bench::new();
         bench.fill(&layout(from, page_size), mode, 2000);
         let sum = |connection: &Connection| -> (i64, i64) {

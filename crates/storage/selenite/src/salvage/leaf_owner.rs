@@ -70,13 +70,13 @@ pub const PAGE_COUNT_MAX: u32 = 0x0d00_0000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::salvage::Why;
+    use crate::salvage::ReadFailure;
 
     #[test]
     fn covers_finds_the_same_hole_as_a_linear_search() {
         let hole = |above, up_to, may_be_inner| Hole {
             page_no: 9,
-            why: Why::Bad,
+            why: ReadFailure::Bad,
             above,
             up_to,
             may_be_inner,

@@ -1,4 +1,4 @@
-//! Files that a program uses beside SQLite, without SQLite's locks. Creation, writes, renames and
+//! Files that a program uses besides SQLite, without SQLite's locks. Creation, writes, renames and
 //! removals are recorded in the disk's log.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::lock_table::Handle;
 use crate::{Disk, Inode, Operation};
 
 /// An open file. It remains usable after its name is removed.
-pub struct Beside {
+pub struct ExternalFile {
     disk: Arc<Disk>,
     inode: Inode,
     handle: Handle,
@@ -18,13 +18,13 @@ pub struct Beside {
 impl Disk {
     /// Opens a file; `None` if it does not exist.
     #[must_use]
-    pub fn open_beside(self: &Arc<Self>, path: &str) -> Option<Beside> {
+    pub fn open_external(self: &Arc<Self>, path: &str) -> Option<ExternalFile> {
         let mut state = self.lock();
         let inode = *state.names.get(path)?;
         let handle = Handle(state.number());
         state.nodes.get_mut(&inode)?.open_count += 1;
         let disk = self.clone();
-        Some(Beside { disk, inode, handle })
+        Some(ExternalFile { disk, inode, handle })
     }
 
     /// Creates an empty file; returns whether the name was free.
@@ -76,7 +76,7 @@ impl Disk {
     }
 }
 
-impl Beside {
+impl ExternalFile {
     /// The file's inode.
     #[must_use]
     pub fn inode(&self) -> Inode {
@@ -125,7 +125,7 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for ExternalFile {
     fn drop(&mut self) {
         self.disk.lock().close(self.inode, self.handle);
     }
@@ -141,7 +141,7 @@ mod tests {
         let disk = Disk::new();
         assert!(disk.create("/old") && disk.create("/new") && !disk.create("/new"));
         disk.sync_folder();
-        let (old, new) = (disk.open_beside("/old").unwrap(), disk.open_beside("/new").unwrap());
+        let (old, new) = (disk.open_external("/old").unwrap(), disk.open_external("/new").unwrap());
         old.write(b"old", 0).unwrap();
         new.set_size(5).unwrap();
         new.write(b"new", 0).unwrap();

@@ -28,13 +28,13 @@ use crate::superblock_file::inspect_file;
 use crate::{Access, Database, EngineError, Watch, sqlite};
 
 /// A database file that is kept unchanged. Other connections continue to use the database.
-pub(crate) struct Still {
+pub(crate) struct UnchangedFile {
     /// `closed-after-sqlite`: declared before the file, and therefore dropped before it.
     _reader: Database,
     file: RawFile,
 }
 
-impl Still {
+impl UnchangedFile {
     /// Waits until no connection writes to the file, and keeps it unchanged from then on.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Still {
         // Fails if this process has the file open: its other connections would lose their locks.
         drop(RawFile::open(storage, path)?);
         let open = || Database::open(storage, path, access);
-        let parties = Parties {
+        let connections = Connections {
             storage,
             path,
             writer: open()?,
@@ -59,7 +59,7 @@ impl Still {
             file: RawFile::open_unasked(storage, path)?,
         };
         let started = Instant::now();
-        while !parties.try_hold()? {
+        while !connections.try_hold()? {
             watch.check()?;
             if started.elapsed() > access.busy_wait {
                 return Err(EngineError::Busy {
@@ -69,7 +69,7 @@ impl Still {
             }
             std::thread::sleep(PAUSE);
         }
-        let Parties { reader, file, .. } = parties;
+        let Connections { reader, file, .. } = connections;
         Ok(Self { _reader: reader, file })
     }
 
@@ -80,7 +80,7 @@ impl Still {
 }
 
 /// The connections that are needed, and the file. closed-after-sqlite: they are dropped in this order.
-struct Parties<'a> {
+struct Connections<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
     writer: Database,
@@ -89,12 +89,12 @@ struct Parties<'a> {
     file: RawFile,
 }
 
-impl Parties<'_> {
+impl Connections<'_> {
     /// all-frames-copied to log-equals-file. Returns false if other connections prevented it.
     fn try_hold(&self) -> Result<bool, EngineError> {
         // Copies most frames without a lock that other connections wait for.
         self.copy_log()?;
-        if !went_well(self.writer.batch("BEGIN IMMEDIATE").map(|()| true))? {
+        if !false_if_busy(self.writer.batch("BEGIN IMMEDIATE").map(|()| true))? {
             return Ok(false);
         }
         let held = self.hold_with_lock();
@@ -119,12 +119,12 @@ impl Parties<'_> {
             // The checkpoint of another process is about to end.
             std::thread::sleep(COPY_PAUSE);
         };
-        let began = went_well(
+        let has_begun = false_if_busy(
             self.reader
                 .batch("BEGIN; SELECT count(*) FROM sqlite_schema")
                 .map(|()| true),
         )?;
-        Ok(began && self.is_carried(frame_count)?)
+        Ok(has_begun && self.is_carried(frame_count)?)
     }
 
     /// Copies the log into the file. Returns the number of its frames if all are copied, otherwise
@@ -188,7 +188,7 @@ fn geometry(file: &RawFile, path: &Path) -> Result<Geometry, EngineError> {
 }
 
 /// Busy is no error here: the caller tries again.
-fn went_well(outcome: Result<bool, EngineError>) -> Result<bool, EngineError> {
+fn false_if_busy(outcome: Result<bool, EngineError>) -> Result<bool, EngineError> {
     match outcome {
         Err(EngineError::Busy { .. }) => Ok(false),
         outcome => outcome,

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The task.
-type IntruderTask = Box<dyn FnOnce()>;
+type Task = Box<dyn FnOnce()>;
 
 thread_local! {
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
@@ -21,13 +21,13 @@ thread_local! {
 struct Waiting {
     /// Remaining calls of this thread before the task.
     before: u64,
-    work: IntruderTask,
+    work: Task,
 }
 
 /// While this value lives, the task is scheduled between calls of this thread.
-pub struct Intruder(());
+pub struct InterleavedTask(());
 
-impl Intruder {
+impl InterleavedTask {
     /// Schedules `work` to run once, after `count` more calls of this thread have reached a disk.
     #[must_use]
     pub fn after(count: u64, work: impl FnOnce() + 'static) -> Self {
@@ -49,14 +49,14 @@ impl Intruder {
     }
 }
 
-impl Drop for Intruder {
+impl Drop for InterleavedTask {
     fn drop(&mut self) {
         WAITING.set(None);
     }
 }
 
 /// Runs the task if it is due; called before each call that reaches the disk.
-pub(crate) fn come() {
+pub(crate) fn run_if_due() {
     let due = WAITING.with_borrow_mut(|waiting| {
         if let Some(waiting) = waiting
             && waiting.before > 0
@@ -84,25 +84,25 @@ mod tests {
     fn the_task_runs_once_and_its_own_calls_are_not_counted() {
         let seen = Rc::new(Cell::new(0));
         let count = seen.clone();
-        let intruder = Intruder::after(2, move || {
-            come();
+        let task = InterleavedTask::after(2, move || {
+            run_if_due();
             count.set(count.get() + 1);
         });
-        come();
-        come();
+        run_if_due();
+        run_if_due();
         assert_eq!(seen.get(), 0);
-        (0..3).for_each(|_| come());
-        assert!(intruder.end() && seen.get() == 1);
-        let late = Intruder::after(1, || ());
-        come();
+        (0..3).for_each(|_| run_if_due());
+        assert!(task.end() && seen.get() == 1);
+        let late = InterleavedTask::after(1, || ());
+        run_if_due();
         assert!(!late.end());
     }
 
     #[test]
     #[should_panic(expected = "heard of")]
     fn a_panic_of_the_task_is_reported() {
-        let intruder = Intruder::after(0, || panic!("heard of"));
-        come();
-        let _ = intruder.end();
+        let task = InterleavedTask::after(0, || panic!("heard of"));
+        run_if_due();
+        let _ = task.end();
     }
 }

@@ -4,7 +4,7 @@ use super::{Subject, backfill, journal, wal};
 use crate::EngineError;
 
 /// The pages in the log or journal that are still to be written.
-pub(super) struct Ahead<'a> {
+pub(super) struct PendingWrites<'a> {
     wal: Option<&'a wal::Found>,
     journal: Option<&'a journal::Found>,
     /// How many frames of the log are in the database already (copied-frames-stay-copied in
@@ -12,7 +12,7 @@ pub(super) struct Ahead<'a> {
     copied_count: u64,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> PendingWrites<'a> {
     pub(super) fn new(
         subject: &Subject<'_>,
         wal: Option<&'a wal::Found>,

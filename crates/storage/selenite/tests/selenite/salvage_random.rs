@@ -74,16 +74,16 @@ fn statements(random: &mut Random) -> String {
 
 /// For each table its rows by rowid, and the pages of each row: those from the root to its leaf,
 /// and its overflow pages.
-struct Twin {
+struct Expected {
     rows: BTreeMap<String, BTreeMap<i64, Vec<Cell>>>,
     pages: BTreeMap<String, BTreeMap<i64, BTreeSet<u32>>>,
     keyed: BTreeSet<String>,
 }
 
-impl Twin {
+impl Expected {
     fn of(bench: &Bench, path: &Path) -> Self {
         let ask = |sql: &str| query(path, &bench.access(), sql).unwrap();
-        let mut twin = Self {
+        let mut expected = Self {
             rows: BTreeMap::new(),
             pages: BTreeMap::new(),
             keyed: ask(KEYED).iter().map(|row| format!("{row:?}")).collect(),
@@ -94,10 +94,10 @@ impl Twin {
             let nodes = ask(&format!(
                 "SELECT path, pageno, pagetype, ncell FROM dbstat WHERE name = '{name}' ORDER BY path"
             ));
-            twin.pages.insert(name.clone(), pages_of(&rows, &nodes));
-            twin.rows.insert(name.clone(), rows);
+            expected.pages.insert(name.clone(), pages_of(&rows, &nodes));
+            expected.rows.insert(name.clone(), rows);
         }
-        twin
+        expected
     }
 }
 
@@ -208,9 +208,9 @@ fn is_accounted_for(report: &TableReport, rowid: i64) -> bool {
     })
 }
 
-fn compare(bench: &Bench, twin: &Twin, spoilt: &BTreeSet<u32>, salvaged: &Salvaged, seed: u64) {
+fn compare(bench: &Bench, expected: &Expected, spoilt: &BTreeSet<u32>, salvaged: &Salvaged, seed: u64) {
     assert_eq!(salvaged.bad_count, u64::try_from(spoilt.len()).unwrap(), "seed {seed}");
-    for (name, rows) in &twin.rows {
+    for (name, rows) in &expected.rows {
         let report = table(salvaged, name);
         let found = by_rowid(saved(bench, &all(name)));
         assert_eq!(report.row_count, u64::try_from(found.len()).unwrap(), "seed {seed}");
@@ -221,7 +221,7 @@ fn compare(bench: &Bench, twin: &Twin, spoilt: &BTreeSet<u32>, salvaged: &Salvag
                 "seed {seed}: {name} has a row {rowid} that never was"
             );
         }
-        for (rowid, pages) in &twin.pages[name] {
+        for (rowid, pages) in &expected.pages[name] {
             let is_there = found.contains_key(rowid);
             let is_sound = pages.is_disjoint(spoilt);
             assert!(
@@ -233,10 +233,10 @@ fn compare(bench: &Bench, twin: &Twin, spoilt: &BTreeSet<u32>, salvaged: &Salvag
         }
     }
     for row in saved(bench, KEYED) {
-        assert!(twin.keyed.contains(&format!("{row:?}")), "seed {seed}: {row:?}");
+        assert!(expected.keyed.contains(&format!("{row:?}")), "seed {seed}: {row:?}");
     }
     let keyed = table(salvaged, "keyed");
-    let is_all_there = keyed.row_count == u64::try_from(twin.keyed.len()).unwrap();
+    let is_all_there = keyed.row_count == u64::try_from(expected.keyed.len()).unwrap();
     assert_eq!(is_all_there, keyed.lost_count == 0, "seed {seed}: {keyed:?}");
 }
 
@@ -250,11 +250,11 @@ fn run(seed: u64) -> u64 {
     };
     let bench = Bench::new();
     let path = sealed(&bench, "app.db", &layout, &statements(&mut random));
-    let twin = Twin::of(&bench, &path);
+    let expected = Expected::of(&bench, &path);
     let page_count = numbers(&path, &bench, "PRAGMA page_count")[0];
     let spoilt = damage(&path, layout.page_size.bytes(), page_count, &mut random);
     let salvaged = save(&bench, &path);
-    compare(&bench, &twin, &spoilt, &salvaged, seed);
+    compare(&bench, &expected, &spoilt, &salvaged, seed);
     salvaged.tables.iter().map(|table| table.lost_count).sum()
 }
 

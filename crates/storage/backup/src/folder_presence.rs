@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The known state of a folder.
 #[derive(Default)]
-pub struct Home(Mutex<FolderState>);
+pub struct FolderPresence(Mutex<FolderState>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum FolderState {
@@ -28,7 +28,7 @@ enum FolderState {
     Mounted,
 }
 
-impl Home {
+impl FolderPresence {
     /// Checks that the folder is still what it was at the previous check.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Home {
     /// the errors of the system.
     pub fn check(&self, folder: &Path) -> io::Result<()> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = match look(folder) {
+        let now = match state_of(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => match *seen {
                 FolderState::Never => return Ok(()),
                 FolderState::Plain | FolderState::Mounted => return Err(away("the folder no longer exists", folder)),
@@ -58,7 +58,7 @@ impl Home {
 }
 
 /// Determines the state as mountpoint(1) does.
-fn look(folder: &Path) -> io::Result<FolderState> {
+fn state_of(folder: &Path) -> io::Result<FolderState> {
     let (own, above) = (fs::metadata(folder)?, fs::metadata(folder.join(".."))?);
     Ok(if own.dev() == above.dev() {
         FolderState::Plain

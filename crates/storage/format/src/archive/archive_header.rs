@@ -23,7 +23,7 @@ pub const RECIPIENT_COUNT_MAX: usize = 32;
 
 /// The content of `begun`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Begun {
+pub struct ArchiveHeader {
     /// The id of the archive.
     pub archive_id: ArchiveId,
     /// The id of the database.
@@ -41,11 +41,11 @@ pub struct Begun {
     pub recipients_tag: [u8; 32],
 }
 
-impl Begun {
+impl ArchiveHeader {
     /// Encodes the object. `mac` receives the bytes that the MAC covers.
     ///
     /// # Errors
-    /// [`FormatError::Archive`] if [`Begun::parse`] would refuse the result.
+    /// [`FormatError::Archive`] if [`ArchiveHeader::parse`] would refuse the result.
     pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> Result<Vec<u8>, FormatError> {
         let mut out = self.before_tag()?;
         out.extend(self.recipients_tag);
@@ -57,7 +57,7 @@ impl Begun {
     /// Encodes the bytes before the tag of the recipients.
     ///
     /// # Errors
-    /// As [`Begun::encode`].
+    /// As [`ArchiveHeader::encode`].
     pub fn before_tag(&self) -> Result<Vec<u8>, FormatError> {
         let is_small = |bytes: &Vec<u8>| (1..=RECIPIENT_SIZE_MAX).contains(&bytes.len());
         if self.recipients.len() > RECIPIENT_COUNT_MAX
