@@ -217,7 +217,7 @@ impl Selenite {
             self.host.pool.set_limit(size);
         }
         let gate = own_descriptors::gate();
-        let presence = self.host.arrive(&text, |is_present| {
+        let open_guard = self.host.register_open(&text, |is_present| {
             own_descriptors::has_open(path) && !is_ours(path, is_present)
         })?;
         let is_made = flags.has(OpenFlags::CREATE) && self.make_private(name);
@@ -225,7 +225,7 @@ impl Selenite {
         drop(gate);
         lower.set_meter(self.host.file_meters.meter(&text, Role::Main));
         let has_shm = lower.has_shm();
-        let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
+        let database = Arc::new(Database::open(open_guard, credentials, settings, text, lower)?);
         self.databases.add(name, &database);
         let mut file = MainFile::new(database)?;
         if is_made {

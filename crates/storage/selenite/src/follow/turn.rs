@@ -350,11 +350,11 @@ fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -
         if is_same && (look.sees_log || from == look.end) {
             return Ok(snapshot.place_behind(from.position.frames).map_err(refused)? == Some(from));
         }
-        let Some(rest) = snapshot.rest_behind(from).map_err(refused)? else {
+        let Some(rest) = snapshot.pages_since(from).map_err(refused)? else {
             return Ok(false);
         };
         let mut turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
-        let sent = snapshot.rest_pages(&rest, |page_no, image, plain| {
+        let sent = snapshot.read_pages_since(&rest, |page_no, image, plain| {
             turn.page(page_no, image, plain).map_err(Fault::Backup)
         });
         match sent {
