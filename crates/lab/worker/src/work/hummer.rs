@@ -48,7 +48,7 @@ pub fn run(
 }
 
 /// Retries while others have the database locked, and counts the retries.
-pub fn again_while_busy<T>(
+pub fn retry_while_busy<T>(
     retries: &mut u64,
     mut operation: impl FnMut() -> Result<T, WorkerError>,
 ) -> Result<T, WorkerError> {
@@ -137,7 +137,7 @@ impl<'a> Loops<'a> {
             Operation::Read => {
                 let card = cards::any(&mut self.random, self.cards);
                 let read = &mut self.read;
-                latency.time(|| again_while_busy(retries, || read_card(read, card, answer)))?;
+                latency.time(|| retry_while_busy(retries, || read_card(read, card, answer)))?;
             }
             Operation::Update => {
                 let vendor = cards::any(&mut self.random, self.vendors);
@@ -145,13 +145,13 @@ impl<'a> Loops<'a> {
                 let changed = date(&mut self.random);
                 let (connection, update) = (self.connection, &mut self.update);
                 let mut write = || write(connection, || update.execute((vendor, &name, &changed)));
-                latency.time(|| again_while_busy(retries, &mut write))?;
+                latency.time(|| retry_while_busy(retries, &mut write))?;
             }
             Operation::Insert => {
                 let values = cards::purchase_values(&mut self.random, self.cards, self.vendors);
                 let (connection, insert) = (self.connection, &mut self.insert);
                 let mut write = || write(connection, || insert.execute((values.0, values.1, values.2, &values.3)));
-                latency.time(|| again_while_busy(retries, &mut write))?;
+                latency.time(|| retry_while_busy(retries, &mut write))?;
             }
         }
         self.counts[index] += 1;

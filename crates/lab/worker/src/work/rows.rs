@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rusqlite::Connection;
 
-use super::hummer::{Latency, again_while_busy};
+use super::hummer::{Latency, retry_while_busy};
 use super::{Block, Checkpoint, Outcome, Timed, checkpoint};
 use crate::WorkerError;
 use crate::answer::Answer;
@@ -55,7 +55,7 @@ pub fn insert(connection: &Connection, count: u64, block: &Block<'_>, timed: Tim
         let mut retries = 0;
         for _ in 0..count {
             let value = date(&mut random);
-            latency.time(|| again_while_busy(&mut retries, || Ok(statement.execute([&value])?)))?;
+            latency.time(|| retry_while_busy(&mut retries, || Ok(statement.execute([&value])?)))?;
         }
         let checkpoint = if block.process.index == 0 {
             checkpoint(connection)?
