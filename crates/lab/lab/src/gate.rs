@@ -217,7 +217,7 @@ fn is_floor(summary: &Summary, arm: &str) -> bool {
 fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Finding> {
     let bound = limit.ln_1p();
     let interval = SessionInterval::of(&summary.study);
-    let estimates: Vec<Option<Estimate>> = family.iter().map(|(_, effect)| again(effect)).collect();
+    let estimates: Vec<Option<Estimate>> = family.iter().map(|(_, effect)| reestimate(effect)).collect();
     let p_values: Vec<f64> = family
         .iter()
         .zip(&estimates)
@@ -259,7 +259,7 @@ fn logs(effect: &Effect) -> Vec<Vec<f64>> {
 }
 
 /// Recomputes the estimate of an effect from its sessions.
-fn again(effect: &Effect) -> Option<Estimate> {
+fn reestimate(effect: &Effect) -> Option<Estimate> {
     estimate(
         &logs(effect),
         &Options {

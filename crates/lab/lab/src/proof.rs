@@ -75,7 +75,7 @@ pub enum ProofError {
         found: String,
     },
     /// The administrator's program: it reports that every page was re-encrypted, and some are unchanged.
-    NotAnew {
+    NotReencrypted {
         /// The file.
         path: PathBuf,
         /// The number of unchanged pages.
@@ -242,7 +242,7 @@ impl ProofError {
                 "check the arm's cipher, settings and key: its results would not be of encryption"
             }
             Self::NotClear { .. } => "check the settings of the plain arm: it must not encrypt",
-            Self::NotAnew { .. } => {
+            Self::NotReencrypted { .. } => {
                 "check the administrator's program: its results would be of less work than it reports"
             }
             Self::Io { .. } => "check the path and its permissions",
@@ -276,7 +276,7 @@ impl fmt::Display for ProofError {
                     path.display()
                 )
             }
-            Self::NotAnew { path, count, first } => {
+            Self::NotReencrypted { path, count, first } => {
                 write!(
                     f,
                     "{} is reported as re-encrypted, but is not: {count} pages are unchanged, the first at byte {first}",
@@ -296,7 +296,7 @@ impl std::error::Error for ProofError {
             | Self::ShortMarker { .. }
             | Self::NotEncrypted { .. }
             | Self::NotClear { .. }
-            | Self::NotAnew { .. } => None,
+            | Self::NotReencrypted { .. } => None,
         }
     }
 }

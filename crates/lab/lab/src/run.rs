@@ -98,7 +98,7 @@ pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outco
     let store = Store::create(&new.path, &study)?;
     let mut runner = Runner::new(new.config, arms, study, store, around);
     match runner.prepare() {
-        Ok(true) => runner.go_on(),
+        Ok(true) => runner.run_sessions(),
         outcome => {
             // Nothing was measured, so the copies are of no use.
             let cleared = runner.copies.drop_all();
@@ -135,7 +135,7 @@ pub fn resume<B: Testbed>(
     match runner.prepare()? {
         true => {
             runner.event("resumed")?;
-            runner.go_on()
+            runner.run_sessions()
         }
         false => Ok(Outcome::Interrupted),
     }
@@ -192,7 +192,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
     }
 
     /// Runs the remaining sessions until an end condition holds.
-    fn go_on(mut self) -> Result<Outcome, RunError> {
+    fn run_sessions(mut self) -> Result<Outcome, RunError> {
         let outcome = self.sessions();
         self.copies.drop_sessions()?;
         let state = match outcome {
@@ -257,7 +257,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         if begun.is_empty() {
             return Ok(false);
         }
-        let found = precision::look(&self.store, &self.config)?;
+        let found = precision::evaluate(&self.store, &self.config)?;
         let sessions = u32::try_from(begun.len()).unwrap_or(u32::MAX);
         let target = self.config.study.target_half_width;
         self.around.observer.progress(&Progress::Precision {
@@ -348,7 +348,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
     }
 
     /// The time limit of a request to a worker other than a block.
-    fn patience(&self) -> Duration {
+    fn request_timeout(&self) -> Duration {
         self.config.study.block_timeout.max(PATIENCE)
     }
 }

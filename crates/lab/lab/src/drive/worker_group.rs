@@ -148,7 +148,7 @@ impl WorkerGroup {
             }
         })?;
         let merged = histograms(&samples);
-        let histograms = merged.map_err(|what| self.workers[0].rubbish(&what, ""))?;
+        let histograms = merged.map_err(|what| self.workers[0].invalid_answer(&what, ""))?;
         let began = samples.iter().map(|sample| sample.began_ns);
         let stagger_ns = began.clone().max().unwrap_or(0) - began.min().unwrap_or(0);
         Ok(GroupSample {
@@ -208,7 +208,7 @@ impl<'a> RunningBlock<'a> {
         let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
         let start_at_ns = if count > 1 { monotonic_ns() + LEAD_NS } else { 0 };
         for (index, worker) in (0..).zip(workers.iter_mut()) {
-            worker.tell(&Request::Run {
+            worker.send(&Request::Run {
                 work: work.clone(),
                 seed,
                 process: Share { index, count },
@@ -241,7 +241,7 @@ impl<'a> RunningBlock<'a> {
     fn pass_on(&mut self, control: Control) -> Result<(), DriveError> {
         let busy = self.workers.iter_mut().zip(&self.answers);
         for (worker, _) in busy.filter(|(_, answer)| answer.is_none()) {
-            worker.tell(&Request::Control(control))?;
+            worker.send(&Request::Control(control))?;
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub fn extend<B: Testbed>(path: &Path, sessions: u32, around: RunContext<'_, B>)
     runner.check_same()?;
     runner.plan_more(sessions)?;
     match runner.prepare()? {
-        true => runner.go_on(),
+        true => runner.run_sessions(),
         false => Ok(Outcome::Interrupted),
     }
 }

@@ -71,7 +71,7 @@ impl<B: Testbed> Runner<'_, B> {
     /// Whether they still hold the rows that they were loaded with. A master that cannot be opened
     /// or read does not.
     fn is_as_loaded(&mut self, stored: &[ArmRow], data: &str) -> Result<bool, RunError> {
-        let limit = LOAD.max(self.patience());
+        let limit = LOAD.max(self.request_timeout());
         for (arm, row) in self.arms.clone().iter().zip(stored) {
             let path = self.copies.master(&arm.name, data);
             let spec = self.spec(arm, &arm.cipher, &path, self.config.layout.cache_kib);
@@ -156,7 +156,7 @@ impl<B: Testbed> Runner<'_, B> {
         let path = self.copies.master(&arm.name, data);
         self.copies.clear(&path)?;
         let spec = self.spec(&arm, &arm.cipher, &path, self.config.layout.cache_kib);
-        let limit = LOAD.max(self.patience());
+        let limit = LOAD.max(self.request_timeout());
         let mut group = self
             .around
             .testbed

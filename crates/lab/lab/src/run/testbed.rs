@@ -136,12 +136,12 @@ pub trait Reencryption {
     /// Its end; none while it is running.
     ///
     /// Errors: it failed.
-    fn look(&mut self) -> Result<Option<Ended>, DriveError>;
+    fn poll(&mut self) -> Result<Option<Ended>, DriveError>;
 }
 
 impl Reencryption for Administrator {
-    fn look(&mut self) -> Result<Option<Ended>, DriveError> {
-        Administrator::look(self)
+    fn poll(&mut self) -> Result<Option<Ended>, DriveError> {
+        Administrator::poll(self)
     }
 }
 

@@ -62,7 +62,7 @@ impl StudyFolder {
     }
 
     fn copies(&self) -> PathBuf {
-        self.path.with_file_name("s.lab.db.twins")
+        self.path.with_file_name("s.lab.db.copies")
     }
 
     fn run(&self, sim: &Sim, text: &str) -> Result<Outcome, RunError> {

@@ -101,7 +101,7 @@ impl RequestHandler for Transit {
 
 /// The recorded traffic, and the client's results.
 struct Recorded {
-    seen: Vec<u8>,
+    traffic: Vec<u8>,
     digest: String,
     rows: u64,
 }
@@ -129,7 +129,7 @@ impl Transit {
         let recorded = self.recorded();
         self.close()?;
         let recorded = recorded?;
-        fs::write(&at.path, &recorded.seen).map_err(WorkerError::io("write", &at.path))?;
+        fs::write(&at.path, &recorded.traffic).map_err(WorkerError::io("write", &at.path))?;
         Ok(Loaded {
             digest: recorded.digest,
             rows: recorded.rows,
@@ -142,14 +142,14 @@ impl Transit {
         let mut peer = self.connect(PACKET_SIZE, true)?;
         // In mode `Optional` only the login is secret: everything after it is unencrypted by design.
         let login = if mode == Mode::Optional {
-            peer.seen()
+            peer.recorded()
         } else {
             Vec::new()
         };
         let answer = peer.answer(RECORDED).map_err(said("run what is recorded"))?;
-        let seen = if mode == Mode::Optional { login } else { peer.seen() };
+        let traffic = if mode == Mode::Optional { login } else { peer.recorded() };
         Ok(Recorded {
-            seen,
+            traffic,
             digest: hex(&Sha256::digest(&answer)),
             rows: RECORDED_TURNS,
         })

@@ -43,7 +43,7 @@ fn incompletely_written_copies_are_replaced() {
             place
                 .void()
                 .iter()
-                .filter(|why| why.contains("no longer alike"))
+                .filter(|why| why.contains("copies differ now"))
                 .count(),
             2
         );
@@ -65,8 +65,8 @@ fn one_failure_among_many_arms_does_not_end_a_study() {
             let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, fault)]));
             assert_eq!(place.run(&sim, &text).unwrap(), complete(), "{fault:?} at {at}");
             let causes = place.void();
-            let spoilt: Vec<_> = causes.iter().filter(|why| why.contains("no longer alike")).collect();
-            assert!(spoilt.iter().all(|why| why.contains(": ")), "{spoilt:?}");
+            let differing: Vec<_> = causes.iter().filter(|why| why.contains("copies differ now")).collect();
+            assert!(differing.iter().all(|why| why.contains(": ")), "{differing:?}");
         }
     }
 }

@@ -52,7 +52,7 @@ pub enum ReencryptionFault {
 pub struct SimReencryption(Rc<RefCell<State>>, usize);
 
 impl Reencryption for SimReencryption {
-    fn look(&mut self) -> Result<Option<Ended>, DriveError> {
+    fn poll(&mut self) -> Result<Option<Ended>, DriveError> {
         self.1 += 1;
         match self.0.borrow().sealer {
             Some(ReencryptionFault::Fails) => Err(DriveError::Died {
@@ -66,7 +66,7 @@ impl Reencryption for SimReencryption {
             Some(ReencryptionFault::NeverEnds) => Ok(None),
             Some(ReencryptionFault::LeavesPages) | None => Ok((self.1 > 2).then(|| Ended {
                 took: Duration::from_millis(40),
-                said: "done".into(),
+                output_tail: "done".into(),
             })),
         }
     }
@@ -132,7 +132,7 @@ impl Testbed for Sim {
     fn prove_reencrypted(&mut self, before: &Path, after: &Path, _: u32) -> Result<(), ProofError> {
         assert!(before.is_file() && after.is_file() && before != after);
         match self.0.borrow().sealer == Some(ReencryptionFault::LeavesPages) {
-            true => Err(ProofError::NotAnew {
+            true => Err(ProofError::NotReencrypted {
                 path: after.to_owned(),
                 count: 1,
                 first: 65536,
