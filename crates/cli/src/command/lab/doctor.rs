@@ -6,11 +6,11 @@ use selenite_lab::host::Source;
 
 use super::engines;
 use crate::arguments::lab::LabDoctor;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::Lines;
 use crate::output::print;
 
-pub fn run(arguments: &LabDoctor) -> Result<(), Complaint> {
+pub fn run(arguments: &LabDoctor) -> Result<(), CliError> {
     let checks = match &arguments.worker {
         Some(program) => contract(&WorkerCommand::new(program), &arguments.folder),
         None => Examination {
@@ -29,7 +29,7 @@ pub fn run(arguments: &LabDoctor) -> Result<(), Complaint> {
     print(&text)?;
     match worst(&checks) {
         State::Ok | State::Warn => Ok(()),
-        State::Fail => Err(Complaint::Answer(1)),
+        State::Fail => Err(CliError::Answer(1)),
     }
 }
 
