@@ -61,7 +61,7 @@ pub struct WalFile {
 }
 
 /// The result of opening a frame.
-enum Opened {
+enum OpenedFrame {
     Page,
     /// The log ends before this frame.
     End,
@@ -214,8 +214,8 @@ impl WalFile {
             return Ok(());
         }
         match self.open_recovered(index, header.page_no, page, is_own, view)? {
-            Opened::Page => head.copy_from_slice(&header.encode()),
-            Opened::End => page.fill(0),
+            OpenedFrame::Page => head.copy_from_slice(&header.encode()),
+            OpenedFrame::End => page.fill(0),
         }
         Ok(())
     }
@@ -228,9 +228,9 @@ impl WalFile {
         out: &mut [u8],
         is_own: bool,
         view: &View,
-    ) -> Result<Opened, VfsError> {
+    ) -> Result<OpenedFrame, VfsError> {
         let error = match self.open_loaded(page_no, out) {
-            Ok(()) => return Ok(Opened::Page),
+            Ok(()) => return Ok(OpenedFrame::Page),
             Err(error) => error,
         };
         let is_unknown = matches!(error, VfsError::UnknownEpoch { .. });
@@ -240,7 +240,7 @@ impl WalFile {
         }
         let text = format!("{error}: the log ends there");
         self.database.host.remark(&self.database.path, &text);
-        Ok(Opened::End)
+        Ok(OpenedFrame::End)
     }
 
     /// Whether the loaded frame, and the next one, are of a key epoch above the highest in the

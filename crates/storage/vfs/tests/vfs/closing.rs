@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags};
 use selenite_testing::{KeyFile, own_process};
 use selenite_vfs::ffi::{
-    Api, Code, File, LockLevel, LowerFile, LowerVfs, Name, Opened, RawControl, ShmLock, ShmRegion, SyncFlags, Vfs,
+    Api, Code, File, LockLevel, LowerFile, LowerVfs, Name, OpenedFile, RawControl, ShmLock, ShmRegion, SyncFlags, Vfs,
     install_linked, register,
 };
 use selenite_vfs::injected_bugs::{Bug, inject};
@@ -34,7 +34,7 @@ struct SlowFile {
 }
 
 impl Vfs for Slow {
-    fn open(&self, name: Option<&Name<'_>>, flags: selenite_vfs::ffi::OpenFlags) -> Result<Opened, Code> {
+    fn open(&self, name: Option<&Name<'_>>, flags: selenite_vfs::ffi::OpenFlags) -> Result<OpenedFile, Code> {
         let is_main = Role::of(flags, name.is_some()) == Role::Main;
         let (lower, flags) = self.0.open(name, flags)?;
         let has_shm = lower.has_shm();
@@ -43,7 +43,7 @@ impl Vfs for Slow {
             is_main,
             has_lock: false,
         });
-        Ok(Opened { file, flags, has_shm })
+        Ok(OpenedFile { file, flags, has_shm })
     }
 
     fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code> {

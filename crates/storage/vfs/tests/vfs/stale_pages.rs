@@ -37,7 +37,7 @@ struct Plan {
 }
 
 /// The result of a run.
-struct Found {
+struct StressResult {
     wrong: Vec<String>,
     counts: Counts,
 }
@@ -65,7 +65,7 @@ fn start(plan: &Plan, path: &str, key: &KeyFile, process: u64) -> Child {
 
 /// Runs two processes of two threads each, and additional ones that are killed; returns the errors
 /// found.
-fn run(plan: &Plan) -> Found {
+fn run(plan: &Plan) -> StressResult {
     worker::install();
     let folder = tempfile::tempdir().unwrap();
     let key = KeyFile::new(1);
@@ -73,7 +73,7 @@ fn run(plan: &Plan) -> Found {
     let modes: Vec<&str> = plan.modes.split(' ').collect();
     worker::create(&path, &key.spec(), modes[0]);
     let children: Vec<Child> = (0..2).map(|process| start(plan, &path, &key, process)).collect();
-    let mut found = Found {
+    let mut found = StressResult {
         wrong: Vec::new(),
         counts: Counts::default(),
     };
@@ -156,7 +156,7 @@ fn no_page_is_stale() {
             kills,
             seed: seed + 1_000_000 * (index / u64::try_from(SHARES.len()).unwrap()),
         };
-        let Found { wrong, counts } = run(&plan);
+        let StressResult { wrong, counts } = run(&plan);
         assert!(wrong.is_empty(), "seed {}: {}", plan.seed, wrong.join("\n"));
         assert!(
             counts.reads > 0 && counts.commits > 0 && counts.read_ahead > 0,
