@@ -56,7 +56,7 @@ pub struct NewStudy {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// The study is over.
     Over(StudyState),
     /// It was interrupted, and can be resumed.
@@ -81,7 +81,7 @@ pub struct RunContext<'a, B> {
 ///
 /// Errors: all of [`RunError`] but `ConfigDiffers` and `Over`. If it fails before the schedule is
 /// written, there is no store; otherwise the study can be resumed.
-pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outcome, RunError> {
+pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<RunOutcome, RunError> {
     let arms = arm::arms(&new.config)?;
     let study = StudyRow {
         name: new.config.study.name.clone(),
@@ -104,7 +104,7 @@ pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outco
             let cleared = runner.copies.drop_all();
             drop(runner);
             let _ = std::fs::remove_file(&new.path);
-            outcome.and(cleared).map(|()| Outcome::Interrupted)
+            outcome.and(cleared).map(|()| RunOutcome::Interrupted)
         }
     }
 }
@@ -117,7 +117,7 @@ pub fn resume<B: Testbed>(
     path: &Path,
     config: Option<&Config>,
     around: RunContext<'_, B>,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let mut runner = open(path, config, around)?;
     match runner.study.state {
         StudyState::Unfinished | StudyState::Stopped => {}
@@ -137,7 +137,7 @@ pub fn resume<B: Testbed>(
             runner.event("resumed")?;
             runner.run_sessions()
         }
-        false => Ok(Outcome::Interrupted),
+        false => Ok(RunOutcome::Interrupted),
     }
 }
 
@@ -192,12 +192,12 @@ impl<'a, B: Testbed> Runner<'a, B> {
     }
 
     /// Runs the remaining sessions until an end condition holds.
-    fn run_sessions(mut self) -> Result<Outcome, RunError> {
+    fn run_sessions(mut self) -> Result<RunOutcome, RunError> {
         let outcome = self.sessions();
         self.copies.drop_sessions()?;
         let state = match outcome {
             Ok(Some(state)) => state,
-            Ok(None) => return Ok(Outcome::Interrupted),
+            Ok(None) => return Ok(RunOutcome::Interrupted),
             Err(error) => {
                 self.event(&format!("ended by an error: {error}"))?;
                 return Err(error);
@@ -214,7 +214,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
             self.copies.drop_all()?;
         }
         self.store.settle();
-        Ok(Outcome::Over(state))
+        Ok(RunOutcome::Over(state))
     }
 
     fn sessions(&mut self) -> Result<Option<StudyState>, RunError> {

@@ -21,8 +21,8 @@ use serde_json::Value;
 use crate::conversation::RequestHandler;
 use crate::conversation::session::{Answered, Session};
 use crate::protocol::{
-    Control, DatabaseSpec, Dataset, Digest, Hello, Hummer, Loaded, Opened, PLAIN, PROTOCOL, Request, Sample, Share,
-    Workload,
+    Control, DatabaseSpec, Dataset, Digest, Hello, Hummer, Loaded, OpenedDatabase, PLAIN, PROTOCOL, Request, Sample,
+    Share, Workload,
 };
 use crate::stock::{Stock, spec};
 
@@ -159,7 +159,7 @@ impl Contract<'_> {
             return Ok(());
         }
         self.note(&about("load leaves one file"), one_file(&database.path));
-        let opened: Result<Opened, String> = parsed(worker.request(&Request::Open {
+        let opened: Result<OpenedDatabase, String> = parsed(worker.request(&Request::Open {
             database: database.clone(),
         })?);
         let encrypted = opened.as_ref().is_ok_and(|opened| opened.encrypted);
@@ -191,7 +191,7 @@ impl Contract<'_> {
     /// A control reaches work in progress: without it, this work would take an hour.
     fn control(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), ContractViolation> {
         let database = self.spec(cipher, "cards-worker");
-        let opened: Result<Opened, String> = parsed(worker.request(&Request::Open { database })?);
+        let opened: Result<OpenedDatabase, String> = parsed(worker.request(&Request::Open { database })?);
         let name = format!("{cipher}: control ends work under way");
         if let Err(what) = opened {
             self.note(&name, Err(what));
@@ -318,7 +318,7 @@ fn same_work(given: &Sample, expected: &Sample) -> Result<(), String> {
 
 /// Checks that the file contains the marker exactly if the engine reports that it is not encrypted,
 /// and that an unencrypted arm is reported so.
-fn proved(opened: &Opened, database: &DatabaseSpec, marker: &str) -> Result<(), String> {
+fn proved(opened: &OpenedDatabase, database: &DatabaseSpec, marker: &str) -> Result<(), String> {
     let bytes = fs::read(&database.path).map_err(|error| error.to_string())?;
     let holds = bytes.windows(marker.len()).any(|window| window == marker.as_bytes());
     let is_plain = database.cipher == PLAIN;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use selenite_lab::config::Config;
 use selenite_lab::report::metric;
-use selenite_lab::run::{LocalTestbed, NewStudy, Outcome, RunContext, StudyForecast, forecast};
+use selenite_lab::run::{LocalTestbed, NewStudy, RunContext, RunOutcome, StudyForecast, forecast};
 use selenite_lab::store::Store;
 use selenite_lab::summary::{Metric, StudyState};
 
@@ -61,10 +61,10 @@ pub fn resume(arguments: &LabResume) -> Result<(), CliError> {
     end(outcome, &arguments.store)
 }
 
-fn end(outcome: Outcome, store: &Path) -> Result<(), CliError> {
+fn end(outcome: RunOutcome, store: &Path) -> Result<(), CliError> {
     let store = store.display();
     let why = match outcome {
-        Outcome::Interrupted => {
+        RunOutcome::Interrupted => {
             return Err(CliError::Lab {
                 what: "interrupted".to_owned(),
                 next: match store_is_there(&store.to_string()) {
@@ -74,10 +74,10 @@ fn end(outcome: Outcome, store: &Path) -> Result<(), CliError> {
                 status: 130,
             });
         }
-        Outcome::Over(StudyState::Precise) => "precision goal reached",
-        Outcome::Over(StudyState::Complete) => "all sessions done",
-        Outcome::Over(StudyState::OutOfBudget) => "time budget used up",
-        Outcome::Over(StudyState::Stopped | StudyState::Unfinished) => "stopped",
+        RunOutcome::Over(StudyState::Precise) => "precision goal reached",
+        RunOutcome::Over(StudyState::Complete) => "all sessions done",
+        RunOutcome::Over(StudyState::OutOfBudget) => "time budget used up",
+        RunOutcome::Over(StudyState::Stopped | StudyState::Unfinished) => "stopped",
     };
     Ok(print(&format!("{store}: {why}; next: selenite lab report {store}"))?)
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use selenite_worker::protocol::{
-    Control, DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, Request, Sample, Share, Workload,
+    Control, DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, OpenedDatabase, Request, Sample, Share, Workload,
 };
 
 use super::failure::DriveError;
@@ -83,13 +83,13 @@ impl WorkerGroup {
     ///
     /// # Errors
     /// As for [`Worker::ask`].
-    pub fn open(&mut self, database: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError> {
+    pub fn open(&mut self, database: &DatabaseSpec, limit: Duration) -> Result<OpenedDatabase, DriveError> {
         let request = Request::Open {
             database: database.clone(),
         };
         let opened = self.workers[0].ask(&request, limit)?;
         for worker in &mut self.workers[1..] {
-            worker.ask::<Opened>(&request, limit)?;
+            worker.ask::<OpenedDatabase>(&request, limit)?;
         }
         Ok(opened)
     }

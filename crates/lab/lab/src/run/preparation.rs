@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, PLAIN};
+use selenite_worker::protocol::{Dataset, Hello, Loaded, OpenedDatabase, PLAIN};
 
 use super::Runner;
 use super::error::RunError;
@@ -198,7 +198,7 @@ impl<B: Testbed> Runner<'_, B> {
         data: &str,
         path: &Path,
         loaded: &Loaded,
-        opened: &Opened,
+        opened: &OpenedDatabase,
     ) -> Result<Vec<(String, String)>, RunError> {
         let control = arm.control.map_or(arm, |control| &self.arms[control]);
         let plain = self.copies.master(&control.name, data);
@@ -221,7 +221,7 @@ impl<B: Testbed> Runner<'_, B> {
         })
     }
 
-    fn check_layout(&self, arm: &Arm, opened: &Opened) -> Result<(), RunError> {
+    fn check_layout(&self, arm: &Arm, opened: &OpenedDatabase) -> Result<(), RunError> {
         let layout = &self.config.layout;
         let wanted = [
             ("page_size", layout.page_size.to_string()),

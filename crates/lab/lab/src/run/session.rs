@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use selenite_worker::protocol::{Opened, PLAIN, Workload};
+use selenite_worker::protocol::{OpenedDatabase, PLAIN, Workload};
 
 use super::error::RunError;
 use super::listener::Listener;
@@ -437,7 +437,7 @@ pub(super) fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result
     }
 }
 
-pub(super) fn check_encrypted(arm: &Arm, cipher: &str, opened: &Opened, cell: &Cell) -> Result<(), RunError> {
+pub(super) fn check_encrypted(arm: &Arm, cipher: &str, opened: &OpenedDatabase, cell: &Cell) -> Result<(), RunError> {
     match Claim::of(&arm.engine, cipher) == Claim::Encrypted && !opened.encrypted {
         true => Err(RunError::NotEncrypted {
             arm: arm.name.clone(),

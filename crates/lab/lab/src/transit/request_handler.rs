@@ -10,7 +10,7 @@ use selenite_worker::conversation::{Answered, RequestHandler, check_protocol};
 use selenite_worker::dataset::marker;
 use selenite_worker::meter::process::ProcessMeter;
 use selenite_worker::protocol::{
-    DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, PROTOCOL, Request, Sample, Workload,
+    DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, OpenedDatabase, PROTOCOL, Request, Sample, Workload,
 };
 use selenite_worker::work::Controls;
 use sha2::{Digest as _, Sha256};
@@ -155,7 +155,7 @@ impl Transit {
         })
     }
 
-    fn open(&mut self, at: &DatabaseSpec) -> Result<Opened, WorkerError> {
+    fn open(&mut self, at: &DatabaseSpec) -> Result<OpenedDatabase, WorkerError> {
         self.start(at)?;
         let mode = self.running()?.mode;
         let peer = self.connect(PACKET_SIZE, false)?;
@@ -164,7 +164,7 @@ impl Transit {
             status.insert("TLS".to_owned(), version.clone());
             status.insert("cipher suite".to_owned(), suite.clone());
         }
-        Ok(Opened {
+        Ok(OpenedDatabase {
             status,
             encrypted: peer.agreed().is_some(),
             pages: 0,

@@ -15,9 +15,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rusqlite::{Connection, Statement};
 
-use super::{Block, Checkpoint, Controls, Outcome, Timed, checkpoint};
+use super::{Block, Checkpoint, Controls, Timed, WorkFigures, checkpoint};
 use crate::WorkerError;
-use crate::answer::Answer;
+use crate::answer::AnswerDigest;
 use crate::dataset::{cards, date};
 use crate::protocol::{Control, Hummer, Sample};
 
@@ -79,7 +79,7 @@ struct Loops<'a> {
     vendors: u64,
     counts: [u64; 3],
     latencies: [Latency; 3],
-    answer: Answer,
+    answer: AnswerDigest,
     retries: u64,
     altered: bool,
 }
@@ -105,7 +105,7 @@ impl<'a> Loops<'a> {
             vendors: last("Vendor")?,
             counts: [0; 3],
             latencies: [Latency::new()?, Latency::new()?, Latency::new()?],
-            answer: Answer::new(),
+            answer: AnswerDigest::new(),
             retries: 0,
             altered: false,
         })
@@ -205,7 +205,7 @@ impl<'a> Loops<'a> {
         true
     }
 
-    fn outcome(&mut self, block: &Block<'_>, checkpoint: Checkpoint) -> Result<Outcome, WorkerError> {
+    fn outcome(&mut self, block: &Block<'_>, checkpoint: Checkpoint) -> Result<WorkFigures, WorkerError> {
         let mut latencies = std::collections::BTreeMap::new();
         let [reads, updates, inserts] = self.counts;
         for (index, name) in ["read", "update", "insert"].iter().enumerate() {
@@ -219,7 +219,7 @@ impl<'a> Loops<'a> {
         if block.process.count == 1 {
             answer = format!("{answer}, {}", self.answer.text());
         }
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: reads + updates + inserts,
             retries: self.retries,
             answer,
@@ -246,7 +246,7 @@ fn kind(mix: [u8; 3], number: u64) -> Operation {
     }
 }
 
-fn read_card(statement: &mut Statement<'_>, card: i64, answer: &mut Answer) -> Result<(), WorkerError> {
+fn read_card(statement: &mut Statement<'_>, card: i64, answer: &mut AnswerDigest) -> Result<(), WorkerError> {
     let columns = statement.column_count();
     let mut rows = statement.query([card])?;
     // Stored only after a complete read: a read that was busy is retried.

@@ -15,7 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 
-use super::{Outcome, Timed, beside};
+use super::{Timed, WorkFigures, beside};
 use crate::protocol::{DatabaseSpec, Digest, PLAIN, Sample};
 use crate::{Engine, WorkerError, digest};
 
@@ -206,10 +206,10 @@ pub(super) fn remove(folder: &Path) -> Result<(), WorkerError> {
     }
 }
 
-pub(super) fn once() -> Outcome {
-    Outcome {
+pub(super) fn once() -> WorkFigures {
+    WorkFigures {
         operations: 1,
-        ..Outcome::default()
+        ..WorkFigures::default()
     }
 }
 
