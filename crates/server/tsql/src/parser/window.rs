@@ -3,7 +3,7 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{Frame, FrameBound, FrameUnit, OrderItem, Window},
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -87,7 +87,8 @@ impl Parser<'_> {
     pub(super) fn unsigned(&mut self) -> Parse<u32> {
         let token = self.expect(TokenKind::Integer)?;
         let text = self.text(token);
-        text.parse().map_err(|_| Fault::integer_range(text).at(token.position))
+        text.parse()
+            .map_err(|_| SyntaxFault::integer_range(text).at(token.position))
     }
 
     /// `WITHIN GROUP (ORDER BY ..)`
