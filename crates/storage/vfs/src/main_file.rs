@@ -90,7 +90,7 @@ pub struct MainFile {
 /// Why an open file is refused once its connection is known.
 enum Refusal {
     /// It is attached to a main database on another VFS.
-    MainElsewhere,
+    MainOnOtherVfs,
     /// It is attached, and only the URI in the ATTACH allows its origin.
     Origin(Arc<KeyError>),
 }
@@ -98,7 +98,7 @@ enum Refusal {
 impl Refusal {
     fn error(&self) -> VfsError {
         match self {
-            Self::MainElsewhere => VfsError::MainElsewhere,
+            Self::MainOnOtherVfs => VfsError::MainOnOtherVfs,
             Self::Origin(error) => VfsError::Attached(error.clone()),
         }
     }

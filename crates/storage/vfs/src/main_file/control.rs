@@ -50,7 +50,7 @@ impl MainFile {
                 let is_opener = !std::mem::replace(&mut self.is_connection_known, true);
                 let is_on_other_vfs = connection.main_is_on_other_vfs(is_opener);
                 if is_on_other_vfs && !is_plain && !self.database.settings.allow_plain {
-                    self.refusal = Some(Refusal::MainElsewhere);
+                    self.refusal = Some(Refusal::MainOnOtherVfs);
                 } else if is_opener && self.refusal.is_none() {
                     self.check_attached_origin(&connection);
                 }

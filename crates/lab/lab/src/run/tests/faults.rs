@@ -121,7 +121,7 @@ fn arms_that_answer_differently_end_the_study() {
 }
 
 #[test]
-fn twins_that_differ_after_a_session_void_it() {
+fn copies_that_differ_after_a_session_void_it() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let last = {

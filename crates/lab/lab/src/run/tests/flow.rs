@@ -38,7 +38,7 @@ fn a_study_runs_all_its_blocks_and_cleans_up() {
 }
 
 #[test]
-fn sessions_have_new_processes_and_twins() {
+fn sessions_have_new_processes_and_copies() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let instances = Store::read(&place.path).unwrap().instances().unwrap();

@@ -118,7 +118,7 @@ fn a_worker_that_dies_in_any_phase_voids_its_block() {
         assert_eq!(
             place.void().len(),
             1,
-            "at {at}: twins are alike, so nothing else is void"
+            "at {at}: copies are equal, so nothing else is void"
         );
         assert_eq!(place.left_over(), ["s.lab.db"]);
     }
