@@ -295,7 +295,7 @@ pub(crate) struct WindowCall {
     /// ORDER BY, with DESC.
     pub order: Vec<(Expr, bool)>,
     /// ROWS or RANGE.
-    pub frame: Option<selenite_tsql::ast::Frame>,
+    pub frame: Option<selenite_tsql::ast::WindowFrame>,
 }
 
 /// A window function.

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::{
-    ast::{Frame, FrameBound, FrameUnit, OrderItem, Window},
+    ast::{FrameBound, FrameUnit, OrderItem, Window, WindowFrame},
     error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }))
     }
 
-    fn frame(&mut self, unit: FrameUnit) -> Parse<Frame> {
+    fn frame(&mut self, unit: FrameUnit) -> Parse<WindowFrame> {
         self.advance();
         let between = self.eat_keyword(Keyword::Between);
         let start = self.frame_bound()?;
@@ -53,7 +53,7 @@ impl Parser<'_> {
             }
             false => None,
         };
-        Ok(Frame { unit, start, end })
+        Ok(WindowFrame { unit, start, end })
     }
 
     fn frame_bound(&mut self) -> Parse<FrameBound> {
