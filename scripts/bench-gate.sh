@@ -12,7 +12,7 @@ recorded=docs/studies/gate.json
 folder=$target/lab
 store=$folder/gate.lab.db
 mkdir -p "$folder"
-rm -rf "$store" "$store"-* "$store.twins"
+rm -rf "$store" "$store"-* "$store.copies"
 
 SELENITE_CONFIG=/dev/null "$selenite" lab run docs/studies/gate.toml --store "$store"
 if [[ ${1:-} == --record ]]; then

@@ -7,7 +7,7 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 folder=$target/lab
 store=$folder/quick.lab.db
 mkdir -p "$folder"
-rm -rf "$store" "$store"-* "${store%.db}.twins" "$store.twins"
+rm -rf "$store" "$store"-* "${store%.db}.copies" "$store.copies"
 
 "$target/release/selenite" lab run quick --store "$store"
 "$target/release/selenite" lab report "$store"

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use selenite::EngineError;
 use selenite_backup::{ArchiveName, DatabaseId, Destination, parse_database_id};
 
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 
 pub use selenite_backup::is_far;
 
 /// Opens a destination: a folder, or `s3://BUCKET/PREFIX`. Does not access it yet.
-pub fn open(spec: &str) -> Result<Arc<dyn Destination>, Complaint> {
+pub fn open(spec: &str) -> Result<Arc<dyn Destination>, CliError> {
     Ok(selenite::open_destination(spec)?)
 }
 

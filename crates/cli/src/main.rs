@@ -8,8 +8,8 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod cli_error;
 mod command;
-mod complaint;
 mod destination;
 mod interrupt;
 mod lines;
@@ -25,12 +25,12 @@ use std::process::ExitCode;
 use selenite::EngineError;
 
 use arguments::{Arguments, Command};
-use complaint::Complaint;
+use cli_error::CliError;
 
 fn main() -> ExitCode {
     interrupt::outlive_limits();
     if selenite::is_elevated() {
-        return Complaint::Engine(EngineError::Usage {
+        return CliError::Engine(EngineError::Usage {
             what: "selenite does not run with elevated rights (set-user-ID, set-group-ID, file capabilities)"
                 .to_owned(),
             next: "remove them from its file (chmod ug-s): the caller could choose its keys by variables and folders"
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), Complaint> {
+fn run(arguments: &Arguments) -> Result<(), CliError> {
     let access = arguments.access()?;
     match &arguments.command {
         Command::Keygen(keygen) => command::keygen::run(keygen),
@@ -89,8 +89,8 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
 
 /// The error of a command whose cargo feature is disabled.
 #[cfg(not(all(feature = "serve", feature = "lab")))]
-fn not_built_in(command: &str, feature: &str) -> Complaint {
-    Complaint::Engine(EngineError::Usage {
+fn not_built_in(command: &str, feature: &str) -> CliError {
+    CliError::Engine(EngineError::Usage {
         what: format!("this build of selenite does not include the command {command}"),
         next: format!("use a full build, or build one: cargo build -p selenite-cli --features {feature}"),
     })

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_int};
 use std::sync::OnceLock;
 
-use selenite_vfs::ffi::{Api, Code, Name, OpenFlags, Opened, Vfs, install_linked, register};
+use selenite_vfs::ffi::{Api, Code, Name, OpenFlags, OpenedFile, Vfs, install_linked, register};
 use selenite_vfs::role::Role;
 use selenite_vfs::selenite::install_above;
 
@@ -54,7 +54,7 @@ fn identify(path: &std::path::Path) -> Option<(u64, u64)> {
 struct Sim;
 
 impl Vfs for Sim {
-    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code> {
+    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, Code> {
         let disk = Disk::current()?;
         let role = Role::of(flags, name.is_some());
         let path = name.map(|name| name.path().to_string_lossy().into_owned());
@@ -82,7 +82,7 @@ impl Vfs for Sim {
                 Role::Main | Role::Nameless => false,
             };
         let has_shm = role == Role::Main;
-        Ok(Opened {
+        Ok(OpenedFile {
             file: Box::new(SimFile {
                 disk,
                 inode,

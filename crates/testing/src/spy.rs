@@ -5,7 +5,7 @@ use std::any::Any;
 use std::ffi::{CStr, c_int};
 
 use selenite_vfs::ffi::{
-    Api, Code, File, LockLevel, LowerFile, LowerVfs, Name, OpenFlags, Opened, RawControl, ShmLock, ShmRegion,
+    Api, Code, File, LockLevel, LowerFile, LowerVfs, Name, OpenFlags, OpenedFile, RawControl, ShmLock, ShmRegion,
     SyncFlags, Vfs, register,
 };
 use selenite_vfs::role::Role;
@@ -29,11 +29,11 @@ struct SpyFile {
 }
 
 impl Vfs for Spy {
-    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code> {
+    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, Code> {
         let role = Role::of(flags, name.is_some());
         let (lower, flags) = self.0.open(name, flags)?;
         let has_shm = lower.has_shm();
-        Ok(Opened {
+        Ok(OpenedFile {
             file: Box::new(SpyFile { lower, role }),
             flags,
             has_shm,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use selenite_worker::protocol::{
-    DatabaseSpec, Dataset, Hello, Loaded, Opened, PLAIN, PROTOCOL, Request, Response, Sample,
+    DatabaseSpec, Dataset, Hello, Loaded, OpenedDatabase, PLAIN, PROTOCOL, Request, Response, Sample,
 };
 use selenite_worker::protocol::{Share, Workload};
 use serde::de::DeserializeOwned;
@@ -93,7 +93,7 @@ impl Talk {
     ///
     /// # Errors
     /// See above.
-    pub fn open(&mut self, database: &DatabaseSpec) -> Result<Opened, Fault> {
+    pub fn open(&mut self, database: &DatabaseSpec) -> Result<OpenedDatabase, Fault> {
         self.ask(&Request::Open {
             database: database.clone(),
         })

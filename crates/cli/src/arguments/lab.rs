@@ -28,7 +28,8 @@ pub enum LabCommand {
     /// Resume an interrupted study, or extend a finished one.
     #[command(after_help = "Example:\n  selenite lab resume quick.lab.db\n  selenite lab resume quick.lab.db --more 6")]
     Resume(LabResume),
-    /// Show the progress of a study. Shows no effects, so that no one stops at a lucky moment.
+    /// Show the progress of a study. Effects are hidden, so that a study is not stopped at a
+    /// favourable moment.
     #[command(after_help = "Example:\n  selenite lab status quick.lab.db")]
     Status(LabStatus),
     /// Control a running study: stop it after this block, or change the mix.

@@ -9,14 +9,14 @@ use selenite_backup::{Destination, StoreErrorKind};
 use serde_json::{Value, json};
 
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::destination;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(), CliError> {
     let destination = destination::open(&arguments.destination)?;
     let how = Backup {
         level: if arguments.no_compress {
@@ -40,13 +40,13 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
     if is_new && destination.check_place().is_ok() {
         note(&format!("created the folder {}", destination.place()));
     }
-    let report = done.map_err(|error| Complaint::of(error, || STOPPED.to_owned()))?;
+    let report = done.map_err(|error| CliError::of(error, || STOPPED.to_owned()))?;
     if arguments.json {
         print_json(&json(&arguments.database, &report))?;
     } else {
         print(&text(&arguments.database, destination.as_ref(), &report))?;
     }
-    complain(&report)
+    report_missing_pages(&report)
 }
 
 fn is_missing(destination: &dyn Destination) -> bool {
@@ -112,7 +112,7 @@ fn json(database: &Path, report: &Report) -> Value {
 }
 
 /// Reports missing pages on standard error, one per line.
-fn complain(report: &Report) -> Result<(), Complaint> {
+fn report_missing_pages(report: &Report) -> Result<(), CliError> {
     if report.missing.is_empty() {
         return Ok(());
     }
@@ -120,7 +120,7 @@ fn complain(report: &Report) -> Result<(), Complaint> {
         note(&format!("page {page_no} is not authentic and was omitted"));
     }
     let count_of = u64::try_from(report.missing.len()).unwrap_or(u64::MAX);
-    Err(Complaint::Found {
+    Err(CliError::Found {
         what: format!("the backup is complete except for {}", counted(count_of, "page")),
         next: "find out who could write to the file; selenite salvage recovers the readable rows",
     })

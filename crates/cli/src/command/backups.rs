@@ -8,9 +8,9 @@ use selenite::{Access, DatabaseId};
 use selenite_backup::Entry;
 
 use crate::arguments::backups::BackupsCommand;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 
-pub fn run(command: &BackupsCommand, access: &Access) -> Result<(), Complaint> {
+pub fn run(command: &BackupsCommand, access: &Access) -> Result<(), CliError> {
     match command {
         BackupsCommand::List(arguments) => list::run(arguments, access),
         BackupsCommand::Verify(arguments) => verify::run(arguments, access),

@@ -4,10 +4,10 @@ use selenite::EngineError;
 
 use crate::arguments::Arguments;
 use crate::arguments::completions::{Completions, ManPages};
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::output::print;
 
-pub fn run(arguments: &Completions) -> Result<(), Complaint> {
+pub fn run(arguments: &Completions) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut visible(), "selenite", &mut script);
     Ok(print(&String::from_utf8_lossy(&script))?)
@@ -23,11 +23,11 @@ fn visible() -> clap::Command {
         .subcommands(subcommands.cloned())
 }
 
-pub fn run_man_pages(arguments: &ManPages) -> Result<(), Complaint> {
+pub fn run_man_pages(arguments: &ManPages) -> Result<(), CliError> {
     let folder = &arguments.folder;
     let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Arguments::shown(), folder));
     written.map_err(|source| {
-        Complaint::from(EngineError::Io {
+        CliError::from(EngineError::Io {
             verb: "write",
             path: folder.clone(),
             source,

@@ -8,12 +8,12 @@ use selenite::storage::Disk;
 use super::keys::slot_lines;
 use super::reencrypt::text;
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::meter::Meter;
 use crate::output::print;
 use crate::printable;
 
-pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), CliError> {
     let what = Compromised {
         slot: arguments.slot.clone(),
         recipients: arguments.recipient.clone(),
@@ -27,18 +27,18 @@ pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), Co
         },
     };
     let meter = Meter::start();
-    let mut told = Ok(());
+    let mut printed = Ok(());
     let done = compromised(&Disk, &arguments.database, access, &what, &meter.watch(), &mut |step| {
-        if told.is_ok() {
-            told = tell(&step);
+        if printed.is_ok() {
+            printed = print_step(&step);
         }
     });
     meter.finish();
     done?;
-    Ok(told?)
+    Ok(printed?)
 }
 
-fn tell(step: &Step) -> std::io::Result<()> {
+fn print_step(step: &Step) -> std::io::Result<()> {
     match step {
         Step::SlotRemoved(report) if report.removed.is_empty() => print("1 of 3  no such key slot: already removed\n"),
         Step::SlotRemoved(report) => print(&printable::lines(&format!(

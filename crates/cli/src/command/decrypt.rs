@@ -5,12 +5,12 @@ use selenite::storage::Disk;
 
 use super::encrypt::{name, show, target};
 use crate::arguments::Decrypt;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::Lines;
 use crate::meter::Meter;
 use crate::output::print;
 
-pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), CliError> {
     let meter = Meter::start();
     let target = target(arguments.to.as_deref());
     let done = selenite::decrypt(&Disk, &arguments.database, access, &target, &meter.watch());

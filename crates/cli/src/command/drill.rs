@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::restore::note_passed_over;
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::destination;
 use crate::lines::{Lines, bytes, counted, elapsed, origin, origin_said};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(), CliError> {
     let place = destination::open(&arguments.destination)?;
     let what = Drill {
         database_id: destination::database(arguments.database.as_deref())?,
@@ -27,7 +27,7 @@ pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(),
     let done = drill::drill(place.as_ref(), access, &what, &meter.watch());
     meter.finish();
     let drilled = done.map_err(|error| {
-        Complaint::of(error, || {
+        CliError::of(error, || {
             "nothing was left behind: run the same command again".to_owned()
         })
     })?;
@@ -36,7 +36,7 @@ pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(),
     } else {
         print(&text(&drilled))?;
     }
-    complain(&drilled)
+    report_faults(&drilled)
 }
 
 fn text(drilled: &Drilled) -> String {
@@ -78,7 +78,7 @@ fn text(drilled: &Drilled) -> String {
     lines.text()
 }
 
-fn complain(drilled: &Drilled) -> Result<(), Complaint> {
+fn report_faults(drilled: &Drilled) -> Result<(), CliError> {
     note_passed_over(&drilled.restored.passed_over);
     if drilled.by_recipient {
         note("This identity opens only the backup: a restore needs --for, and makes a database with a new id.");
@@ -100,12 +100,12 @@ fn complain(drilled: &Drilled) -> Result<(), Complaint> {
         return Ok(());
     }
     if missing > 0 {
-        return Err(Complaint::Found {
+        return Err(CliError::Found {
             what: format!("the backup was restored, without {}", counted(missing, "page")),
             next: "make a full backup of a sound database, and keep this one; for details: selenite backups verify",
         });
     }
-    Err(Complaint::Found {
+    Err(CliError::Found {
         what: "the restored database failed the checks".to_owned(),
         next: "make a full backup now, and keep this one; for details: selenite backups verify",
     })

@@ -7,13 +7,13 @@ use selenite::{Access, Encrypt, Outcome, Target};
 
 use super::verify::remember;
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::print;
 use crate::printable;
 
-pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), CliError> {
     let how = Encrypt {
         target: target(arguments.to.as_deref()),
         suite: arguments.cipher,

@@ -8,12 +8,12 @@ use selenite::{Access, AutoVacuum, Cell, Database, EngineError, Layout, Rows};
 use serde_json::{Value, json};
 
 use crate::arguments::Exec;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::printable;
 
-pub fn run(arguments: &Exec, access: Access) -> Result<(), Complaint> {
+pub fn run(arguments: &Exec, access: Access) -> Result<(), CliError> {
     let meter = Meter::start();
     let mut database = open(arguments, &access)?;
     database.watch(&meter.watch())?;

@@ -8,13 +8,13 @@ use selenite::backup::{self, Backup, CompressionLevel};
 use selenite::follow::{Follow, Status, follow};
 use selenite::storage::Disk;
 
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{bytes, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::{note, print};
 use crate::{arguments, destination, printable};
 
-pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(), CliError> {
     let destination = destination::open(&arguments.destination)?;
     let how = Follow {
         lag: arguments.lag,
@@ -33,7 +33,7 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
         },
     };
     let meter = Meter::start();
-    let mut teller = Teller::new(arguments.lag);
+    let mut reporter = StatusReporter::new(arguments.lag);
     let followed = follow(
         &Disk,
         &arguments.database,
@@ -41,24 +41,24 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
         how,
         &destination,
         &meter.watch(),
-        &mut |status| teller.hear(status),
+        &mut |status| reporter.report(status),
     );
     meter.finish();
-    teller.end();
+    reporter.end();
     let status = followed?;
     print(&format!("{}\n", last_words(&status)))?;
     Ok(())
 }
 
 /// Reports the progress: on a terminal always, otherwise when the state changes, and at intervals.
-struct Teller {
+struct StatusReporter {
     lag: Duration,
     on_terminal: bool,
     is_line_open: bool,
     said: Option<(String, Instant)>,
 }
 
-impl Teller {
+impl StatusReporter {
     fn new(lag: Duration) -> Self {
         Self {
             lag,
@@ -68,7 +68,7 @@ impl Teller {
         }
     }
 
-    fn hear(&mut self, status: &Status) {
+    fn report(&mut self, status: &Status) {
         let state = state(status, self.lag);
         let is_new = self
             .said

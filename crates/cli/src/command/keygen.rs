@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 
 use crate::arguments::Keygen;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::Lines;
 use crate::output::print;
 use crate::printable;
 
-pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
+pub fn run(arguments: &Keygen) -> Result<(), CliError> {
     let new = selenite_keyring::keygen(selenite::now());
     let Some(path) = &arguments.output else {
         // As age-keygen: the key on standard output, and the recipient on standard error if

@@ -10,13 +10,13 @@ use selenite_keyring::SlotSummary;
 use serde_json::{Value, json};
 
 use crate::arguments::{KeysCommand, KeysList};
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::elapsed;
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
+pub fn run(command: &KeysCommand, access: &Access) -> Result<(), CliError> {
     // A change is atomic: when the command ends, a removed slot is removed from both superblocks.
     let changing = || Access {
         watch: Meter::start().watch(),
@@ -78,7 +78,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
     }
 }
 
-fn show_list(arguments: &KeysList, access: &Access) -> Result<(), Complaint> {
+fn show_list(arguments: &KeysList, access: &Access) -> Result<(), CliError> {
     let list = keys::list_with_origin(&Disk, &arguments.database, access)?;
     if arguments.json {
         let slots: Vec<Value> = list.slots.iter().map(slot_json).collect();
@@ -97,7 +97,7 @@ fn show_list(arguments: &KeysList, access: &Access) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn show(changed: &Changed) -> Result<(), Complaint> {
+fn show(changed: &Changed) -> Result<(), CliError> {
     let mut text = printable::lines(&changed.report.to_string());
     if let Some(keyring) = &changed.keyring {
         text.push_str(&format!("pinned again in {}\n", printable::path(keyring)));

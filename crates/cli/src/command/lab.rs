@@ -24,9 +24,9 @@ use selenite_lab::store::{Store, StoreError};
 use selenite_lab::summary::Summary;
 
 use crate::arguments::lab::LabCommand;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 
-pub fn run(command: &LabCommand) -> Result<(), Complaint> {
+pub fn run(command: &LabCommand) -> Result<(), CliError> {
     match command {
         LabCommand::Doctor(doctor) => doctor::run(doctor),
         LabCommand::Init(init) => init::run(init),
@@ -42,8 +42,8 @@ pub fn run(command: &LabCommand) -> Result<(), Complaint> {
     }
 }
 
-pub fn engines() -> Result<Engines, Complaint> {
-    Engines::of_this_program().map_err(|error| Complaint::Lab {
+pub fn engines() -> Result<Engines, CliError> {
+    Engines::of_this_program().map_err(|error| CliError::Lab {
         what: format!("cannot find the path of this program: {error}"),
         next: String::new(),
         status: IO,
@@ -51,10 +51,10 @@ pub fn engines() -> Result<Engines, Complaint> {
 }
 
 /// The summary of a study, from its store or from a JSON summary.
-fn summary(path: &Path) -> Result<Summary, Complaint> {
+fn summary(path: &Path) -> Result<Summary, CliError> {
     if path.extension().is_some_and(|extension| extension == "json") {
         let text = std::fs::read_to_string(path).map_err(|source| {
-            Complaint::from(EngineError::Io {
+            CliError::from(EngineError::Io {
                 verb: "read",
                 path: path.to_owned(),
                 source,
@@ -65,27 +65,27 @@ fn summary(path: &Path) -> Result<Summary, Complaint> {
     Ok(selenite_lab::analysis::summarise(&material(path)?)?)
 }
 
-fn material(path: &Path) -> Result<Material, Complaint> {
+fn material(path: &Path) -> Result<Material, CliError> {
     Ok(Material::read(&Store::read(path)?)?)
 }
 
-fn data(what: String) -> Complaint {
-    Complaint::Lab {
+fn data(what: String) -> CliError {
+    CliError::Lab {
         what,
         next: String::new(),
         status: DATA,
     }
 }
 
-fn usage(what: String, next: &str) -> Complaint {
-    Complaint::Lab {
+fn usage(what: String, next: &str) -> CliError {
+    CliError::Lab {
         what,
         next: next.to_owned(),
         status: USAGE,
     }
 }
 
-impl From<AnalysisError> for Complaint {
+impl From<AnalysisError> for CliError {
     fn from(error: AnalysisError) -> Self {
         match error {
             AnalysisError::Store(error) => error.into(),
@@ -94,7 +94,7 @@ impl From<AnalysisError> for Complaint {
     }
 }
 
-impl From<ConfigError> for Complaint {
+impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Lab {
             next: error.next.clone().unwrap_or_default(),
@@ -104,7 +104,7 @@ impl From<ConfigError> for Complaint {
     }
 }
 
-impl From<StoreError> for Complaint {
+impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         let status = match &error {
             StoreError::Exists(_) | StoreError::Missing(_) | StoreError::NotAStore(_) => USAGE,
@@ -120,7 +120,7 @@ impl From<StoreError> for Complaint {
     }
 }
 
-impl From<RunError> for Complaint {
+impl From<RunError> for CliError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Config(error) => error.into(),
@@ -144,8 +144,8 @@ impl From<RunError> for Complaint {
     }
 }
 
-fn of_run(error: &RunError, status: u8) -> Complaint {
-    Complaint::Lab {
+fn of_run(error: &RunError, status: u8) -> CliError {
+    CliError::Lab {
         what: error.to_string(),
         next: error.advice(),
         status,

@@ -11,9 +11,9 @@ use selenite::{Access, EngineError};
 use selenite_plan::PlanError;
 
 use crate::arguments::plan::PlanCommand;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 
-pub fn run(command: &PlanCommand, access: &Access) -> Result<(), Complaint> {
+pub fn run(command: &PlanCommand, access: &Access) -> Result<(), CliError> {
     match command {
         PlanCommand::Calibrate(calibrate) => calibrate::run(calibrate),
         PlanCommand::Observe(observe) => observe::run(observe, access),
@@ -22,13 +22,13 @@ pub fn run(command: &PlanCommand, access: &Access) -> Result<(), Complaint> {
     }
 }
 
-fn read(path: &Path) -> Result<String, Complaint> {
+fn read(path: &Path) -> Result<String, CliError> {
     let bytes = std::fs::read(path).map_err(|source| EngineError::Io {
         verb: "read",
         path: path.to_owned(),
         source,
     })?;
-    decoded(bytes).ok_or_else(|| Complaint::Lab {
+    decoded(bytes).ok_or_else(|| CliError::Lab {
         what: format!("{}: it is no text", path.display()),
         next: String::new(),
         status: DATA,
@@ -48,7 +48,7 @@ fn decoded(bytes: Vec<u8>) -> Option<String> {
     }
 }
 
-impl From<PlanError> for Complaint {
+impl From<PlanError> for CliError {
     fn from(error: PlanError) -> Self {
         let (status, next) = match &error {
             PlanError::Input { .. } => (USAGE, ""),

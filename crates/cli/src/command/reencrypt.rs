@@ -8,13 +8,13 @@ use selenite::{Access, EngineError, Suite, utc};
 use serde_json::json;
 
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::{print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), CliError> {
     let path = &arguments.database;
     if arguments.offline {
         return super::reencrypt_offline::run(arguments, access);
@@ -113,7 +113,7 @@ pub fn text(done: &Reencrypted) -> String {
     lines.text()
 }
 
-fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Complaint> {
+fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), CliError> {
     let path = &arguments.database;
     let report = reencrypt::report(&Disk, path)?;
     let is_paused = reencrypt::is_paused(&Disk, path);

@@ -5,13 +5,13 @@ use selenite::storage::Disk;
 use selenite::{Access, EngineError, Suite};
 
 use crate::arguments::Reencrypt;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::print;
 use crate::printable;
 
-pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), CliError> {
     if arguments.cipher == Some(Suite::None) {
         return Err(EngineError::Usage {
             what: "the suite NONE encrypts nothing".to_owned(),

@@ -9,14 +9,14 @@ use selenite_backup::{ArchiveName, Destination, parse_database_id};
 use serde_json::{Value, json};
 
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::destination::{self, is_far};
 use crate::lines::{Lines, bytes, count, counted, elapsed, origin, origin_said};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(), CliError> {
     let opened = destination::open(&arguments.destination)?;
     let destination: &dyn Destination = opened.as_ref();
     let how = Restore {
@@ -37,14 +37,14 @@ pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(
     let meter = Meter::start();
     let done = restore(&Disk, destination, access, &how, &meter.watch());
     meter.finish();
-    let restored = done.map_err(|error| Complaint::of(error, || stopped(&how)))?;
+    let restored = done.map_err(|error| CliError::of(error, || stopped(&how)))?;
     if arguments.json {
         print_json(&json(&restored))?;
     } else {
         print(&text(&arguments.to, destination, &restored))?;
     }
     warn(&arguments.to, &restored);
-    complain(&restored)
+    report_missing_pages(&restored)
 }
 
 /// The state after an interruption, and how to continue.
@@ -181,7 +181,7 @@ pub fn note_passed_over(names: &[ArchiveName]) {
 }
 
 /// Reports missing pages on standard error, one per line.
-fn complain(restored: &Restored) -> Result<(), Complaint> {
+fn report_missing_pages(restored: &Restored) -> Result<(), CliError> {
     if restored.missing.is_empty() {
         return Ok(());
     }
@@ -191,7 +191,7 @@ fn complain(restored: &Restored) -> Result<(), Complaint> {
         ));
     }
     let missing = u64::try_from(restored.missing.len()).unwrap_or(u64::MAX);
-    Err(Complaint::Found {
+    Err(CliError::Found {
         what: format!("the database is restored except for {}", counted(missing, "page")),
         next: "run PRAGMA integrity_check on it, or extract its rows with selenite salvage",
     })

@@ -6,13 +6,13 @@ use selenite::storage::Disk;
 use serde_json::{Value, json};
 
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), CliError> {
     let meter = Meter::start();
     let (path, to) = (&arguments.database, &arguments.to);
     let done = salvage(&Disk, path, access, (to, &arguments.recipient), &meter.watch());
@@ -23,11 +23,11 @@ pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), Compla
     } else {
         print(&text(&salvaged))?;
     }
-    complain(&salvaged)
+    report_losses(&salvaged)
 }
 
 /// Reports losses on standard error, one line for each range of pages or rows.
-fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
+fn report_losses(salvaged: &Salvaged) -> Result<(), CliError> {
     for pages in page_ranges(&salvaged.bad_pages) {
         eprintln!("{pages}: not authentic");
     }
@@ -64,7 +64,7 @@ fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
     if salvaged.is_complete() {
         return Ok(());
     }
-    Err(Complaint::Found {
+    Err(CliError::Found {
         what: "not everything could be salvaged".to_owned(),
         next: "compare the items listed above with a backup, and keep the damaged database until then",
     })

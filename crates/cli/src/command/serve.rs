@@ -10,11 +10,11 @@ use selenite_server::DatabaseRegistry;
 use selenite_server::{Announcement, Log, Server, Settings, SqlFront, process};
 
 use crate::arguments::serve::Serve;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::output::{note, print};
 use crate::{printable, signal};
 
-pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &Serve, access: &Access) -> Result<(), CliError> {
     // Before the first use of SQLite: otherwise the memory limit of a session would not apply to its memory.
     selenite::count_memory()?;
     // Before a key is read. Whatever the caller's umask, files of the server are accessible only to its user.

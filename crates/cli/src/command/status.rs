@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 
 use super::keys::{hexadecimal, slot_json, slot_lines};
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, count};
 use crate::meter::Meter;
 use crate::output::print;
 use crate::printable;
 use crate::terminal;
 
-pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), CliError> {
     let is_folder = arguments.database.is_dir();
     if is_folder || arguments.prometheus {
         return run_listing(arguments, access, is_folder);
@@ -50,10 +50,10 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complai
 }
 
 /// The listing of a folder, or of one database as if it were in a folder.
-fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) -> Result<(), Complaint> {
+fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) -> Result<(), CliError> {
     let path = &arguments.database;
     if arguments.pages {
-        return Err(Complaint::Engine(EngineError::Usage {
+        return Err(CliError::Engine(EngineError::Usage {
             what: format!("{}: --pages needs a database, not a folder", path.display()),
             next: "omit --pages, or give a database".to_owned(),
         }));
@@ -72,12 +72,12 @@ fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) 
     } else {
         deliver(arguments, &table::text(&listing, place(arguments)))?;
     }
-    complain(&listing);
+    report_unreadable(&listing);
     end(arguments, listing.has_warnings())
 }
 
 /// Reports files and folders that could not be read on standard error, one per line.
-fn complain(listing: &Listing) {
+fn report_unreadable(listing: &Listing) {
     for one in &listing.unreadable {
         let path = printable::path(&one.path);
         eprintln!("warning: cannot read {path}: {}", printable::line(&one.why));
@@ -97,7 +97,7 @@ fn place(arguments: &arguments::Status) -> table::DisplayOptions {
 }
 
 /// Writes the text to the requested file, or to standard output.
-fn deliver(arguments: &arguments::Status, text: &str) -> Result<(), Complaint> {
+fn deliver(arguments: &arguments::Status, text: &str) -> Result<(), CliError> {
     let Some(output) = &arguments.output else {
         return Ok(print(text)?);
     };
@@ -105,14 +105,14 @@ fn deliver(arguments: &arguments::Status, text: &str) -> Result<(), Complaint> {
     Ok(whole_file::replace(output, text.as_bytes())?)
 }
 
-fn end(arguments: &arguments::Status, has_warnings: bool) -> Result<(), Complaint> {
+fn end(arguments: &arguments::Status, has_warnings: bool) -> Result<(), CliError> {
     if arguments.fail_on_warning && has_warnings {
-        return Err(Complaint::Answer(1));
+        return Err(CliError::Answer(1));
     }
     Ok(())
 }
 
-fn count_pages(path: &Path) -> Result<EpochCounts, Complaint> {
+fn count_pages(path: &Path) -> Result<EpochCounts, CliError> {
     let meter = Meter::start();
     let counted = selenite::count_epochs(&Disk, path, &meter.watch());
     meter.finish();

@@ -6,10 +6,10 @@ use std::process::Command;
 use selenite::{AgeRecipient, EngineError, FILE_VARIABLE, LIMIT_VARIABLE, RECIPIENT_VARIABLE};
 
 use crate::arguments::Trace;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 
 /// Becomes the program: its signals and exit status are its own.
-pub fn run(arguments: &Trace) -> Result<(), Complaint> {
+pub fn run(arguments: &Trace) -> Result<(), CliError> {
     let recipient: AgeRecipient = arguments.recipient.parse().map_err(EngineError::Key)?;
     let output = std::path::absolute(&arguments.output).map_err(|source| EngineError::Io {
         verb: "find",

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
 use crate::arguments;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliError> {
     let meter = Meter::start();
     let path = &arguments.database;
     let how = Verify {
@@ -31,7 +31,7 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
         print(&text(path, &report, arguments.physical_only))?;
     }
     warn_of_superblocks(report.physical.superblocks, path);
-    complain(&report)?;
+    report_bad_pages(&report)?;
     remember(|notes| notes.keep(path, &report));
     Ok(())
 }
@@ -47,14 +47,14 @@ pub fn remember(keep: impl FnOnce(&VerifyNotes) -> Result<(), EngineError>) {
 }
 
 /// Reports bad pages on standard error, one per line.
-fn complain(report: &Report) -> Result<(), Complaint> {
+fn report_bad_pages(report: &Report) -> Result<(), CliError> {
     let physical = &report.physical;
     list(&physical.bad, physical.bad_count);
     if let Some(comparison) = &report.comparison {
         list(&comparison.older, comparison.older_count);
     }
     if !physical.is_good() {
-        return Err(Complaint::Found {
+        return Err(CliError::Found {
             what: format!("{} not authentic", counted(physical.bad_count, "place")),
             next: "restore these pages from a backup, and find out who could write to the file",
         });
@@ -64,7 +64,7 @@ fn complain(report: &Report) -> Result<(), Complaint> {
         .as_ref()
         .filter(|found| found.verdict() == Verdict::Older)
     {
-        return Err(Complaint::Found {
+        return Err(CliError::Found {
             what: format!("older than the anchor: {}", age(comparison)),
             next: "find out who could put an old copy there, and restore the newest backup",
         });
@@ -76,7 +76,7 @@ fn complain(report: &Report) -> Result<(), Complaint> {
     if faults.is_empty() {
         return Ok(());
     }
-    Err(Complaint::Found {
+    Err(CliError::Found {
         what: "every page is authentic, but the database is not consistent".to_owned(),
         next: "the fault was in the program that wrote it, not the disk: restore a backup, or try .recover of SQLite's shell",
     })

@@ -98,7 +98,7 @@ fn a_study_that_was_killed_goes_on_and_reports() {
     let status = lab.status();
     assert_eq!(status["state"], "complete");
     assert!(status["blocks_done"].as_u64().unwrap() > before);
-    assert!(!lab.path("small.lab.twins").exists() && !lab.path("small.lab.db.twins").exists());
+    assert!(!lab.path("small.lab.copies").exists() && !lab.path("small.lab.db.copies").exists());
 
     let shown = lab.done(&["report", "small.lab.db", "--ascii"]);
     assert!(shown.contains("AES_256") && shown.is_ascii(), "{shown}");
@@ -277,7 +277,7 @@ fn connections_openings_and_indexes_are_measured_beside_suite_none() {
 fn a_master_that_was_changed_meanwhile_is_loaded_again() {
     let lab = Lab::new();
     lab.run_and_kill();
-    let changed = walk(&lab.path("small.lab.db.twins/masters/plain2"));
+    let changed = walk(&lab.path("small.lab.db.copies/masters/plain2"));
     let connection = rusqlite::Connection::open(&changed).unwrap();
     connection
         .execute("UPDATE SomeData SET Id = Id + 1 WHERE rowid = 1", [])

@@ -29,7 +29,7 @@ fn with_store<'a>(command: &'a mut Command, store: &RealStore, secret: &str) -> 
         .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", store.port))
 }
 
-fn tell(bench: &Bench, store: &RealStore, arguments: &[&str]) -> Ran {
+fn run_with_store(bench: &Bench, store: &RealStore, arguments: &[&str]) -> Ran {
     let ran = run(with_store(&mut bench.command(arguments), store, SECRET));
     assert!(!format!("{ran:?}").contains("hunter2"), "{ran:?}");
     ran
@@ -40,14 +40,14 @@ fn a_database_is_backed_up_to_an_object_store_and_restored_from_it() {
     let store = RealStore::start();
     let (bench, path) = Bench::encrypted();
     let backup = ["-i", "key.txt", "backup", "app.db", "s3://backups/x"];
-    let first = tell(&bench, &store, &backup).done();
+    let first = run_with_store(&bench, &store, &backup).done();
     assert!(first.out.contains("s3://backups/x"), "{first:?}");
     let sql = "INSERT INTO note (text) VALUES ('later')";
     bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
-    tell(&bench, &store, &backup).done();
+    run_with_store(&bench, &store, &backup).done();
     std::fs::remove_file(&path).unwrap();
     let restore = ["-i", "key.txt", "restore", "s3://backups/x", "--to", "new.db"];
-    tell(&bench, &store, &restore).done();
+    run_with_store(&bench, &store, &restore).done();
     let sql = "SELECT count(*), max(text) FROM note";
     let rows = bench.run(&["-i", "key.txt", "exec", "new.db", sql]).done().out;
     assert_eq!(rows, "501\tlater\n");

@@ -48,7 +48,7 @@ impl Served {
     }
 
     /// A line about the process in a file of /proc.
-    fn told_of(&self, file: &str, line: &str) -> String {
+    fn proc_line(&self, file: &str, line: &str) -> String {
         let path = format!("/proc/{}/{file}", self.child.id());
         let text = std::fs::read_to_string(path).unwrap();
         let found = text.lines().find(|told| told.starts_with(line)).unwrap();
@@ -185,7 +185,7 @@ fn a_server_dumps_no_core_and_what_it_makes_is_its_users_alone() {
 
     let bench = Bench::new();
     let (served, _) = start(&bench, &[]);
-    let limits = served.told_of("limits", "Max core file size");
+    let limits = served.proc_line("limits", "Max core file size");
     assert_eq!(limits, "Max core file size 0 0 bytes");
     for file in ["master.db", "master.db-wal", "server-certificate.pem", "audit.jsonl"] {
         let mode = std::fs::metadata(bench.path("data").join(file))
@@ -202,11 +202,11 @@ fn a_server_dumps_no_core_and_what_it_makes_is_its_users_alone() {
 fn memory_is_locked_or_the_server_does_not_start() {
     let bench = Bench::new();
     let unlocked = start(&bench, &[]).0;
-    assert_eq!(unlocked.told_of("status", "VmLck"), "VmLck: 0 kB");
+    assert_eq!(unlocked.proc_line("status", "VmLck"), "VmLck: 0 kB");
     unlocked.end(Signal::TERM);
     if bench.may_lock_memory() {
         let (locked, _) = start(&bench, &["--lock-memory"]);
-        assert_ne!(locked.told_of("status", "VmLck"), "VmLck: 0 kB");
+        assert_ne!(locked.proc_line("status", "VmLck"), "VmLck: 0 kB");
         locked.end(Signal::TERM);
     } else {
         let ran = bench.run(&["serve", "--data", "data", "--lock-memory"]);

@@ -22,7 +22,7 @@ pub struct Check {
     /// The subject.
     pub name: String,
     /// The result.
-    pub state: State,
+    pub state: CheckResult,
     /// The details.
     pub finding: String,
     /// What to do; none if all is well, or nothing can be done.
@@ -32,7 +32,7 @@ pub struct Check {
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum CheckResult {
     /// As required.
     Ok,
     /// Figures will be less precise, or fewer.
@@ -66,15 +66,15 @@ impl Examination {
 
 /// The worst result.
 #[must_use]
-pub fn worst(checks: &[Check]) -> State {
-    checks.iter().map(|check| check.state).max().unwrap_or(State::Ok)
+pub fn worst(checks: &[Check]) -> CheckResult {
+    checks.iter().map(|check| check.state).max().unwrap_or(CheckResult::Ok)
 }
 
 impl Check {
     fn ok(name: &str, finding: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
-            state: State::Ok,
+            state: CheckResult::Ok,
             finding: finding.into(),
             advice: None,
         }
@@ -82,7 +82,7 @@ impl Check {
 
     fn warn(name: &str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
-            state: State::Warn,
+            state: CheckResult::Warn,
             advice: Some(advice.into()),
             ..Self::ok(name, finding)
         }
@@ -90,7 +90,7 @@ impl Check {
 
     fn fail(name: &str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
-            state: State::Fail,
+            state: CheckResult::Fail,
             ..Self::warn(name, finding, advice)
         }
     }
@@ -99,9 +99,9 @@ impl Check {
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
-            State::Ok => "ok",
-            State::Warn => "warn",
-            State::Fail => "fail",
+            CheckResult::Ok => "ok",
+            CheckResult::Warn => "warn",
+            CheckResult::Fail => "fail",
         };
         write!(f, "{state}: {}: {}", self.name, self.finding)?;
         match &self.advice {

@@ -28,7 +28,7 @@ pub struct Question {
 
 /// The decision.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum GateDecision {
     /// Every interval is below the limit.
     Within,
     /// At least one interval is above it, after Holm's correction over the cells of that arm.
@@ -42,7 +42,7 @@ pub enum Outcome {
     Invalid(Vec<String>),
 }
 
-impl Outcome {
+impl GateDecision {
     /// The exit status of a gate.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
@@ -69,19 +69,19 @@ pub struct Finding {
     /// The ratio and interval of a recorded figure, if the cell is compared with one.
     pub recorded: Option<(f64, Option<(f64, f64)>)>,
     /// The decision for this cell alone.
-    pub outcome: Outcome,
+    pub outcome: GateDecision,
 }
 
 /// The answer of a gate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct GateResult {
     /// The decision.
-    pub outcome: Outcome,
+    pub outcome: GateDecision,
     /// The results by cell; empty if the study cannot decide.
     pub findings: Vec<Finding>,
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for GateResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
             let text = crate::report::estimate(finding.ratio, finding.interval);
@@ -89,22 +89,22 @@ impl fmt::Display for Answer {
                 .recorded
                 .map(|(ratio, ends)| crate::report::estimate(ratio, ends));
             let state = match (&finding.outcome, &before) {
-                (Outcome::Within, None) => "within",
-                (Outcome::Above, None) => "above",
-                (Outcome::Within, Some(_)) => "no worse",
-                (Outcome::Above, Some(_)) => "worse",
-                (Outcome::NotResolved { .. } | Outcome::Invalid(_), _) => "not resolved",
+                (GateDecision::Within, None) => "within",
+                (GateDecision::Above, None) => "above",
+                (GateDecision::Within, Some(_)) => "no worse",
+                (GateDecision::Above, Some(_)) => "worse",
+                (GateDecision::NotResolved { .. } | GateDecision::Invalid(_), _) => "not resolved",
             };
             let before = before.map_or_else(String::new, |before| format!(", recorded {before}"));
             writeln!(f, "{} in {}: {text}{before}: {state}", finding.arm, finding.cell)?;
         }
         let is_recorded = self.findings.iter().any(|finding| finding.recorded.is_some());
         match &self.outcome {
-            Outcome::Within if is_recorded => write!(f, "no worse than recorded"),
-            Outcome::Above if is_recorded => write!(f, "worse than recorded"),
-            Outcome::Within => write!(f, "within the limit"),
-            Outcome::Above => write!(f, "above the limit"),
-            Outcome::NotResolved {
+            GateDecision::Within if is_recorded => write!(f, "no worse than recorded"),
+            GateDecision::Above if is_recorded => write!(f, "worse than recorded"),
+            GateDecision::Within => write!(f, "within the limit"),
+            GateDecision::Above => write!(f, "above the limit"),
+            GateDecision::NotResolved {
                 minutes_more: Some(minutes),
             } => {
                 write!(
@@ -113,15 +113,15 @@ impl fmt::Display for Answer {
                     crate::report::minutes(*minutes)
                 )
             }
-            Outcome::NotResolved { minutes_more: None } => write!(f, "not resolved"),
-            Outcome::Invalid(reasons) => write!(f, "this study cannot answer: {}", reasons.join("; ")),
+            GateDecision::NotResolved { minutes_more: None } => write!(f, "not resolved"),
+            GateDecision::Invalid(reasons) => write!(f, "this study cannot answer: {}", reasons.join("; ")),
         }
     }
 }
 
 /// Decides from the summary alone.
 #[must_use]
-pub fn judge(summary: &Summary, question: &Question) -> Answer {
+pub fn judge(summary: &Summary, question: &Question) -> GateResult {
     let (arms, cells, mut reasons) = chosen(summary, question);
     reasons.extend(
         disqualifications(summary)
@@ -151,12 +151,12 @@ pub fn judge(summary: &Summary, question: &Question) -> Answer {
     }
     if !reasons.is_empty() {
         reasons.dedup();
-        return Answer {
-            outcome: Outcome::Invalid(reasons),
+        return GateResult {
+            outcome: GateDecision::Invalid(reasons),
             findings: Vec::new(),
         };
     }
-    Answer {
+    GateResult {
         outcome: together(&findings),
         findings,
     }
@@ -217,7 +217,7 @@ fn is_floor(summary: &Summary, arm: &str) -> bool {
 fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Finding> {
     let bound = limit.ln_1p();
     let interval = SessionInterval::of(&summary.study);
-    let estimates: Vec<Option<Estimate>> = family.iter().map(|(_, effect)| again(effect)).collect();
+    let estimates: Vec<Option<Estimate>> = family.iter().map(|(_, effect)| reestimate(effect)).collect();
     let p_values: Vec<f64> = family
         .iter()
         .zip(&estimates)
@@ -233,7 +233,7 @@ fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Find
         .zip(estimates)
         .zip(holm(&p_values))
         .map(|(((cell, effect), found), p)| {
-            let open = || Outcome::NotResolved {
+            let open = || GateDecision::NotResolved {
                 minutes_more: found.and_then(|found| minutes(summary, effect, &found, bound)),
             };
             Finding {
@@ -244,8 +244,8 @@ fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Find
                 recorded: None,
                 outcome: match effect.interval {
                     _ if effect.sessions < SESSIONS_MIN || summary.study.sessions < SESSIONS_MIN => open(),
-                    Some((_, high)) if high < limit => Outcome::Within,
-                    Some((low, _)) if low > limit && p <= 0.05 => Outcome::Above,
+                    Some((_, high)) if high < limit => GateDecision::Within,
+                    Some((low, _)) if low > limit && p <= 0.05 => GateDecision::Above,
                     Some(_) | None => open(),
                 },
             }
@@ -259,7 +259,7 @@ fn logs(effect: &Effect) -> Vec<Vec<f64>> {
 }
 
 /// Recomputes the estimate of an effect from its sessions.
-fn again(effect: &Effect) -> Option<Estimate> {
+fn reestimate(effect: &Effect) -> Option<Estimate> {
     estimate(
         &logs(effect),
         &Options {
@@ -281,23 +281,23 @@ fn minutes(summary: &Summary, effect: &Effect, found: &Estimate, bound: f64) -> 
     Some(f64::from(more) * summary.study.session_s? / 60.0)
 }
 
-fn together(findings: &[Finding]) -> Outcome {
+fn together(findings: &[Finding]) -> GateDecision {
     let mut minutes = Some(0.0f64);
     let mut open = false;
     for finding in findings {
         match &finding.outcome {
-            Outcome::Within => {}
-            Outcome::NotResolved { minutes_more } => {
+            GateDecision::Within => {}
+            GateDecision::NotResolved { minutes_more } => {
                 open = true;
                 minutes = minutes.zip(*minutes_more).map(|(a, b)| a.max(b));
             }
-            Outcome::Above | Outcome::Invalid(_) => return finding.outcome.clone(),
+            GateDecision::Above | GateDecision::Invalid(_) => return finding.outcome.clone(),
         }
     }
     if open {
-        Outcome::NotResolved { minutes_more: minutes }
+        GateDecision::NotResolved { minutes_more: minutes }
     } else {
-        Outcome::Within
+        GateDecision::Within
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use selenite_worker::protocol::{Opened, PLAIN};
+use selenite_worker::protocol::{OpenedDatabase, PLAIN};
 
 use crate::config::arm::TRANSIT;
 
@@ -75,7 +75,7 @@ pub enum ProofError {
         found: String,
     },
     /// The administrator's program: it reports that every page was re-encrypted, and some are unchanged.
-    NotAnew {
+    NotReencrypted {
         /// The file.
         path: PathBuf,
         /// The number of unchanged pages.
@@ -121,7 +121,7 @@ impl Claim {
 ///
 /// # Errors
 /// All but [`ProofError::Io`] and [`ProofError::ShortMarker`].
-pub fn prove(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &Opened) -> Result<Proof, ProofError> {
+pub fn prove(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &OpenedDatabase) -> Result<Proof, ProofError> {
     if plain.marker_at.is_none() || plain.marker != arm.marker {
         return Err(ProofError::Void {
             path: plain.path.clone(),
@@ -140,7 +140,7 @@ pub fn prove(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &Opened) ->
     })
 }
 
-fn check_encrypted(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
+fn check_encrypted(arm: &FileScan, opened: &OpenedDatabase) -> Result<(), ProofError> {
     let entropy = &arm.entropy;
     let found = if let Some((file, offset)) = &arm.marker_at {
         format!("the text {:?} at byte {offset} of {}", arm.marker, file.display())
@@ -168,7 +168,7 @@ fn check_encrypted(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
 }
 
 /// A login has too few bytes for a test of randomness.
-fn check_login(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
+fn check_login(arm: &FileScan, opened: &OpenedDatabase) -> Result<(), ProofError> {
     let found = if let Some((file, offset)) = &arm.marker_at {
         format!("the text {:?} at byte {offset} of {}", arm.marker, file.display())
     } else if !opened.encrypted {
@@ -196,7 +196,7 @@ fn check_clear(arm: &FileScan, says_encrypted: bool) -> Result<(), ProofError> {
     })
 }
 
-fn facts(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &Opened) -> Vec<(String, String)> {
+fn facts(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &OpenedDatabase) -> Vec<(String, String)> {
     let mut facts = vec![
         ("verdict".to_owned(), claim.label().to_owned()),
         ("marker searched for".to_owned(), format!("{:?}", arm.marker)),
@@ -242,7 +242,7 @@ impl ProofError {
                 "check the arm's cipher, settings and key: its results would not be of encryption"
             }
             Self::NotClear { .. } => "check the settings of the plain arm: it must not encrypt",
-            Self::NotAnew { .. } => {
+            Self::NotReencrypted { .. } => {
                 "check the administrator's program: its results would be of less work than it reports"
             }
             Self::Io { .. } => "check the path and its permissions",
@@ -276,7 +276,7 @@ impl fmt::Display for ProofError {
                     path.display()
                 )
             }
-            Self::NotAnew { path, count, first } => {
+            Self::NotReencrypted { path, count, first } => {
                 write!(
                     f,
                     "{} is reported as re-encrypted, but is not: {count} pages are unchanged, the first at byte {first}",
@@ -296,7 +296,7 @@ impl std::error::Error for ProofError {
             | Self::ShortMarker { .. }
             | Self::NotEncrypted { .. }
             | Self::NotClear { .. }
-            | Self::NotAnew { .. } => None,
+            | Self::NotReencrypted { .. } => None,
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct NewStudy {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// The study is over.
     Over(StudyState),
     /// It was interrupted, and can be resumed.
@@ -81,7 +81,7 @@ pub struct RunContext<'a, B> {
 ///
 /// Errors: all of [`RunError`] but `ConfigDiffers` and `Over`. If it fails before the schedule is
 /// written, there is no store; otherwise the study can be resumed.
-pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outcome, RunError> {
+pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<RunOutcome, RunError> {
     let arms = arm::arms(&new.config)?;
     let study = StudyRow {
         name: new.config.study.name.clone(),
@@ -98,13 +98,13 @@ pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outco
     let store = Store::create(&new.path, &study)?;
     let mut runner = Runner::new(new.config, arms, study, store, around);
     match runner.prepare() {
-        Ok(true) => runner.go_on(),
+        Ok(true) => runner.run_sessions(),
         outcome => {
             // Nothing was measured, so the copies are of no use.
             let cleared = runner.copies.drop_all();
             drop(runner);
             let _ = std::fs::remove_file(&new.path);
-            outcome.and(cleared).map(|()| Outcome::Interrupted)
+            outcome.and(cleared).map(|()| RunOutcome::Interrupted)
         }
     }
 }
@@ -117,7 +117,7 @@ pub fn resume<B: Testbed>(
     path: &Path,
     config: Option<&Config>,
     around: RunContext<'_, B>,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let mut runner = open(path, config, around)?;
     match runner.study.state {
         StudyState::Unfinished | StudyState::Stopped => {}
@@ -135,9 +135,9 @@ pub fn resume<B: Testbed>(
     match runner.prepare()? {
         true => {
             runner.event("resumed")?;
-            runner.go_on()
+            runner.run_sessions()
         }
-        false => Ok(Outcome::Interrupted),
+        false => Ok(RunOutcome::Interrupted),
     }
 }
 
@@ -192,12 +192,12 @@ impl<'a, B: Testbed> Runner<'a, B> {
     }
 
     /// Runs the remaining sessions until an end condition holds.
-    fn go_on(mut self) -> Result<Outcome, RunError> {
+    fn run_sessions(mut self) -> Result<RunOutcome, RunError> {
         let outcome = self.sessions();
         self.copies.drop_sessions()?;
         let state = match outcome {
             Ok(Some(state)) => state,
-            Ok(None) => return Ok(Outcome::Interrupted),
+            Ok(None) => return Ok(RunOutcome::Interrupted),
             Err(error) => {
                 self.event(&format!("ended by an error: {error}"))?;
                 return Err(error);
@@ -214,7 +214,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
             self.copies.drop_all()?;
         }
         self.store.settle();
-        Ok(Outcome::Over(state))
+        Ok(RunOutcome::Over(state))
     }
 
     fn sessions(&mut self) -> Result<Option<StudyState>, RunError> {
@@ -257,7 +257,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         if begun.is_empty() {
             return Ok(false);
         }
-        let found = precision::look(&self.store, &self.config)?;
+        let found = precision::evaluate(&self.store, &self.config)?;
         let sessions = u32::try_from(begun.len()).unwrap_or(u32::MAX);
         let target = self.config.study.target_half_width;
         self.around.observer.progress(&Progress::Precision {
@@ -348,7 +348,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
     }
 
     /// The time limit of a request to a worker other than a block.
-    fn patience(&self) -> Duration {
+    fn request_timeout(&self) -> Duration {
         self.config.study.block_timeout.max(PATIENCE)
     }
 }

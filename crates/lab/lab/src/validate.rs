@@ -30,7 +30,7 @@ use crate::config::{CacheState, Cell, Config, ConfigError, hex};
 use crate::drive::{GroupSample, WorkerGroup};
 use crate::engines::Engines;
 use crate::native::OBSERVED;
-use crate::run::{LocalTestbed, NewStudy, Observer, Outcome, RunContext, RunError, Testbed, resume, run};
+use crate::run::{LocalTestbed, NewStudy, Observer, RunContext, RunError, RunOutcome, Testbed, resume, run};
 use crate::schedule;
 use crate::store::{Store, StoreError};
 use crate::summary::{ArmRole, Metric, StudyState, Summary};
@@ -350,8 +350,8 @@ fn measure(
         },
     };
     match outcome? {
-        Outcome::Over(StudyState::Stopped) | Outcome::Interrupted => Err(ValidateError::Interrupted),
-        Outcome::Over(_) => Ok(()),
+        RunOutcome::Over(StudyState::Stopped) | RunOutcome::Interrupted => Err(ValidateError::Interrupted),
+        RunOutcome::Over(_) => Ok(()),
     }
 }
 

@@ -10,12 +10,12 @@ use crate::WorkerError;
 
 /// A running digest.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer {
+pub struct AnswerDigest {
     state: u64,
     count: u64,
 }
 
-impl Answer {
+impl AnswerDigest {
     /// The digest of nothing.
     #[must_use]
     pub fn new() -> Self {
@@ -61,7 +61,7 @@ impl Answer {
     }
 }
 
-impl Default for Answer {
+impl Default for AnswerDigest {
     fn default() -> Self {
         Self::new()
     }
@@ -80,7 +80,7 @@ mod tests {
         let mut statement = connection.prepare(sql).unwrap();
         let columns = statement.column_count();
         let mut rows = statement.query([]).unwrap();
-        let mut answer = Answer::new();
+        let mut answer = AnswerDigest::new();
         while let Some(row) = rows.next().unwrap() {
             answer.row(row, columns).unwrap();
         }

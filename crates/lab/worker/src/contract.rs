@@ -21,12 +21,12 @@ use serde_json::Value;
 use crate::conversation::RequestHandler;
 use crate::conversation::session::{Answered, Session};
 use crate::protocol::{
-    Control, DatabaseSpec, Dataset, Digest, Hello, Hummer, Loaded, Opened, PLAIN, PROTOCOL, Request, Sample, Share,
-    Workload,
+    Control, DatabaseSpec, Dataset, Digest, Hello, Hummer, Loaded, OpenedDatabase, PLAIN, PROTOCOL, Request, Sample,
+    Share, Workload,
 };
 use crate::stock::{Stock, spec};
 
-use client::{Broken, ContractClient};
+use client::{ContractClient, ContractViolation};
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn check(start: &dyn Fn() -> Command, folder: &Path) -> Vec<Finding> {
         folder: folder.join(format!("contract-{}", std::process::id())),
         findings: Vec::new(),
     };
-    if let Err(Broken(what)) = contract.all() {
+    if let Err(ContractViolation(what)) = contract.all() {
         contract.note("conversation", Err(what));
     }
     if contract.folder.exists() {
@@ -66,13 +66,13 @@ struct Contract<'a> {
 }
 
 impl Contract<'_> {
-    fn all(&mut self) -> Result<(), Broken> {
+    fn all(&mut self) -> Result<(), ContractViolation> {
         fs::create_dir_all(&self.folder)
             .and_then(|()| fs::write(self.path("key"), [0x5e; 32]))
             .and_then(|()| fs::write(self.path("other-key"), [0x5f; 32]))
-            .map_err(|error| Broken(format!("no files could be made: {error}")))?;
+            .map_err(|error| ContractViolation(format!("no files could be made: {error}")))?;
         let mut worker = ContractClient::start(&mut (self.start)())?;
-        let said = worker.ask(&Request::Hello { protocol: PROTOCOL })?;
+        let said = worker.request(&Request::Hello { protocol: PROTOCOL })?;
         let hello: Hello = match parsed(said) {
             Ok(hello) => hello,
             Err(what) => {
@@ -91,18 +91,18 @@ impl Contract<'_> {
                 self.wrong_key(&mut worker, cipher)?;
             }
         }
-        worker.ask(&Request::Close)?.map_err(Broken)?;
-        let ended = worker.end().map_err(|Broken(what)| what);
+        worker.request(&Request::Close)?.map_err(ContractViolation)?;
+        let ended = worker.end().map_err(|ContractViolation(what)| what);
         self.note("the end of the input ends it", ended);
         let mut worker = ContractClient::start(&mut (self.start)())?;
-        worker.say(r#"{"do":"quit"}"#)?;
-        let ended = worker.end().map_err(|Broken(what)| what);
+        worker.send_line(r#"{"do":"quit"}"#)?;
+        let ended = worker.end().map_err(|ContractViolation(what)| what);
         self.note("quit ends it", ended);
         Ok(())
     }
 
     /// A request that cannot be carried out is answered with an error, and the worker continues.
-    fn errors(&mut self, worker: &mut ContractClient) -> Result<(), Broken> {
+    fn errors(&mut self, worker: &mut ContractClient) -> Result<(), ContractViolation> {
         let missing = self.spec(PLAIN, "missing");
         let cases = [
             ("no JSON is an error", "rubbish".to_owned()),
@@ -122,8 +122,8 @@ impl Contract<'_> {
             ),
         ];
         for (name, said) in cases {
-            worker.say(&said)?;
-            let refused = match worker.hear()? {
+            worker.send_line(&said)?;
+            let refused = match worker.receive()? {
                 Ok(value) => Err(format!("it answered {value}")),
                 Err(_) => Ok(()),
             };
@@ -140,7 +140,7 @@ impl Contract<'_> {
         name: &str,
         dataset: &Dataset,
         works: &[Workload],
-    ) -> Result<(), Broken> {
+    ) -> Result<(), ContractViolation> {
         let database = self.spec(cipher, &format!("{name}-worker"));
         let twin = spec(&self.path(&format!("{name}-{cipher}-reference.db")));
         let mut reference = Session::new(&Stock);
@@ -150,7 +150,7 @@ impl Contract<'_> {
             dataset: dataset.clone(),
             seed: SEED,
         };
-        let given: Result<Loaded, String> = parsed(worker.ask(&load(&database))?);
+        let given: Result<Loaded, String> = parsed(worker.request(&load(&database))?);
         let expected: Loaded = expected(&mut reference, &load(&twin))?;
         let loaded = given.and_then(|given| same("what was loaded", &given, &expected));
         let is_loaded = loaded.is_ok();
@@ -159,7 +159,7 @@ impl Contract<'_> {
             return Ok(());
         }
         self.note(&about("load leaves one file"), one_file(&database.path));
-        let opened: Result<Opened, String> = parsed(worker.ask(&Request::Open {
+        let opened: Result<OpenedDatabase, String> = parsed(worker.request(&Request::Open {
             database: database.clone(),
         })?);
         let encrypted = opened.as_ref().is_ok_and(|opened| opened.encrypted);
@@ -171,7 +171,7 @@ impl Contract<'_> {
         }
         ask(&mut reference, &Request::Open { database: twin })?;
         for work in works {
-            let given: Result<Sample, String> = parsed(worker.ask(&run(work.clone()))?);
+            let given: Result<Sample, String> = parsed(worker.request(&run(work.clone()))?);
             let expected: Sample = self::expected(&mut reference, &run(work.clone()))?;
             let has_no_key = *work == Workload::Rekey && cipher != PLAIN && !encrypted;
             let worked = match (given, has_no_key) {
@@ -181,7 +181,7 @@ impl Contract<'_> {
             };
             self.note(&about(&word(work)), worked);
         }
-        let given: Result<Digest, String> = parsed(worker.ask(&Request::Digest)?);
+        let given: Result<Digest, String> = parsed(worker.request(&Request::Digest)?);
         let expected: Digest = self::expected(&mut reference, &Request::Digest)?;
         let digest = given.and_then(|given| same("the digest", &given, &expected));
         self.note(&about("the rows after all work"), digest);
@@ -189,15 +189,15 @@ impl Contract<'_> {
     }
 
     /// A control reaches work in progress: without it, this work would take an hour.
-    fn control(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), Broken> {
+    fn control(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), ContractViolation> {
         let database = self.spec(cipher, "cards-worker");
-        let opened: Result<Opened, String> = parsed(worker.ask(&Request::Open { database })?);
+        let opened: Result<OpenedDatabase, String> = parsed(worker.request(&Request::Open { database })?);
         let name = format!("{cipher}: control ends work under way");
         if let Err(what) = opened {
             self.note(&name, Err(what));
             return Ok(());
         }
-        worker.say(&line(&run(Workload::Hummer {
+        worker.send_line(&line(&run(Workload::Hummer {
             hummer: Hummer {
                 mix: [10, 0, 0],
                 loops: 1_000_000,
@@ -205,11 +205,11 @@ impl Contract<'_> {
                 pause_ms: 3_600_000,
             },
         })))?;
-        worker.say(&line(&Request::Control(Control {
+        worker.send_line(&line(&Request::Control(Control {
             stop: true,
             mix: Some([8, 1, 1]),
         })))?;
-        let sample: Result<Sample, String> = parsed(worker.hear()?);
+        let sample: Result<Sample, String> = parsed(worker.receive()?);
         let controlled = sample.and_then(|sample| {
             same("altered", &sample.altered, &true).and_then(|()| {
                 let few = sample.operations < 1_000_000;
@@ -220,10 +220,10 @@ impl Contract<'_> {
         Ok(())
     }
 
-    fn wrong_key(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), Broken> {
+    fn wrong_key(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), ContractViolation> {
         let mut database = self.spec(cipher, "cards-worker");
         database.key_file = self.path("other-key");
-        let refused = match worker.ask(&Request::Open { database })? {
+        let refused = match worker.request(&Request::Open { database })? {
             Ok(_) => Err("it opened the database".to_owned()),
             Err(_) => Ok(()),
         };
@@ -318,7 +318,7 @@ fn same_work(given: &Sample, expected: &Sample) -> Result<(), String> {
 
 /// Checks that the file contains the marker exactly if the engine reports that it is not encrypted,
 /// and that an unencrypted arm is reported so.
-fn proved(opened: &Opened, database: &DatabaseSpec, marker: &str) -> Result<(), String> {
+fn proved(opened: &OpenedDatabase, database: &DatabaseSpec, marker: &str) -> Result<(), String> {
     let bytes = fs::read(&database.path).map_err(|error| error.to_string())?;
     let holds = bytes.windows(marker.len()).any(|window| window == marker.as_bytes());
     let is_plain = database.cipher == PLAIN;
@@ -373,17 +373,17 @@ fn parsed<T: DeserializeOwned>(answer: Result<Value, String>) -> Result<T, Strin
     serde_json::from_value(value).map_err(|error| format!("the answer is not of its kind: {error}"))
 }
 
-fn ask(reference: &mut Session<'_>, request: &Request) -> Result<Value, Broken> {
+fn ask(reference: &mut Session<'_>, request: &Request) -> Result<Value, ContractViolation> {
     let (_sender, controls) = mpsc::channel();
     match reference.answer(request, &controls) {
         Ok(Answered::Value(value)) => Ok(value),
         Ok(Answered::Quit) => Ok(Value::Null),
-        Err(error) => Err(Broken(format!("the reference failed: {error}"))),
+        Err(error) => Err(ContractViolation(format!("the reference failed: {error}"))),
     }
 }
 
-fn expected<T: DeserializeOwned>(reference: &mut Session<'_>, request: &Request) -> Result<T, Broken> {
-    serde_json::from_value(ask(reference, request)?).map_err(|error| Broken(error.to_string()))
+fn expected<T: DeserializeOwned>(reference: &mut Session<'_>, request: &Request) -> Result<T, ContractViolation> {
+    serde_json::from_value(ask(reference, request)?).map_err(|error| ContractViolation(error.to_string()))
 }
 
 const SEED: u64 = 20_090_420;

@@ -129,12 +129,12 @@ impl Reading {
 }
 
 /// Elapsed and CPU time of a part of the work.
-pub struct Part {
+pub struct WorkTimer {
     began_ns: u64,
     cpu_ns: u64,
 }
 
-impl Part {
+impl WorkTimer {
     /// Starts the part.
     #[must_use]
     pub fn start() -> Self {

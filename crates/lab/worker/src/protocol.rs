@@ -26,7 +26,7 @@ pub enum Request {
         /// The seed of the rows.
         seed: u64,
     },
-    /// Opens a database, after closing the one that is open. Answer: [`Opened`].
+    /// Opens a database, after closing the one that is open. Answer: [`OpenedDatabase`].
     Open {
         /// The database.
         database: DatabaseSpec,
@@ -272,7 +272,7 @@ pub struct Loaded {
 
 /// The result of `open`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opened {
+pub struct OpenedDatabase {
     /// The engine's own report of the encryption: names and values, for display.
     pub status: BTreeMap<String, String>,
     /// Whether the engine reports the database as encrypted.

@@ -18,7 +18,7 @@ use std::sync::mpsc::Receiver;
 
 use rusqlite::Connection;
 
-use crate::meter::{self, Meter, Part};
+use crate::meter::{self, Meter, WorkTimer};
 use crate::protocol::{Control, DatabaseSpec, Sample, Share, Workload};
 use crate::{Engine, WorkerError, layout};
 
@@ -39,7 +39,7 @@ pub struct Block<'a> {
 
 /// The figures that only the work itself knows.
 #[derive(Default)]
-struct Outcome {
+struct WorkFigures {
     operations: u64,
     retries: u64,
     answer: String,
@@ -93,7 +93,7 @@ pub fn run(
     block: &Block<'_>,
 ) -> Result<Sample, WorkerError> {
     check_share(block.process)?;
-    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| -> Result<Sample, WorkerError> {
+    let timed = |job: &mut dyn FnMut() -> Result<WorkFigures, WorkerError>| -> Result<Sample, WorkerError> {
         let counters = EngineCounters {
             pages: &|| engine.page_counts(connection),
             files: &|| engine.file_counts(connection, database),
@@ -137,7 +137,8 @@ pub fn run_closed(
         pages: &|| None,
         files: &|| Ok(None),
     };
-    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &database.path, &counters, job);
+    let timed =
+        |job: &mut dyn FnMut() -> Result<WorkFigures, WorkerError>| measured(block, &database.path, &counters, job);
     match work {
         Workload::Convert { to } => copy::convert(engine, database, to, &timed),
         Workload::Rekey => rekey::rekey(engine, database, &timed),
@@ -145,10 +146,10 @@ pub fn run_closed(
         Workload::Open { times } => connections::open(engine, database, *times, &timed),
         Workload::PhysicalVerify => timed(&mut || {
             engine.verify_physical(database)?;
-            Ok(Outcome {
+            Ok(WorkFigures {
                 operations: 1,
                 answer: "read".to_owned(),
-                ..Outcome::default()
+                ..WorkFigures::default()
             })
         }),
         Workload::Like { .. }
@@ -166,7 +167,7 @@ pub fn run_closed(
 }
 
 /// Runs a job between two readings of the counters.
-type Timed<'a> = &'a dyn Fn(&mut dyn FnMut() -> Result<Outcome, WorkerError>) -> Result<Sample, WorkerError>;
+type Timed<'a> = &'a dyn Fn(&mut dyn FnMut() -> Result<WorkFigures, WorkerError>) -> Result<Sample, WorkerError>;
 
 /// What an engine counts of the database that is open.
 struct EngineCounters<'a> {
@@ -178,7 +179,7 @@ fn measured(
     block: &Block<'_>,
     database: &Path,
     counters: &EngineCounters<'_>,
-    job: &mut dyn FnMut() -> Result<Outcome, WorkerError>,
+    job: &mut dyn FnMut() -> Result<WorkFigures, WorkerError>,
 ) -> Result<Sample, WorkerError> {
     let files_before = (counters.files)()?;
     meter::wait_until(block.start_at_ns)?;
@@ -209,7 +210,7 @@ fn measured(
 fn checkpoint(connection: &Connection) -> Result<Checkpoint, WorkerError> {
     // A log keeps its size until it is truncated.
     let wal_bytes = connection.path().map_or(0, |path| size(&log_of(Path::new(path))));
-    let part = Part::start();
+    let part = WorkTimer::start();
     layout::checkpoint(connection)?;
     let (elapsed_ns, cpu_ns) = part.stop();
     Ok(Checkpoint {

@@ -16,11 +16,11 @@ mod target;
 mod through;
 mod update;
 
-pub use delete::{Delete, DeleteWay, Truncate};
+pub use delete::{Delete, DeleteStrategy, Truncate};
 pub use insert::{GivenExpr, Insert, InsertLimit, InsertSource};
 pub use output::Outputs;
 pub use reference::{OwnReference, References, Referring};
 pub use row::RowRules;
 pub use row_writer::RowWriter;
 pub use shift::{Shift, is_bytes, is_whole};
-pub use update::{SetValue, Update, UpdateRows, UpdateWay};
+pub use update::{SetValue, Update, UpdateRows, UpdateStrategy};

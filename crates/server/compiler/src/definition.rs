@@ -28,7 +28,7 @@ mod sqlite;
 mod subquery;
 mod text;
 
-pub use alter::{Alteration, Copied, Rebuild, Step};
+pub use alter::{Alteration, ColumnSource, Rebuild, Step};
 pub use index::{IndexDefinition, check_filter};
 pub use sqlite::{index_name, null_index_name, quoted};
 pub use subquery::is_scalar;

@@ -73,7 +73,7 @@ impl Expr {
                     .cloned()
                     .ok_or_else(|| SqlError::internal("no such input"))
             }
-            ExprKind::Column(_) | ExprKind::Outside(_) => Err(SqlError::internal("a column without a row")),
+            ExprKind::Column(_) | ExprKind::QueryNode(_) => Err(SqlError::internal("a column without a row")),
             ExprKind::Whole(operation) => operation.evaluate(frame),
             ExprKind::Convert(convert) => converted(convert, &self.data_type, frame),
             ExprKind::Unary { operator, operand } => Ok(operator.apply(&operand.evaluate(frame)?, &self.data_type)?),

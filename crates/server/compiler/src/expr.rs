@@ -62,7 +62,7 @@ pub enum ExprKind {
     Column(ColumnRef),
     /// A node of the query binder: a subquery, an aggregate, a window function. Evaluated only as an
     /// [`ExprKind::Input`].
-    Outside(OutsideRef),
+    QueryNode(QueryNodeRef),
     /// Input `n`, from the frame's row: replaces columns in [`crate::Operations`].
     Input(u32),
     /// A conversion to the expression's type.
@@ -120,7 +120,7 @@ pub struct Let {
 
 /// The number of a node of the query binder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct OutsideRef(pub u32);
+pub struct QueryNodeRef(pub u32);
 
 /// A conversion.
 #[derive(Clone, PartialEq, Debug)]

@@ -13,7 +13,8 @@ use selenite_types::storage::{Misfit, Stored, StoredRef, from_stored, to_stored}
 use selenite_types::{DataType, Value};
 
 use crate::{
-    ColumnRef, Environment, Expr, ExprKind, Frame, NodeMut, OutsideRef, Predicate, Slot, SqlError, Whole, WholeOperand,
+    ColumnRef, Environment, Expr, ExprKind, Frame, NodeMut, Predicate, QueryNodeRef, Slot, SqlError, Whole,
+    WholeOperand,
 };
 
 /// An input of an operation.
@@ -33,9 +34,9 @@ pub enum InputOrigin {
     /// A variable: a parameter of the statement.
     Variable(Slot),
     /// A value node of the query binder.
-    Outside(OutsideRef),
+    QueryNode(QueryNodeRef),
     /// A predicate node of the query binder: 0, 1 or NULL.
-    OutsidePredicate(OutsideRef),
+    QueryNodePredicate(QueryNodeRef),
 }
 
 /// An interned expression: its number and its inputs, in order.
@@ -216,8 +217,8 @@ impl Inputs {
                 }
             }
             NodeMut::Predicate(predicate) => {
-                if let Predicate::Outside(outside) = *predicate {
-                    *predicate = Predicate::Input(self.number(InputOrigin::OutsidePredicate(outside), DataType::Bit));
+                if let Predicate::QueryNode(node) = *predicate {
+                    *predicate = Predicate::Input(self.number(InputOrigin::QueryNodePredicate(node), DataType::Bit));
                 }
             }
             NodeMut::Operand(operand) => {
@@ -249,7 +250,7 @@ impl Inputs {
 fn origin_of(kind: &ExprKind) -> Option<InputOrigin> {
     match kind {
         ExprKind::Column(column) => Some(InputOrigin::Column(*column)),
-        ExprKind::Outside(outside) => Some(InputOrigin::Outside(*outside)),
+        ExprKind::QueryNode(node) => Some(InputOrigin::QueryNode(*node)),
         ExprKind::Variable(slot) => Some(InputOrigin::Variable(*slot)),
         ExprKind::Literal(_)
         | ExprKind::Null

@@ -25,7 +25,7 @@ use common_table::CommonScope;
 pub(crate) use select::Item;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
-use tree::{Outside, Parts};
+use tree::{Parts, QueryNode};
 
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, Predicate, QueryHook, Source, SqlError, Variables};
@@ -211,9 +211,9 @@ impl<'c> QueryBinder<'c> {
     }
 
     /// An expression that refers to an entry of the statement's parts.
-    fn outside(&mut self, outside: Outside, data_type: DataType, nullable: bool) -> Expr {
-        let reference = self.parts.add_outside(outside);
-        Expr::new(crate::ExprKind::Outside(reference), data_type).with_nullable(nullable)
+    fn query_node(&mut self, node: QueryNode, data_type: DataType, nullable: bool) -> Expr {
+        let reference = self.parts.add_query_node(node);
+        Expr::new(crate::ExprKind::QueryNode(reference), data_type).with_nullable(nullable)
     }
 }
 

@@ -14,9 +14,9 @@
 mod condition;
 mod form;
 mod from;
-mod held;
 mod name;
 mod parameter;
+mod query_node;
 mod rows;
 mod value;
 mod weight;

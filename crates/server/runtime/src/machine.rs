@@ -20,11 +20,11 @@ use selenite_compiler::{Slot, SqlError};
 use selenite_tds::{Done, DoneKind};
 use selenite_types::Value;
 
-mod answer;
 mod arguments;
 mod call;
 mod called_name;
 mod capture;
+mod done_sender;
 mod event;
 mod execute;
 mod frame;
@@ -39,9 +39,9 @@ mod substitution;
 mod transaction;
 mod wait_text;
 
-use answer::{Answer, DoneReport, Manner};
 pub use call::{Call, CallArgument, Callee, TextCall};
 use capture::Capture;
+use done_sender::{DoneReport, DoneSender, Manner};
 pub use frame::FrameKind;
 use frame::{Frame, Reach, Returns};
 pub use host::{Affected, Failure, Host, Output, Stop, TextFailure, TransactionStep, Wait};
@@ -59,7 +59,7 @@ pub struct Machine {
     options: Options,
     transaction: Transaction,
     frames: Vec<Frame>,
-    answer: Answer,
+    done_sender: DoneSender,
     entry: Entry,
     /// `@@ROWCOUNT`.
     row_count: i64,
@@ -124,7 +124,7 @@ impl Machine {
             options: Options::default(),
             transaction: Transaction::default(),
             frames: Vec::new(),
-            answer: Answer::default(),
+            done_sender: DoneSender::default(),
             entry: Entry::Batch,
             row_count: 0,
             error: 0,
@@ -179,7 +179,7 @@ impl Machine {
                 Err(halt) => Err(halt),
             },
         };
-        let result = result.and_then(|()| Ok(self.answer.finish(EMPTY, host)?));
+        let result = result.and_then(|()| Ok(self.done_sender.finish(EMPTY, host)?));
         self.show_counters(host);
         self.conclude(result, host)
     }
@@ -286,7 +286,7 @@ impl Machine {
 
     fn send_done<H: Host + ?Sized>(&mut self, command: u16, told: DoneReport, host: &mut H) -> Result<(), Stop> {
         let manner = self.manner();
-        self.answer.send_done(manner, command, told, host)
+        self.done_sender.send_done(manner, command, told, host)
     }
 
     /// How statements of the running frame are reported.

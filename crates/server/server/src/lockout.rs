@@ -32,7 +32,7 @@ pub struct Lockout {
     limits: AttemptLimits,
     /// Names of unknown logins are kept as hashes under a key of this process.
     hasher: RandomState,
-    state: Mutex<State>,
+    state: Mutex<LockoutCounters>,
     settled: Condvar,
 }
 
@@ -72,7 +72,7 @@ pub struct Reservation<'a> {
     counter: CounterKey,
 }
 
-struct State {
+struct LockoutCounters {
     /// Known logins, from addresses without an earlier success of theirs.
     strangers: HashMap<i64, Counter>,
     /// Known logins, from addresses with an earlier success of theirs.
@@ -120,7 +120,7 @@ impl Lockout {
         Self {
             limits,
             hasher: RandomState::new(),
-            state: Mutex::new(State {
+            state: Mutex::new(LockoutCounters {
                 strangers: HashMap::new(),
                 known: RecentMap::new(KNOWN_GENERATION_SIZE),
                 unknown: RecentMap::new(UNKNOWN_GENERATION_SIZE),
@@ -214,7 +214,7 @@ impl Lockout {
         self.limits.per_address > 0 && !address.is_loopback()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LockoutCounters> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -266,7 +266,7 @@ impl Drop for Reservation<'_> {
     }
 }
 
-impl State {
+impl LockoutCounters {
     fn key(&self, attempt: Attempt) -> CounterKey {
         let address = attempt.address;
         match attempt.account {

@@ -1,16 +1,16 @@
 //! Reads integers and byte ranges from the front of a slice, little-endian.
 
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// Reads a message's bytes; errors name `part`.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteReader<'a> {
     bytes: &'a [u8],
-    part: Part,
+    part: MessagePart,
 }
 
 impl<'a> ByteReader<'a> {
-    pub fn new(bytes: &'a [u8], part: Part) -> Self {
+    pub fn new(bytes: &'a [u8], part: MessagePart) -> Self {
         Self { bytes, part }
     }
 

@@ -14,19 +14,19 @@ pub enum TdsError {
     /// Peer: the bytes end before their announced length.
     Cut {
         /// The structure being parsed.
-        part: Part,
+        part: MessagePart,
     },
     /// Peer: the bytes violate MS-TDS.
     Malformed {
         /// The structure being parsed.
-        part: Part,
+        part: MessagePart,
         /// The violated field or rule.
         what: &'static str,
     },
     /// Peer: the message exceeds a size limit.
     TooLarge {
         /// The structure being parsed.
-        part: Part,
+        part: MessagePart,
         /// The limit in bytes.
         limit: u64,
     },
@@ -52,7 +52,7 @@ pub enum TdsError {
 
 /// The structure being parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
+pub enum MessagePart {
     /// A packet's header, or the sequence of packets.
     Packet,
     /// PRELOGIN.
@@ -124,7 +124,7 @@ impl fmt::Display for TdsError {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for MessagePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Packet => "a packet",

@@ -31,7 +31,7 @@ mod value;
 #[cfg(test)]
 mod vector;
 
-pub use error::{Complaint, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError};
+pub use error::{Complaint, MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError};
 pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};
 pub use packet::{
     HEADER_SIZE, HandshakePiece, Header, Incoming, Limits, Message, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX,

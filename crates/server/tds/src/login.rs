@@ -10,7 +10,7 @@ pub use password::Password;
 pub use tds_version::TdsVersion;
 
 use crate::byte_reader::ByteReader;
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 use fields::{
     APP_NAME, ATTACH_FILE, DATABASE, Fields, HOST_NAME, LANGUAGE, LIBRARY_NAME, NEW_PASSWORD, PASSWORD, SERVER_NAME,
     USER_NAME,
@@ -83,14 +83,16 @@ impl Login {
     /// Errors: `Cut`, `Malformed`; `Unsupported` for a protocol before 7.2 and for a client whose byte order, character
     /// set or floating-point format differs.
     pub fn parse(data: &[u8]) -> Result<Self, TdsError> {
-        let mut reader = ByteReader::new(data, Part::Login);
+        let mut reader = ByteReader::new(data, MessagePart::Login);
         let size = usize::try_from(reader.u32()?).unwrap_or(usize::MAX);
         let tds_version = TdsVersion(reader.u32()?);
         // LOGIN7 before 7.2 has a shorter fixed part.
         if tds_version != TdsVersion::V8_0 && tds_version < TdsVersion::V7_2 {
             return Err(TdsError::Unsupported { what: "TDS before 7.2" });
         }
-        let fields = Fields::new(data.get(..size).ok_or(TdsError::Cut { part: Part::Login })?)?;
+        let fields = Fields::new(data.get(..size).ok_or(TdsError::Cut {
+            part: MessagePart::Login,
+        })?)?;
         let packet_size = reader.u32()?;
         let client_version = reader.u32()?;
         let client_process = reader.u32()?;

@@ -4,7 +4,7 @@ mod encryption;
 
 pub use encryption::{Channel, Encryption, EncryptionMode, Negotiated, negotiate};
 
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// A program's version.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -63,7 +63,7 @@ impl Prelogin {
             if option <= NONCE {
                 if seen & (1 << option) != 0 {
                     return Err(TdsError::Malformed {
-                        part: Part::Prelogin,
+                        part: MessagePart::Prelogin,
                         what: "a PRELOGIN option given twice",
                     });
                 }
@@ -74,7 +74,7 @@ impl Prelogin {
         // MS-TDS 2.2.6.5: VERSION is required and comes first; without ENCRYPTION the channel cannot be negotiated.
         if data.first() != Some(&VERSION) || seen & (1 << ENCRYPTION) == 0 {
             return Err(TdsError::Malformed {
-                part: Part::Prelogin,
+                part: MessagePart::Prelogin,
                 what: "PRELOGIN without VERSION or ENCRYPTION",
             });
         }
@@ -161,7 +161,7 @@ impl Prelogin {
 
 fn exact<const N: usize>(value: &[u8]) -> Result<&[u8; N], TdsError> {
     value.try_into().map_err(|_| TdsError::Malformed {
-        part: Part::Prelogin,
+        part: MessagePart::Prelogin,
         what: "length of a PRELOGIN option",
     })
 }
@@ -175,7 +175,9 @@ const TRACE_ID: u8 = 5;
 const FEDERATED_REQUIRED: u8 = 6;
 const NONCE: u8 = 7;
 const TERMINATOR: u8 = 0xFF;
-const CUT: TdsError = TdsError::Cut { part: Part::Prelogin };
+const CUT: TdsError = TdsError::Cut {
+    part: MessagePart::Prelogin,
+};
 const TOO_LONG: TdsError = TdsError::Misfit { what: "PRELOGIN" };
 
 #[cfg(test)]

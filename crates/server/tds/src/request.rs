@@ -10,7 +10,7 @@ pub use procedure::{Procedure, ProcedureId};
 pub use rpc::{Parameter, RpcCall, RpcRequest};
 pub use transaction::{Isolation, TransactionRequest, TransactionStep};
 
-use crate::{Message, MessageKind, Part, TdsError};
+use crate::{Message, MessageKind, MessagePart, TdsError};
 
 /// A request.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,7 +55,7 @@ impl Request {
             | MessageKind::Attention
             | MessageKind::Login
             | MessageKind::Prelogin => Err(TdsError::Malformed {
-                part: Part::Packet,
+                part: MessagePart::Packet,
                 what: "a message that is no request",
             }),
         }
@@ -66,7 +66,9 @@ impl Batch {
     fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let (headers, text) = Headers::parse(data)?;
         if !text.len().is_multiple_of(2) {
-            return Err(TdsError::Cut { part: Part::Batch });
+            return Err(TdsError::Cut {
+                part: MessagePart::Batch,
+            });
         }
         let text = crate::utf16::parse(text).ok_or(TdsError::Unsupported {
             what: "half a surrogate pair",

@@ -47,10 +47,10 @@ pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
 pub use position::Position;
 pub use query::{
     Arguments, AssignmentOperator, BinaryOperator, Case, CaseBranches, Cast, CastKind, Combination, CommonTable,
-    Comparison, Condition, ConditionKind, DerivedAlias, Expr, ExprKind, Frame, FrameBound, FrameUnit, FunctionCall,
-    Iif, Join, JoinHint, JoinKind, NullTreatment, OdbcLiteral, Offset, OrderItem, Quantifier, Query, QueryBody,
-    SearchedBranch, Select, SelectItem, SelectStatement, SetOperator, SetTerm, Setting, SettingValue, SimpleBranch,
-    TableSource, TableSourceKind, Top, UnaryOperator, Window,
+    Comparison, Condition, ConditionKind, DerivedAlias, Expr, ExprKind, FrameBound, FrameUnit, FunctionCall, Iif, Join,
+    JoinHint, JoinKind, NullTreatment, OdbcLiteral, Offset, OrderItem, Quantifier, Query, QueryBody, SearchedBranch,
+    Select, SelectItem, SelectStatement, SetOperator, SetTerm, Setting, SettingValue, SimpleBranch, TableSource,
+    TableSourceKind, Top, UnaryOperator, Window, WindowFrame,
 };
 pub use security::{
     AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateSchema,

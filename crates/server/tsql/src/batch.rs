@@ -19,10 +19,10 @@ pub struct Batch<'a> {
 pub fn split_batches(script: &str) -> Vec<Batch<'_>> {
     let mut batches = Vec::new();
     let (mut start, mut first_line, mut at) = (0, 1, 0);
-    let mut state = State::Text;
+    let mut state = SplitState::Text;
     for (line, text) in (1..).zip(script.split_inclusive('\n')) {
         let end = at + text.len();
-        match go_count(text).filter(|_| state == State::Text) {
+        match go_count(text).filter(|_| state == SplitState::Text) {
             Some(count) => {
                 add(&mut batches, &script[start..at], first_line, count);
                 (start, first_line) = (end, line + 1);
@@ -66,7 +66,7 @@ fn go_count(line: &str) -> Option<u32> {
 
 /// The lexical state at the beginning of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum SplitState {
     Text,
     /// A comment with this nesting depth.
     Comment(usize),
@@ -74,7 +74,7 @@ enum State {
     Quoted(u8),
 }
 
-impl State {
+impl SplitState {
     /// The state after `line`.
     fn after(mut self, line: &[u8]) -> Self {
         let mut at = 0;

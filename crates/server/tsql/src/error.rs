@@ -30,7 +30,7 @@ impl SyntaxError {
     #[must_use]
     pub fn also(&self) -> Option<Self> {
         let text = self.message.strip_prefix(UNCLOSED_QUOTE)?.strip_suffix("'.")?;
-        Some(*Fault::near(text).at(self.position))
+        Some(*SyntaxFault::near(text).at(self.position))
     }
 }
 
@@ -44,13 +44,13 @@ impl core::error::Error for SyntaxError {}
 
 /// An error without its position.
 #[derive(Clone, Debug)]
-pub(crate) struct Fault {
+pub(crate) struct SyntaxFault {
     number: u32,
     state: u8,
     message: Cow<'static, str>,
 }
 
-impl Fault {
+impl SyntaxFault {
     /// The error with its `position`.
     pub(crate) fn at(self, position: Position) -> Box<SyntaxError> {
         Box::new(SyntaxError {
@@ -97,7 +97,7 @@ impl Fault {
         Self::with(103, 4, message)
     }
 
-    /// The error for a transaction's or savepoint's name; `start` as in [`Fault::long_identifier`].
+    /// The error for a transaction's or savepoint's name; `start` as in [`SyntaxFault::long_identifier`].
     pub(crate) fn long_transaction_name(start: &str) -> Self {
         let message = format!("The identifier that starts with '{start}' is too long. Maximum length is 32.");
         Self::with(103, 2, message)

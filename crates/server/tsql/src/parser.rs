@@ -17,7 +17,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use crate::{
     DEPTH_MAX, TOKENS_BETWEEN_POLLS,
     ast::{Name, Position, Tree},
-    error::{Fault, SyntaxError},
+    error::{SyntaxError, SyntaxFault},
     keyword::Keyword,
     lexer,
     token::{Token, TokenKind},
@@ -92,10 +92,10 @@ pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
 /// Those of [`parse`]; 701 if `should_continue` returns false.
 pub fn parse_while(text: &str, options: Options, should_continue: &dyn Fn() -> bool) -> Result<Tree, SyntaxError> {
     if text.len() > TEXT_SIZE_MAX {
-        return Err(*Fault::TOO_DEEP.at(Position::default()));
+        return Err(*SyntaxFault::TOO_DEEP.at(Position::default()));
     }
     let Some(tokens) = lexer::tokens(text, should_continue) else {
-        return Err(*Fault::STOPPED.at(Position::default()));
+        return Err(*SyntaxFault::STOPPED.at(Position::default()));
     };
     let mut parser = Parser::new(text, tokens, options, should_continue);
     parser.batch().map_err(|error| *error)
@@ -178,12 +178,12 @@ impl<'a> Parser<'a> {
         if self.at >= self.next_poll {
             self.next_poll = self.at + TOKENS_BETWEEN_POLLS;
             if !(self.should_continue)() {
-                return Err(Fault::STOPPED.at(self.peek().position));
+                return Err(SyntaxFault::STOPPED.at(self.peek().position));
             }
         }
         self.stack += weight;
         if self.stack > STACK_MAX {
-            return Err(Fault::TOO_DEEP.at(self.peek().position));
+            return Err(SyntaxFault::TOO_DEEP.at(self.peek().position));
         }
         let beside = core::mem::take(&mut self.height);
         let made = parse(self)?;
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
     fn raise(&mut self) -> Parse<()> {
         self.height += 1;
         if self.height > DEPTH_MAX {
-            return Err(Fault::TOO_DEEP.at(self.peek().position));
+            return Err(SyntaxFault::TOO_DEEP.at(self.peek().position));
         }
         Ok(())
     }
@@ -334,10 +334,10 @@ impl<'a> Parser<'a> {
             // SQL Server reports the last token before the end, and with 102 even if it is a keyword.
             TokenKind::End => {
                 let last = self.reported_token(token);
-                Fault::near(&self.echo(last)).at(last.position)
+                SyntaxFault::near(&self.echo(last)).at(last.position)
             }
-            TokenKind::Keyword(_) => Fault::near_keyword(self.text(token)).at(token.position),
-            _ => Fault::near(&self.echo(token)).at(token.position),
+            TokenKind::Keyword(_) => SyntaxFault::near_keyword(self.text(token)).at(token.position),
+            _ => SyntaxFault::near(&self.echo(token)).at(token.position),
         }
     }
 
@@ -354,17 +354,17 @@ impl<'a> Parser<'a> {
     fn near(&self) -> Box<SyntaxError> {
         let token = self.peek();
         match token.kind {
-            TokenKind::Keyword(_) => Fault::near(self.text(token)).at(token.position),
+            TokenKind::Keyword(_) => SyntaxFault::near(self.text(token)).at(token.position),
             _ => self.unexpected(),
         }
     }
 
     /// The lexical error that the token stands for.
-    fn lexical_fault(&self, token: Token) -> Option<Fault> {
+    fn lexical_fault(&self, token: Token) -> Option<SyntaxFault> {
         match token.kind {
-            TokenKind::UnclosedQuote => Some(Fault::unclosed_quote(&self.unclosed_body(token))),
-            TokenKind::UnclosedComment => Some(Fault::UNCLOSED_COMMENT),
-            TokenKind::LongIdentifier => Some(Fault::long_identifier(&self.identifier_start(token))),
+            TokenKind::UnclosedQuote => Some(SyntaxFault::unclosed_quote(&self.unclosed_body(token))),
+            TokenKind::UnclosedComment => Some(SyntaxFault::UNCLOSED_COMMENT),
+            TokenKind::LongIdentifier => Some(SyntaxFault::long_identifier(&self.identifier_start(token))),
             _ => None,
         }
     }

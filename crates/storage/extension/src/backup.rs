@@ -60,10 +60,10 @@ fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
         TransactionState::Write => return Err("cannot back up inside a write transaction: commit it first".to_owned()),
     };
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&folder));
-    let asked = Asked(call.interrupts());
+    let interrupts = InterruptCheck(call.interrupts());
     let mut made = Err(String::new());
     with_snapshot(call, SCHEMA, |snapshot| {
-        made = copy(snapshot, &destination, &recipients, &asked)
+        made = copy(snapshot, &destination, &recipients, &interrupts)
     })?;
     drop(began);
     made.map(Value::Text)
@@ -86,7 +86,7 @@ fn copy(
     snapshot: &mut Snapshot<'_>,
     destination: &Arc<dyn Destination>,
     recipients: &[AgeRecipient],
-    asked: &Asked<'_>,
+    interrupts: &InterruptCheck<'_>,
 ) -> Result<String, String> {
     let unlocked = snapshot.unlocked().map_err(|error| error.to_string())?;
     let made = now();
@@ -101,7 +101,7 @@ fn copy(
         verify: false,
         skip_bad: false,
         frugal: false,
-        observer: asked,
+        observer: interrupts,
     };
     let Copied { change_counter, .. } = copy.run(snapshot, &mut archive).map_err(in_words)?;
     let facts = Facts {
@@ -167,9 +167,9 @@ fn in_words(error: BackupError) -> String {
 }
 
 /// `no-process-effects`: the backup is cancelled only by interrupting the connection.
-struct Asked<'a>(Interrupts<'a>);
+struct InterruptCheck<'a>(Interrupts<'a>);
 
-impl ProgressObserver for Asked<'_> {
+impl ProgressObserver for InterruptCheck<'_> {
     fn progress(&self, _: u64, _: u64) {}
 
     fn is_interrupted(&self) -> bool {

@@ -121,12 +121,15 @@ impl TraceHeader {
     }
 }
 
+/// A section, sealed, and the bytes behind it.
+pub type SectionAndRest<'a> = (&'a [u8], &'a [u8]);
+
 /// The next section of a trace, sealed, and the bytes behind it. `None` at the end, and where the last section is cut:
 /// the process was killed while it wrote.
 ///
 /// # Errors
 /// [`FormatError`] for a size that no section has.
-pub fn next_section(bytes: &[u8]) -> Result<Option<(&[u8], &[u8])>, FormatError> {
+pub fn next_section(bytes: &[u8]) -> Result<Option<SectionAndRest<'_>>, FormatError> {
     let Some((size, rest)) = bytes.split_first_chunk() else {
         return Ok(None);
     };

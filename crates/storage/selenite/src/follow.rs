@@ -19,7 +19,7 @@
 //!   does not wait. While a mark other than 0 is held, the log grows. If it has grown long, and
 //!   checkpoints do not reach its end, marks are released between turns, so that writers restart
 //!   it. The pages that were committed in the old log are then determined from its file
-//!   ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
+//!   ([`selenite_vfs::snapshot::Snapshot::pages_since`]), or else a new backup is made.
 //! - removed-keys-open-nothing-new: if the slots or the master key differ from those of the
 //!   archive, a new one is begun.
 //! - no-holes: if the archive was removed, or another process has added to it, it is abandoned: the

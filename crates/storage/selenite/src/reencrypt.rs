@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use selenite_cipher::Suite;
 use selenite_format::State;
 use selenite_keyring::{KeyError, Unlocked, epoch_change, os_random};
-use selenite_vfs::planted::{Bug, is_planted};
+use selenite_vfs::injected_bugs::{Bug, is_injected};
 
 use crate::database::KeyChange;
 use crate::storage::Storage;
@@ -320,7 +320,7 @@ fn convert(work: &ReencryptionJob<'_>, pace: &mut Pace, cursor: u32) -> Result<D
     finish.note_all_done()?;
     pages.phase = Phase::Checking;
     loop {
-        if is_planted(Bug::KeyDroppedBeforeScan) {
+        if is_injected(Bug::KeyDroppedBeforeScan) {
             return Ok(finish.try_end()?.unwrap_or_default());
         }
         finish.empty_log()?;

@@ -28,7 +28,7 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
     let malformed = |error: selenite_format::FormatError| refused(&error.to_string());
     let (header, mut rest) = TraceHeader::parse(&bytes).map_err(malformed)?;
     let identities = access.identities(&Access::config()?)?;
-    let secret = archive_recipient::unwrap(&identities, &[header.wrapped.clone()], &|_| true)?;
+    let secret = archive_recipient::unwrap(&identities, std::slice::from_ref(&header.wrapped), &|_| true)?;
     let key = PartKey::of_trace(&secret, &header.id, &header.salt);
     let mut count = 0;
     for number in 0.. {

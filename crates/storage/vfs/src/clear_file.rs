@@ -10,7 +10,7 @@ use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE};
 use crate::commit_counts::CommitMeter;
 use crate::database::Database;
 use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
-use crate::wal_file::Own;
+use crate::wal_file::TransactionFrames;
 
 /// An open file of the VFS below.
 pub struct ClearFile {
@@ -23,7 +23,7 @@ struct ClearCommits {
     database: Arc<Database>,
     meter: CommitMeter,
     /// The frames of the current transaction, by the offsets of their headers.
-    own: Own,
+    own_frames: TransactionFrames,
     /// The size of a frame in bytes, once one was written.
     frame_size: Option<u64>,
 }
@@ -32,10 +32,11 @@ impl ClearCommits {
     /// Counts a completed write.
     fn note(&mut self, data: &[u8], offset: u64) {
         if offset == 0 && data.len() == HEADER_SIZE {
-            self.own = Own::default();
+            self.own_frames = TransactionFrames::default();
         } else if let Ok(header) = <&[u8; FRAME_HEADER_SIZE]>::try_from(data) {
-            self.own.note(offset, &FrameHeader::parse(header), self.database.turn());
-            if let Some((first, last)) = self.own.take_commit() {
+            self.own_frames
+                .note(offset, &FrameHeader::parse(header), self.database.turn());
+            if let Some((first, last)) = self.own_frames.take_commit() {
                 // A transaction of several frames has already written the page of its first frame.
                 let behind = self.frame_size.map_or(0, |size| last.saturating_sub(first) / size);
                 self.meter.note(1 + behind);
@@ -59,7 +60,7 @@ impl ClearFile {
         let commits = meter.map(|meter| ClearCommits {
             database,
             meter,
-            own: Own::default(),
+            own_frames: TransactionFrames::default(),
             frame_size: None,
         });
         Self { lower, commits }

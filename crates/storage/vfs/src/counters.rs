@@ -41,13 +41,13 @@ pub struct Reading {
 pub const SAMPLE_EVERY: u64 = 64;
 
 /// The counters of one file.
-pub struct Tally(OwnedCounts<COUNT_COUNT>);
+pub struct FileCounters(OwnedCounts<COUNT_COUNT>);
 
 impl Counters {
     /// The counters of a newly opened file of that role.
     #[must_use]
-    pub fn tally(&self, role: Role) -> Tally {
-        Tally(self.roles[role.index()].owned())
+    pub fn for_file(&self, role: Role) -> FileCounters {
+        FileCounters(self.roles[role.index()].owned())
     }
 
     /// The current values of one role.
@@ -70,7 +70,7 @@ impl Counters {
     }
 }
 
-impl Tally {
+impl FileCounters {
     /// Runs `body`, which seals a page of `size` bytes, and counts it.
     pub fn seal<T>(&mut self, size: usize, body: impl FnOnce() -> T) -> T {
         self.run(SEALED, size, body)
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn one_page_in_sixty_four_is_timed() {
         let counters = Counters::default();
-        let mut wal = counters.tally(Role::Wal);
+        let mut wal = counters.for_file(Role::Wal);
         for _ in 0..129 {
             wal.seal(4096, || ());
         }
@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn counts_of_a_closed_file_are_kept() {
         let counters = Counters::default();
-        let mut one = counters.tally(Role::Main);
-        let mut other = counters.tally(Role::Main);
+        let mut one = counters.for_file(Role::Main);
+        let mut other = counters.for_file(Role::Main);
         one.open(4096, || ());
         other.open(4096, || ());
         other.refuse();

@@ -20,15 +20,15 @@ use selenite_cipher::Suite;
 use selenite_format::State;
 use selenite_keyring::{Config, Identity, KeyError, OriginPolicy, Trust, Unlocked};
 
-use crate::closing::{Closing, FileId};
+use crate::close_lock::{CloseLock, FileId};
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion, SyncFlags};
 use crate::frame_passthrough::FramePassthrough;
 use crate::generation_mark::GenerationMark;
-use crate::host::{Host, Identify, Presence};
-use crate::planted::{Bug, is_planted};
+use crate::host::{Host, Identify, OpenGuard};
+use crate::injected_bugs::{Bug, is_injected};
 use crate::settings::Settings;
-use crate::superblock_pair::{Heads, Prefix, SuperblockCopy, is_behind, read_prefix, store, store_new};
+use crate::superblock_pair::{Heads, Prefix, SuperblockCopy, other_needs_rewrite, read_prefix, store, store_new};
 use crate::view::View;
 use expectation::check_expected;
 
@@ -37,7 +37,7 @@ pub struct Database {
     /// The copy of SQLite that opened the file.
     pub host: Arc<Host>,
     /// Prevents first locks while the file is closed.
-    pub(crate) closing: Arc<Closing>,
+    pub(crate) close_lock: Arc<CloseLock>,
     /// The settings from URI, environment and configuration.
     pub settings: Settings,
     /// The file's path, for messages.
@@ -61,7 +61,7 @@ pub struct Database {
     /// Counts the periods in which this connection writes to the WAL; see [`Database::turn`].
     turn: AtomicU64,
     /// The last field, so that it is dropped after the file below is closed.
-    _presence: Presence,
+    _open_guard: OpenGuard,
 }
 
 /// Configuration and identities, loaded before the file is opened, so that a missing key creates no
@@ -115,7 +115,7 @@ impl Inner {
     /// Sets the first region of the WAL index, or `None` when it is no longer mapped.
     pub fn set_index(&mut self, region: Option<ShmRegion>) {
         self.mark = region.map(GenerationMark::new);
-        self.mark_at_look = None;
+        self.mark_at_refresh = None;
     }
 }
 
@@ -130,7 +130,7 @@ pub struct Inner {
     /// The mark in the WAL index, while that is mapped.
     mark: Option<GenerationMark>,
     /// The mark's value before a reader last read the superblocks.
-    mark_at_look: Option<u32>,
+    mark_at_refresh: Option<u32>,
     content: Content,
     place: SuperblockCopy,
     heads: Option<Heads>,
@@ -142,7 +142,7 @@ impl Database {
     /// # Errors
     /// See [`VfsError`].
     pub fn open(
-        presence: Presence,
+        open_guard: OpenGuard,
         credentials: Credentials,
         settings: Settings,
         path: String,
@@ -153,11 +153,11 @@ impl Database {
             trust,
             identities,
         } = credentials;
-        let host = presence.host().clone();
+        let host = open_guard.host().clone();
         let identity = identity_of(host.identify, &path, &mut lower);
         let file = identity.map_or_else(|| FileId::Path(path.clone()), FileId::Inode);
         let database = Self {
-            closing: host.closings.of(file),
+            close_lock: host.close_locks.of(file),
             host,
             identity,
             settings,
@@ -170,7 +170,7 @@ impl Database {
                 level: LockLevel::NONE,
                 page_count: None,
                 mark: None,
-                mark_at_look: None,
+                mark_at_refresh: None,
                 content: Content::Empty,
                 place: SuperblockCopy::A,
                 heads: None,
@@ -178,7 +178,7 @@ impl Database {
             view_no: AtomicU64::new(0),
             has_log: AtomicBool::new(false),
             wal_write: AtomicBool::new(false),
-            _presence: presence,
+            _open_guard: open_guard,
             passthrough: FramePassthrough::default(),
             turn: AtomicU64::new(0),
         };
@@ -296,12 +296,12 @@ impl Database {
             return Ok(());
         };
         let value = mark.value();
-        if mark.is_of(&view.unlocked.superblock) || (value.is_some() && value == inner.mark_at_look) {
+        if mark.is_of(&view.unlocked.superblock) || (value.is_some() && value == inner.mark_at_refresh) {
             return Ok(());
         }
-        inner.mark_at_look = None;
+        inner.mark_at_refresh = None;
         self.refresh(inner)?;
-        inner.mark_at_look = value;
+        inner.mark_at_refresh = value;
         Ok(())
     }
 
@@ -357,7 +357,7 @@ impl Database {
         if let Some(mark) = inner.mark {
             mark.clear();
         }
-        self.mend_twin(inner)?;
+        self.complete_interrupted_change(inner)?;
         let Content::Sealed(view) = inner.content.clone() else {
             return Err(VfsError::NotEncrypted("it has no keys to change"));
         };
@@ -461,7 +461,7 @@ impl Database {
     ///
     /// # Errors
     /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`: see [`Trust`].
-    pub(crate) fn judge_again(
+    pub(crate) fn recheck_origin(
         &self,
         (keeps_policy, keeps_commitment): (bool, bool),
         main_origin: Option<OriginPolicy>,
@@ -486,11 +486,11 @@ impl Database {
 
     /// `cut-off-is-completed`: completes a change that was interrupted between its two writes: the
     /// superblock that is not in force is rewritten.
-    fn mend_twin(&self, inner: &mut Inner) -> Result<(), VfsError> {
+    fn complete_interrupted_change(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let Content::Sealed(view) = inner.content.clone() else {
             return Ok(());
         };
-        if !is_behind(&mut inner.lower)? {
+        if !other_needs_rewrite(&mut inner.lower)? {
             return Ok(());
         }
         let generation = view.unlocked.superblock.generation.checked_add(1);
@@ -537,7 +537,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let alone = (!is_planted(Bug::LockedWhileClosing)).then(|| self.closing.begin());
+        let alone = (!is_injected(Bug::LockedWhileClosing)).then(|| self.close_lock.lock_for_close());
         self.inner
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)

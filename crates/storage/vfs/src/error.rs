@@ -52,7 +52,7 @@ pub enum VfsError {
     /// The caller: another copy of SQLite in this process has the file open.
     OtherSqlite,
     /// The caller: the temporary files of the connection would be unencrypted.
-    MainElsewhere,
+    MainOnOtherVfs,
     /// The caller: an attached database whose origin is allowed only by the URI in the ATTACH.
     Attached(Arc<KeyError>),
     /// The caller: a key in SQL, as in other products.
@@ -112,7 +112,7 @@ impl VfsError {
             Self::Retired | Self::Unexpected(_) => Code::IOERR_VNODE,
             Self::SettingsMismatch(_) => Code::IOERR_CODEC,
             Self::Setting(_) | Self::NoKeyToMake => Code::CANTOPEN,
-            Self::DeprecatedSuite | Self::MainElsewhere => Code::PERM,
+            Self::DeprecatedSuite | Self::MainOnOtherVfs => Code::PERM,
             Self::KeyPragma => Code::ERROR,
             Self::OtherSqlite => Code::CANTOPEN,
             Self::Attached(_) => Code::AUTH_USER,
@@ -149,7 +149,7 @@ impl VfsError {
             | Self::SettingsMismatch(_)
             | Self::DeprecatedSuite
             | Self::OtherSqlite
-            | Self::MainElsewhere
+            | Self::MainOnOtherVfs
             | Self::KeyPragma
             | Self::Setting(_)
             | Self::Lower(_) => false,
@@ -193,7 +193,7 @@ impl fmt::Display for VfsError {
                 f.write_str("this process has the file open without vfs=selenite, or in another copy of SQLite: when that connection is closed, this one's locks are lost; close it first, and open the file with vfs=selenite everywhere")
             }
             Self::KeyPragma => f.write_str(KEY_PRAGMA),
-            Self::MainElsewhere => f.write_str(
+            Self::MainOnOtherVfs => f.write_str(
                 "attached to a main database on another VFS, whose temporary files would be unencrypted: open \
                     main with vfs=selenite",
             ),
@@ -226,7 +226,7 @@ impl std::error::Error for VfsError {
             | Self::SettingsMismatch(_)
             | Self::DeprecatedSuite
             | Self::OtherSqlite
-            | Self::MainElsewhere
+            | Self::MainOnOtherVfs
             | Self::KeyPragma
             | Self::Setting(_) => None,
         }

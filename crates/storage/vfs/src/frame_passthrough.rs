@@ -50,7 +50,7 @@ impl FramePassthrough {
 
     /// Remembers a page that was opened: `frame` contains its image after `skipped` bytes, and is
     /// exchanged for a used buffer.
-    pub fn enter(&self, page_no: PageNo, frame: &mut Vec<u8>, skipped: usize, plain: &[u8]) {
+    pub fn remember(&self, page_no: PageNo, frame: &mut Vec<u8>, skipped: usize, plain: &[u8]) {
         if !self.is_open.load(Ordering::Acquire) {
             return;
         }
@@ -65,7 +65,7 @@ impl FramePassthrough {
 
     /// Passes the image of that page to `store`, if it is of that epoch and `plain` is the
     /// plaintext opened from it.
-    pub fn leave<T>(&self, page_no: PageNo, epoch: Epoch, plain: &[u8], store: impl FnOnce(&[u8]) -> T) -> Option<T> {
+    pub fn pass<T>(&self, page_no: PageNo, epoch: Epoch, plain: &[u8], store: impl FnOnce(&[u8]) -> T) -> Option<T> {
         if !self.is_open.load(Ordering::Acquire) {
             return None;
         }
@@ -100,24 +100,24 @@ mod tests {
         frame
     }
 
-    fn leave(passthrough: &FramePassthrough, page_no: u32, epoch: u32, plain: &[u8]) -> Option<Vec<u8>> {
-        passthrough.leave(PageNo(page_no), Epoch(epoch), plain, <[u8]>::to_vec)
+    fn pass(passthrough: &FramePassthrough, page_no: u32, epoch: u32, plain: &[u8]) -> Option<Vec<u8>> {
+        passthrough.pass(PageNo(page_no), Epoch(epoch), plain, <[u8]>::to_vec)
     }
 
     #[test]
     fn an_image_passes_once_in_a_checkpoint() {
         let passthrough = FramePassthrough::default();
         let plain = [7; SIZE];
-        passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
-        assert_eq!(leave(&passthrough, 3, 1, &plain), None, "before the checkpoint");
+        passthrough.remember(PageNo(3), &mut frame(1, 9), 24, &plain);
+        assert_eq!(pass(&passthrough, 3, 1, &plain), None, "before the checkpoint");
         passthrough.open();
-        passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
-        assert_eq!(leave(&passthrough, 3, 1, &plain).as_deref(), Some(&frame(1, 9)[24..]));
-        assert_eq!(leave(&passthrough, 3, 1, &plain), None, "a second time");
-        passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+        passthrough.remember(PageNo(3), &mut frame(1, 9), 24, &plain);
+        assert_eq!(pass(&passthrough, 3, 1, &plain).as_deref(), Some(&frame(1, 9)[24..]));
+        assert_eq!(pass(&passthrough, 3, 1, &plain), None, "a second time");
+        passthrough.remember(PageNo(3), &mut frame(1, 9), 24, &plain);
         passthrough.close();
         passthrough.open();
-        assert_eq!(leave(&passthrough, 3, 1, &plain), None, "in the next checkpoint");
+        assert_eq!(pass(&passthrough, 3, 1, &plain), None, "in the next checkpoint");
     }
 
     #[test]
@@ -126,16 +126,16 @@ mod tests {
         for place in [0, 500, SIZE - 1] {
             let passthrough = FramePassthrough::default();
             passthrough.open();
-            passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+            passthrough.remember(PageNo(3), &mut frame(1, 9), 24, &plain);
             let mut other = plain;
             other[place] ^= 1;
-            assert_eq!(leave(&passthrough, 3, 1, &other), None, "byte {place}");
+            assert_eq!(pass(&passthrough, 3, 1, &other), None, "byte {place}");
         }
         for (page_no, epoch, size) in [(4, 1, SIZE), (3, 2, SIZE), (3, 1, SIZE - 1), (0, 1, SIZE)] {
             let passthrough = FramePassthrough::default();
             passthrough.open();
-            passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
-            assert_eq!(leave(&passthrough, page_no, epoch, &plain[..size]), None);
+            passthrough.remember(PageNo(3), &mut frame(1, 9), 24, &plain);
+            assert_eq!(pass(&passthrough, page_no, epoch, &plain[..size]), None);
         }
     }
 }

@@ -14,7 +14,7 @@ use selenite_cipher::Suite;
 use selenite_format::PageSize;
 use selenite_keyring::{Cache, Config, Identity, KeyError, Recipient, Spec, Trust, Unlocked};
 
-use crate::closing::Closings;
+use crate::close_lock::CloseLocks;
 use crate::counters::Counters;
 use crate::environment;
 use crate::error::VfsError;
@@ -39,7 +39,7 @@ pub struct Host {
     /// Returns device and inode of the file at a path.
     pub identify: Identify,
     /// Separates closes from first locks.
-    pub closings: Closings,
+    pub close_locks: CloseLocks,
     /// The time spent in syncs.
     pub sync_clock: SyncClock,
     /// Counts of writes to logs.
@@ -55,16 +55,16 @@ pub struct Host {
     linked: Mutex<BTreeSet<PathBuf>>,
     last_errors: Mutex<LastErrors>,
     /// Key files that others can read and for which this was already logged.
-    told_readable: Mutex<BTreeSet<PathBuf>>,
+    warned_key_files: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// A file that is open, or about to be. It is dropped after the file below is closed.
-pub struct Presence {
+pub struct OpenGuard {
     host: Arc<Host>,
     path: String,
 }
 
-impl Presence {
+impl OpenGuard {
     /// The copy of SQLite that has the file open.
     #[must_use]
     pub fn host(&self) -> &Arc<Host> {
@@ -72,7 +72,7 @@ impl Presence {
     }
 }
 
-impl Drop for Presence {
+impl Drop for OpenGuard {
     fn drop(&mut self) {
         let mut present = self.host.present.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = present.get_mut(&self.path) {
@@ -97,7 +97,7 @@ impl Host {
             api,
             lower,
             counters: Counters::default(),
-            closings: Closings::default(),
+            close_locks: CloseLocks::default(),
             sync_clock: SyncClock::default(),
             log_counters: LogCounters::default(),
             file_meters: FileMeters::default(),
@@ -105,7 +105,7 @@ impl Host {
             present: Mutex::default(),
             linked: Mutex::default(),
             last_errors: Mutex::default(),
-            told_readable: Mutex::default(),
+            warned_key_files: Mutex::default(),
         }
     }
 
@@ -151,17 +151,17 @@ impl Host {
     ///
     /// # Errors
     /// `OtherSqlite` if another copy has.
-    pub fn arrive(
+    pub fn register_open(
         self: &Arc<Self>,
         path: &str,
         is_foreign: impl FnOnce(&dyn Fn(&str) -> bool) -> bool,
-    ) -> Result<Presence, VfsError> {
+    ) -> Result<OpenGuard, VfsError> {
         let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
         if !present.contains_key(path) && is_foreign(&|other| present.contains_key(other)) {
             return Err(VfsError::OtherSqlite);
         }
         *present.entry(path.to_owned()).or_insert(0) += 1;
-        Ok(Presence {
+        Ok(OpenGuard {
             host: self.clone(),
             path: path.to_owned(),
         })
@@ -246,7 +246,7 @@ impl Host {
 
     /// Writes to SQLite's log, once per file, that others can read a key file.
     pub fn warn_of_readers(&self, path: &Path) {
-        let mut told = self.told_readable.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.warned_key_files.lock().unwrap_or_else(PoisonError::into_inner);
         if told.insert(path.to_owned()) {
             self.remark(&path.to_string_lossy(), "others can read this key file: chmod go-r");
         }

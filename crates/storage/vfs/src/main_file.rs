@@ -18,12 +18,12 @@ mod control;
 mod epoch_census;
 mod epochs;
 mod locks;
+mod pages_since;
 mod pool_handle;
 mod pragma;
 mod read;
 mod read_ahead;
 mod read_lock;
-mod rest;
 mod run;
 mod snapshot;
 pub(crate) mod status;
@@ -46,10 +46,10 @@ use crate::role::Role;
 use crate::sealer::Sealer;
 use append::Append;
 pub(crate) use epoch_census::EpochPages;
+pub use pages_since::PagesSince;
 use pool_handle::PoolHandle;
 use read_ahead::ReadAhead;
 use read_lock::ReadLock;
-pub use rest::Rest;
 pub use snapshot::Snapshot;
 
 /// An open database file.
@@ -81,7 +81,7 @@ pub struct MainFile {
     /// Whether it is the target of a VACUUM INTO that was refused.
     is_refused_copy: bool,
     /// Whether `Control::Connection` has been received.
-    was_claimed: bool,
+    is_connection_known: bool,
     /// Why all reads and writes fail (see `Control::Connection`). In shared-cache mode this applies
     /// to all connections that share the file, until they have closed it.
     refusal: Option<Refusal>,
@@ -90,7 +90,7 @@ pub struct MainFile {
 /// Why an open file is refused once its connection is known.
 enum Refusal {
     /// It is attached to a main database on another VFS.
-    MainElsewhere,
+    MainOnOtherVfs,
     /// It is attached, and only the URI in the ATTACH allows its origin.
     Origin(Arc<KeyError>),
 }
@@ -98,7 +98,7 @@ enum Refusal {
 impl Refusal {
     fn error(&self) -> VfsError {
         match self {
-            Self::MainElsewhere => VfsError::MainElsewhere,
+            Self::MainOnOtherVfs => VfsError::MainOnOtherVfs,
             Self::Origin(error) => VfsError::Attached(error.clone()),
         }
     }
@@ -127,7 +127,7 @@ impl MainFile {
             was_reserved: false,
             is_made: false,
             is_refused_copy: false,
-            was_claimed: false,
+            is_connection_known: false,
             refusal: None,
         })
     }
@@ -178,7 +178,7 @@ impl MainFile {
     ///
     /// # Errors
     /// The reason why the database is now refused; the known state then remains.
-    pub(crate) fn look_again(&self) -> Result<(), VfsError> {
+    pub(crate) fn refresh(&self) -> Result<(), VfsError> {
         let mut inner = self.database.lock();
         match inner.content() {
             Content::Sealed(_) if self.refusal.is_none() => self.database.refresh(&mut inner).map(drop),
@@ -193,7 +193,7 @@ impl MainFile {
         let pages = size.div_ceil(view.geometry.page_size().as_u64());
         let pages = u32::try_from(pages).map_err(|_| Code::IOERR_TRUNCATE)?;
         self.append.cut(view.geometry.size_for(pages));
-        self.settle()?;
+        self.flush()?;
         self.drop_ahead();
         let mut inner = self.database.lock();
         if pages == 0 {
@@ -204,7 +204,7 @@ impl MainFile {
     }
 
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
-        self.settle()?;
+        self.flush()?;
         if self.database.settings.takes_no_locks {
             // No lock marks the end of a transaction.
             self.note_pages_at_end();

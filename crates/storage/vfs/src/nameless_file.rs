@@ -20,7 +20,7 @@ use selenite_cipher::{DataKey, DatabaseId, Epoch, PageKey, PageNo, Secret, Sessi
 
 use zeroize::Zeroize;
 
-use crate::counters::Tally;
+use crate::counters::FileCounters;
 use crate::error::VfsError;
 use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags, os_random};
 use crate::host::Host;
@@ -30,7 +30,7 @@ use crate::session::Nonces;
 /// An open file without a name.
 pub struct NamelessFile {
     host: Arc<Host>,
-    tally: Tally,
+    counters: FileCounters,
     lower: LowerFile,
     key: DataKey,
     session_key: Option<(SessionId, PageKey)>,
@@ -58,7 +58,7 @@ impl NamelessFile {
         os_random(&mut secret)?;
         let key = DataKey::new(Secret::new(secret), DatabaseId(id), Epoch(1), Suite::Aes256);
         Ok(Self {
-            tally: host.counters.tally(Role::Nameless),
+            counters: host.counters.for_file(Role::Nameless),
             host,
             lower,
             key,
@@ -178,10 +178,10 @@ impl NamelessFile {
         let page_no = block_no(index)?;
         let session = selenite_cipher::Trailer::parse(&trailer).nonce.session;
         let key = session_key(&self.key, &mut self.session_key, session);
-        self.tally
+        self.counters
             .open(BLOCK_SIZE, || key.open(page_no, &self.sealed, &trailer, out))
             .map_err(|_| {
-                self.tally.refuse();
+                self.counters.refuse();
                 VfsError::Unauthentic {
                     role: Role::Nameless,
                     page_no: page_no.0,
@@ -215,7 +215,7 @@ impl NamelessFile {
             let key = session_key(&self.key, &mut self.session_key, nonce.session);
             let page_no = block_no(first + number)?;
             let trailer = &mut trailers[number];
-            self.tally
+            self.counters
                 .seal(BLOCK_SIZE, || key.seal(page_no, &nonce, plain, out, trailer));
         }
         self.lower.write(&self.sealed[..data.len()], offset_of(first)?)?;

@@ -19,7 +19,7 @@ use selenite_format::operation_report::{Report, SIZE_MAX};
 ///
 /// # Errors
 /// Those of the system, and if the file of that name is not a report.
-pub fn look(path: &Path) -> io::Result<Option<Report>> {
+pub fn read_report(path: &Path) -> io::Result<Option<Report>> {
     let mut name = path.as_os_str().to_owned();
     name.push("-selenite");
     Ok(read(Path::new(&name))?.map(|bytes| Report::parse(&bytes)))
@@ -30,7 +30,7 @@ pub fn look(path: &Path) -> io::Result<Option<Report>> {
 /// function.
 ///
 /// # Errors
-/// As [`look`].
+/// As [`read_report`].
 pub fn read(name: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW);
@@ -100,12 +100,12 @@ mod tests {
             self.folder.path().join("app.db-selenite")
         }
 
-        fn look(&self) -> Option<Report> {
-            look(&self.database()).unwrap()
+        fn read_report(&self) -> Option<Report> {
+            read_report(&self.database()).unwrap()
         }
 
         fn check_refused(&self) {
-            let seen = look(&self.database()).unwrap_err();
+            let seen = read_report(&self.database()).unwrap_err();
             assert!(seen.to_string().contains("no report"), "{seen:?}");
         }
     }
@@ -113,17 +113,17 @@ mod tests {
     #[test]
     fn a_report_is_read_only_while_its_writer_holds_the_lock() {
         let bench = Bench::new();
-        assert_eq!(bench.look(), None);
+        assert_eq!(bench.read_report(), None);
         fs::write(bench.report(), "pid 7\nwaiting paused\n").unwrap();
-        assert_eq!(bench.look(), None);
+        assert_eq!(bench.read_report(), None);
         let held = File::open(bench.report()).unwrap();
         held.lock().unwrap();
         for _ in 0..2 {
-            let seen = bench.look().unwrap();
+            let seen = bench.read_report().unwrap();
             assert_eq!((seen.pid, seen.waiting.as_str()), (7, "paused"));
         }
         drop(held);
-        assert_eq!(bench.look(), None);
+        assert_eq!(bench.read_report(), None);
     }
 
     #[test]

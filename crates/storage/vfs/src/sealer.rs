@@ -6,7 +6,7 @@ use selenite_cipher::{PageCipher, PageNo};
 use selenite_format::Geometry;
 
 use crate::{
-    counters::Tally,
+    counters::FileCounters,
     database::{Content, Database},
     error::VfsError,
     role::Role,
@@ -26,7 +26,7 @@ struct Held {
     view_no: u64,
     view: Arc<View>,
     cipher: PageCipher,
-    tally: Tally,
+    counters: FileCounters,
 }
 
 impl Sealer {
@@ -70,7 +70,7 @@ impl Sealer {
         };
         let suite = held.view.page_keys.sealing_suite();
         let nonce = self.nonces.draw(suite)?;
-        held.tally
+        held.counters
             .seal(plain.len(), || held.cipher.seal(page_no, nonce, plain, out))
             .map_err(|error| VfsError::of_page(error, role, page_no.0))
     }
@@ -85,10 +85,10 @@ impl Sealer {
             out.fill(0);
             return Err(VfsError::SettingsMismatch("a page read before the database"));
         };
-        held.tally
+        held.counters
             .open(image.len(), || held.cipher.open(page_no, image, out))
             .map_err(|error| {
-                held.tally.refuse();
+                held.counters.refuse();
                 VfsError::of_page(error, role, page_no.0)
             })
     }
@@ -109,10 +109,10 @@ impl Sealer {
             page.fill(0);
             return Err(VfsError::SettingsMismatch("a page read before the database"));
         };
-        held.tally
+        held.counters
             .open(page.len(), || held.cipher.open_in_place(page_no, page, scratch))
             .map_err(|error| {
-                held.tally.refuse();
+                held.counters.refuse();
                 VfsError::of_page(error, role, page_no.0)
             })
     }
@@ -121,7 +121,7 @@ impl Sealer {
     /// during another connection's write, so a failure says nothing about the page.
     pub fn open_ahead(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> bool {
         self.held(database).is_some_and(|held| {
-            held.tally
+            held.counters
                 .open(image.len(), || held.cipher.open(page_no, image, out))
                 .is_ok()
         })
@@ -130,14 +130,14 @@ impl Sealer {
     /// Counts pages that were read ahead.
     pub fn count_ahead(&mut self, used: u64, wasted: u64) {
         if let Some(held) = &mut self.held {
-            held.tally.read_ahead(used, wasted);
+            held.counters.read_ahead(used, wasted);
         }
     }
 
     /// Counts a lookup of a page in the pool.
     pub fn count_pool(&mut self, hit: bool) {
         if let Some(held) = &mut self.held {
-            held.tally.pool(hit);
+            held.counters.pool(hit);
         }
     }
 
@@ -149,12 +149,12 @@ impl Sealer {
                 return None;
             };
             let cipher = PageCipher::new(view.page_keys.clone());
-            let tally = database.host.counters.tally(self.role);
+            let counters = database.host.counters.for_file(self.role);
             self.held = Some(Held {
                 view_no,
                 view,
                 cipher,
-                tally,
+                counters,
             });
         }
         self.held.as_mut()

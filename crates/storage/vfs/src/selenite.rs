@@ -13,7 +13,7 @@ use crate::database::{Content, Credentials, Database};
 use crate::environment;
 use crate::error::VfsError;
 use crate::ffi::{
-    Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, Opened, Registered, SchemaFile, Vfs, make_private_file,
+    Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, OpenedFile, Registered, SchemaFile, Vfs, make_private_file,
     register,
 };
 use crate::file_counts::{DatabaseFileCounts, FileCounts};
@@ -167,14 +167,14 @@ pub(crate) fn make_default(api: &Api) -> Result<(), Code> {
 }
 
 impl Selenite {
-    fn try_open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, VfsError> {
+    fn try_open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {
         match (Role::of(flags, name.is_some()), name) {
             (Role::Main, Some(name)) => self.open_main(name, flags),
             (Role::Wal, Some(name)) => self.open_beside(name, flags, Role::Wal),
             (Role::Journal, Some(name)) => self.open_beside(name, flags, Role::Journal),
             (Role::SuperJournal, Some(name)) => {
                 let (lower, flags) = self.host.lower.open(Some(name), flags)?;
-                Ok(Opened {
+                Ok(OpenedFile {
                     file: Box::new(ClearFile::new(lower)),
                     flags,
                     has_shm: false,
@@ -184,7 +184,7 @@ impl Selenite {
                 let (mut lower, flags) = self.host.lower.open(name, flags)?;
                 lower.set_meter(Some(self.host.file_meters.temporary_meter()));
                 let file = NamelessFile::new(self.host.clone(), lower)?;
-                Ok(Opened {
+                Ok(OpenedFile {
                     file: Box::new(file),
                     flags,
                     has_shm: false,
@@ -194,7 +194,7 @@ impl Selenite {
         }
     }
 
-    fn open_main(&self, name: &Name<'_>, flags: OpenFlags) -> Result<Opened, VfsError> {
+    fn open_main(&self, name: &Name<'_>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {
         let config = Host::load_config()?;
         let settings = Settings::read(name, &environment::variable, &config)?;
         let path = name.path();
@@ -217,7 +217,7 @@ impl Selenite {
             self.host.pool.set_limit(size);
         }
         let gate = own_descriptors::gate();
-        let presence = self.host.arrive(&text, |is_present| {
+        let open_guard = self.host.register_open(&text, |is_present| {
             own_descriptors::has_open(path) && !is_ours(path, is_present)
         })?;
         let is_made = flags.has(OpenFlags::CREATE) && self.make_private(name);
@@ -225,13 +225,13 @@ impl Selenite {
         drop(gate);
         lower.set_meter(self.host.file_meters.meter(&text, Role::Main));
         let has_shm = lower.has_shm();
-        let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
+        let database = Arc::new(Database::open(open_guard, credentials, settings, text, lower)?);
         self.databases.add(name, &database);
         let mut file = MainFile::new(database)?;
         if is_made {
             file.note_made();
         }
-        Ok(Opened {
+        Ok(OpenedFile {
             file: Box::new(file),
             flags,
             has_shm,
@@ -250,7 +250,7 @@ impl Selenite {
     }
 
     /// Opens a WAL or journal, with the treatment of its database.
-    fn open_beside(&self, name: &Name<'_>, flags: OpenFlags, role: Role) -> Result<Opened, VfsError> {
+    fn open_beside(&self, name: &Name<'_>, flags: OpenFlags, role: Role) -> Result<OpenedFile, VfsError> {
         // A file that is opened read-only may be the journal of another database, which SQLite
         // reads for its super-journal.
         let is_own = !flags.has(OpenFlags::READ_ONLY);
@@ -277,7 +277,7 @@ impl Selenite {
             }
             _ => Box::new(ClearFile::new(lower)),
         };
-        Ok(Opened {
+        Ok(OpenedFile {
             file,
             flags,
             has_shm: false,
@@ -286,7 +286,7 @@ impl Selenite {
 }
 
 impl Vfs for Selenite {
-    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code> {
+    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, Code> {
         self.try_open(name, flags).map_err(|error| {
             let path = name.map_or_else(
                 || "a temporary file".into(),

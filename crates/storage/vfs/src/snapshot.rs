@@ -5,7 +5,7 @@
 //! transaction calls it.
 
 pub use crate::functions::with_snapshot;
-pub use crate::main_file::{Rest, Snapshot};
+pub use crate::main_file::{PagesSince, Snapshot};
 use crate::staged::Staged;
 
 /// Reads a snapshot. It must not execute SQL on the snapshot's connection, and reports its errors

@@ -103,22 +103,22 @@ impl SuperblockCopy {
 /// # Errors
 /// Those of the VFS below.
 pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
-    let mut places = read_places(file)?;
+    let mut copies = read_copies(file)?;
     for _ in 0..READ_COUNT_MAX {
-        if !places.as_ref().is_some_and(Places::are_torn) {
+        if !copies.as_ref().is_some_and(Copies::are_torn) {
             break;
         }
-        let before = std::mem::replace(&mut places, read_places(file)?);
-        if before == places {
+        let before = std::mem::replace(&mut copies, read_copies(file)?);
+        if before == copies {
             break;
         }
     }
-    Ok(places.map_or(Prefix::Empty, Places::into_prefix))
+    Ok(copies.map_or(Prefix::Empty, Copies::into_prefix))
 }
 
 /// Both copies, as read.
 #[derive(PartialEq, Eq)]
-struct Places {
+struct Copies {
     a: Vec<u8>,
     b: Vec<u8>,
     /// The heads, read before the copies.
@@ -127,7 +127,7 @@ struct Places {
 }
 
 /// `None` for an empty file.
-fn read_places(file: &mut LowerFile) -> Result<Option<Places>, Code> {
+fn read_copies(file: &mut LowerFile) -> Result<Option<Copies>, Code> {
     let file_size = file.size()?;
     if file_size == 0 {
         return Ok(None);
@@ -142,10 +142,10 @@ fn read_places(file: &mut LowerFile) -> Result<Option<Places>, Code> {
         let b_size = file_size.saturating_sub(SUPERBLOCK_B);
         b.truncate(usize::try_from(b_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
     }
-    Ok(Some(Places { a, b, heads, file_size }))
+    Ok(Some(Copies { a, b, heads, file_size }))
 }
 
-impl Places {
+impl Copies {
     fn are_torn(&self) -> bool {
         matches!(choose(&self.a, &self.b, self.file_size), Chosen::Torn)
     }
@@ -212,7 +212,7 @@ pub fn store(
 ///
 /// # Errors
 /// Those of the VFS below.
-pub fn is_behind(file: &mut LowerFile) -> Result<bool, Code> {
+pub fn other_needs_rewrite(file: &mut LowerFile) -> Result<bool, Code> {
     let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
     let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
     read_or_zero(file, &mut a, SUPERBLOCK_A)?;

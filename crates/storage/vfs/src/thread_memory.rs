@@ -17,22 +17,22 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// Starts a use of this thread, with a limit in bytes and `kept` bytes of Rust's memory that remain
 /// from earlier uses. A limit of 0 means no limit.
 pub fn begin(limit: u64, kept: u64) {
-    let _ = OF_THREAD.try_with(|of_thread| {
-        of_thread.base.set(of_thread.rust.get().saturating_sub(signed(kept)));
-        of_thread.limit.set(signed(limit));
+    let _ = THREAD_COUNTERS.try_with(|counters| {
+        counters.base.set(counters.rust.get().saturating_sub(signed(kept)));
+        counters.limit.set(signed(limit));
     });
 }
 
 /// The bytes that this thread uses.
 #[must_use]
 pub fn used() -> u64 {
-    let used = OF_THREAD.try_with(OfThread::used).unwrap_or(0);
+    let used = THREAD_COUNTERS.try_with(ThreadCounters::used).unwrap_or(0);
     u64::try_from(used).unwrap_or(0)
 }
 
 /// Runs `body`, and also returns how many bytes of Rust's memory it left allocated.
 pub fn measured<R>(body: impl FnOnce() -> R) -> (R, u64) {
-    let allocated = || OF_THREAD.try_with(|of_thread| of_thread.rust.get()).unwrap_or(0);
+    let allocated = || THREAD_COUNTERS.try_with(|counters| counters.rust.get()).unwrap_or(0);
     let before = allocated();
     let done = body();
     (done, u64::try_from(allocated() - before).unwrap_or(0))
@@ -52,14 +52,14 @@ pub fn limit_total(limit: u64) {
 /// Whether this thread may use `bytes` more.
 #[must_use]
 pub fn reserve(bytes: u64) -> bool {
-    OF_THREAD
-        .try_with(|of_thread| of_thread.may_use(signed_size(bytes)))
+    THREAD_COUNTERS
+        .try_with(|counters| counters.may_use(signed_size(bytes)))
         .unwrap_or(true)
 }
 
 /// Runs `body`, in which SQLite gets no more memory than the thread's limit.
 pub fn enforced<R>(body: impl FnOnce() -> R) -> R {
-    let before = OF_THREAD.try_with(|of_thread| of_thread.is_enforced.replace(true));
+    let before = THREAD_COUNTERS.try_with(|counters| counters.is_enforced.replace(true));
     // Restores it also if `body` panics.
     let _end = Enforced(before.unwrap_or(false));
     body()
@@ -68,17 +68,17 @@ pub fn enforced<R>(body: impl FnOnce() -> R) -> R {
 /// Whether an allocation of SQLite was refused since the last call.
 #[must_use]
 pub fn take_refused() -> bool {
-    OF_THREAD
-        .try_with(|of_thread| of_thread.is_refused.replace(false))
+    THREAD_COUNTERS
+        .try_with(|counters| counters.is_refused.replace(false))
         .unwrap_or(false)
 }
 
 /// Counts an allocation of Rust; negative for freed memory.
 #[inline]
 pub(crate) fn note_rust(bytes: i64) {
-    let noted = OF_THREAD.try_with(|of_thread| {
-        of_thread.rust.set(of_thread.rust.get() + bytes);
-        of_thread.note(bytes);
+    let noted = THREAD_COUNTERS.try_with(|counters| {
+        counters.rust.set(counters.rust.get() + bytes);
+        counters.note(bytes);
     });
     if noted.is_err() {
         note_ending(bytes);
@@ -87,9 +87,9 @@ pub(crate) fn note_rust(bytes: i64) {
 
 /// Counts an allocation of SQLite; negative for freed memory.
 pub(crate) fn note_sqlite(bytes: i64) {
-    let noted = OF_THREAD.try_with(|of_thread| {
-        of_thread.sqlite.set(of_thread.sqlite.get() + bytes);
-        of_thread.note(bytes);
+    let noted = THREAD_COUNTERS.try_with(|counters| {
+        counters.sqlite.set(counters.sqlite.get() + bytes);
+        counters.note(bytes);
     });
     if noted.is_err() {
         note_ending(bytes);
@@ -103,17 +103,17 @@ fn note_ending(bytes: i64) {
 
 /// Whether SQLite may allocate `bytes` more.
 pub(crate) fn admits_sqlite(bytes: i64) -> bool {
-    let admits = OF_THREAD.try_with(|of_thread| {
-        let admits = !of_thread.is_enforced.get() || of_thread.may_use(bytes);
+    let admits = THREAD_COUNTERS.try_with(|counters| {
+        let admits = !counters.is_enforced.get() || counters.may_use(bytes);
         if !admits {
-            of_thread.is_refused.set(true);
+            counters.is_refused.set(true);
         }
         admits
     });
     admits.unwrap_or(true)
 }
 
-struct OfThread {
+struct ThreadCounters {
     rust: Cell<i64>,
     sqlite: Cell<i64>,
     /// Rust's memory at the start of the use.
@@ -126,7 +126,7 @@ struct OfThread {
     pending: Cell<i64>,
 }
 
-impl OfThread {
+impl ThreadCounters {
     fn used(&self) -> i64 {
         (self.rust.get() - self.base.get()).max(0) + self.sqlite.get().max(0)
     }
@@ -159,7 +159,7 @@ impl OfThread {
 
 /// Adds the remaining bytes of a thread that ends. Otherwise the total would drift with every
 /// session.
-impl Drop for OfThread {
+impl Drop for ThreadCounters {
     fn drop(&mut self) {
         TOTAL.fetch_add(self.pending.replace(0), Ordering::Relaxed);
     }
@@ -170,7 +170,7 @@ struct Enforced(bool);
 
 impl Drop for Enforced {
     fn drop(&mut self) {
-        let _ = OF_THREAD.try_with(|of_thread| of_thread.is_enforced.set(self.0));
+        let _ = THREAD_COUNTERS.try_with(|counters| counters.is_enforced.set(self.0));
     }
 }
 
@@ -183,7 +183,7 @@ fn signed_size(bytes: u64) -> i64 {
 }
 
 thread_local! {
-    static OF_THREAD: OfThread = const { OfThread {
+    static THREAD_COUNTERS: ThreadCounters = const { ThreadCounters {
         rust: Cell::new(0),
         sqlite: Cell::new(0),
         base: Cell::new(0),

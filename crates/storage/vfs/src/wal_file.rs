@@ -6,7 +6,7 @@
 //! - header-and-page-together: recovery and `walRewriteChecksums` both read a frame's header and
 //!   page at once. An unauthentic frame ends the log in recovery, and is an error in
 //!   `walRewriteChecksums`, which would compute a new checksum for it: a read of a frame that this
-//!   connection wrote in the current transaction (`Own`) is taken for the latter.
+//!   connection wrote in the current transaction (`TransactionFrames`) is taken for the latter.
 //! - missing-key-is-an-error: a key that is not available never ends the log: committed
 //!   transactions would be lost (FORMAT 6.4).
 //! - no-zero-block-in-commits: no frame of a commit keeps a header block of zeros, not even where
@@ -17,9 +17,9 @@
 
 mod frame_buffer;
 mod frames;
-mod own;
 mod padding;
 mod signature;
+mod transaction_frames;
 mod writer;
 
 use std::any::Any;
@@ -40,7 +40,7 @@ use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
 use frame_buffer::FrameBuffer;
-pub(crate) use own::Own;
+pub(crate) use transaction_frames::TransactionFrames;
 
 /// An open WAL.
 pub struct WalFile {
@@ -49,7 +49,7 @@ pub struct WalFile {
     sealer: Sealer,
     /// The decrypted header: its salts are those of every valid frame.
     header: Option<[u8; HEADER_SIZE]>,
-    own: Own,
+    own_frames: TransactionFrames,
     commits: Option<CommitMeter>,
     buffer: FrameBuffer,
     /// The frame that was written completely when SQLite wrote its first part.
@@ -61,7 +61,7 @@ pub struct WalFile {
 }
 
 /// The result of opening a frame.
-enum Opened {
+enum OpenedFrame {
     Page,
     /// The log ends before this frame.
     End,
@@ -80,7 +80,7 @@ impl WalFile {
             lower,
             sealer,
             header: None,
-            own: Own::default(),
+            own_frames: TransactionFrames::default(),
             commits,
             buffer: FrameBuffer::default(),
             padding: None,
@@ -102,7 +102,7 @@ impl WalFile {
             return Ok(self.lower.read(out, offset)?);
         };
         let page_size = view.geometry.page_size();
-        self.settle(&view)?;
+        self.flush_header(&view)?;
         match wal::position(FileOffset(offset), page_size) {
             Position::Header(within) => self.read_header(out, within),
             Position::Frame { index, within: 0 } if out.len() == FRAME_HEADER_SIZE + page_size.bytes() => {
@@ -201,7 +201,7 @@ impl WalFile {
         out.fill(0);
         let header = self.load_frame(index, view)?;
         let (head, page) = out.split_at_mut(FRAME_HEADER_SIZE);
-        let is_own = self.own.has(index, self.database.turn());
+        let is_own = self.own_frames.has(index, self.database.turn());
         if !self.is_of_log(index, &header)? {
             if is_own {
                 return Err(VfsError::Unauthentic {
@@ -214,8 +214,8 @@ impl WalFile {
             return Ok(());
         }
         match self.open_recovered(index, header.page_no, page, is_own, view)? {
-            Opened::Page => head.copy_from_slice(&header.encode()),
-            Opened::End => page.fill(0),
+            OpenedFrame::Page => head.copy_from_slice(&header.encode()),
+            OpenedFrame::End => page.fill(0),
         }
         Ok(())
     }
@@ -228,9 +228,9 @@ impl WalFile {
         out: &mut [u8],
         is_own: bool,
         view: &View,
-    ) -> Result<Opened, VfsError> {
+    ) -> Result<OpenedFrame, VfsError> {
         let error = match self.open_loaded(page_no, out) {
-            Ok(()) => return Ok(Opened::Page),
+            Ok(()) => return Ok(OpenedFrame::Page),
             Err(error) => error,
         };
         let is_unknown = matches!(error, VfsError::UnknownEpoch { .. });
@@ -240,7 +240,7 @@ impl WalFile {
         }
         let text = format!("{error}: the log ends there");
         self.database.host.remark(&self.database.path, &text);
-        Ok(Opened::End)
+        Ok(OpenedFrame::End)
     }
 
     /// Whether the loaded frame, and the next one, are of a key epoch above the highest in the
@@ -287,7 +287,7 @@ impl WalFile {
         }
         self.open_loaded(header.page_no, out)?;
         let passthrough = &self.database.passthrough;
-        passthrough.enter(header.page_no, &mut self.frame, FRAME_HEADER_SIZE, out);
+        passthrough.remember(header.page_no, &mut self.frame, FRAME_HEADER_SIZE, out);
         Ok(())
     }
 
@@ -307,7 +307,7 @@ impl WalFile {
     /// leaves salts and checksums of the frames that follow zero until the commit (`walEncodeFrame`
     /// while `iReCksum` is set).
     fn is_of_log(&mut self, index: u64, header: &FrameHeader) -> Result<bool, VfsError> {
-        let is_own = self.own.has(index, self.database.turn());
+        let is_own = self.own_frames.has(index, self.database.turn());
         if (is_own && header.block == UNSIGNED) || header.salts() == self.salts()? {
             return Ok(true);
         }
@@ -356,14 +356,14 @@ impl File for WalFile {
     }
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
-        let settled = self.settle_before_truncate(size);
-        self.report(settled)?;
+        let flushed = self.flush_before_truncate(size);
+        self.report(flushed)?;
         self.lower.truncate(size)
     }
 
     fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
-        let settled = self.settle_all();
-        self.report(settled)?;
+        let flushed = self.flush();
+        self.report(flushed)?;
         self.database.host.sync_clock.time(|| self.lower.sync(flags))
     }
 

@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 
 use super::heading;
 use crate::arguments::backups::BackupsList;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::destination;
 use crate::lines::{bytes, count, counted};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &BackupsList, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &BackupsList, access: &Access) -> Result<(), CliError> {
     let place = destination::open(&arguments.destination)?;
     let of = destination::database(arguments.database.as_deref())?;
     let meter = Meter::start();
     let listed = backups::list(place.as_ref(), access, of, &meter.watch());
     meter.finish();
-    let listing = listed.map_err(|error| Complaint::of(error, super::stopped))?;
+    let listing = listed.map_err(|error| CliError::of(error, super::stopped))?;
     if arguments.json {
         print_json(&json(&listing))?;
     } else {

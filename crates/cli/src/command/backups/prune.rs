@@ -5,14 +5,14 @@ use selenite::{Access, utc};
 use serde_json::{Value, json};
 
 use crate::arguments::backups::BackupsPrune;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::destination;
 use crate::lines::{bytes, counted};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), CliError> {
     let place = destination::open(&arguments.destination)?;
     let what = Prune {
         database_id: destination::database(arguments.database.as_deref())?,
@@ -23,7 +23,7 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
     let done = backups::prune(place.as_ref(), access, &what, &meter.watch());
     meter.finish();
-    let pruned = done.map_err(|error| Complaint::of(error, super::stopped))?;
+    let pruned = done.map_err(|error| CliError::of(error, super::stopped))?;
     if arguments.json {
         print_json(&json(&pruned, arguments.dry_run))?;
     } else {

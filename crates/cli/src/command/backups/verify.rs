@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::heading;
 use crate::arguments::backups::BackupsVerify;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::destination;
 use crate::lines::{bytes, counted};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
-pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), CliError> {
     let place = destination::open(&arguments.destination)?;
     let what = Verify {
         database_id: destination::database(arguments.database.as_deref())?,
@@ -24,13 +24,13 @@ pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), Complaint> 
     let meter = Meter::start();
     let done = backups::verify(place.as_ref(), access, &what, &meter.watch());
     meter.finish();
-    let found = done.map_err(|error| Complaint::of(error, super::stopped))?;
+    let found = done.map_err(|error| CliError::of(error, super::stopped))?;
     if arguments.json {
         print_json(&json(&found))?;
     } else {
         print(&text(&found))?;
     }
-    complain(found, arguments.backup.is_some(), &place.place())
+    report_bad_backups(found, arguments.backup.is_some(), &place.place())
 }
 
 fn text(found: &Verification) -> String {
@@ -92,7 +92,7 @@ fn words(outcome: &Outcome) -> String {
 }
 
 /// Reports bad backups on standard error, one per line.
-fn complain(found: Verification, was_named: bool, place: &str) -> Result<(), Complaint> {
+fn report_bad_backups(found: Verification, was_named: bool, place: &str) -> Result<(), CliError> {
     for one in &found.archives {
         match &one.outcome {
             Outcome::Bad(faults) => faults
@@ -104,23 +104,23 @@ fn complain(found: Verification, was_named: bool, place: &str) -> Result<(), Com
     }
     let (good, bad) = (found.good_count(), u64::try_from(found.bad_count()).unwrap_or(u64::MAX));
     if bad > 0 {
-        return Err(Complaint::Found {
+        return Err(CliError::Found {
             what: format!("{} not good", counted(bad, "backup")),
             next: "make a full backup now, and find out who could write to the destination",
         });
     }
     if let Some(error) = found.closed() {
-        return Err(Complaint::Engine(error.into()));
+        return Err(CliError::Engine(error.into()));
     }
     if good == 0 && was_named {
-        return Err(Complaint::Found {
+        return Err(CliError::Found {
             what: "the backup is unfinished".to_owned(),
             next: "finish it: selenite backup --resume",
         });
     }
     if good == 0 {
         let what = format!("{place}: no finished backup");
-        return Err(Complaint::Engine(BackupError::NotThere { what }.into()));
+        return Err(CliError::Engine(BackupError::NotThere { what }.into()));
     }
     Ok(())
 }

@@ -5,13 +5,13 @@ use selenite::{Accepted, Access, accept};
 
 use super::{hexadecimal, slot_lines};
 use crate::arguments::KeysAccept;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::Lines;
 use crate::output::print;
 use crate::printable;
 
 /// Accepts the databases in order, up to the first error.
-pub fn run(arguments: &KeysAccept, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &KeysAccept, access: &Access) -> Result<(), CliError> {
     for path in &arguments.database {
         print(&text(&accept(&Disk, path, access)?))?;
     }

@@ -5,12 +5,12 @@ use selenite::{Access, key_export, utc};
 
 use super::{hexadecimal, show};
 use crate::arguments::{KeysExport, KeysImport};
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, elapsed};
 use crate::output::{note, print};
 use crate::printable;
 
-pub fn export(arguments: &KeysExport, access: &Access) -> Result<(), Complaint> {
+pub fn export(arguments: &KeysExport, access: &Access) -> Result<(), CliError> {
     let to = (arguments.to.as_path(), arguments.force);
     let exported = key_export::export(&Disk, &arguments.database, access, &arguments.recipient, to)?;
     let mut lines = Lines::default();
@@ -27,7 +27,7 @@ pub fn export(arguments: &KeysExport, access: &Access) -> Result<(), Complaint> 
 }
 
 /// An exported key proves neither its origin nor that of the database: importing it means accepting both.
-pub fn import(arguments: &KeysImport, access: &Access) -> Result<(), Complaint> {
+pub fn import(arguments: &KeysImport, access: &Access) -> Result<(), CliError> {
     let imported = key_export::import(
         &Disk,
         &arguments.database,

@@ -6,11 +6,11 @@ use selenite_lab::summary::Metric;
 
 use super::{data, summary};
 use crate::arguments::lab::LabCompare;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::Lines;
 use crate::output::print;
 
-pub fn run(arguments: &LabCompare) -> Result<(), Complaint> {
+pub fn run(arguments: &LabCompare) -> Result<(), CliError> {
     let (first, second) = (summary(&arguments.first)?, summary(&arguments.second)?);
     let comparison = compare(&first, &second, &first.foremost()).map_err(|error| data(error.to_string()))?;
     if arguments.json {

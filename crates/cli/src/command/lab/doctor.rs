@@ -1,16 +1,16 @@
 //! `selenite lab doctor`.
 
-use selenite_lab::doctor::{Check, Examination, State, contract, worst};
+use selenite_lab::doctor::{Check, CheckResult, Examination, contract, worst};
 use selenite_lab::drive::WorkerCommand;
 use selenite_lab::host::Source;
 
 use super::engines;
 use crate::arguments::lab::LabDoctor;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::Lines;
 use crate::output::print;
 
-pub fn run(arguments: &LabDoctor) -> Result<(), Complaint> {
+pub fn run(arguments: &LabDoctor) -> Result<(), CliError> {
     let checks = match &arguments.worker {
         Some(program) => contract(&WorkerCommand::new(program), &arguments.folder),
         None => Examination {
@@ -28,8 +28,8 @@ pub fn run(arguments: &LabDoctor) -> Result<(), Complaint> {
     };
     print(&text)?;
     match worst(&checks) {
-        State::Ok | State::Warn => Ok(()),
-        State::Fail => Err(Complaint::Answer(1)),
+        CheckResult::Ok | CheckResult::Warn => Ok(()),
+        CheckResult::Fail => Err(CliError::Answer(1)),
     }
 }
 
@@ -37,9 +37,9 @@ fn lines(checks: &[Check]) -> Lines {
     let mut lines = Lines::default();
     for check in checks {
         let mark = match check.state {
-            State::Ok => "ok   ",
-            State::Warn => "note ",
-            State::Fail => "FAIL ",
+            CheckResult::Ok => "ok   ",
+            CheckResult::Warn => "note ",
+            CheckResult::Fail => "FAIL ",
         };
         lines.add(&check.name, format!("{mark} {}", check.finding));
         if let Some(advice) = &check.advice {

@@ -5,10 +5,10 @@ use selenite_lab::summary::Metric;
 
 use super::{summary, usage};
 use crate::arguments::lab::LabGate;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::output::print;
 
-pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
+pub fn run(arguments: &LabGate) -> Result<(), CliError> {
     let limit = arguments.fail_above.as_deref().map_or(Ok(0.0), |text| {
         let wrong = || usage(format!("`{text}` is not a percentage"), "give one such as 3%");
         percent(text).ok_or_else(wrong)
@@ -27,7 +27,7 @@ pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
     print(&answer.to_string())?;
     match answer.outcome.exit_code() {
         0 => Ok(()),
-        code => Err(Complaint::Answer(code)),
+        code => Err(CliError::Answer(code)),
     }
 }
 
@@ -38,7 +38,7 @@ fn percent(text: &str) -> Option<f64> {
 }
 
 /// Parses the JSON name of a metric.
-fn metric(name: &str) -> Result<Metric, Complaint> {
+fn metric(name: &str) -> Result<Metric, CliError> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
         .map_err(|_| usage(format!("unknown metric `{name}`"), "see selenite lab gate --help"))
 }

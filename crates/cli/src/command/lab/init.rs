@@ -8,11 +8,11 @@ use selenite::EngineError;
 use selenite_lab::preset::{PRESETS, preset};
 
 use crate::arguments::lab::LabInit;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::Lines;
 use crate::output::print;
 
-pub fn run(arguments: &LabInit) -> Result<(), Complaint> {
+pub fn run(arguments: &LabInit) -> Result<(), CliError> {
     let Some(name) = &arguments.preset else {
         let mut lines = Lines::default();
         for preset in PRESETS {

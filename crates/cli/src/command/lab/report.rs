@@ -8,10 +8,10 @@ use selenite_lab::summary::Summary;
 
 use super::{export, summary, usage};
 use crate::arguments::lab::LabReport;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::output::{print, write_file};
 
-pub fn run(arguments: &LabReport) -> Result<(), Complaint> {
+pub fn run(arguments: &LabReport) -> Result<(), CliError> {
     let summaries = arguments
         .stores
         .iter()
@@ -50,7 +50,7 @@ pub fn run(arguments: &LabReport) -> Result<(), Complaint> {
     show(&summaries, arguments.ascii)
 }
 
-fn show(summaries: &[Summary], ascii: bool) -> Result<(), Complaint> {
+fn show(summaries: &[Summary], ascii: bool) -> Result<(), CliError> {
     let is_terminal = std::io::stdout().is_terminal();
     let look = Look {
         width: width(),

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use selenite_lab::config::Config;
 use selenite_lab::report::metric;
-use selenite_lab::run::{LocalTestbed, NewStudy, Outcome, RunContext, StudyForecast, forecast};
+use selenite_lab::run::{LocalTestbed, NewStudy, RunContext, RunOutcome, StudyForecast, forecast};
 use selenite_lab::store::Store;
 use selenite_lab::summary::{Metric, StudyState};
 
 use super::{engines, progress, study};
 use crate::arguments::lab::{LabResume, LabRun};
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::interrupt;
 use crate::lines::{Lines, bytes, count};
 use crate::output::print;
 
-pub fn new(arguments: &LabRun, arms: study::Arms) -> Result<(), Complaint> {
+pub fn new(arguments: &LabRun, arms: study::Arms) -> Result<(), CliError> {
     let config = study::config(arguments, arms)?;
     let store = study::store(arguments, &config);
     if arguments.dry_run {
@@ -42,7 +42,7 @@ pub fn new(arguments: &LabRun, arms: study::Arms) -> Result<(), Complaint> {
     end(outcome, &store)
 }
 
-pub fn resume(arguments: &LabResume) -> Result<(), Complaint> {
+pub fn resume(arguments: &LabResume) -> Result<(), CliError> {
     let mut world = LocalTestbed::new(engines()?);
     let mut observer = progress::observer(arguments.progress);
     let interrupted = interrupt::install();
@@ -61,11 +61,11 @@ pub fn resume(arguments: &LabResume) -> Result<(), Complaint> {
     end(outcome, &arguments.store)
 }
 
-fn end(outcome: Outcome, store: &Path) -> Result<(), Complaint> {
+fn end(outcome: RunOutcome, store: &Path) -> Result<(), CliError> {
     let store = store.display();
     let why = match outcome {
-        Outcome::Interrupted => {
-            return Err(Complaint::Lab {
+        RunOutcome::Interrupted => {
+            return Err(CliError::Lab {
                 what: "interrupted".to_owned(),
                 next: match store_is_there(&store.to_string()) {
                     true => format!("selenite lab resume {store}"),
@@ -74,10 +74,10 @@ fn end(outcome: Outcome, store: &Path) -> Result<(), Complaint> {
                 status: 130,
             });
         }
-        Outcome::Over(StudyState::Precise) => "precision goal reached",
-        Outcome::Over(StudyState::Complete) => "all sessions done",
-        Outcome::Over(StudyState::OutOfBudget) => "time budget used up",
-        Outcome::Over(StudyState::Stopped | StudyState::Unfinished) => "stopped",
+        RunOutcome::Over(StudyState::Precise) => "precision goal reached",
+        RunOutcome::Over(StudyState::Complete) => "all sessions done",
+        RunOutcome::Over(StudyState::OutOfBudget) => "time budget used up",
+        RunOutcome::Over(StudyState::Stopped | StudyState::Unfinished) => "stopped",
     };
     Ok(print(&format!("{store}: {why}; next: selenite lab report {store}"))?)
 }
@@ -86,7 +86,7 @@ fn store_is_there(store: &str) -> bool {
     PathBuf::from(store).is_file()
 }
 
-fn dry_run(config: &Config, store: &Path) -> Result<(), Complaint> {
+fn dry_run(config: &Config, store: &Path) -> Result<(), CliError> {
     // An earlier study of the same name measured the noise of this machine.
     let earlier = match store.is_file() {
         true => Some(Store::read(store)?),

@@ -6,11 +6,11 @@ use selenite_lab::summary::StudyState;
 use serde_json::json;
 
 use crate::arguments::lab::LabStatus;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::lines::{Lines, count};
 use crate::output::print;
 
-pub fn run(arguments: &LabStatus) -> Result<(), Complaint> {
+pub fn run(arguments: &LabStatus) -> Result<(), CliError> {
     let store = Store::read(&arguments.store)?;
     let study = store.study()?;
     let (arms, cells, plan, blocks) = (store.arms()?, store.cells()?, store.schedule()?, store.blocks()?);

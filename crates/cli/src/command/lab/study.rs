@@ -11,7 +11,7 @@ use selenite_lab::preset::preset;
 
 use super::usage;
 use crate::arguments::lab::LabRun;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 
 /// The arms of a study.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Arms {
 }
 
 /// The configuration.
-pub fn config(arguments: &LabRun, arms: Arms) -> Result<Config, Complaint> {
+pub fn config(arguments: &LabRun, arms: Arms) -> Result<Config, CliError> {
     let text = text(&arguments.study)?;
     let is_changed = !(arguments.set.is_empty() && arguments.arm.is_empty() && arguments.cell.is_empty());
     if !is_changed && arms == Arms::AsConfigured {
@@ -66,7 +66,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// What looks like a path is one; anything else is a preset's name.
-pub fn text(study: &str) -> Result<String, Complaint> {
+pub fn text(study: &str) -> Result<String, CliError> {
     let path = Path::new(study);
     let is_path = study.contains('/') || path.extension().is_some() || path.is_file();
     if !is_path {

@@ -11,17 +11,17 @@ use selenite_lab::host::Source;
 use selenite_plan::Calibration;
 
 use crate::arguments::plan::PlanCalibrate;
+use crate::cli_error::CliError;
 use crate::command::lab::engines;
-use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::output::{note, print};
 
-pub fn run(arguments: &PlanCalibrate) -> Result<(), Complaint> {
+pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
     if let Some(path) = &arguments.check {
         return check(path);
     }
     if arguments.suite.contains(&Suite::None) {
-        return Err(Complaint::Lab {
+        return Err(CliError::Lab {
             what: "the suite NONE does not encrypt: every calibration has the costs in clear".to_owned(),
             next: "name suites that encrypt, or none for all".to_owned(),
             status: USAGE,
@@ -56,21 +56,21 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), Complaint> {
 }
 
 /// What the parent of a session starts.
-pub fn run_session(spec: &str) -> Result<(), Complaint> {
-    session::serve(spec).map_err(|error| Complaint::Lab {
+pub fn run_session(spec: &str) -> Result<(), CliError> {
+    session::serve(spec).map_err(|error| CliError::Lab {
         what: error.to_string(),
         next: String::new(),
         status: OTHER,
     })
 }
 
-fn check(path: &Path) -> Result<(), Complaint> {
+fn check(path: &Path) -> Result<(), CliError> {
     let text = std::fs::read_to_string(path).map_err(|source| EngineError::Io {
         verb: "read",
         path: path.to_owned(),
         source,
     })?;
-    let calibration = Calibration::parse(&text).map_err(|error| Complaint::Lab {
+    let calibration = Calibration::parse(&text).map_err(|error| CliError::Lab {
         what: format!("{}: {error}", path.display()),
         next: "selenite plan calibrate".to_owned(),
         status: DATA,
@@ -80,7 +80,7 @@ fn check(path: &Path) -> Result<(), Complaint> {
         let (path, made) = (path.display(), &calibration.made);
         return Ok(print(&format!("{path}: fits this machine; made {made}"))?);
     }
-    Err(Complaint::Lab {
+    Err(CliError::Lab {
         what: format!(
             "{} does not fit this machine: {}",
             path.display(),
@@ -105,7 +105,7 @@ fn line(progress: &CalibrationProgress) -> String {
     }
 }
 
-impl From<CalibrateError> for Complaint {
+impl From<CalibrateError> for CliError {
     fn from(error: CalibrateError) -> Self {
         let status = match &error {
             CalibrateError::Interrupted => return Self::Interrupted(String::new()),

@@ -9,10 +9,10 @@ use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server
 
 use super::{DATA, USAGE, read};
 use crate::arguments::plan::{Numbers, ObserveSnapshots, ObservedSource, PlanObserve};
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::output::{print, write_file};
 
-pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), Complaint> {
+pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
     if let Some(name) = &arguments.print_query {
         let Some(query) = observe::query(name) else {
             let known = observe::QUERIES.map(|(known, _)| known);
@@ -71,17 +71,17 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), Complaint> {
         }
         ObservedSource::Numbers(given) => (by_numbers(&given.numbers)?, &given.output),
     };
-    let json = serde_json::to_string_pretty(&observation).map_err(|error| Complaint::Lab {
+    let json = serde_json::to_string_pretty(&observation).map_err(|error| CliError::Lab {
         what: error.to_string(),
         next: String::new(),
         status: DATA,
     })?;
     write_file(output, &json)?;
-    Ok(print(&told(&observation, output))?)
+    Ok(print(&summary_text(&observation, output))?)
 }
 
 /// Numbers by hand.
-pub fn by_numbers(numbers: &Numbers) -> Result<Observation, Complaint> {
+pub fn by_numbers(numbers: &Numbers) -> Result<Observation, CliError> {
     let by_hand = by_hand::ByHand {
         reads: numbers
             .reads
@@ -106,7 +106,7 @@ pub fn by_numbers(numbers: &Numbers) -> Result<Observation, Complaint> {
 }
 
 /// What was found, a line for each operation.
-fn told(observation: &Observation, output: &Path) -> String {
+fn summary_text(observation: &Observation, output: &Path) -> String {
     let mut text = format!(
         "{}, {} intervals of {:.0} s together\n",
         observation.engine.name(),
@@ -139,11 +139,11 @@ fn supplement(given: &ObserveSnapshots) -> Supplement {
     }
 }
 
-fn texts(paths: &[PathBuf]) -> Result<Vec<(String, String)>, Complaint> {
+fn texts(paths: &[PathBuf]) -> Result<Vec<(String, String)>, CliError> {
     paths.iter().map(|path| text(path)).collect()
 }
 
-fn text(path: &Path) -> Result<(String, String), Complaint> {
+fn text(path: &Path) -> Result<(String, String), CliError> {
     Ok((path.display().to_string(), read(path)?))
 }
 
@@ -155,8 +155,8 @@ fn snapshot((name, text): &(String, String)) -> SnapshotText<'_> {
     SnapshotText { name, text }
 }
 
-fn usage(what: String, next: &str) -> Complaint {
-    Complaint::Lab {
+fn usage(what: String, next: &str) -> CliError {
+    CliError::Lab {
         what,
         next: next.to_owned(),
         status: USAGE,

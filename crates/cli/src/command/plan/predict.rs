@@ -11,10 +11,10 @@ use selenite_plan::{Calibration, Cipher, Observation, Question, predict};
 
 use super::{DATA, observe, read};
 use crate::arguments::plan::PlanPredict;
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 use crate::output::{print, write_file};
 
-pub fn run(arguments: &PlanPredict) -> Result<(), Complaint> {
+pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
     let observation = match &arguments.observation {
         Some(path) => observed(path)?,
         None => observe::by_numbers(&arguments.numbers)?,
@@ -58,13 +58,13 @@ pub fn run(arguments: &PlanPredict) -> Result<(), Complaint> {
     Ok(print(&report::plan::text(&prediction))?)
 }
 
-fn observed(path: &Path) -> Result<Observation, Complaint> {
+fn observed(path: &Path) -> Result<Observation, CliError> {
     serde_json::from_str(&read(path)?)
         .map_err(|error| data(format!("{}: it is no observation: {error}", path.display())))
 }
 
-fn data(what: String) -> Complaint {
-    Complaint::Lab {
+fn data(what: String) -> CliError {
+    CliError::Lab {
         what,
         next: "selenite plan observe".to_owned(),
         status: DATA,

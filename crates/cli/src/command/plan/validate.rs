@@ -9,17 +9,17 @@ use selenite_plan::Calibration;
 
 use super::{DATA, read};
 use crate::arguments::plan::PlanValidate;
+use crate::cli_error::CliError;
 use crate::command::lab::{engines, progress, study};
-use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::output::{note, print, write_file};
 
-pub fn run(arguments: &PlanValidate) -> Result<(), Complaint> {
+pub fn run(arguments: &PlanValidate) -> Result<(), CliError> {
     let calibration = Calibration::parse(&read(&arguments.calibration)?)?;
     let here = fingerprint(&Source::default());
     let differences = here.differences(&calibration.fingerprint);
     if !differences.is_empty() {
-        return Err(Complaint::Lab {
+        return Err(CliError::Lab {
             what: format!(
                 "{} does not fit this machine: {}",
                 arguments.calibration.display(),
@@ -36,7 +36,7 @@ pub fn run(arguments: &PlanValidate) -> Result<(), Complaint> {
     let studies = studies
         .iter()
         .map(|name| Ok(Config::parse(&study::text(name)?)?))
-        .collect::<Result<Vec<Config>, Complaint>>()?;
+        .collect::<Result<Vec<Config>, CliError>>()?;
     std::fs::create_dir_all(&arguments.folder).map_err(|source| EngineError::Io {
         verb: "make",
         path: arguments.folder.clone(),
@@ -60,7 +60,7 @@ pub fn run(arguments: &PlanValidate) -> Result<(), Complaint> {
     Ok(print(&format!("{}: written\n", arguments.output.display()))?)
 }
 
-impl From<ValidateError> for Complaint {
+impl From<ValidateError> for CliError {
     fn from(error: ValidateError) -> Self {
         match error {
             ValidateError::Plan(error) => error.into(),

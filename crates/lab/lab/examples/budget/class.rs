@@ -94,7 +94,7 @@ impl Class {
 
 /// A function on the stack of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct StackFrame {
     /// The address.
     pub address: u64,
     /// The name in the symbol table.
@@ -142,7 +142,7 @@ impl Classes {
     }
 
     /// The class of a sample, whose own function is the first frame.
-    pub fn class(&self, frames: &[Frame]) -> Class {
+    pub fn class(&self, frames: &[StackFrame]) -> Class {
         let Some(frame) = frames.first() else {
             return Class::Unknown;
         };
@@ -191,11 +191,11 @@ impl Classes {
     }
 }
 
-fn is_kernel(frame: &Frame) -> bool {
+fn is_kernel(frame: &StackFrame) -> bool {
     frame.address >> 63 == 1
 }
 
-fn kernel(frames: &[Frame]) -> Class {
+fn kernel(frames: &[StackFrame]) -> Class {
     if KERNEL_COPIES.iter().any(|part| frames[0].symbol.contains(part)) {
         return Class::KernelCopy;
     }

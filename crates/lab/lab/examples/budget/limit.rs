@@ -13,7 +13,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rustix::rand::{GetRandomFlags, getrandom};
 use selenite_lab::native::Native;
 use selenite_worker::engine::Engine;
-use selenite_worker::meter::Part;
+use selenite_worker::meter::WorkTimer;
 use selenite_worker::protocol::PLAIN;
 
 use crate::record::Limit;
@@ -119,7 +119,7 @@ fn memory(limits: &mut Vec<Limit>) -> Result<(), Box<dyn Error>> {
 fn each(count: usize, mut job: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Error>> {
     let mut blocks = Vec::new();
     for _ in 0..BLOCKS {
-        let part = Part::start();
+        let part = WorkTimer::start();
         for _ in 0..count {
             job()?;
         }

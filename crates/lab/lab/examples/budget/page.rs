@@ -19,7 +19,7 @@ pub fn markdown(record: &Record) -> String {
     );
     out += "Command: `make budget`\n\n";
     out += EXPLANATION;
-    let (least, most) = watching(record);
+    let (least, most) = perf_overhead(record);
     out += &format!(
         "- Under perf an operation took {least:+.0} to {most:+.0} % of what it took alone, by operation and arm.\n"
     );
@@ -75,7 +75,7 @@ fn table(record: &Record, phase: &str, title: &str, limits: &[(&str, &[&str])]) 
     }
     for (arm, cell) in ARMS.iter().zip(&cells) {
         if let Some(cell) = cell {
-            out += &strangers(arm, cell);
+            out += &unknown_functions(arm, cell);
         }
     }
     out.push('\n');
@@ -108,7 +108,7 @@ fn difference(arm: &str, cell: &Cell, stock: &Cell) -> String {
 }
 
 /// The overhead of perf: the minimum and the maximum over the tables' columns, in per cent.
-fn watching(record: &Record) -> (f64, f64) {
+fn perf_overhead(record: &Record) -> (f64, f64) {
     let dearer = record.cells.iter().map(|cell| {
         let ratios = cell.turns.iter().map(|turn| turn.watched_ns / turn.ns).collect();
         (median(ratios) - 1.0) * 100.0
@@ -153,7 +153,7 @@ fn figure(ns: f64) -> String {
 }
 
 /// Functions that no rule matches, and those of libraries, if they exceed 2 %.
-fn strangers(arm: &str, cell: &Cell) -> String {
+fn unknown_functions(arm: &str, cell: &Cell) -> String {
     let all = cell.sample_count();
     let names: Vec<String> = cell
         .symbols

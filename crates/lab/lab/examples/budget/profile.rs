@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::class::{Class, Classes, Frame, readable};
+use crate::class::{Class, Classes, StackFrame, readable};
 use crate::work::Phase;
 
 /// The number of samples of a phase, by class and function.
@@ -16,7 +16,7 @@ pub type Counts = BTreeMap<(Class, String), u64>;
 struct Sample {
     /// The time of CLOCK_MONOTONIC.
     time_ns: u64,
-    frames: Vec<Frame>,
+    frames: Vec<StackFrame>,
 }
 
 /// Runs a command to its end under perf. Returns its output.
@@ -102,10 +102,10 @@ fn samples(text: &str) -> Result<Vec<Sample>, Box<dyn Error>> {
 }
 
 /// `ffffffff816b8f46 ksys_read ([kernel.kallsyms])`
-fn frame(line: &str) -> Option<Frame> {
+fn frame(line: &str) -> Option<StackFrame> {
     let (address, rest) = line.trim().split_once(' ')?;
     let (symbol, object) = rest.rsplit_once(" (")?;
-    Some(Frame {
+    Some(StackFrame {
         address: u64::from_str_radix(address, 16).ok()?,
         symbol: symbol.to_owned(),
         object: object.strip_suffix(')')?.to_owned(),

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 use selenite_lab::native::Native;
 use selenite_worker::engine::Engine;
-use selenite_worker::meter::{Part, monotonic_ns};
+use selenite_worker::meter::{WorkTimer, monotonic_ns};
 use selenite_worker::protocol::{DatabaseSpec, Dataset, PLAIN};
 use selenite_worker::{dataset, layout};
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl Phase {
 
     fn time<T>(&mut self, job: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
         let began_ns = monotonic_ns();
-        let part = Part::start();
+        let part = WorkTimer::start();
         let done = job()?;
         let (elapsed_ns, cpu_ns) = part.stop();
         self.cpu_ns += cpu_ns;

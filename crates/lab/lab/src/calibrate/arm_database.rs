@@ -21,7 +21,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 use selenite::Suite;
 use selenite_worker::engine::Engine as _;
-use selenite_worker::meter::Part;
+use selenite_worker::meter::WorkTimer;
 use selenite_worker::protocol::{DatabaseSpec, PLAIN};
 use selenite_worker::{WorkerError, layout};
 
@@ -106,7 +106,7 @@ impl ArmDatabase {
     pub fn read_sequential(&self) -> Result<f64, WorkerError> {
         let connection = Native.open(&self.spec)?;
         let mut statement = connection.prepare("SELECT sum(stamp) FROM t")?;
-        let part = Part::start();
+        let part = WorkTimer::start();
         let sum: i64 = statement.query_row([], |row| row.get(0))?;
         let ns = mean_ns(part, self.pages - 1);
         drop(statement);
@@ -126,7 +126,7 @@ impl ArmDatabase {
         let ids = self.draw(count, random);
         let connection = Native.open(&self.spec)?;
         let mut statement = connection.prepare("SELECT stamp FROM t WHERE id = ?1")?;
-        let part = Part::start();
+        let part = WorkTimer::start();
         for id in &ids {
             statement.query_row([id], |_| Ok(()))?;
         }
@@ -153,7 +153,7 @@ impl ArmDatabase {
         for id in &ids {
             read.query_row([id], |_| Ok(()))?;
         }
-        let part = Part::start();
+        let part = WorkTimer::start();
         connection.execute_batch("BEGIN IMMEDIATE")?;
         for id in &ids {
             change.execute([id])?;
@@ -161,13 +161,13 @@ impl ArmDatabase {
         connection.execute_batch("COMMIT")?;
         let write = mean_ns(part, count)?;
         let commits = count.min(COMMITS);
-        let part = Part::start();
+        let part = WorkTimer::start();
         for id in ids.iter().take(COMMITS as usize) {
             change.execute([id])?;
         }
         let commit = mean_ns(part, commits)? - write;
         drop((read, change));
-        let part = Part::start();
+        let part = WorkTimer::start();
         layout::checkpoint(&connection)?;
         let checkpoint = mean_ns(part, count)?;
         close(connection)?;
@@ -183,7 +183,7 @@ impl ArmDatabase {
     /// # Errors
     /// Errors of the engine and of SQLite.
     pub fn open(&self) -> Result<f64, WorkerError> {
-        let part = Part::start();
+        let part = WorkTimer::start();
         for _ in 0..OPENS {
             let connection = Native.connect(&self.spec)?;
             connection.query_row("SELECT stamp FROM t WHERE id = 1", [], |_| Ok(()))?;
@@ -206,7 +206,7 @@ impl ArmDatabase {
         };
         let source = Native.open(&self.spec)?;
         let mut copy = Native.create(&target)?;
-        let part = Part::start();
+        let part = WorkTimer::start();
         let backup = Backup::new(&source, &mut copy)?;
         let step = backup.step(-1)?;
         let ns = mean_ns(part, self.pages);
@@ -230,7 +230,7 @@ impl ArmDatabase {
 }
 
 /// CPU nanoseconds of one of `count` operations.
-pub(super) fn mean_ns(part: Part, count: u32) -> Result<f64, WorkerError> {
+pub(super) fn mean_ns(part: WorkTimer, count: u32) -> Result<f64, WorkerError> {
     let (_, cpu_ns) = part.stop();
     let cpu_ns = u32::try_from(cpu_ns).map_err(|_| WorkerError::Wrong("a block took four seconds".to_owned()))?;
     Ok(f64::from(cpu_ns) / f64::from(count.max(1)))

@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use selenite_cipher::{DataKey, DatabaseId, Epoch, PageKey, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE};
 use selenite_worker::WorkerError;
-use selenite_worker::meter::Part;
+use selenite_worker::meter::WorkTimer;
 
 use super::arm_database::mean_ns;
 
@@ -38,7 +38,7 @@ impl RecordSealing {
         let mut trailer = [0; TRAILER_SIZE];
         let kib = if self.key.suite().is_deprecated() { 64 } else { 1024 };
         let count = kib * 1024 / bytes;
-        let part = Part::start();
+        let part = WorkTimer::start();
         for _ in 0..count {
             self.counter += 1;
             let nonce = PageNonce {

@@ -14,7 +14,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, SupportedProtocolVersion};
 use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_worker::WorkerError;
-use selenite_worker::meter::Part;
+use selenite_worker::meter::WorkTimer;
 
 use super::arm_database::mean_ns;
 
@@ -107,7 +107,7 @@ impl TlsEndpoint {
         }
         let mut buffer = packet.clone();
         // One clock reading for all packets of a direction, because it takes as long as a small packet.
-        let part = Part::start();
+        let part = WorkTimer::start();
         let received = receive(&mut server, &wire, &mut buffer)?;
         let receive_ns = mean_ns(part, count)?;
         if received != packet.len() * count as usize {
@@ -115,7 +115,7 @@ impl TlsEndpoint {
                 "{received} bytes of {count} packets were received"
             )));
         }
-        let part = Part::start();
+        let part = WorkTimer::start();
         for _ in 0..count {
             wire.clear();
             server.writer().write_all(black_box(&packet)).map_err(tls_error)?;
@@ -130,7 +130,7 @@ impl TlsEndpoint {
     fn connect(&self) -> Result<(ServerConnection, ClientConnection, f64), WorkerError> {
         let name = ServerName::try_from(HOST).map_err(engine_error)?;
         let mut client = ClientConnection::new(self.client.clone(), name).map_err(engine_error)?;
-        let part = Part::start();
+        let part = WorkTimer::start();
         let mut server = ServerConnection::new(self.server.clone()).map_err(engine_error)?;
         let mut ns = mean_ns(part, 1)?;
         let mut wire = Vec::new();
@@ -142,7 +142,7 @@ impl TlsEndpoint {
             while client.wants_write() {
                 client.write_tls(&mut wire).map_err(tls_error)?;
             }
-            let part = Part::start();
+            let part = WorkTimer::start();
             let mut rest = wire.as_slice();
             while !rest.is_empty() {
                 server.read_tls(&mut rest).map_err(tls_error)?;
@@ -170,7 +170,7 @@ impl TlsEndpoint {
 pub fn copy(bytes: u32) -> Result<f64, WorkerError> {
     let packet = vec![0x5a; bytes as usize];
     let mut buffer = packet.clone();
-    let part = Part::start();
+    let part = WorkTimer::start();
     for _ in 0..COPIES {
         black_box(&mut buffer).copy_from_slice(black_box(&packet));
     }

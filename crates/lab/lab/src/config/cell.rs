@@ -218,7 +218,7 @@ impl CellTable {
 
 impl WorkTable {
     fn resolve(&self, cache: CacheState, mix: Option<&str>) -> Result<Workload, String> {
-        self.refuse_strangers()?;
+        self.refuse_unused_keys()?;
         let rehearsals = match (cache, self.rehearsals) {
             (CacheState::Page, None) => 1,
             (CacheState::Page, Some(0)) => return Err("cache `page` needs at least one rehearsal".to_owned()),
@@ -317,11 +317,11 @@ impl WorkTable {
     }
 
     /// A key that this kind of work does not use is an error, never ignored.
-    fn refuse_strangers(&self) -> Result<(), String> {
+    fn refuse_unused_keys(&self) -> Result<(), String> {
         let scans = matches!(self.kind, Kind::Like | Kind::Equal);
         let online = self.kind == Kind::Online;
         let hummer = self.kind == Kind::Hummer || online;
-        let strangers = [
+        let unused = [
             ("rehearsals", self.rehearsals.is_some() && !scans),
             ("rows", self.rows.is_some() && self.kind != Kind::Insert),
             ("to", self.to.is_some() && self.kind != Kind::Convert),
@@ -338,7 +338,7 @@ impl WorkTable {
             ("administrator", self.administrator.is_some() && !online),
             ("options", self.options.is_some() && !online),
         ];
-        match strangers.iter().find(|(_, strange)| *strange) {
+        match unused.iter().find(|(_, is_unused)| *is_unused) {
             Some((key, _)) => Err(format!("this kind of work has no `{key}`")),
             None => Ok(()),
         }

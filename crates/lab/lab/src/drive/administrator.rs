@@ -30,7 +30,7 @@ pub struct Ended {
     /// Its duration.
     pub took: Duration,
     /// The end of its output.
-    pub said: String,
+    pub output_tail: String,
 }
 
 impl Administrator {
@@ -72,21 +72,21 @@ impl Administrator {
     ///
     /// # Errors
     /// [`DriveError::Died`] if it ended without success.
-    pub fn look(&mut self) -> Result<Option<Ended>, DriveError> {
+    pub fn poll(&mut self) -> Result<Option<Ended>, DriveError> {
         if !has_ended(&self.child) {
             return Ok(None);
         }
         let took = self.began.elapsed();
         self.end();
         let status = self.child.wait();
-        let said = self.said();
+        let output_tail = self.output_tail();
         match status {
-            Ok(status) if status.success() => Ok(Some(Ended { took, said })),
+            Ok(status) if status.success() => Ok(Some(Ended { took, output_tail })),
             status => Err(DriveError::Died {
                 at: Failure {
                     program: self.program.clone(),
                     request: "re-encrypt",
-                    stderr: said.lines().map(str::to_owned).collect(),
+                    stderr: output_tail.lines().map(str::to_owned).collect(),
                 },
                 status: status.map_or_else(|error| error.to_string(), |status| status.to_string()),
             }),
@@ -105,16 +105,16 @@ impl Administrator {
         self.is_over = true;
     }
 
-    /// The last [`WORDS_MAX`] bytes of its output.
-    fn said(&mut self) -> String {
+    /// The last [`OUTPUT_TAIL_SIZE_MAX`] bytes of its output.
+    fn output_tail(&mut self) -> String {
         let mut bytes = Vec::new();
         let size = self.output_file.metadata().map_or(0, |facts| facts.len());
-        let from = SeekFrom::Start(size.saturating_sub(WORDS_MAX));
+        let from = SeekFrom::Start(size.saturating_sub(OUTPUT_TAIL_SIZE_MAX));
         // The output is for display only, so an error is ignored.
         let _ = self
             .output_file
             .seek(from)
-            .and_then(|_| (&self.output_file).take(WORDS_MAX).read_to_end(&mut bytes));
+            .and_then(|_| (&self.output_file).take(OUTPUT_TAIL_SIZE_MAX).read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
@@ -126,4 +126,4 @@ impl Drop for Administrator {
 }
 
 /// A screen of text.
-const WORDS_MAX: u64 = 2048;
+const OUTPUT_TAIL_SIZE_MAX: u64 = 2048;

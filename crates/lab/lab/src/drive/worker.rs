@@ -105,7 +105,7 @@ impl Worker {
             });
         }
         let line = value.to_string();
-        serde_json::from_value(value).map_err(|error| self.rubbish(&error.to_string(), &line))
+        serde_json::from_value(value).map_err(|error| self.invalid_answer(&error.to_string(), &line))
     }
 
     /// Sends a request, and waits for the answer.
@@ -114,7 +114,7 @@ impl Worker {
     /// [`DriveError::Refused`]; after all others the worker accepts no further requests:
     /// [`DriveError::Died`], [`DriveError::Hung`] and [`DriveError::Invalid`].
     pub fn ask<T: DeserializeOwned>(&mut self, request: &Request, limit: Duration) -> Result<T, DriveError> {
-        self.tell(request)?;
+        self.send(request)?;
         let deadline = Instant::now() + limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -131,12 +131,12 @@ impl Worker {
     ///
     /// # Errors
     /// [`DriveError::Died`]; [`DriveError::Invalid`] for output without a request.
-    pub(super) fn tell(&mut self, request: &Request) -> Result<(), DriveError> {
+    pub(super) fn send(&mut self, request: &Request) -> Result<(), DriveError> {
         if !matches!(request, Request::Control(_)) {
             self.request = name(request);
             self.check_silent()?;
         }
-        let mut line = serde_json::to_vec(request).map_err(|error| self.rubbish(&error.to_string(), ""))?;
+        let mut line = serde_json::to_vec(request).map_err(|error| self.invalid_answer(&error.to_string(), ""))?;
         line.push(b'\n');
         let written = self.stdin.as_mut().map(|stdin| stdin.write_all(&line));
         match written {
@@ -157,14 +157,14 @@ impl Worker {
         match word {
             OutputLine::Timeout => Ok(None),
             OutputLine::End => Err(self.died()),
-            OutputLine::Invalid(text) => Err(self.rubbish("no line of text", &text)),
+            OutputLine::Invalid(text) => Err(self.invalid_answer("no line of text", &text)),
             OutputLine::Line(line) => match serde_json::from_str::<Response<T>>(&line) {
                 Ok(Response::Ok(answer)) => Ok(Some(answer)),
                 Ok(Response::Error(text)) => Err(DriveError::Refused {
                     at: self.failure(),
                     text,
                 }),
-                Err(error) => Err(self.rubbish(&error.to_string(), &line)),
+                Err(error) => Err(self.invalid_answer(&error.to_string(), &line)),
             },
         }
     }
@@ -180,7 +180,7 @@ impl Worker {
 
     /// Sends `quit` and waits; kills it after `limit`.
     pub fn quit(mut self, limit: Duration) {
-        if self.tell(&Request::Quit).is_ok() {
+        if self.send(&Request::Quit).is_ok() {
             self.stdin = None;
             self.wait_for_end(limit);
         }
@@ -201,13 +201,13 @@ impl Worker {
         match self.output.as_ref().map_or(OutputLine::End, OutputReader::pending) {
             OutputLine::Timeout => Ok(()),
             OutputLine::End => Err(self.died()),
-            OutputLine::Line(line) | OutputLine::Invalid(line) => Err(self.rubbish("unexpected output", &line)),
+            OutputLine::Line(line) | OutputLine::Invalid(line) => Err(self.invalid_answer("unexpected output", &line)),
         }
     }
 
     fn died(&mut self) -> DriveError {
         self.stdin = None;
-        self.wait_for_end(DEATH);
+        self.wait_for_end(EXIT_GRACE);
         self.kill();
         let status = self.end.as_ref().map(|end| end.0.clone()).unwrap_or_default();
         DriveError::Died {
@@ -217,7 +217,7 @@ impl Worker {
     }
 
     /// Kills it because its output is not a valid answer.
-    pub(super) fn rubbish(&mut self, what: &str, line: &str) -> DriveError {
+    pub(super) fn invalid_answer(&mut self, what: &str, line: &str) -> DriveError {
         self.kill();
         DriveError::Invalid {
             at: self.failure(),
@@ -316,4 +316,4 @@ fn name(request: &Request) -> &'static str {
 /// The polling interval for the end of a process.
 const TICK: Duration = Duration::from_millis(2);
 /// A process that closed its standard output has this much time to exit with its own status.
-const DEATH: Duration = Duration::from_millis(500);
+const EXIT_GRACE: Duration = Duration::from_millis(500);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use selenite_worker::protocol::{
-    Control, DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, Request, Sample, Share, Workload,
+    Control, DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, OpenedDatabase, Request, Sample, Share, Workload,
 };
 
 use super::failure::DriveError;
@@ -83,13 +83,13 @@ impl WorkerGroup {
     ///
     /// # Errors
     /// As for [`Worker::ask`].
-    pub fn open(&mut self, database: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError> {
+    pub fn open(&mut self, database: &DatabaseSpec, limit: Duration) -> Result<OpenedDatabase, DriveError> {
         let request = Request::Open {
             database: database.clone(),
         };
         let opened = self.workers[0].ask(&request, limit)?;
         for worker in &mut self.workers[1..] {
-            worker.ask::<Opened>(&request, limit)?;
+            worker.ask::<OpenedDatabase>(&request, limit)?;
         }
         Ok(opened)
     }
@@ -148,7 +148,7 @@ impl WorkerGroup {
             }
         })?;
         let merged = histograms(&samples);
-        let histograms = merged.map_err(|what| self.workers[0].rubbish(&what, ""))?;
+        let histograms = merged.map_err(|what| self.workers[0].invalid_answer(&what, ""))?;
         let began = samples.iter().map(|sample| sample.began_ns);
         let stagger_ns = began.clone().max().unwrap_or(0) - began.min().unwrap_or(0);
         Ok(GroupSample {
@@ -208,7 +208,7 @@ impl<'a> RunningBlock<'a> {
         let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
         let start_at_ns = if count > 1 { monotonic_ns() + LEAD_NS } else { 0 };
         for (index, worker) in (0..).zip(workers.iter_mut()) {
-            worker.tell(&Request::Run {
+            worker.send(&Request::Run {
                 work: work.clone(),
                 seed,
                 process: Share { index, count },
@@ -241,7 +241,7 @@ impl<'a> RunningBlock<'a> {
     fn pass_on(&mut self, control: Control) -> Result<(), DriveError> {
         let busy = self.workers.iter_mut().zip(&self.answers);
         for (worker, _) in busy.filter(|(_, answer)| answer.is_none()) {
-            worker.tell(&Request::Control(control))?;
+            worker.send(&Request::Control(control))?;
         }
         Ok(())
     }

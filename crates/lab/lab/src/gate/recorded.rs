@@ -1,6 +1,6 @@
 //! Comparison with a recorded study: whether the cost has increased.
 
-use super::{Answer, Finding, Outcome, Question, chosen, relevant, together};
+use super::{Finding, GateDecision, GateResult, Question, chosen, relevant, together};
 use crate::disqualification::{SESSIONS_MIN, disqualifications};
 use crate::summary::{Effect, Summary};
 
@@ -8,7 +8,7 @@ use crate::summary::{Effect, Summary};
 /// recorded one, so that the difference exceeds the uncertainty of both. The limit of the question
 /// is not used.
 #[must_use]
-pub fn judge_recorded(summary: &Summary, recorded: &Summary, question: &Question) -> Answer {
+pub fn judge_recorded(summary: &Summary, recorded: &Summary, question: &Question) -> GateResult {
     let (arms, cells, mut reasons) = chosen(summary, question);
     let flawed = disqualifications(summary);
     let flawed = flawed.iter().filter(|reason| relevant(reason, &arms));
@@ -31,12 +31,12 @@ pub fn judge_recorded(summary: &Summary, recorded: &Summary, question: &Question
     }
     if !reasons.is_empty() {
         reasons.dedup();
-        return Answer {
-            outcome: Outcome::Invalid(reasons),
+        return GateResult {
+            outcome: GateDecision::Invalid(reasons),
             findings: Vec::new(),
         };
     }
-    Answer {
+    GateResult {
         outcome: together(&findings),
         findings,
     }
@@ -46,10 +46,10 @@ fn finding(cell: &str, now: &Effect, before: &Effect) -> Finding {
     let enough = now.sessions >= SESSIONS_MIN && before.sessions >= SESSIONS_MIN;
     let outcome = match (now.interval, before.interval) {
         (Some((low, _)), Some((_, high))) if enough => match low > high {
-            true => Outcome::Above,
-            false => Outcome::Within,
+            true => GateDecision::Above,
+            false => GateDecision::Within,
         },
-        _ => Outcome::NotResolved { minutes_more: None },
+        _ => GateDecision::NotResolved { minutes_more: None },
     };
     Finding {
         cell: cell.to_owned(),

@@ -12,7 +12,7 @@ use super::file_scan::CLEAR_BYTES;
 /// the number of compared pages.
 ///
 /// # Errors
-/// [`ProofError::NotAnew`], [`ProofError::Io`].
+/// [`ProofError::NotReencrypted`], [`ProofError::Io`].
 pub fn prove_pages_reencrypted(before: &Path, after: &Path, page_size: u32) -> Result<u64, ProofError> {
     let (mut old, mut new) = (Pages::open(before, page_size)?, Pages::open(after, page_size)?);
     let (mut compared, mut same, mut first) = (0, 0, 0);
@@ -31,7 +31,7 @@ pub fn prove_pages_reencrypted(before: &Path, after: &Path, page_size: u32) -> R
     }
     match same {
         0 => Ok(compared),
-        count => Err(ProofError::NotAnew {
+        count => Err(ProofError::NotReencrypted {
             path: after.to_owned(),
             count,
             first,
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(prove_pages_reencrypted(&before, &shorter, PAGE).unwrap(), 2);
         let left = sealed(folder.path(), "left", &[11, 2, 0, 4]);
         let error = prove_pages_reencrypted(&before, &left, PAGE).unwrap_err();
-        let ProofError::NotAnew { count, first, .. } = &error else {
+        let ProofError::NotReencrypted { count, first, .. } = &error else {
             panic!("{error}")
         };
         assert_eq!((*count, *first), (2, (64 << 10) + u64::from(PAGE)));

@@ -23,8 +23,8 @@ fn random_bytes(pages: usize) -> Vec<u8> {
     bytes
 }
 
-fn opened(encrypted: bool) -> Opened {
-    Opened {
+fn opened(encrypted: bool) -> OpenedDatabase {
+    OpenedDatabase {
         status: [("cipher".to_owned(), "aes".to_owned())].into(),
         encrypted,
         pages: 0,

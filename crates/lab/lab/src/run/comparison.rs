@@ -14,8 +14,8 @@ use crate::proof::ProofError;
 
 impl<B: Testbed> Runner<'_, B> {
     /// After a session, checks that the copies that were written have the same rows.
-    pub(super) fn compare_twins(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
-        let patience = self.patience();
+    pub(super) fn compare_copies(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
+        let request_timeout = self.request_timeout();
         for data in stage.written.clone() {
             let together = |cell: &Cell| cell.data == data && cell.processes > 1 && writes(&cell.work);
             // The order of several processes is random, so only the number of rows can be compared.
@@ -29,10 +29,14 @@ impl<B: Testbed> Runner<'_, B> {
                     continue;
                 };
                 group
-                    .open(&spec, patience)
+                    .open(&spec, request_timeout)
                     .map_err(|source| worker(&of, "open", source))?;
-                let digest = group.digest(patience).map_err(|source| worker(&of, "digest", source))?;
-                group.close(patience).map_err(|source| worker(&of, "close", source))?;
+                let digest = group
+                    .digest(request_timeout)
+                    .map_err(|source| worker(&of, "digest", source))?;
+                group
+                    .close(request_timeout)
+                    .map_err(|source| worker(&of, "close", source))?;
                 let seen = (digest.rows, exact.then_some(digest.digest));
                 if *first.get_or_insert_with(|| seen.clone()) != seen {
                     return Err(self.differ(arm, 0, format!("data `{data}`, after session {}", stage.id)));
@@ -43,8 +47,8 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// Proves the encryption of the copies that were measured, as that of the masters was proved before.
-    pub(super) fn prove_twins(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
-        let patience = self.patience();
+    pub(super) fn prove_copies(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
+        let request_timeout = self.request_timeout();
         for (data, dataset) in self.config.data.clone() {
             let loaded = Loaded {
                 digest: String::new(),
@@ -63,9 +67,11 @@ impl<B: Testbed> Runner<'_, B> {
                 let plain = self.copies.copy_path(stage.id, &self.arms[control].name, &data);
                 let spec = self.spec(&of, &of.cipher, &path, self.config.layout.cache_kib);
                 let opened = group
-                    .open(&spec, patience)
+                    .open(&spec, request_timeout)
                     .map_err(|source| worker(&of, "open", source))?;
-                group.close(patience).map_err(|source| worker(&of, "close", source))?;
+                group
+                    .close(request_timeout)
+                    .map_err(|source| worker(&of, "close", source))?;
                 match self.around.testbed.prove(&of, &path, &plain, &loaded, &opened) {
                     // Updates may have removed the marker from both.
                     Err(ProofError::Void { .. }) if stage.written.contains(&data) => {}

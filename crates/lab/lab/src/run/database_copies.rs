@@ -20,7 +20,7 @@ impl DatabaseCopies {
     /// The folder of the store at `path`.
     pub(super) fn of(path: &Path) -> DatabaseCopies {
         let mut name = path.as_os_str().to_owned();
-        name.push(".twins");
+        name.push(".copies");
         DatabaseCopies {
             root: PathBuf::from(name),
         }

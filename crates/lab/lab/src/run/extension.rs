@@ -13,7 +13,7 @@ use selenite_worker::protocol::Hello;
 use super::error::RunError;
 use super::preparation::worker;
 use super::testbed::{Testbed, Workers};
-use super::{Outcome, RunContext, Runner, folder, open, whole_seconds};
+use super::{RunContext, RunOutcome, Runner, folder, open, whole_seconds};
 use crate::schedule::{self, Draw, Extent};
 use crate::store::{ExtensionRow, PlanRow, SessionRow};
 use crate::summary::{ArmFacts, Extension, HostFacts, StudyState};
@@ -21,7 +21,7 @@ use crate::summary::{ArmFacts, Extension, HostFacts, StudyState};
 /// Adds whole sessions to a study that has ended, and runs them.
 ///
 /// Errors: all of [`RunError`]; `NotOver` if it has not ended, `Differs` if the machine or a program differs.
-pub fn extend<B: Testbed>(path: &Path, sessions: u32, around: RunContext<'_, B>) -> Result<Outcome, RunError> {
+pub fn extend<B: Testbed>(path: &Path, sessions: u32, around: RunContext<'_, B>) -> Result<RunOutcome, RunError> {
     let mut runner = open(path, None, around)?;
     match runner.study.state {
         StudyState::Precise | StudyState::Complete | StudyState::OutOfBudget => {}
@@ -30,8 +30,8 @@ pub fn extend<B: Testbed>(path: &Path, sessions: u32, around: RunContext<'_, B>)
     runner.check_same()?;
     runner.plan_more(sessions)?;
     match runner.prepare()? {
-        true => runner.go_on(),
-        false => Ok(Outcome::Interrupted),
+        true => runner.run_sessions(),
+        false => Ok(RunOutcome::Interrupted),
     }
 }
 

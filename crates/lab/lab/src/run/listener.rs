@@ -15,7 +15,7 @@ pub(super) struct Listener<'a> {
     interrupt: &'a AtomicBool,
     looked: Option<Instant>,
     trouble: Option<StoreError>,
-    told: bool,
+    is_interrupt_sent: bool,
     altered: bool,
 }
 
@@ -27,13 +27,13 @@ impl<'a> Listener<'a> {
             interrupt,
             looked: None,
             trouble: None,
-            told: false,
+            is_interrupt_sent: false,
             altered: false,
         }
     }
 
     /// The control that workers have to receive now. The store is polled at most once every [`EVERY`].
-    pub(super) fn hear(&mut self) -> Option<Control> {
+    pub(super) fn poll(&mut self) -> Option<Control> {
         let is_soon = self.looked.is_some_and(|at| at.elapsed() < EVERY);
         let asks = match is_soon {
             true => Vec::new(),
@@ -41,8 +41,8 @@ impl<'a> Listener<'a> {
         };
         let stop = asks.iter().any(|ask| ask.control.stop);
         *self.stopped |= stop;
-        let interrupted = self.interrupt.load(Ordering::Relaxed) && !self.told;
-        self.told |= interrupted;
+        let interrupted = self.interrupt.load(Ordering::Relaxed) && !self.is_interrupt_sent;
+        self.is_interrupt_sent |= interrupted;
         let mix = asks.iter().rev().find_map(|ask| ask.control.mix);
         // Also if the worker had completed its work already: a user who was told that a block does
         // not count must not find that it does.
@@ -55,7 +55,7 @@ impl<'a> Listener<'a> {
 
     /// Whether the study is to end.
     pub(super) fn is_over(&self) -> bool {
-        *self.stopped || self.told
+        *self.stopped || self.is_interrupt_sent
     }
 
     /// Whether parameters were changed.

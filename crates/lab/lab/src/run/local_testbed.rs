@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::statvfs;
-use selenite_worker::protocol::{DatabaseSpec, Loaded, Opened};
+use selenite_worker::protocol::{DatabaseSpec, Loaded, OpenedDatabase};
 use sha2::{Digest as _, Sha256};
 
 use super::testbed::Testbed;
@@ -92,7 +92,7 @@ impl Testbed for LocalTestbed {
         file: &Path,
         plain: &Path,
         loaded: &Loaded,
-        opened: &Opened,
+        opened: &OpenedDatabase,
     ) -> Result<Vec<(String, String)>, ProofError> {
         let scan = FileScan::at(file, &loaded.marker)?;
         let beside = FileScan::at(plain, &loaded.marker)?;

@@ -81,11 +81,11 @@ impl<B: Testbed> Runner<'_, B> {
         self.around.testbed.prefetch(path).map_err(RunError::Cache)?;
         let spec = self.spec(&of, &of.cipher, path, self.cache_with_pool_kib(&of, cell));
         let rows = self.rows_of(arm, &cell.data)?;
-        let (limit, patience) = (self.config.study.block_timeout, self.patience());
+        let (limit, request_timeout) = (self.config.study.block_timeout, self.request_timeout());
         let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(no_worker());
         };
-        let opened = match group.open(&spec, patience) {
+        let opened = match group.open(&spec, request_timeout) {
             Ok(opened) => opened,
             Err(error) => return void_or_error(&of, cell, error),
         };
@@ -115,8 +115,8 @@ impl<B: Testbed> Runner<'_, B> {
         let is_over = listener.is_over();
         let altered = listener.end()?;
         let digest = group
-            .digest(patience)
-            .and_then(|digest| group.close(patience).map(|()| digest));
+            .digest(request_timeout)
+            .and_then(|digest| group.close(request_timeout).map(|()| digest));
         let digest = match digest {
             Ok(digest) => digest,
             Err(error) => return void_or_error(&of, cell, error),
@@ -151,7 +151,7 @@ impl<B: Testbed> Runner<'_, B> {
         (master, path): (&Path, &Path),
     ) -> Result<(), RunError> {
         let of = self.arms[arm].clone();
-        let patience = self.patience();
+        let request_timeout = self.request_timeout();
         let unproved = |source| RunError::Proof {
             arm: of.name.clone(),
             source,
@@ -167,8 +167,8 @@ impl<B: Testbed> Runner<'_, B> {
             return Ok(());
         };
         let opened = group
-            .open(&spec, patience)
-            .and_then(|opened| group.close(patience).map(|()| opened));
+            .open(&spec, request_timeout)
+            .and_then(|opened| group.close(request_timeout).map(|()| opened));
         let opened = opened.map_err(|source| worker(&of, "open", source))?;
         let loaded = Loaded {
             digest: String::new(),
@@ -204,7 +204,7 @@ impl Plan<'_> {
         let mut void = None;
         let mut is_told = false;
         let mut control = || {
-            if let Some(control) = listener.hear() {
+            if let Some(control) = listener.poll() {
                 return Some(control);
             }
             if is_told || began.elapsed() < LEAD {
@@ -269,7 +269,7 @@ fn sealing<S: Reencryption>(
     seal: &mut dyn FnMut() -> Result<S, DriveError>,
 ) -> Result<Option<Ended>, DriveError> {
     match sealer {
-        Some(sealer) => sealer.look(),
+        Some(sealer) => sealer.poll(),
         None => {
             *sealer = Some(seal()?);
             Ok(None)
@@ -295,7 +295,7 @@ fn together(went: Vec<PhaseOutcome>, is_over: bool, altered: bool) -> BlockOutco
         took_ns: u64::try_from(ended.took.as_nanos()).unwrap_or(u64::MAX),
         pages: during.group.sample.pages,
         bytes: during.group.sample.database_bytes,
-        said: ended.said.clone(),
+        said: ended.output_tail.clone(),
     });
     let phases = Phases {
         before: before.phase,

@@ -42,7 +42,7 @@ pub(super) fn sessions_of(blocks: &[BlockRow], cell: i64, arm: i64, control: i64
 }
 
 /// Evaluates all gating cells.
-pub(super) fn look(store: &Store, config: &Config) -> Result<Precision, RunError> {
+pub(super) fn evaluate(store: &Store, config: &Config) -> Result<Precision, RunError> {
     let (arms, cells, blocks) = (store.arms()?, store.cells()?, store.blocks()?);
     let target = config.study.target_half_width.ln_1p();
     let mut found = Precision {

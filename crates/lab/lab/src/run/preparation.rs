@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, PLAIN};
+use selenite_worker::protocol::{Dataset, Hello, Loaded, OpenedDatabase, PLAIN};
 
 use super::Runner;
 use super::error::RunError;
@@ -71,7 +71,7 @@ impl<B: Testbed> Runner<'_, B> {
     /// Whether they still hold the rows that they were loaded with. A master that cannot be opened
     /// or read does not.
     fn is_as_loaded(&mut self, stored: &[ArmRow], data: &str) -> Result<bool, RunError> {
-        let limit = LOAD.max(self.patience());
+        let limit = LOAD.max(self.request_timeout());
         for (arm, row) in self.arms.clone().iter().zip(stored) {
             let path = self.copies.master(&arm.name, data);
             let spec = self.spec(arm, &arm.cipher, &path, self.config.layout.cache_kib);
@@ -156,7 +156,7 @@ impl<B: Testbed> Runner<'_, B> {
         let path = self.copies.master(&arm.name, data);
         self.copies.clear(&path)?;
         let spec = self.spec(&arm, &arm.cipher, &path, self.config.layout.cache_kib);
-        let limit = LOAD.max(self.patience());
+        let limit = LOAD.max(self.request_timeout());
         let mut group = self
             .around
             .testbed
@@ -198,7 +198,7 @@ impl<B: Testbed> Runner<'_, B> {
         data: &str,
         path: &Path,
         loaded: &Loaded,
-        opened: &Opened,
+        opened: &OpenedDatabase,
     ) -> Result<Vec<(String, String)>, RunError> {
         let control = arm.control.map_or(arm, |control| &self.arms[control]);
         let plain = self.copies.master(&control.name, data);
@@ -221,7 +221,7 @@ impl<B: Testbed> Runner<'_, B> {
         })
     }
 
-    fn check_layout(&self, arm: &Arm, opened: &Opened) -> Result<(), RunError> {
+    fn check_layout(&self, arm: &Arm, opened: &OpenedDatabase) -> Result<(), RunError> {
         let layout = &self.config.layout;
         let wanted = [
             ("page_size", layout.page_size.to_string()),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use selenite_worker::protocol::{Opened, PLAIN, Workload};
+use selenite_worker::protocol::{OpenedDatabase, PLAIN, Workload};
 
 use super::error::RunError;
 use super::listener::Listener;
@@ -35,7 +35,7 @@ pub(super) struct SessionResources<C> {
     /// The answer of the first arm of the pair, with that pair and arm.
     answer: Option<((i64, u32), usize, String)>,
     /// The pair whose remaining blocks are void because its copies differ, and the reason.
-    spoilt: Option<((i64, u32), String)>,
+    void_pair: Option<((i64, u32), String)>,
 }
 
 /// The result of a block.
@@ -64,7 +64,7 @@ impl<B: Testbed> Runner<'_, B> {
             instances: BTreeMap::new(),
             written: BTreeSet::new(),
             answer: None,
-            spoilt: None,
+            void_pair: None,
         };
         let wanted = self.wanted(rows);
         self.start_crews(&mut stage, &wanted)?;
@@ -85,12 +85,12 @@ impl<B: Testbed> Runner<'_, B> {
             total: rows.len(),
         });
         let compared = self
-            .compare_twins(&mut stage)
-            .and_then(|()| self.prove_twins(&mut stage));
+            .compare_copies(&mut stage)
+            .and_then(|()| self.prove_copies(&mut stage));
         if let Err(error) = compared {
             let now = whole_seconds(self.around.testbed.now_s());
             self.store
-                .end_session(id, now, Some("its twins could not be compared or proved, or differ"))?;
+                .end_session(id, now, Some("its copies could not be compared or proved, or differ"))?;
             return Err(error);
         }
         for (_, group) in std::mem::take(&mut stage.groups) {
@@ -175,8 +175,8 @@ impl<B: Testbed> Runner<'_, B> {
             left,
         });
         let began_s = self.seconds();
-        if let Some((_, why)) = stage.spoilt.as_ref().filter(|(spoilt, _)| *spoilt == pair) {
-            let void = Some(format!("{SPOILT}: {why}"));
+        if let Some((_, why)) = stage.void_pair.as_ref().filter(|(void, _)| *void == pair) {
+            let void = Some(format!("{COPIES_DIFFER}: {why}"));
             let ran = BlockOutcome {
                 void,
                 ..BlockOutcome::default()
@@ -207,11 +207,11 @@ impl<B: Testbed> Runner<'_, B> {
             stage.written.insert(cell.data.clone());
         }
         if ran.dead {
-            self.renew(stage, arm)?;
+            self.restart_workers(stage, arm)?;
         }
         if writes && (ran.dead || altered) {
             // The incomplete changes of one copy are missing in the others, so all copies are replaced.
-            stage.spoilt = Some((
+            stage.void_pair = Some((
                 pair,
                 format!("{}, {}", self.arms[arm].name, ran.void.unwrap_or_default()),
             ));
@@ -259,7 +259,7 @@ impl<B: Testbed> Runner<'_, B> {
         });
         self.event(&format!("{cell}, {arm}: does not count: {why}"))?;
         // A block that is void because of another one is not a further failure.
-        let is_news = !why.starts_with(SPOILT) && (ran.sample.is_none() || why.starts_with(NOT_COLD));
+        let is_news = !why.starts_with(COPIES_DIFFER) && (ran.sample.is_none() || why.starts_with(NOT_COLD));
         self.void_in_a_row += u32::from(is_news);
         match self.void_in_a_row {
             count if count >= VOID_MAX => Err(RunError::TooManyVoid {
@@ -292,11 +292,11 @@ impl<B: Testbed> Runner<'_, B> {
             CacheState::Os | CacheState::Page => self.around.testbed.prefetch(&path).map_err(RunError::Cache)?,
         }
         let spec = self.spec(&of, &cipher, &path, self.cache_with_pool_kib(&of, cell));
-        let (limit, patience) = (self.config.study.block_timeout, self.patience());
+        let (limit, request_timeout) = (self.config.study.block_timeout, self.request_timeout());
         let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(no_worker());
         };
-        let opened = match group.open(&spec, patience) {
+        let opened = match group.open(&spec, request_timeout) {
             Ok(opened) => opened,
             Err(error) => return void_or_error(&of, cell, error),
         };
@@ -304,9 +304,9 @@ impl<B: Testbed> Runner<'_, B> {
         self.around.testbed.begin_sampling(&group.pids());
         let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
         let began = Instant::now();
-        let ran = group.run(&work, seed, limit, &mut || listener.hear());
+        let ran = group.run(&work, seed, limit, &mut || listener.poll());
         let waited = began.elapsed();
-        let closed = ran.as_ref().ok().map(|_| group.close(patience));
+        let closed = ran.as_ref().ok().map(|_| group.close(request_timeout));
         let altered = listener.end()?;
         let mut sample = match (ran, closed) {
             (Err(error), _) | (Ok(_), Some(Err(error))) => return void_or_error(&of, cell, error),
@@ -375,7 +375,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// Starts new processes for an arm.
-    fn renew(&mut self, stage: &mut SessionResources<B::WorkerGroup>, arm: usize) -> Result<(), RunError> {
+    fn restart_workers(&mut self, stage: &mut SessionResources<B::WorkerGroup>, arm: usize) -> Result<(), RunError> {
         let wanted: BTreeSet<(usize, u32)> = stage.groups.keys().filter(|(of, _)| *of == arm).copied().collect();
         stage.groups.retain(|(of, _), _| *of != arm);
         self.start_crews(stage, &wanted)?;
@@ -437,7 +437,7 @@ pub(super) fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result
     }
 }
 
-pub(super) fn check_encrypted(arm: &Arm, cipher: &str, opened: &Opened, cell: &Cell) -> Result<(), RunError> {
+pub(super) fn check_encrypted(arm: &Arm, cipher: &str, opened: &OpenedDatabase, cell: &Cell) -> Result<(), RunError> {
     match Claim::of(&arm.engine, cipher) == Claim::Encrypted && !opened.encrypted {
         true => Err(RunError::NotEncrypted {
             arm: arm.name.clone(),
@@ -458,6 +458,6 @@ fn number(index: usize) -> i64 {
 }
 
 const NOT_COLD: &str = "its file was not cold";
-const SPOILT: &str = "its twins are no longer alike";
+const COPIES_DIFFER: &str = "its copies differ now";
 /// So many consecutive void blocks are not accidental.
 const VOID_MAX: u32 = 5;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use selenite_worker::protocol::{Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, Workload};
+use selenite_worker::protocol::{Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, OpenedDatabase, Workload};
 
 use crate::arm::Arm;
 use crate::cache::CacheError;
@@ -43,7 +43,7 @@ pub trait Testbed {
         file: &Path,
         plain: &Path,
         loaded: &Loaded,
-        opened: &Opened,
+        opened: &OpenedDatabase,
     ) -> Result<Vec<(String, String)>, ProofError>;
 
     /// Starts the program that re-encrypts a database while others work on it.
@@ -97,7 +97,7 @@ pub trait Workers {
     /// Opens a database in all processes.
     ///
     /// Errors: as above.
-    fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError>;
+    fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<OpenedDatabase, DriveError>;
     /// Closes the database.
     ///
     /// Errors: as above.
@@ -136,12 +136,12 @@ pub trait Reencryption {
     /// Its end; none while it is running.
     ///
     /// Errors: it failed.
-    fn look(&mut self) -> Result<Option<Ended>, DriveError>;
+    fn poll(&mut self) -> Result<Option<Ended>, DriveError>;
 }
 
 impl Reencryption for Administrator {
-    fn look(&mut self) -> Result<Option<Ended>, DriveError> {
-        Administrator::look(self)
+    fn poll(&mut self) -> Result<Option<Ended>, DriveError> {
+        Administrator::poll(self)
     }
 }
 
@@ -158,7 +158,7 @@ impl Workers for WorkerGroup {
         WorkerGroup::load(self, at, data, seed, limit)
     }
 
-    fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError> {
+    fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<OpenedDatabase, DriveError> {
         WorkerGroup::open(self, at, limit)
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sim::{Fault, Sim};
+use sim::{Sim, SimFault};
 
 use super::*;
 use crate::store::BlockRow;
@@ -62,10 +62,10 @@ impl StudyFolder {
     }
 
     fn copies(&self) -> PathBuf {
-        self.path.with_file_name("s.lab.db.twins")
+        self.path.with_file_name("s.lab.db.copies")
     }
 
-    fn run(&self, sim: &Sim, text: &str) -> Result<Outcome, RunError> {
+    fn run(&self, sim: &Sim, text: &str) -> Result<RunOutcome, RunError> {
         let config = Config::parse(text).unwrap();
         let command = "selenite lab run".to_owned();
         let new = NewStudy {
@@ -76,11 +76,11 @@ impl StudyFolder {
         run(new, around(&mut sim.clone(), &mut Quiet))
     }
 
-    fn resume(&self, sim: &Sim) -> Result<Outcome, RunError> {
+    fn resume(&self, sim: &Sim) -> Result<RunOutcome, RunError> {
         resume(&self.path, None, around(&mut sim.clone(), &mut Quiet))
     }
 
-    fn extend(&self, sim: &Sim, sessions: u32) -> Result<Outcome, RunError> {
+    fn extend(&self, sim: &Sim, sessions: u32) -> Result<RunOutcome, RunError> {
         extend(&self.path, sessions, around(&mut sim.clone(), &mut Quiet))
     }
 
@@ -126,8 +126,8 @@ fn around<'a>(testbed: &'a mut Sim, observer: &'a mut dyn Observer) -> RunContex
     }
 }
 
-fn complete() -> Outcome {
-    Outcome::Over(StudyState::Complete)
+fn complete() -> RunOutcome {
+    RunOutcome::Over(StudyState::Complete)
 }
 
 /// Whether something exists at a path.

@@ -24,7 +24,7 @@ pub struct Peer {
     clear: Vec<u8>,
     filled: usize,
     /// All transmitted bytes, if they are recorded.
-    seen: Option<Vec<u8>>,
+    recorded: Option<Vec<u8>>,
     /// The numbers of sent and received bytes.
     traffic: (u64, u64),
     /// The negotiated version and cipher suite of TLS.
@@ -63,12 +63,12 @@ impl Peer {
             raw: vec![0; ROOM],
             clear: vec![0; ROOM],
             filled: 0,
-            seen: options.is_watched.then(Vec::new),
+            recorded: options.is_watched.then(Vec::new),
             traffic: (0, 0),
             agreed: None,
         };
         if options.mode == Mode::Strict {
-            peer.shake_hands(tls::begin(options.mode, options.certificate)?, false)?;
+            peer.handshake(tls::begin(options.mode, options.certificate)?, false)?;
         }
         let hello = Prelogin {
             encryption: options.mode.asked(),
@@ -91,7 +91,7 @@ impl Peer {
         match options.mode {
             Mode::Off | Mode::Strict => {}
             Mode::Optional | Mode::Require | Mode::Offload => {
-                peer.shake_hands(tls::begin(options.mode, options.certificate)?, true)?;
+                peer.handshake(tls::begin(options.mode, options.certificate)?, true)?;
             }
         }
         peer.log_in(options)?;
@@ -121,7 +121,7 @@ impl Peer {
         Ok(())
     }
 
-    fn shake_hands(&mut self, mut tls: ClientConnection, wraps: bool) -> io::Result<()> {
+    fn handshake(&mut self, mut tls: ClientConnection, wraps: bool) -> io::Result<()> {
         loop {
             let mut flight = Vec::new();
             while tls.wants_write() {
@@ -139,7 +139,7 @@ impl Peer {
             if !tls.is_handshaking() {
                 break;
             }
-            let came = if wraps { self.packet()? } else { self.some()? };
+            let came = if wraps { self.packet()? } else { self.receive_raw()? };
             let mut rest = came.as_slice();
             while !rest.is_empty() {
                 tls.read_tls(&mut rest)?;
@@ -166,8 +166,8 @@ impl Peer {
     }
 
     /// All transmitted bytes since the start; empty if they are not recorded.
-    pub fn seen(&mut self) -> Vec<u8> {
-        self.seen.take().unwrap_or_default()
+    pub fn recorded(&mut self) -> Vec<u8> {
+        self.recorded.take().unwrap_or_default()
     }
 
     /// Runs a batch whose answer consists of DONEs, and counts them.
@@ -223,7 +223,7 @@ impl Peer {
         }
         let Some(tls) = &mut self.tls else {
             let size = receive(&mut self.socket, &mut self.clear[self.filled..])?;
-            note(&mut self.seen, &self.clear[self.filled..][..size]);
+            note(&mut self.recorded, &self.clear[self.filled..][..size]);
             self.traffic.1 += u64::try_from(size).unwrap_or(0);
             self.filled += size;
             return Ok(());
@@ -239,7 +239,7 @@ impl Peer {
                 Err(error) => return Err(error),
             }
             let size = receive(&mut self.socket, &mut self.raw)?;
-            note(&mut self.seen, &self.raw[..size]);
+            note(&mut self.recorded, &self.raw[..size]);
             self.traffic.1 += u64::try_from(size).unwrap_or(0);
             let mut rest = &self.raw[..size];
             while !rest.is_empty() {
@@ -276,15 +276,15 @@ impl Peer {
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        note(&mut self.seen, bytes);
+        note(&mut self.recorded, bytes);
         self.traffic.0 += u64::try_from(bytes.len()).unwrap_or(0);
         self.socket.write_all(bytes)
     }
 
     /// Bytes from the socket, without decryption; at least one.
-    fn some(&mut self) -> io::Result<Vec<u8>> {
+    fn receive_raw(&mut self) -> io::Result<Vec<u8>> {
         let size = receive(&mut self.socket, &mut self.raw)?;
-        note(&mut self.seen, &self.raw[..size]);
+        note(&mut self.recorded, &self.raw[..size]);
         self.traffic.1 += u64::try_from(size).unwrap_or(0);
         Ok(self.raw[..size].to_vec())
     }
@@ -296,16 +296,16 @@ impl Peer {
         let length = usize::from(Header::parse(&header).map_err(io::Error::other)?.length);
         let mut data = vec![0; length.saturating_sub(HEADER_SIZE)];
         self.socket.read_exact(&mut data)?;
-        note(&mut self.seen, &header);
-        note(&mut self.seen, &data);
+        note(&mut self.recorded, &header);
+        note(&mut self.recorded, &data);
         self.traffic.1 += u64::try_from(length).unwrap_or(0);
         Ok(data)
     }
 }
 
-fn note(seen: &mut Option<Vec<u8>>, bytes: &[u8]) {
-    if let Some(seen) = seen {
-        seen.extend_from_slice(bytes);
+fn note(recorded: &mut Option<Vec<u8>>, bytes: &[u8]) {
+    if let Some(recorded) = recorded {
+        recorded.extend_from_slice(bytes);
     }
 }
 

@@ -10,7 +10,7 @@ use selenite_worker::conversation::{Answered, RequestHandler, check_protocol};
 use selenite_worker::dataset::marker;
 use selenite_worker::meter::process::ProcessMeter;
 use selenite_worker::protocol::{
-    DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, PROTOCOL, Request, Sample, Workload,
+    DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, OpenedDatabase, PROTOCOL, Request, Sample, Workload,
 };
 use selenite_worker::work::Controls;
 use sha2::{Digest as _, Sha256};
@@ -101,7 +101,7 @@ impl RequestHandler for Transit {
 
 /// The recorded traffic, and the client's results.
 struct Recorded {
-    seen: Vec<u8>,
+    traffic: Vec<u8>,
     digest: String,
     rows: u64,
 }
@@ -129,7 +129,7 @@ impl Transit {
         let recorded = self.recorded();
         self.close()?;
         let recorded = recorded?;
-        fs::write(&at.path, &recorded.seen).map_err(WorkerError::io("write", &at.path))?;
+        fs::write(&at.path, &recorded.traffic).map_err(WorkerError::io("write", &at.path))?;
         Ok(Loaded {
             digest: recorded.digest,
             rows: recorded.rows,
@@ -142,20 +142,20 @@ impl Transit {
         let mut peer = self.connect(PACKET_SIZE, true)?;
         // In mode `Optional` only the login is secret: everything after it is unencrypted by design.
         let login = if mode == Mode::Optional {
-            peer.seen()
+            peer.recorded()
         } else {
             Vec::new()
         };
         let answer = peer.answer(RECORDED).map_err(said("run what is recorded"))?;
-        let seen = if mode == Mode::Optional { login } else { peer.seen() };
+        let traffic = if mode == Mode::Optional { login } else { peer.recorded() };
         Ok(Recorded {
-            seen,
+            traffic,
             digest: hex(&Sha256::digest(&answer)),
             rows: RECORDED_TURNS,
         })
     }
 
-    fn open(&mut self, at: &DatabaseSpec) -> Result<Opened, WorkerError> {
+    fn open(&mut self, at: &DatabaseSpec) -> Result<OpenedDatabase, WorkerError> {
         self.start(at)?;
         let mode = self.running()?.mode;
         let peer = self.connect(PACKET_SIZE, false)?;
@@ -164,7 +164,7 @@ impl Transit {
             status.insert("TLS".to_owned(), version.clone());
             status.insert("cipher suite".to_owned(), suite.clone());
         }
-        Ok(Opened {
+        Ok(OpenedDatabase {
             status,
             encrypted: peer.agreed().is_some(),
             pages: 0,

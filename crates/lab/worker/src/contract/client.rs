@@ -18,22 +18,22 @@ pub struct ContractClient {
 
 /// The conversation cannot continue: the worker broke the protocol, or has ended.
 #[derive(Debug)]
-pub struct Broken(pub String);
+pub struct ContractViolation(pub String);
 
 impl ContractClient {
     /// Starts a worker.
-    pub fn start(command: &mut Command) -> Result<Self, Broken> {
+    pub fn start(command: &mut Command) -> Result<Self, ContractViolation> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| Broken(format!("it does not start: {error}")))?;
+            .map_err(|error| ContractViolation(format!("it does not start: {error}")))?;
         let input = child.stdin.take();
         let output = child
             .stdout
             .take()
-            .ok_or_else(|| Broken("it has no output".to_owned()))?;
+            .ok_or_else(|| ContractViolation("it has no output".to_owned()))?;
         let (sender, answers) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines() {
@@ -47,8 +47,8 @@ impl ContractClient {
     }
 
     /// Sends a line unchanged.
-    pub fn say(&mut self, line: &str) -> Result<(), Broken> {
-        let gone = |what: &str| Broken(format!("it takes no more requests: {what}"));
+    pub fn send_line(&mut self, line: &str) -> Result<(), ContractViolation> {
+        let gone = |what: &str| ContractViolation(format!("it takes no more requests: {what}"));
         let input = self.input.as_mut().ok_or_else(|| gone("its input is closed"))?;
         writeln!(input, "{line}")
             .and_then(|()| input.flush())
@@ -56,39 +56,43 @@ impl ContractClient {
     }
 
     /// Reads the next answer: the result, or the worker's error.
-    pub fn hear(&mut self) -> Result<Result<Value, String>, Broken> {
+    pub fn receive(&mut self) -> Result<Result<Value, String>, ContractViolation> {
         let line = match self.answers.recv_timeout(PATIENCE) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
-                return Err(Broken(format!("no answer within {} s", PATIENCE.as_secs())));
+                return Err(ContractViolation(format!("no answer within {} s", PATIENCE.as_secs())));
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(Broken("it ended without an answer".to_owned())),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(ContractViolation("it ended without an answer".to_owned()));
+            }
         };
         match serde_json::from_str(&line) {
             Ok(Response::Ok(value)) => Ok(Ok(value)),
             Ok(Response::Error(error)) => Ok(Err(error)),
             Err(_) => {
                 let start: String = line.chars().take(100).collect();
-                Err(Broken(format!("this is no answer: {start}")))
+                Err(ContractViolation(format!("this is no answer: {start}")))
             }
         }
     }
 
     /// Sends a request and reads the answer.
-    pub fn ask(&mut self, request: &Request) -> Result<Result<Value, String>, Broken> {
-        self.say(&serde_json::to_string(request).map_err(|error| Broken(error.to_string()))?)?;
-        self.hear()
+    pub fn request(&mut self, request: &Request) -> Result<Result<Value, String>, ContractViolation> {
+        self.send_line(&serde_json::to_string(request).map_err(|error| ContractViolation(error.to_string()))?)?;
+        self.receive()
     }
 
     /// Closes the worker's input; the worker has to exit with success and without further output.
-    pub fn end(mut self) -> Result<(), Broken> {
+    pub fn end(mut self) -> Result<(), ContractViolation> {
         self.input = None;
         match self.answers.recv_timeout(PATIENCE) {
             Err(RecvTimeoutError::Disconnected) => {}
-            Err(RecvTimeoutError::Timeout) => return Err(Broken("it does not end".to_owned())),
+            Err(RecvTimeoutError::Timeout) => return Err(ContractViolation("it does not end".to_owned())),
             Ok(line) => {
                 let start: String = line.chars().take(100).collect();
-                return Err(Broken(format!("it has something to say at the end: {start}")));
+                return Err(ContractViolation(format!(
+                    "it has something to say at the end: {start}"
+                )));
             }
         }
         // The output is closed: only the exit remains.
@@ -96,10 +100,10 @@ impl ContractClient {
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) if status.success() => return Ok(()),
-                Ok(Some(status)) => return Err(Broken(format!("it ended with {status}"))),
+                Ok(Some(status)) => return Err(ContractViolation(format!("it ended with {status}"))),
                 Ok(None) if Instant::now() < until => std::thread::yield_now(),
-                Ok(None) => return Err(Broken("it does not end".to_owned())),
-                Err(error) => return Err(Broken(error.to_string())),
+                Ok(None) => return Err(ContractViolation("it does not end".to_owned())),
+                Err(error) => return Err(ContractViolation(error.to_string())),
             }
         }
     }

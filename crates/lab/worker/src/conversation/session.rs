@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use super::RequestHandler;
-use crate::protocol::{DatabaseSpec, Done, Opened, PROTOCOL, Request};
+use crate::protocol::{DatabaseSpec, Done, OpenedDatabase, PROTOCOL, Request};
 use crate::work::{Block, Controls};
 use crate::{Engine, WorkerError, dataset, digest, layout, work};
 
@@ -99,11 +99,11 @@ impl RequestHandler for Session<'_> {
 }
 
 impl Session<'_> {
-    fn open(&mut self, database: &DatabaseSpec) -> Result<Opened, WorkerError> {
+    fn open(&mut self, database: &DatabaseSpec) -> Result<OpenedDatabase, WorkerError> {
         self.close()?;
         let connection = self.engine.open(database)?;
         let status = self.engine.status(&connection, database)?;
-        let opened = Opened {
+        let opened = OpenedDatabase {
             status: status.values,
             encrypted: status.encrypted,
             pages: layout::page_count(&connection)?,

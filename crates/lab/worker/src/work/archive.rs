@@ -61,7 +61,7 @@ fn made(
         if pipeline.is_none() {
             engine.back_up(&copy, &place, false)?;
         }
-        write_anew(engine, &copy)?;
+        rewrite_pages(engine, &copy)?;
         sync(&copy.path)?;
     }
     let before = bytes_below(&place)?;
@@ -80,7 +80,7 @@ fn made(
         Some(pipeline) => pipeline.undo(&restored.path)?,
         None => restored.cipher = engine.restore(&restored, &place)?,
     }
-    let (twin, rows) = (held(engine, database)?, held(engine, &restored)?);
+    let (twin, rows) = (digest_of(engine, database)?, digest_of(engine, &restored)?);
     if twin != rows {
         return Err(WorkerError::Wrong(format!(
             "what was restored holds other rows: {rows:?}, not {twin:?}"
@@ -97,16 +97,16 @@ fn made(
     })
 }
 
-fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerError> {
+fn digest_of(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerError> {
     let connection = engine.open(database)?;
-    let held = digest::of(&connection)?;
+    let digest = digest::of(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
-    Ok(held)
+    Ok(digest)
 }
 
 /// `one-page-in-a-hundred`: the contents of the pages stay the same; their encrypted bytes in the
 /// file change.
-fn write_anew(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
+fn rewrite_pages(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     let connection = engine.open(copy)?;
     connection.execute(
         "UPDATE sqlite_dbpage SET data = data WHERE pgno % ?1 = ?1 / 2",
@@ -158,7 +158,7 @@ impl Pipeline {
         let (mut zstd, mut age) = (Command::new("zstd"), Command::new("age"));
         zstd.args(["-q", "-T2", "-3", "-c"]).arg(&self.clear);
         age.args(["-r", &self.recipient, "-o"]).arg(&self.made);
-        piped(("zstd", zstd), ("age", age))?;
+        run_piped(("zstd", zstd), ("age", age))?;
         sync(&self.made)?;
         fs::remove_file(&self.clear).map_err(WorkerError::io("remove", &self.clear))
     }
@@ -167,12 +167,12 @@ impl Pipeline {
         let (mut age, mut zstd) = (Command::new("age"), Command::new("zstd"));
         age.args(["-d", "-i"]).arg(&self.key).arg(&self.made);
         zstd.args(["-q", "-d", "-o"]).arg(to);
-        piped(("age", age), ("zstd", zstd))
+        run_piped(("age", age), ("zstd", zstd))
     }
 }
 
 /// Runs two programs, the output of the first piped into the second.
-fn piped(mut first: (&str, Command), mut second: (&str, Command)) -> Result<(), WorkerError> {
+fn run_piped(mut first: (&str, Command), mut second: (&str, Command)) -> Result<(), WorkerError> {
     let mut from = first
         .1
         .stdin(Stdio::null())

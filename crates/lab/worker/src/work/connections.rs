@@ -4,8 +4,8 @@ use std::thread;
 
 use rusqlite::Connection;
 
-use super::{Outcome, Timed};
-use crate::answer::Answer;
+use super::{Timed, WorkFigures};
+use crate::answer::AnswerDigest;
 use crate::protocol::{DatabaseSpec, Sample};
 use crate::{Engine, WorkerError};
 
@@ -40,10 +40,10 @@ pub fn readers(
                 "connections that read the same answer differently: {answers:?}"
             )));
         }
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: u64::from(count),
             answer: format!("{count} times {first}"),
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     })
 }
@@ -69,10 +69,10 @@ pub fn open(engine: &dyn Engine, database: &DatabaseSpec, times: u64, timed: Tim
         for _ in 0..times {
             answer = asked(engine.connect(database)?, FIRST)?;
         }
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: times,
             answer,
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     })
 }
@@ -83,7 +83,7 @@ fn asked(connection: Connection, sql: &str) -> Result<String, WorkerError> {
         let mut statement = connection.prepare(sql)?;
         let columns = statement.column_count();
         let mut rows = statement.query([])?;
-        let mut answer = Answer::new();
+        let mut answer = AnswerDigest::new();
         while let Some(row) = rows.next()? {
             answer.row(row, columns)?;
         }

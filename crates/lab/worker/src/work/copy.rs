@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::{Outcome, Timed, beside};
+use super::{Timed, WorkFigures, beside};
 use crate::protocol::{DatabaseSpec, Sample};
 use crate::{Engine, WorkerError};
 
@@ -34,10 +34,10 @@ pub fn backup(
         let pages = backup.progress().pagecount;
         drop(backup);
         copy.close().map_err(|(_, error)| error)?;
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: 1,
             answer: if pages > 0 { "copied" } else { "empty" }.to_owned(),
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     });
     remove(&target.path)?;
@@ -59,10 +59,10 @@ pub fn convert(
     remove(&target.path)?;
     let sample = timed(&mut || {
         engine.convert(database, &target)?;
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: 1,
             answer: "converted".to_owned(),
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     });
     remove(&target.path)?;

@@ -15,9 +15,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rusqlite::{Connection, Statement};
 
-use super::{Block, Checkpoint, Controls, Outcome, Timed, checkpoint};
+use super::{Block, Checkpoint, Controls, Timed, WorkFigures, checkpoint};
 use crate::WorkerError;
-use crate::answer::Answer;
+use crate::answer::AnswerDigest;
 use crate::dataset::{cards, date};
 use crate::protocol::{Control, Hummer, Sample};
 
@@ -48,7 +48,7 @@ pub fn run(
 }
 
 /// Retries while others have the database locked, and counts the retries.
-pub fn again_while_busy<T>(
+pub fn retry_while_busy<T>(
     retries: &mut u64,
     mut operation: impl FnMut() -> Result<T, WorkerError>,
 ) -> Result<T, WorkerError> {
@@ -79,7 +79,7 @@ struct Loops<'a> {
     vendors: u64,
     counts: [u64; 3],
     latencies: [Latency; 3],
-    answer: Answer,
+    answer: AnswerDigest,
     retries: u64,
     altered: bool,
 }
@@ -105,7 +105,7 @@ impl<'a> Loops<'a> {
             vendors: last("Vendor")?,
             counts: [0; 3],
             latencies: [Latency::new()?, Latency::new()?, Latency::new()?],
-            answer: Answer::new(),
+            answer: AnswerDigest::new(),
             retries: 0,
             altered: false,
         })
@@ -137,7 +137,7 @@ impl<'a> Loops<'a> {
             Operation::Read => {
                 let card = cards::any(&mut self.random, self.cards);
                 let read = &mut self.read;
-                latency.time(|| again_while_busy(retries, || read_card(read, card, answer)))?;
+                latency.time(|| retry_while_busy(retries, || read_card(read, card, answer)))?;
             }
             Operation::Update => {
                 let vendor = cards::any(&mut self.random, self.vendors);
@@ -145,13 +145,13 @@ impl<'a> Loops<'a> {
                 let changed = date(&mut self.random);
                 let (connection, update) = (self.connection, &mut self.update);
                 let mut write = || write(connection, || update.execute((vendor, &name, &changed)));
-                latency.time(|| again_while_busy(retries, &mut write))?;
+                latency.time(|| retry_while_busy(retries, &mut write))?;
             }
             Operation::Insert => {
                 let values = cards::purchase_values(&mut self.random, self.cards, self.vendors);
                 let (connection, insert) = (self.connection, &mut self.insert);
                 let mut write = || write(connection, || insert.execute((values.0, values.1, values.2, &values.3)));
-                latency.time(|| again_while_busy(retries, &mut write))?;
+                latency.time(|| retry_while_busy(retries, &mut write))?;
             }
         }
         self.counts[index] += 1;
@@ -205,7 +205,7 @@ impl<'a> Loops<'a> {
         true
     }
 
-    fn outcome(&mut self, block: &Block<'_>, checkpoint: Checkpoint) -> Result<Outcome, WorkerError> {
+    fn outcome(&mut self, block: &Block<'_>, checkpoint: Checkpoint) -> Result<WorkFigures, WorkerError> {
         let mut latencies = std::collections::BTreeMap::new();
         let [reads, updates, inserts] = self.counts;
         for (index, name) in ["read", "update", "insert"].iter().enumerate() {
@@ -219,7 +219,7 @@ impl<'a> Loops<'a> {
         if block.process.count == 1 {
             answer = format!("{answer}, {}", self.answer.text());
         }
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: reads + updates + inserts,
             retries: self.retries,
             answer,
@@ -246,7 +246,7 @@ fn kind(mix: [u8; 3], number: u64) -> Operation {
     }
 }
 
-fn read_card(statement: &mut Statement<'_>, card: i64, answer: &mut Answer) -> Result<(), WorkerError> {
+fn read_card(statement: &mut Statement<'_>, card: i64, answer: &mut AnswerDigest) -> Result<(), WorkerError> {
     let columns = statement.column_count();
     let mut rows = statement.query([card])?;
     // Stored only after a complete read: a read that was busy is retried.

@@ -15,7 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 
-use super::{Outcome, Timed, beside};
+use super::{Timed, WorkFigures, beside};
 use crate::protocol::{DatabaseSpec, Digest, PLAIN, Sample};
 use crate::{Engine, WorkerError, digest};
 
@@ -29,8 +29,8 @@ pub fn rekey(engine: &dyn Engine, database: &DatabaseSpec, timed: Timed<'_>) -> 
         ..database.clone()
     };
     let changed = match database.cipher == PLAIN {
-        true => moved(engine, database, &copy, timed),
-        false => sealed_anew(engine, database, &copy, timed),
+        true => copy_unencrypted(engine, database, &copy, timed),
+        false => change_key(engine, database, &copy, timed),
     };
     let removed = remove(&folder);
     let sample = changed?;
@@ -38,7 +38,7 @@ pub fn rekey(engine: &dyn Engine, database: &DatabaseSpec, timed: Timed<'_>) -> 
 }
 
 /// Enforces `plain-is-a-copy`.
-fn moved(
+fn copy_unencrypted(
     engine: &dyn Engine,
     database: &DatabaseSpec,
     copy: &DatabaseSpec,
@@ -48,10 +48,10 @@ fn moved(
         duplicate(&database.path, &copy.path)?;
         Ok(once())
     })?;
-    answered(engine, database, copy, sample)
+    checked_sample(engine, database, copy, sample)
 }
 
-fn sealed_anew(
+fn change_key(
     engine: &dyn Engine,
     database: &DatabaseSpec,
     copy: &DatabaseSpec,
@@ -72,19 +72,19 @@ fn sealed_anew(
     })?;
     check_old_key(engine, copy)?;
     check_pages(database, copy)?;
-    answered(engine, database, &renewed, sample)
+    checked_sample(engine, database, &renewed, sample)
 }
 
 /// The sample, after checking that the rows of the changed database are those of the original.
-fn answered(
+fn checked_sample(
     engine: &dyn Engine,
     database: &DatabaseSpec,
     changed: &DatabaseSpec,
     sample: Sample,
 ) -> Result<Sample, WorkerError> {
     let (twin, rows) = thread::scope(|scope| {
-        let twin = scope.spawn(|| held(engine, database));
-        let rows = held(engine, changed);
+        let twin = scope.spawn(|| digest_of(engine, database));
+        let rows = digest_of(engine, changed);
         let gone = || Err(WorkerError::Engine("a thread that read panicked".to_owned()));
         (twin.join().unwrap_or_else(|_| gone()), rows)
     });
@@ -99,15 +99,15 @@ fn answered(
 }
 
 /// The digest of a database, which has to be encrypted unless its cipher is [`PLAIN`].
-fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerError> {
+fn digest_of(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerError> {
     let connection = engine.open(database)?;
     let status = engine.status(&connection, database)?;
     if database.cipher != PLAIN && !status.encrypted {
         return Err(WorkerError::Wrong("with its new key it is not encrypted".to_owned()));
     }
-    let held = digest::of(&connection)?;
+    let digest = digest::of(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
-    Ok(held)
+    Ok(digest)
 }
 
 /// The old key must not open the copy. That the new one does is checked later.
@@ -206,10 +206,10 @@ pub(super) fn remove(folder: &Path) -> Result<(), WorkerError> {
     }
 }
 
-pub(super) fn once() -> Outcome {
-    Outcome {
+pub(super) fn once() -> WorkFigures {
+    WorkFigures {
         operations: 1,
-        ..Outcome::default()
+        ..WorkFigures::default()
     }
 }
 

@@ -4,10 +4,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rusqlite::Connection;
 
-use super::hummer::{Latency, again_while_busy};
-use super::{Block, Checkpoint, Outcome, Timed, checkpoint};
+use super::hummer::{Latency, retry_while_busy};
+use super::{Block, Checkpoint, Timed, WorkFigures, checkpoint};
 use crate::WorkerError;
-use crate::answer::Answer;
+use crate::answer::AnswerDigest;
 use crate::dataset::{date, statements};
 use crate::protocol::Sample;
 
@@ -26,10 +26,10 @@ pub fn rehearsed(connection: &Connection, sql: &str, rehearsals: u32, timed: Tim
         query(connection, sql)?;
     }
     timed(&mut || {
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: 1,
             answer: query(connection, sql)?,
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     })
 }
@@ -38,7 +38,7 @@ fn query(connection: &Connection, sql: &str) -> Result<String, WorkerError> {
     let mut statement = connection.prepare(sql)?;
     let columns = statement.column_count();
     let mut rows = statement.query([])?;
-    let mut answer = Answer::new();
+    let mut answer = AnswerDigest::new();
     while let Some(row) = rows.next()? {
         answer.row(row, columns)?;
     }
@@ -55,20 +55,20 @@ pub fn insert(connection: &Connection, count: u64, block: &Block<'_>, timed: Tim
         let mut retries = 0;
         for _ in 0..count {
             let value = date(&mut random);
-            latency.time(|| again_while_busy(&mut retries, || Ok(statement.execute([&value])?)))?;
+            latency.time(|| retry_while_busy(&mut retries, || Ok(statement.execute([&value])?)))?;
         }
         let checkpoint = if block.process.index == 0 {
             checkpoint(connection)?
         } else {
             Checkpoint::default()
         };
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: count,
             retries,
             answer: format!("{count} inserted"),
             checkpoint,
             latencies: [("insert".to_owned(), latency.encode()?)].into(),
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     })
 }
@@ -92,11 +92,11 @@ pub fn update_all(connection: &Connection, seed: u64, timed: Timed<'_>) -> Resul
         .unwrap_or_default();
     timed(&mut || {
         let count = connection.execute("UPDATE testtable SET name = ?1", [&name])?;
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: 1,
             answer: format!("{count} updated to {}", name.trim_end()),
             checkpoint: checkpoint(connection)?,
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     })
 }
@@ -108,10 +108,10 @@ pub fn check(connection: &Connection, pragma: &str, timed: Timed<'_>) -> Result<
         if said != "ok" {
             return Err(WorkerError::Wrong(format!("{pragma}: {said}")));
         }
-        Ok(Outcome {
+        Ok(WorkFigures {
             operations: 1,
             answer: said,
-            ..Outcome::default()
+            ..WorkFigures::default()
         })
     })
 }

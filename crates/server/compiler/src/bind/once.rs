@@ -58,7 +58,7 @@ impl Expr {
         match self.kind {
             ExprKind::Literal(_) | ExprKind::Null | ExprKind::Variable(_) | ExprKind::Column(_) => true,
             // A subquery is a leaf here, but not in SQLite's SQL.
-            ExprKind::Outside(_)
+            ExprKind::QueryNode(_)
             | ExprKind::Local
             | ExprKind::Let(_)
             | ExprKind::Input(_)

@@ -271,14 +271,14 @@ impl QueryHook for OneTable<'_> {
     fn subquery(&mut self, _: &ast::Query) -> Result<Expr, SqlError> {
         self.subquery_count += 1;
         Ok(Expr::new(
-            ExprKind::Outside(crate::OutsideRef(self.subquery_count)),
+            ExprKind::QueryNode(crate::QueryNodeRef(self.subquery_count)),
             DataType::BigInt,
         ))
     }
 
     fn exists(&mut self, _: &ast::Query) -> Result<Predicate, SqlError> {
         self.subquery_count += 1;
-        Ok(Predicate::Outside(crate::OutsideRef(self.subquery_count)))
+        Ok(Predicate::QueryNode(crate::QueryNodeRef(self.subquery_count)))
     }
 
     fn in_query(&mut self, _: Expr, query: &ast::Query) -> Result<Predicate, SqlError> {

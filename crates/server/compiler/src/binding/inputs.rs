@@ -69,14 +69,14 @@ impl Inputs {
     fn replace(&mut self, node: NodeMut<'_>) {
         match node {
             NodeMut::Expr(expr) => {
-                if matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outside(_)) {
+                if matches!(expr.kind, ExprKind::Column(_) | ExprKind::QueryNode(_)) {
                     expr.kind = ExprKind::Input(self.place(expr.clone()));
                 }
             }
             // The walk visits its expression separately.
             NodeMut::Operand(_) => {}
             NodeMut::Predicate(predicate) => {
-                if let Predicate::Outside(_) = predicate {
+                if let Predicate::QueryNode(_) = predicate {
                     *predicate = Predicate::Input(self.place(truth(predicate.clone())));
                 }
             }

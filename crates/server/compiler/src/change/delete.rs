@@ -21,17 +21,17 @@ use crate::{Predicate, SqlError, written_object};
 pub struct Delete {
     /// The table's rules.
     pub rules: RowRules,
-    /// The way of execution.
-    pub way: DeleteWay,
+    /// How to execute it.
+    pub strategy: DeleteStrategy,
     /// The operations and aggregates of its SQL.
     pub compiled: Arc<Compiled>,
     /// Its OUTPUT clauses.
     pub outputs: Vec<Outputs>,
 }
 
-/// The way of executing a DELETE.
+/// How to execute a DELETE.
 #[derive(Clone, Debug)]
-pub enum DeleteWay {
+pub enum DeleteStrategy {
     /// As one statement of SQLite's.
     Whole(SqlText),
     /// Row by row: the query returns the rowid, the table's columns and further inputs.
@@ -98,7 +98,7 @@ impl Binding<'_> {
             let compiled = Arc::new(writer.compiled());
             return Ok(Delete {
                 rules,
-                way: DeleteWay::Whole(text),
+                strategy: DeleteStrategy::Whole(text),
                 compiled,
                 outputs: Vec::new(),
             });
@@ -123,7 +123,7 @@ impl Binding<'_> {
         let compiled = Arc::new(writer.compiled());
         Ok(Delete {
             rules,
-            way: DeleteWay::Rows(text, inputs, sql),
+            strategy: DeleteStrategy::Rows(text, inputs, sql),
             compiled,
             outputs,
         })
@@ -178,6 +178,6 @@ impl Delete {
     /// Whether it is one statement of SQLite's.
     #[must_use]
     pub fn is_single(&self) -> bool {
-        matches!(self.way, DeleteWay::Whole(_))
+        matches!(self.strategy, DeleteStrategy::Whole(_))
     }
 }

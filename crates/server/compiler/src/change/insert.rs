@@ -335,7 +335,7 @@ impl QueryBinder<'_> {
             bound.push(values);
         }
         let types = self.shared_types(table, targets, &mut bound)?;
-        if self.parts.outsides.is_empty() {
+        if self.parts.query_nodes.is_empty() {
             let given = |value: Option<Expr>| value.map_or(GivenExpr::Default, GivenExpr::Value);
             let rows = bound
                 .into_iter()

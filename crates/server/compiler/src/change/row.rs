@@ -110,7 +110,7 @@ impl RowRules {
             }
             let bound = binder.scoped(bound.sources, |binder| binder.condition(Clause::Where, filter));
             let mut condition = bound?;
-            if !binder.parts.outsides.is_empty() {
+            if !binder.parts.query_nodes.is_empty() {
                 return Err(SqlError::unsupported(CHECK_OPTION));
             }
             condition.rewrite(&mut |node| over_row(node, number));

@@ -23,17 +23,17 @@ use crate::{ColumnRef, Expr, ExprKind, Predicate, Slot, SqlError, same_name};
 pub struct Update {
     /// The table's rules.
     pub rules: RowRules,
-    /// The way of execution.
-    pub way: UpdateWay,
+    /// How to execute it.
+    pub strategy: UpdateStrategy,
     /// The operations and aggregates of its SQL.
     pub compiled: Arc<Compiled>,
     /// Its OUTPUT clauses.
     pub outputs: Vec<Outputs>,
 }
 
-/// The way of executing an UPDATE.
+/// How to execute an UPDATE.
 #[derive(Clone, Debug)]
-pub enum UpdateWay {
+pub enum UpdateStrategy {
     /// As one statement of SQLite's.
     Whole(SqlText),
     /// Row by row.
@@ -225,7 +225,7 @@ impl Binding<'_> {
         let compiled = Arc::new(writer.compiled());
         Ok(Update {
             rules,
-            way: UpdateWay::Rows(Box::new(rows)),
+            strategy: UpdateStrategy::Rows(Box::new(rows)),
             compiled,
             outputs,
         })
@@ -261,7 +261,7 @@ impl Update {
     /// Whether it is one statement of SQLite's.
     #[must_use]
     pub fn is_single(&self) -> bool {
-        matches!(self.way, UpdateWay::Whole(_))
+        matches!(self.strategy, UpdateStrategy::Whole(_))
     }
 }
 
@@ -453,7 +453,7 @@ fn whole(
     let compiled = Arc::new(writer.compiled());
     Ok(Some(Update {
         rules: rules.clone(),
-        way: UpdateWay::Whole(text),
+        strategy: UpdateStrategy::Whole(text),
         compiled,
         outputs: Vec::new(),
     }))

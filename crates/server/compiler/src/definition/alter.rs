@@ -52,12 +52,12 @@ pub enum Step {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rebuild {
     /// The source of each column of the new table, except computed ones.
-    pub columns: Vec<(String, Copied)>,
+    pub columns: Vec<(String, ColumnSource)>,
 }
 
 /// The source of a column of a recreated table.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Copied {
+pub enum ColumnSource {
     /// An old column.
     Same(String),
     /// An old column, converted.
@@ -134,8 +134,8 @@ impl Alteration {
             });
             let copied = match (given, old.column(&column.name)) {
                 (Some((_, copied)), _) => copied.clone(),
-                (None, Some(known)) => Copied::Same(known.name.clone()),
-                (None, None) => Copied::Null,
+                (None, Some(known)) => ColumnSource::Same(known.name.clone()),
+                (None, None) => ColumnSource::Null,
             };
             rebuild.columns.push((column.name.clone(), copied));
         }
@@ -154,7 +154,7 @@ impl Alteration {
         for (name, copied) in &mut rebuild.columns {
             let default = self.definition.column(name).and_then(|column| column.default.clone());
             if let (true, Some((_, value))) = (filled.contains(name), default) {
-                *copied = Copied::Value(value);
+                *copied = ColumnSource::Value(value);
             }
         }
         self.steps
@@ -162,7 +162,7 @@ impl Alteration {
         self.steps.push(Step::Rebuild(rebuild));
     }
 
-    fn rebuild(&mut self, column: Option<(&str, Copied)>) {
+    fn rebuild(&mut self, column: Option<(&str, ColumnSource)>) {
         let columns = column
             .map(|(name, copied)| (name.to_owned(), copied))
             .into_iter()
@@ -205,10 +205,10 @@ impl Alteration {
             return Ok(());
         }
         if added.identity.is_some() {
-            self.rebuild(Some((name, Copied::Numbered)));
+            self.rebuild(Some((name, ColumnSource::Numbered)));
         } else if !added.nullable {
             match &added.default {
-                Some((_, value)) => self.rebuild(Some((name, Copied::Value(value.clone())))),
+                Some((_, value)) => self.rebuild(Some((name, ColumnSource::Value(value.clone())))),
                 None => {
                     let column = added.name.clone();
                     self.steps.push(Step::CheckEmpty { column });
@@ -349,12 +349,12 @@ impl Alteration {
             self.steps.push(Step::CheckNoNull(name.clone()));
         }
         let copied = match old {
-            Some(old) if old != new => Copied::Converted {
+            Some(old) if old != new => ColumnSource::Converted {
                 from: name.clone(),
                 old,
                 new,
             },
-            Some(_) | None => Copied::Same(name.clone()),
+            Some(_) | None => ColumnSource::Same(name.clone()),
         };
         self.rebuild(Some((&name, copied)));
         Ok(())

@@ -215,17 +215,20 @@ fn alter_table_recreates_a_table_only_where_sqlite_can_not_alter_it() {
     assert!(
         matches!(
             &longer[1].1,
-            Copied::Converted {
+            ColumnSource::Converted {
                 new: DataType::NVarChar(_),
                 ..
             }
         ),
         "{longer:?}"
     );
-    assert_eq!(rebuilt("ALTER TABLE t ADD n BIGINT IDENTITY")[3].1, Copied::Numbered);
+    assert_eq!(
+        rebuilt("ALTER TABLE t ADD n BIGINT IDENTITY")[3].1,
+        ColumnSource::Numbered
+    );
     assert!(matches!(
         rebuilt("ALTER TABLE t ADD n INT NOT NULL DEFAULT 7")[3].1,
-        Copied::Value(_)
+        ColumnSource::Value(_)
     ));
     for (expected, text) in [
         (5074, "ALTER TABLE t DROP COLUMN b"),

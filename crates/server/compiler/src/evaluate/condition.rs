@@ -51,7 +51,7 @@ impl Predicate {
             } => in_list(operand, list, *collation, frame),
             Self::Like(like) => alike(like, frame),
             Self::Let(bound) => over_local(bound, frame),
-            Self::Outside(_) => Err(SqlError::internal("a subquery without its query")),
+            Self::QueryNode(_) => Err(SqlError::internal("a subquery without its query")),
             Self::Input(at) => {
                 let value = frame.input(*at)?;
                 if let Value::Bit(truth) = value {

@@ -52,7 +52,7 @@ pub(crate) fn literal_of(expr: &Expr) -> Option<&Value> {
         ExprKind::Null
         | ExprKind::Variable(_)
         | ExprKind::Column(_)
-        | ExprKind::Outside(_)
+        | ExprKind::QueryNode(_)
         | ExprKind::Input(_)
         | ExprKind::Unary { .. }
         | ExprKind::Binary { .. }
@@ -73,9 +73,9 @@ fn is_fixed_node(node: Node<'_>) -> bool {
     match node {
         Node::Expr(expr) => !matches!(
             expr.kind,
-            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_) | ExprKind::Local
+            ExprKind::Column(_) | ExprKind::QueryNode(_) | ExprKind::Input(_) | ExprKind::Local
         ),
-        Node::Predicate(predicate) => !matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
+        Node::Predicate(predicate) => !matches!(predicate, Predicate::QueryNode(_) | Predicate::Input(_)),
         Node::Slot(_) => true,
     }
 }

@@ -2,7 +2,7 @@
 
 use selenite_types::{Comparison, LikePattern};
 
-use super::{Expr, OutsideRef, WholeCompare};
+use super::{Expr, QueryNodeRef, WholeCompare};
 use crate::Collation;
 
 /// A condition: true, false or unknown.
@@ -45,10 +45,10 @@ pub enum Predicate {
     /// `LIKE`.
     Like(Box<Like>),
     /// A node of the query binder: EXISTS, IN (SELECT ..). As an input it is a bit, NULL for unknown.
-    Outside(OutsideRef),
+    QueryNode(QueryNodeRef),
     /// A value that is evaluated once, and a condition over it.
     Let(Box<LetPredicate>),
-    /// Input `n`, from the frame's row, a bit: replaces [`Predicate::Outside`] in [`crate::Operations`].
+    /// Input `n`, from the frame's row, a bit: replaces [`Predicate::QueryNode`] in [`crate::Operations`].
     Input(u32),
 }
 
@@ -104,7 +104,7 @@ impl Predicate {
             | Self::Between { .. }
             | Self::InList { .. }
             | Self::Like(_)
-            | Self::Outside(_)
+            | Self::QueryNode(_)
             | Self::Let(_)
             | Self::Input(_) => Self::Not(Box::new(self)),
         }

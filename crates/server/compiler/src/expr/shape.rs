@@ -36,7 +36,7 @@ impl Predicate {
 fn node_depends_on_row(node: Node<'_>) -> bool {
     match node {
         Node::Expr(expr) => match &expr.kind {
-            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_) | ExprKind::Local => true,
+            ExprKind::Column(_) | ExprKind::QueryNode(_) | ExprKind::Input(_) | ExprKind::Local => true,
             ExprKind::Call(call) => call.function.volatility == Volatility::Row,
             ExprKind::Literal(_)
             | ExprKind::Null
@@ -50,7 +50,7 @@ fn node_depends_on_row(node: Node<'_>) -> bool {
             | ExprKind::Let(_)
             | ExprKind::Choose { .. } => false,
         },
-        Node::Predicate(predicate) => matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
+        Node::Predicate(predicate) => matches!(predicate, Predicate::QueryNode(_) | Predicate::Input(_)),
         Node::Slot(_) => false,
     }
 }
@@ -63,7 +63,7 @@ fn node_is_constant(node: Node<'_>) -> bool {
             ExprKind::Literal(_)
             | ExprKind::Null
             | ExprKind::Column(_)
-            | ExprKind::Outside(_)
+            | ExprKind::QueryNode(_)
             | ExprKind::Input(_)
             | ExprKind::Convert(_)
             | ExprKind::Unary { .. }

@@ -35,7 +35,7 @@ impl Expr {
             | ExprKind::Null
             | ExprKind::Variable(_)
             | ExprKind::Column(_)
-            | ExprKind::Outside(_)
+            | ExprKind::QueryNode(_)
             | ExprKind::Input(_)
             | ExprKind::Local => {}
             ExprKind::Convert(convert) => {
@@ -86,7 +86,7 @@ impl Expr {
             | ExprKind::Null
             | ExprKind::Variable(_)
             | ExprKind::Column(_)
-            | ExprKind::Outside(_)
+            | ExprKind::QueryNode(_)
             | ExprKind::Input(_)
             | ExprKind::Local => {}
             ExprKind::Convert(convert) => {
@@ -163,7 +163,7 @@ impl Predicate {
                 bound.value.visit(visit);
                 bound.body.visit(&mut |node| show_unbound(node, visit));
             }
-            Self::Outside(_) | Self::Input(_) => {}
+            Self::QueryNode(_) | Self::Input(_) => {}
         }
     }
 
@@ -202,7 +202,7 @@ impl Predicate {
                 bound.value.rewrite(change);
                 bound.body.rewrite(change);
             }
-            Self::Outside(_) | Self::Input(_) => {}
+            Self::QueryNode(_) | Self::Input(_) => {}
         }
     }
 }

@@ -101,12 +101,12 @@ fn a_condition_returns_a_bit_and_accepts_conditions() {
         right: text_column(1),
         collation: Collation::default(),
     };
-    let outside = Predicate::Outside(OutsideRef(9));
-    let condition = Predicate::And(vec![Predicate::Compare(Box::new(compare)), outside]);
+    let node = Predicate::QueryNode(QueryNodeRef(9));
+    let condition = Predicate::And(vec![Predicate::Compare(Box::new(compare)), node]);
     let mut operations = Operations::new();
     let used = operations.intern_predicate(&condition).unwrap();
     assert_eq!(used.data_type, DataType::Bit);
-    assert_eq!(used.inputs[2].origin, InputOrigin::OutsidePredicate(OutsideRef(9)));
+    assert_eq!(used.inputs[2].origin, InputOrigin::QueryNodePredicate(QueryNodeRef(9)));
     let run = |left: &[u8], right: &[u8], truth| {
         let arguments = [StoredRef::Text(left), StoredRef::Text(right), truth];
         operations.run(used.number, &arguments, &World::default()).unwrap()

@@ -17,7 +17,7 @@ use super::QueryBinder;
 use super::grouping::conjuncts;
 use super::source::{Bound, column_of, join, rename};
 use super::tree::{
-    Body, From, JoinKind, Leaf, Limit, OrderKey, OrderTerm, Outside, Query, QueryColumn, ROW_ID, Rows, Select,
+    Body, From, JoinKind, Leaf, Limit, OrderKey, OrderTerm, Query, QueryColumn, QueryNode, ROW_ID, Rows, Select,
     SqliteColumn,
 };
 use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, Source, SqlError};
@@ -214,7 +214,7 @@ impl QueryBinder<'_> {
             };
             let column = QueryColumn::of(String::new(), item);
             let query = Query::of_select(one, vec![column]);
-            let value = self.outside(Outside::Scalar(Box::new(query)), item.data_type, item.nullable);
+            let value = self.query_node(QueryNode::Scalar(Box::new(query)), item.data_type, item.nullable);
             columns.push(SqliteColumn::Inlined(value.with_collation(item.collation)));
         }
         Lateral {
@@ -266,12 +266,12 @@ impl QueryBinder<'_> {
         rows.order = order.collect();
         rows.limit.clone_from(&query.limit);
         let collation = crate::Collation::default();
-        let among = Outside::In {
+        let among = QueryNode::In {
             operand: row_id.clone(),
             query: Box::new(rows),
             collation,
         };
-        let on = Some(Predicate::Outside(self.parts.add_outside(among)));
+        let on = Some(Predicate::QueryNode(self.parts.add_query_node(among)));
         let columns = select.items.iter().cloned().map(SqliteColumn::Inlined).collect();
         Some(Lateral {
             from: Some(From::Leaf(leaf.clone())),

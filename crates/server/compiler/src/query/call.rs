@@ -3,7 +3,7 @@
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
-use super::tree::{AggregateCall, Outside, WindowCall, WindowFunction};
+use super::tree::{AggregateCall, QueryNode, WindowCall, WindowFunction};
 use super::{Clause, QueryBinder};
 use crate::{Aggregate, AggregateKind, Expr, ExprKind, Node, SqlError};
 
@@ -41,12 +41,12 @@ impl QueryBinder<'_> {
             .as_ref()
             .map(|operand| operand.collation)
             .unwrap_or_default();
-        let outside = Outside::Aggregate(Box::new(AggregateCall {
+        let node = QueryNode::Aggregate(Box::new(AggregateCall {
             aggregate,
             distinct,
             order,
         }));
-        let expr = self.outside(outside, data_type, nullable);
+        let expr = self.query_node(node, data_type, nullable);
         Ok(if is_text(&data_type) {
             expr.with_collation(collation)
         } else {
@@ -86,8 +86,10 @@ impl QueryBinder<'_> {
     fn argument(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let bound = self.value(Clause::Argument, expr)?;
         let mut holds = false;
-        bound.visit(&mut |node| holds |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::Outside(_))));
-        bound.visit(&mut |node| holds |= matches!(node, Node::Predicate(crate::Predicate::Outside(_))));
+        bound.visit(&mut |node| {
+            holds |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::QueryNode(_)))
+        });
+        bound.visit(&mut |node| holds |= matches!(node, Node::Predicate(crate::Predicate::QueryNode(_))));
         if holds {
             return Err(SqlError::aggregate_of_aggregate().on_line(expr.position.line));
         }
@@ -154,7 +156,7 @@ impl QueryBinder<'_> {
             order,
             frame: window.frame,
         };
-        Ok(self.outside(Outside::Window(Box::new(call)), data_type, nullable))
+        Ok(self.query_node(QueryNode::Window(Box::new(call)), data_type, nullable))
     }
 
     /// A part of a window: aggregates of a grouped query are allowed in it, window functions are not.
@@ -163,11 +165,11 @@ impl QueryBinder<'_> {
         let mut nested = false;
         bound.visit(&mut |node| {
             if let Node::Expr(Expr {
-                kind: ExprKind::Outside(reference),
+                kind: ExprKind::QueryNode(reference),
                 ..
             }) = node
             {
-                nested |= matches!(self.parts.outside(*reference), Some(Outside::Window(_)));
+                nested |= matches!(self.parts.query_node(*reference), Some(QueryNode::Window(_)));
             }
         });
         if nested {
@@ -182,9 +184,9 @@ impl QueryBinder<'_> {
         match &bound.kind {
             ExprKind::Literal(Value::Int(_) | Value::BigInt(_)) => Err(SqlError::window_order_index()),
             ExprKind::Literal(_) | ExprKind::Null => Err(SqlError::window_order_constant()),
-            ExprKind::Outside(reference) => {
+            ExprKind::QueryNode(reference) => {
                 let fixed =
-                    matches!(self.parts.outside(*reference), Some(Outside::Scalar(query)) if query.is_constant());
+                    matches!(self.parts.query_node(*reference), Some(QueryNode::Scalar(query)) if query.is_constant());
                 Ok((!fixed).then_some(bound))
             }
             ExprKind::Variable(_)

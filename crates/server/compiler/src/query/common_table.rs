@@ -24,12 +24,12 @@ struct Entry {
     name: String,
     index: usize,
     columns: Vec<QueryColumn>,
-    state: State,
+    state: BindingState,
 }
 
 /// The state of binding a common table expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum BindingState {
     /// It is bound.
     Bound,
     /// Its first member is being bound; `is_union` says whether others follow by UNION ALL.
@@ -110,12 +110,14 @@ impl QueryBinder<'_> {
             .parts
             .add_source((0..entry.columns.len()).map(SqliteColumn::Numbered).collect());
         match &mut entry.state {
-            State::Bound => {}
-            State::Anchor { is_union: true } => return Err(SqlError::recursion_without_anchor(&entry.name)),
-            State::Anchor { is_union: false } => return Err(SqlError::recursion_without_union(&entry.name)),
-            State::Member { source: Some(_), .. } => return Err(SqlError::recursion_twice(&entry.name)),
-            State::Member { depth: allowed, .. } if *allowed != depth => return Err(SqlError::recursion_in_subquery()),
-            State::Member { source, .. } => *source = Some(number),
+            BindingState::Bound => {}
+            BindingState::Anchor { is_union: true } => return Err(SqlError::recursion_without_anchor(&entry.name)),
+            BindingState::Anchor { is_union: false } => return Err(SqlError::recursion_without_union(&entry.name)),
+            BindingState::Member { source: Some(_), .. } => return Err(SqlError::recursion_twice(&entry.name)),
+            BindingState::Member { depth: allowed, .. } if *allowed != depth => {
+                return Err(SqlError::recursion_in_subquery());
+            }
+            BindingState::Member { source, .. } => *source = Some(number),
         }
         let alias = alias.map_or(&entry.name, |alias| &alias.text).clone();
         let columns = entry.columns.iter().map(column_of).collect();
@@ -159,7 +161,7 @@ impl QueryBinder<'_> {
                 .any(|term| term.operator == ast::SetOperator::UnionAll)
         });
         // A query may refer only to earlier entries: an entry gets its index when it has been bound.
-        let state = State::Anchor { is_union };
+        let state = BindingState::Anchor { is_union };
         self.open_entry(Entry {
             name: name.clone(),
             index: usize::MAX,
@@ -196,7 +198,7 @@ impl QueryBinder<'_> {
         if let Some(entry) = self.entry() {
             entry.index = index;
             entry.columns = columns;
-            entry.state = State::Bound;
+            entry.state = BindingState::Bound;
         }
         Ok(())
     }
@@ -237,12 +239,12 @@ impl QueryBinder<'_> {
         let mut members = vec![None];
         for term in &combined.rest {
             if let Some(entry) = self.entry() {
-                entry.state = State::Member { depth, source: None };
+                entry.state = BindingState::Member { depth, source: None };
             }
             let query = self.bind_body(&term.body)?;
             let source = self.entry().and_then(|entry| match entry.state {
-                State::Member { source, .. } => source,
-                State::Bound | State::Anchor { .. } => None,
+                BindingState::Member { source, .. } => source,
+                BindingState::Bound | BindingState::Anchor { .. } => None,
             });
             if let Some(source) = source {
                 if term.operator != ast::SetOperator::UnionAll {

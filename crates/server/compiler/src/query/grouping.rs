@@ -3,10 +3,10 @@
 use selenite_tsql::ast;
 use selenite_types::Value;
 
-use super::tree::{OrderKey, OrderTerm, Outside, Parts, Select};
-use super::walk::{column_of, held_by};
+use super::tree::{OrderKey, OrderTerm, Parts, QueryNode, Select};
+use super::walk::{column_of, query_node_ref};
 use super::{Clause, QueryBinder};
-use crate::{ColumnRef, Expr, ExprKind, Node, NodeMut, OutsideRef, Predicate, SqlError};
+use crate::{ColumnRef, Expr, ExprKind, Node, NodeMut, Predicate, QueryNodeRef, SqlError};
 
 /// A query whose columns are checked against its groups.
 pub(super) struct GroupCheck<'a> {
@@ -31,7 +31,7 @@ impl QueryBinder<'_> {
     fn check_group(&self, group: &Expr) -> Result<(), SqlError> {
         let (mut local, mut held) = (false, false);
         group.visit(&mut |node| {
-            held |= held_by(node).is_some();
+            held |= query_node_ref(node).is_some();
             local |= column_of(node).is_some_and(|column| self.is_local(column));
         });
         if held {
@@ -97,10 +97,10 @@ impl QueryBinder<'_> {
             }
         });
         let mut found = None;
-        let mut held: Vec<OutsideRef> = Vec::new();
+        let mut held: Vec<QueryNodeRef> = Vec::new();
         rest.visit(&mut |node| {
             found = found.or_else(|| column_of(node).filter(|column| self.is_local(*column)));
-            held.extend(held_by(node));
+            held.extend(query_node_ref(node));
         });
         found.or_else(|| {
             held.into_iter()
@@ -108,26 +108,26 @@ impl QueryBinder<'_> {
         })
     }
 
-    fn ungrouped_in(&self, reference: OutsideRef, groups: &[Expr]) -> Option<ColumnRef> {
-        let outside = self.parts.outside(reference)?;
+    fn ungrouped_in(&self, reference: QueryNodeRef, groups: &[Expr]) -> Option<ColumnRef> {
+        let node = self.parts.query_node(reference)?;
         let mut found = None;
         let mut look = |node: Node<'_>| {
             let alone =
                 |column: &ColumnRef| self.is_local(*column) && !groups.iter().any(|group| is_column(group, *column));
             found = found.or_else(|| column_of(node).filter(alone));
         };
-        match outside {
-            Outside::Aggregate(_) | Outside::Fixed(_) => {}
-            Outside::Scalar(query) | Outside::Exists(query) => self.parts.visit_query(query, &mut look),
-            Outside::In { operand, query, .. } => {
+        match node {
+            QueryNode::Aggregate(_) | QueryNode::Fixed(_) => {}
+            QueryNode::Scalar(query) | QueryNode::Exists(query) => self.parts.visit_query(query, &mut look),
+            QueryNode::In { operand, query, .. } => {
                 self.parts.visit_query(query, &mut look);
                 return found.or_else(|| self.ungrouped(operand, groups));
             }
-            Outside::Quantified(quantified) => {
+            QueryNode::Quantified(quantified) => {
                 self.parts.visit_query(&quantified.query, &mut look);
                 return found.or_else(|| self.ungrouped(&quantified.operand, groups));
             }
-            Outside::Window(call) => {
+            QueryNode::Window(call) => {
                 return window_parts(call)
                     .into_iter()
                     .find_map(|part| self.ungrouped(part, groups));
@@ -156,8 +156,8 @@ impl Parts {
     pub(crate) fn has_window(&self, expr: &Expr) -> bool {
         let mut has = false;
         expr.visit(&mut |node| {
-            let held = held_by(node).and_then(|reference| self.outside(reference));
-            has |= matches!(held, Some(Outside::Window(_)));
+            let held = query_node_ref(node).and_then(|reference| self.query_node(reference));
+            has |= matches!(held, Some(QueryNode::Window(_)));
         });
         has
     }
@@ -207,7 +207,7 @@ pub(crate) fn conjuncts(predicate: Predicate) -> Vec<Predicate> {
         | Predicate::Between { .. }
         | Predicate::InList { .. }
         | Predicate::Like(_)
-        | Predicate::Outside(_)
+        | Predicate::QueryNode(_)
         | Predicate::Let(_)
         | Predicate::Input(_)) => vec![other],
     }

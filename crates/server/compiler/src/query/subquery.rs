@@ -4,7 +4,7 @@ use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
 
 use super::QueryBinder;
-use super::tree::{Outside, Quantified, Query, SqliteColumn};
+use super::tree::{Quantified, Query, QueryNode, SqliteColumn};
 use crate::{ColumnRef, Expr, Predicate, SqlError, common_type};
 
 impl QueryBinder<'_> {
@@ -19,15 +19,15 @@ impl QueryBinder<'_> {
             .map_or((DataType::Int, crate::Collation::default()), |column| {
                 (column.data_type, column.collation)
             });
-        let expr = self.outside(Outside::Scalar(Box::new(query)), data_type, true);
+        let expr = self.query_node(QueryNode::Scalar(Box::new(query)), data_type, true);
         Ok(expr.with_collation(collation))
     }
 
     /// `EXISTS`.
     pub(super) fn bind_exists(&mut self, query: &ast::Query) -> Result<Predicate, SqlError> {
         let bound = self.nested(|binder| binder.bind_rows(query))?;
-        Ok(Predicate::Outside(
-            self.parts.add_outside(Outside::Exists(Box::new(bound))),
+        Ok(Predicate::QueryNode(
+            self.parts.add_query_node(QueryNode::Exists(Box::new(bound))),
         ))
     }
 
@@ -35,12 +35,12 @@ impl QueryBinder<'_> {
     pub(super) fn bind_in(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, SqlError> {
         let query = self.one_column(query)?;
         let (operand, query, collation) = self.of_one_type(operand, query, "equal to")?;
-        let outside = Outside::In {
+        let node = QueryNode::In {
             operand,
             query: Box::new(query),
             collation,
         };
-        Ok(Predicate::Outside(self.parts.add_outside(outside)))
+        Ok(Predicate::QueryNode(self.parts.add_query_node(node)))
     }
 
     /// `operand > ANY (SELECT ..)`: an equality with any, or an inequality with all, is an IN.
@@ -76,8 +76,8 @@ impl QueryBinder<'_> {
             source,
             collation,
         };
-        Ok(Predicate::Outside(
-            self.parts.add_outside(Outside::Quantified(Box::new(quantified))),
+        Ok(Predicate::QueryNode(
+            self.parts.add_query_node(QueryNode::Quantified(Box::new(quantified))),
         ))
     }
 

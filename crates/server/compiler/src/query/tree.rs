@@ -3,7 +3,7 @@
 //! - `source-numbers-are-unique`: a source's number is unique in its statement, so a column of an
 //!   outer query needs no path to it.
 //! - `query-parts-by-number`: a query node in an expression (a subquery, an aggregate, a window
-//!   function) is the number of an [`Outside`] in the statement's [`Parts`].
+//!   function) is the number of a [`QueryNode`] in the statement's [`Parts`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use selenite_types::{Comparison, DataType, Value};
 
 use crate::budget::Budget;
 use crate::catalog::{SystemRows, SystemView, Table, View};
-use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, OutsideRef, Predicate};
+use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, Predicate, QueryNodeRef};
 
 /// The shared parts of a statement's queries.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Parts {
-    /// The query nodes that [`OutsideRef`]s refer to.
-    pub outsides: Vec<Outside>,
+    /// The query nodes that [`QueryNodeRef`]s refer to.
+    pub query_nodes: Vec<QueryNode>,
     /// The columns of each source, by its number.
     pub sources: Vec<Vec<SqliteColumn>>,
     /// The common table expressions, in the order in which each may name those before it.
@@ -233,7 +233,7 @@ pub(crate) enum Limit {
 
 /// A query node of an expression.
 #[derive(Clone, Debug)]
-pub(crate) enum Outside {
+pub(crate) enum QueryNode {
     /// `(SELECT ..)` as a value.
     Scalar(Box<Query>),
     /// `EXISTS (SELECT ..)`.
@@ -295,7 +295,7 @@ pub(crate) struct WindowCall {
     /// ORDER BY, with DESC.
     pub order: Vec<(Expr, bool)>,
     /// ROWS or RANGE.
-    pub frame: Option<selenite_tsql::ast::Frame>,
+    pub frame: Option<selenite_tsql::ast::WindowFrame>,
 }
 
 /// A window function.
@@ -344,15 +344,15 @@ impl Parts {
     }
 
     /// Adds a query node, and returns its number.
-    pub fn add_outside(&mut self, outside: Outside) -> OutsideRef {
-        let number = u32::try_from(self.outsides.len()).unwrap_or(u32::MAX);
-        self.outsides.push(outside);
-        OutsideRef(number)
+    pub fn add_query_node(&mut self, node: QueryNode) -> QueryNodeRef {
+        let number = u32::try_from(self.query_nodes.len()).unwrap_or(u32::MAX);
+        self.query_nodes.push(node);
+        QueryNodeRef(number)
     }
 
     /// The query node with a number.
-    pub fn outside(&self, reference: OutsideRef) -> Option<&Outside> {
-        self.outsides.get(usize::try_from(reference.0).ok()?)
+    pub fn query_node(&self, reference: QueryNodeRef) -> Option<&QueryNode> {
+        self.query_nodes.get(usize::try_from(reference.0).ok()?)
     }
 
     /// A table's column in error messages: `table 'dbo.t', column 'a'`.

@@ -1,9 +1,9 @@
 //! Walks over bound queries: every node of every expression, including those in subqueries and windows.
 
 use super::tree::{
-    AggregateCall, Body, From, Limit, OrderKey, Outside, Parts, Query, Rows, Select, WindowCall, WindowFunction,
+    AggregateCall, Body, From, Limit, OrderKey, Parts, Query, QueryNode, Rows, Select, WindowCall, WindowFunction,
 };
-use crate::{ColumnRef, Expr, ExprKind, Node, OutsideRef, Predicate};
+use crate::{ColumnRef, Expr, ExprKind, Node, Predicate, QueryNodeRef};
 
 /// The visitor of all nodes.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(Node<'_>);
@@ -14,10 +14,10 @@ impl Parts {
         let mut held = Vec::new();
         expr.visit(&mut |node| {
             visit(node);
-            held.extend(held_by(node));
+            held.extend(query_node_ref(node));
         });
         held.into_iter()
-            .for_each(|reference| self.visit_outside(reference, visit));
+            .for_each(|reference| self.visit_query_node(reference, visit));
     }
 
     /// Visits all nodes of a condition, including those of its query nodes.
@@ -25,26 +25,26 @@ impl Parts {
         let mut held = Vec::new();
         predicate.visit(&mut |node| {
             visit(node);
-            held.extend(held_by(node));
+            held.extend(query_node_ref(node));
         });
         held.into_iter()
-            .for_each(|reference| self.visit_outside(reference, visit));
+            .for_each(|reference| self.visit_query_node(reference, visit));
     }
 
-    fn visit_outside(&self, reference: OutsideRef, visit: Visit<'_>) {
-        match self.outside(reference) {
-            Some(Outside::Scalar(query) | Outside::Exists(query)) => self.visit_query(query, visit),
-            Some(Outside::In { operand, query, .. }) => {
+    fn visit_query_node(&self, reference: QueryNodeRef, visit: Visit<'_>) {
+        match self.query_node(reference) {
+            Some(QueryNode::Scalar(query) | QueryNode::Exists(query)) => self.visit_query(query, visit),
+            Some(QueryNode::In { operand, query, .. }) => {
                 self.visit_expr(operand, visit);
                 self.visit_query(query, visit);
             }
-            Some(Outside::Quantified(quantified)) => {
+            Some(QueryNode::Quantified(quantified)) => {
                 self.visit_expr(&quantified.operand, visit);
                 self.visit_query(&quantified.query, visit);
             }
-            Some(Outside::Aggregate(call)) => self.visit_aggregate(call, visit),
-            Some(Outside::Window(call)) => self.visit_window(call, visit),
-            Some(Outside::Fixed(expr)) => self.visit_expr(expr, visit),
+            Some(QueryNode::Aggregate(call)) => self.visit_aggregate(call, visit),
+            Some(QueryNode::Window(call)) => self.visit_window(call, visit),
+            Some(QueryNode::Fixed(expr)) => self.visit_expr(expr, visit),
             None => {}
         }
     }
@@ -162,13 +162,13 @@ pub(crate) fn column_of(node: Node<'_>) -> Option<ColumnRef> {
 }
 
 /// The query node of a node.
-pub(crate) fn held_by(node: Node<'_>) -> Option<OutsideRef> {
+pub(crate) fn query_node_ref(node: Node<'_>) -> Option<QueryNodeRef> {
     match node {
         Node::Expr(Expr {
-            kind: ExprKind::Outside(reference),
+            kind: ExprKind::QueryNode(reference),
             ..
         }) => Some(*reference),
-        Node::Predicate(Predicate::Outside(reference)) => Some(*reference),
+        Node::Predicate(Predicate::QueryNode(reference)) => Some(*reference),
         Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }
@@ -177,7 +177,7 @@ impl Expr {
     /// Whether the expression contains a subquery, an aggregate or a window function.
     pub(crate) fn holds_query(&self) -> bool {
         let mut holds = false;
-        self.visit(&mut |node| holds |= held_by(node).is_some());
+        self.visit(&mut |node| holds |= query_node_ref(node).is_some());
         holds
     }
 }

@@ -61,7 +61,7 @@ impl Writer {
             }
             Predicate::Like(like) => self.like(predicate, like),
             Predicate::Let(_) => self.predicate_operation(predicate),
-            Predicate::Outside(reference) => self.held_condition(*reference),
+            Predicate::QueryNode(reference) => self.query_node_condition(*reference),
             Predicate::Input(_) => Err(SqlError::internal("an input outside an operation")),
         }
     }

@@ -118,7 +118,7 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
         | ExprKind::Null
         | ExprKind::Variable(_)
         | ExprKind::Column(_)
-        | ExprKind::Outside(_)
+        | ExprKind::QueryNode(_)
         | ExprKind::Input(_)
         | ExprKind::Unary { .. }
         | ExprKind::Binary { .. }

@@ -6,7 +6,7 @@ use super::form::{keeps_form, plain_convert};
 use super::parameter::{Parameter, ParameterValue};
 use super::{Form, Writer};
 use crate::expr::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
-use crate::query::tree::{Outside, ROW_ID, SqliteColumn};
+use crate::query::tree::{QueryNode, ROW_ID, SqliteColumn};
 use crate::{
     ColumnRef, Expr, ExprKind, InputOrigin, Let, Node, NodeMut, OperationUse, Predicate, SqlError, WholeOperand,
 };
@@ -34,7 +34,7 @@ impl Writer {
         }
         match &expr.kind {
             ExprKind::Column(column) => self.column(*column),
-            ExprKind::Outside(reference) => self.held(*reference),
+            ExprKind::QueryNode(reference) => self.query_node_value(*reference),
             ExprKind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
             ExprKind::Coalesce(values) => self.coalesce(values, &expr.data_type),
             ExprKind::Let(bound) => self.bound_once(expr, bound),
@@ -209,7 +209,7 @@ impl Writer {
         if let NodeMut::Expr(expr) = node
             && is_once(expr)
         {
-            let kind = ExprKind::Outside(self.parts.add_outside(Outside::Fixed(expr.clone())));
+            let kind = ExprKind::QueryNode(self.parts.add_query_node(QueryNode::Fixed(expr.clone())));
             *expr = Expr { kind, ..expr.clone() };
         }
     }
@@ -236,8 +236,8 @@ impl Writer {
                         data_type: input.data_type,
                     })
                 }
-                InputOrigin::Outside(reference) => self.held(reference)?,
-                InputOrigin::OutsidePredicate(reference) => self.held_condition(reference)?,
+                InputOrigin::QueryNode(reference) => self.query_node_value(reference)?,
+                InputOrigin::QueryNodePredicate(reference) => self.query_node_condition(reference)?,
             };
             sql.push_str(", ");
             sql.push_str(&argument);
@@ -255,8 +255,8 @@ fn holds_query(expr: &Expr) -> bool {
     let mut holds = false;
     expr.visit(&mut |node| {
         holds |= match node {
-            Node::Expr(expr) => matches!(expr.kind, ExprKind::Outside(_)),
-            Node::Predicate(predicate) => matches!(predicate, Predicate::Outside(_)),
+            Node::Expr(expr) => matches!(expr.kind, ExprKind::QueryNode(_)),
+            Node::Predicate(predicate) => matches!(predicate, Predicate::QueryNode(_)),
             Node::Slot(_) => false,
         }
     });

@@ -8,9 +8,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Writer;
-use crate::query::tree::{Body, From, Leaf, Outside, Query, Rows, Select, SqliteColumn};
-use crate::query::walk::{column_of, held_by};
-use crate::{ColumnRef, Expr, ExprKind, OutsideRef, Predicate, SqlError};
+use crate::query::tree::{Body, From, Leaf, Query, QueryNode, Rows, Select, SqliteColumn};
+use crate::query::walk::{column_of, query_node_ref};
+use crate::{ColumnRef, Expr, ExprKind, Predicate, QueryNodeRef, SqlError};
 
 /// The sizes of sources.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Weights {
     /// The number of nodes that a column is substituted by; 1 without an entry.
     columns: HashMap<ColumnRef, u64>,
     /// The number of nodes that a query node is substituted by.
-    outsides: HashMap<OutsideRef, u64>,
+    query_nodes: HashMap<QueryNodeRef, u64>,
     /// The number of tables of each measured source, where SQLite joins those of a derived table with the outer ones.
     tables: HashMap<u32, u64>,
     /// The common table expressions.
@@ -284,35 +284,35 @@ impl Writer {
         for column in found.columns {
             sum = sum.saturating_add(self.column_weight(column)?);
         }
-        for outside in found.outsides {
-            sum = sum.saturating_add(self.outside_weight(outside)?);
+        for node in found.query_nodes {
+            sum = sum.saturating_add(self.query_node_weight(node)?);
         }
         Ok(sum)
     }
 
-    fn outside_weight(&mut self, reference: OutsideRef) -> Result<u64, SqlError> {
-        if let Some(weight) = self.weights.outsides.get(&reference) {
+    fn query_node_weight(&mut self, reference: QueryNodeRef) -> Result<u64, SqlError> {
+        if let Some(weight) = self.weights.query_nodes.get(&reference) {
             return Ok(*weight);
         }
-        let weight = match self.parts.outside(reference).cloned() {
-            Some(Outside::Scalar(query) | Outside::Exists(query)) => self.weigh_subquery(&query)?,
-            Some(Outside::In { operand, query, .. }) => {
+        let weight = match self.parts.query_node(reference).cloned() {
+            Some(QueryNode::Scalar(query) | QueryNode::Exists(query)) => self.weigh_subquery(&query)?,
+            Some(QueryNode::In { operand, query, .. }) => {
                 let operand = self.weigh(&operand)?;
                 self.weigh_subquery(&query)?.saturating_add(operand)
             }
-            Some(Outside::Quantified(quantified)) => {
+            Some(QueryNode::Quantified(quantified)) => {
                 let operand = self.weigh(&quantified.operand)?;
                 let rows = self.weigh_subquery(&quantified.query)?;
                 // Both are written twice.
                 rows.saturating_add(operand).saturating_mul(2)
             }
-            Some(Outside::Aggregate(call)) => match &call.aggregate.operand {
+            Some(QueryNode::Aggregate(call)) => match &call.aggregate.operand {
                 Some(operand) => self.weigh(operand)?,
                 None => 1,
             },
-            Some(Outside::Window(_) | Outside::Fixed(_)) | None => 1,
+            Some(QueryNode::Window(_) | QueryNode::Fixed(_)) | None => 1,
         };
-        self.weights.outsides.insert(reference, weight);
+        self.weights.query_nodes.insert(reference, weight);
         Ok(weight)
     }
 
@@ -337,14 +337,14 @@ fn is_heavy(columns: &[u64]) -> bool {
 struct NodeScan {
     count: u64,
     columns: Vec<ColumnRef>,
-    outsides: Vec<OutsideRef>,
+    query_nodes: Vec<QueryNodeRef>,
 }
 
 impl NodeScan {
     fn note(&mut self, node: crate::Node<'_>) {
         self.count += 1;
         self.columns.extend(column_of(node));
-        self.outsides.extend(held_by(node));
+        self.query_nodes.extend(query_node_ref(node));
     }
 }
 

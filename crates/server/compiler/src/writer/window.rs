@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use selenite_tsql::ast::{Frame, FrameBound, FrameUnit};
+use selenite_tsql::ast::{FrameBound, FrameUnit, WindowFrame};
 use selenite_types::DataType;
 
 use super::Writer;
@@ -120,7 +120,7 @@ impl Writer {
     }
 }
 
-fn frame_sql(frame: Frame) -> String {
+fn frame_sql(frame: WindowFrame) -> String {
     let unit = match frame.unit {
         FrameUnit::Rows => "ROWS",
         FrameUnit::Range => "RANGE",

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use selenite_compiler::catalog::ChangeVerb;
-use selenite_compiler::change::{Delete, DeleteWay};
+use selenite_compiler::change::{Delete, DeleteStrategy};
 use selenite_compiler::statement::InputColumn;
 use selenite_compiler::{SqlError, SqlText};
 use selenite_types::Value;
@@ -14,13 +14,13 @@ use super::{output, row};
 use crate::statement::{Run, call, read_inputs};
 
 pub(super) fn run(delete: &Delete, run: &mut Run<'_>) -> Result<u64, SqlError> {
-    match &delete.way {
-        DeleteWay::Whole(text) => {
+    match &delete.strategy {
+        DeleteStrategy::Whole(text) => {
             let parameters = run.parameters(text)?;
             let deleted = run.executor.change(&call(text, &parameters, &delete.compiled));
             deleted.map_err(|error| row::refusal(&delete.rules, run, error, &[], None, ChangeVerb::Delete))
         }
-        DeleteWay::Rows(text, inputs, sql) => run_rows(delete, run, text, inputs, sql),
+        DeleteStrategy::Rows(text, inputs, sql) => run_rows(delete, run, text, inputs, sql),
     }
 }
 

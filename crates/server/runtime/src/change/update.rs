@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ChangeVerb, Violation};
-use selenite_compiler::change::{Update, UpdateRows, UpdateWay};
+use selenite_compiler::change::{Update, UpdateRows, UpdateStrategy};
 use selenite_types::storage::Stored;
 use selenite_types::{DataType, Value};
 
@@ -21,13 +21,13 @@ struct Pending {
 }
 
 pub(super) fn run(update: &Update, run: &mut Run<'_>) -> Result<u64, SqlError> {
-    match &update.way {
-        UpdateWay::Whole(text) => {
+    match &update.strategy {
+        UpdateStrategy::Whole(text) => {
             let parameters = run.parameters(text)?;
             let changed = run.executor.change(&call(text, &parameters, &update.compiled));
             changed.map_err(|error| row::refusal(&update.rules, run, error, &[], None, ChangeVerb::Update))
         }
-        UpdateWay::Rows(rows) => run_rows(update, run, rows),
+        UpdateStrategy::Rows(rows) => run_rows(update, run, rows),
     }
 }
 

@@ -14,7 +14,7 @@ use selenite_compiler::SqlError;
 use selenite_compiler::program::step::Access;
 use selenite_compiler::program::{Program, StatementId};
 
-use super::answer::DoneReport;
+use super::done_sender::DoneReport;
 use super::raise::{Failed, Halt};
 use super::transaction::Transaction;
 use super::{Affected, Command, Failure, Host, Machine, Stop, TableStatement, TransactionStep};
@@ -46,7 +46,7 @@ impl Machine {
         let Some(statement) = program.statement(id) else {
             return self.fail(SqlError::internal("a statement that is not there"), INSERT, host);
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         match self.prepare_access(Access::Change, host) {
             Ok(()) => {}
             Err(Failure::Stop(stop)) => return Err(stop.into()),
@@ -95,7 +95,7 @@ impl Machine {
         let Some(statement) = program.statement(id) else {
             return self.fail(SqlError::internal("a statement that is not there"), INSERT, host);
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         if self.transaction.is_doomed {
             return self.transaction_failed(SqlError::uncommittable(), Command::INSERT, host);
         }
@@ -143,7 +143,7 @@ impl Machine {
             return Ok(());
         };
         self.capture = None;
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         let done = match (self.transaction.count, capture.is_own) {
             (0, _) => Ok(()),
             (_, true) => self.end_transaction(TransactionStep::Rollback, host),

@@ -8,7 +8,7 @@ use selenite_compiler::{Frame as Values, SqlError};
 use selenite_tsql::ast;
 use selenite_types::Value;
 
-use super::answer::DoneReport;
+use super::done_sender::DoneReport;
 use super::raise::{Failed, Halt};
 use super::scalar::is_heavy;
 use super::{Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait, wait_text};
@@ -117,7 +117,7 @@ impl Machine {
         if let Err(error) = self.announce_for(select.reads, host) {
             return self.fail(error, Failed::of(Command::SELECT), host);
         }
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         if let Err(failure) = host.columns(&select.columns) {
             return self.failure(failure, Failed::of(Command::SELECT), host);
         }
@@ -164,7 +164,7 @@ impl Machine {
             Ok(milliseconds) => milliseconds,
             Err(error) => return self.fail(error, Failed::of(Command::NONE), host),
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         host.poll()?;
         host.wait(match kind {
             ast::WaitKind::Delay => Wait::Delay { milliseconds },
@@ -197,7 +197,7 @@ impl Machine {
             Ok(value) => value,
             Err(error) => return self.fail(error, Failed::of(Command::SET), host),
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         match host.set_option(option, value.as_ref()) {
             Ok(()) => self.complete(Command::SET, DoneReport::Plain, 0, host),
             Err(failure) => self.failure(failure, Failed::of(Command::SET), host),
@@ -205,7 +205,7 @@ impl Machine {
     }
 
     fn use_database<H: Host + ?Sized>(&mut self, name: &ast::Name, host: &mut H) -> Result<(), Halt> {
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         match host.use_database(name) {
             Ok(()) => self.complete(Command::NONE, DoneReport::Plain, 0, host),
             Err(failure) => self.failure(failure, Failed::of(Command::NONE), host),
@@ -228,7 +228,7 @@ impl Machine {
         let Some(statement) = program.statement(id) else {
             return self.fail(SqlError::internal("a statement that is not there"), failed, host);
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         match self.prepare_access(done.access, host) {
             Ok(()) => {}
             Err(Failure::Stop(stop)) => return Err(stop.into()),

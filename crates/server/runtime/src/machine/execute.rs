@@ -7,8 +7,8 @@ use selenite_compiler::program::{Body, Program};
 use selenite_compiler::{Slot, SqlError};
 use selenite_types::{DataType, Value};
 
-use super::answer::DoneReport;
 use super::arguments::{bind, converted};
+use super::done_sender::DoneReport;
 use super::frame::{Frame, OutputSlot, Raised, Reach, Returns, Saved};
 use super::raise::{Failed, Halt};
 use super::{
@@ -33,7 +33,7 @@ impl Machine {
                 }
             }
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         self.announce(host);
         let callee = host.call(&Call {
             procedure: &procedure,
@@ -79,7 +79,7 @@ impl Machine {
         } else {
             Arc::from("")
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         let compiled = host.text(&TextCall {
             text: &text,
             line: self.line(),
@@ -303,7 +303,7 @@ impl Machine {
             return Ok(self.send_done(Command::EXECUTE, DoneReport::Plain, host)?);
         }
         if let Some(status) = status {
-            self.answer.flush(host)?;
+            self.done_sender.flush(host)?;
             host.return_status(status)?;
         }
         let done = Done {
@@ -312,7 +312,7 @@ impl Machine {
             command: Command::EXECUTE,
             row_count: 0,
         };
-        Ok(self.answer.push(done, host)?)
+        Ok(self.done_sender.push(done, host)?)
     }
 
     /// Completes a call that the host has executed.
@@ -354,7 +354,7 @@ impl Machine {
         let Entry::Call { first_ordinal, more } = self.entry else {
             let status = if is_doomed { Done::ERROR } else { 0 };
             return self
-                .answer
+                .done_sender
                 .finish(last(DoneKind::Statement, status, Command::NONE), host);
         };
         if self.transaction.count != frame.saved.transaction_count && !is_doomed {
@@ -374,7 +374,7 @@ impl Machine {
                 (None, Vec::new())
             }
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         if let Some(status) = status {
             host.return_status(status)?;
         }
@@ -389,7 +389,7 @@ impl Machine {
         }
         let error = if is_doomed || status.is_none() { Done::ERROR } else { 0 };
         let more = if more { Done::MORE } else { 0 };
-        self.answer
+        self.done_sender
             .finish(last(DoneKind::Procedure, error | more, Command::EXECUTE), host)
     }
 
@@ -418,7 +418,7 @@ impl Machine {
         while self.drop_frame(host).is_some() {}
         self.abandon_capture(0, host)?;
         self.end_doomed(host)?;
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         let done = match self.entry {
             Entry::Batch => last(DoneKind::Statement, Done::ERROR, Command::NONE),
             Entry::Call { more, .. } => {
@@ -426,12 +426,12 @@ impl Machine {
                 last(DoneKind::Procedure, Done::ERROR | more, Command::EXECUTE)
             }
         };
-        self.answer.finish(done, host)
+        self.done_sender.finish(done, host)
     }
 
     /// Ends a request without an answer.
     pub(super) fn abandon<H: Host + ?Sized>(&mut self, host: &mut H) {
-        self.answer.drop_pending();
+        self.done_sender.drop_pending();
         while self.drop_frame(host).is_some() {}
         // The client is disconnected: the error is not sent.
         let _ = self.abandon_capture(0, host);

@@ -6,7 +6,7 @@ use selenite_compiler::program::step::{Operand, RaiseError, Throw};
 use selenite_compiler::{Ends, Key, SqlError};
 use selenite_types::{DataType, Value, utf16_prefix};
 
-use super::answer::DoneReport;
+use super::done_sender::DoneReport;
 use super::frame::{Raised, Reach};
 use super::message::SEVERITY_INFO_MAX;
 use super::raise::{Failed, Halt, SEVERITY_FATAL_MIN};

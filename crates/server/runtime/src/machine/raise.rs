@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_compiler::program::index;
 use selenite_compiler::{Ends, SqlError};
 
-use super::answer::DoneReport;
+use super::done_sender::DoneReport;
 use super::frame::{Frame, Raised, Reach};
 use super::{Command, Host, Machine, Message, Stop, TransactionStep};
 
@@ -126,7 +126,7 @@ impl Machine {
             Reach::Scope | Reach::Batch => Err(Halt::Batch),
             Reach::Transaction => {
                 if self.transaction.count > 0 {
-                    self.answer.flush(host)?;
+                    self.done_sender.flush(host)?;
                     self.end_transaction(TransactionStep::Rollback, host)?;
                 }
                 Err(Halt::Batch)
@@ -213,7 +213,7 @@ impl Machine {
 
     /// Sends a message after the pending DONE.
     pub(super) fn message<H: Host + ?Sized>(&mut self, message: &Message<'_>, host: &mut H) -> Result<(), Stop> {
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         host.message(message)
     }
 

@@ -5,7 +5,7 @@ use selenite_compiler::program::step::{Branch, EnvironmentRead, Set, Step};
 use selenite_compiler::{Frame as Values, SqlError, size_of};
 use selenite_types::Value;
 
-use super::answer::DoneReport;
+use super::done_sender::DoneReport;
 use super::frame::Frame;
 use super::{Command, Host, Machine, Stop};
 
@@ -82,7 +82,7 @@ impl Machine {
             self.row_count = rows;
             self.error = 0;
             let report = [DoneReport::Plain, DoneReport::Count(1)][usize::from(rows > 0)];
-            self.answer.send_done(manner, command, report, host)?;
+            self.done_sender.send_done(manner, command, report, host)?;
             at = next;
         };
         *step_at = at;

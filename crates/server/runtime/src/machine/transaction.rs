@@ -3,7 +3,7 @@
 use selenite_compiler::program::step::{Access, TransactionName, TransactionStatement};
 use selenite_compiler::{Ends, SqlError};
 
-use super::answer::DoneReport;
+use super::done_sender::DoneReport;
 use super::frame::Reach;
 use super::raise::{Failed, Halt};
 use super::{Command, Failure, Host, Machine, Stop, TransactionStep};
@@ -41,7 +41,7 @@ impl Machine {
             TransactionStatement::Rollback(_) => Command::ROLLBACK,
             TransactionStatement::Save(_) => Command::NONE,
         };
-        self.answer.flush(host)?;
+        self.done_sender.flush(host)?;
         let done = match statement {
             TransactionStatement::Begin(name) => self.begin(&self.transaction_name(name.as_ref()), host),
             TransactionStatement::Commit { delayed_durability } => self.commit(*delayed_durability, host),

@@ -23,7 +23,7 @@ pub(crate) struct Session {
 
 /// The results of a batch.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct BatchResult {
     /// The last result's columns as `name type`, with `null` if they are nullable.
     pub columns: Vec<String>,
     /// The rows of all results: values separated by `|`.
@@ -96,7 +96,7 @@ impl Session {
     }
 
     /// Runs a batch.
-    pub fn run(&self, batch: &str) -> Result<Answer, SqlError> {
+    pub fn run(&self, batch: &str) -> Result<BatchResult, SqlError> {
         self.run_tree(&tree(batch))
     }
 
@@ -106,7 +106,7 @@ impl Session {
     }
 
     /// The results of a batch.
-    pub fn answer(&self, batch: &str) -> Answer {
+    pub fn answer(&self, batch: &str) -> BatchResult {
         self.run(batch).unwrap_or_else(|error| panic!("{batch}: {error:?}"))
     }
 
@@ -136,9 +136,9 @@ impl Session {
         (details.join("; "), sql)
     }
 
-    fn run_tree(&self, tree: &Tree) -> Result<Answer, SqlError> {
+    fn run_tree(&self, tree: &Tree) -> Result<BatchResult, SqlError> {
         let mut variables = Variables::new();
-        let mut answer = Answer::default();
+        let mut answer = BatchResult::default();
         for statement in &tree.statements {
             if let StatementKind::Declare(declarations) = &statement.kind {
                 for declaration in declarations {
@@ -190,7 +190,7 @@ impl Session {
         Ok(answer)
     }
 
-    fn run_statement(&self, statement: &Statement, answer: &mut Answer) -> Result<u64, SqlError> {
+    fn run_statement(&self, statement: &Statement, answer: &mut BatchResult) -> Result<u64, SqlError> {
         let columns = statement.columns().to_vec();
         if !columns.is_empty() {
             answer.columns = columns

@@ -29,14 +29,14 @@ impl ProgramKey {
 
 #[derive(Default)]
 struct Shelf {
-    programs: HashMap<ProgramKey, Kept>,
+    programs: HashMap<ProgramKey, CachedProgram>,
     /// Counts uses of cached programs.
     now: u64,
     /// Bytes of their texts.
     size: usize,
 }
 
-struct Kept {
+struct CachedProgram {
     program: Arc<Program>,
     used: u64,
 }
@@ -64,7 +64,7 @@ impl ProgramCache {
         let program = program.clone();
         if let Some(kept) = shelf.programs.get_mut(&key) {
             // Two sessions compiled it at the same time.
-            *kept = Kept { program, used };
+            *kept = CachedProgram { program, used };
             return;
         }
         while shelf.programs.len() >= PROGRAM_COUNT_MAX || shelf.size + size > SIZE_MAX {
@@ -76,7 +76,7 @@ impl ProgramCache {
             shelf.size -= oldest.size();
         }
         shelf.size += size;
-        shelf.programs.insert(key, Kept { program, used });
+        shelf.programs.insert(key, CachedProgram { program, used });
     }
 
     /// Keeps none of them.

@@ -23,7 +23,7 @@ use selenite::Role;
 /// The log of one database, as seen by sessions that wait for the disk.
 pub struct LogSync {
     log: Box<dyn SyncedLog>,
-    state: Mutex<State>,
+    state: Mutex<SyncState>,
     moved: Condvar,
 }
 
@@ -54,7 +54,7 @@ pub struct SyncFigures {
 }
 
 #[derive(Default)]
-struct State {
+struct SyncState {
     /// The last commit that was noted.
     noted: u64,
     /// The last one that is on the disk.
@@ -134,7 +134,7 @@ impl LogSync {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SyncState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,12 +31,12 @@ use crate::master::{MASTER, TEMPDB};
 pub struct Transaction {
     /// The session's connection.
     pub database: DatabaseConnection,
-    state: State,
+    state: TransactionProgress,
 }
 
 /// What ends with the transaction.
 #[derive(Default)]
-struct State {
+struct TransactionProgress {
     /// Whether BEGIN TRANSACTION was executed, and no end of it.
     is_open: bool,
     /// The right to write, with SQLite's transaction.
@@ -64,7 +64,7 @@ impl Transaction {
     pub fn new(database: DatabaseConnection) -> Self {
         Self {
             database,
-            state: State::default(),
+            state: TransactionProgress::default(),
         }
     }
 
@@ -202,7 +202,7 @@ impl Transaction {
         if self.state.permit.is_some() {
             self.database.settle(is_committed);
         }
-        self.state = State::default();
+        self.state = TransactionProgress::default();
     }
 
     /// SAVE TRANSACTION.

@@ -43,14 +43,14 @@ impl PlanCache {
 
 /// By program and number, for one state of the definitions.
 pub struct StatementCache {
-    kept: HashMap<(usize, StatementId), Kept>,
+    kept: HashMap<(usize, StatementId), CachedPlan>,
     size: u64,
     size_max: u64,
     /// The cached programs, each of which counts once.
     programs: HashSet<usize>,
 }
 
-struct Kept {
+struct CachedPlan {
     /// Kept, so that no other program gets its address.
     program: Arc<Program>,
     of: PlanVersion,
@@ -106,7 +106,7 @@ impl StatementCache {
             self.size += statement.program.memory_size();
         }
         let key = (program, statement.id);
-        let kept = Kept {
+        let kept = CachedPlan {
             program: statement.program.clone(),
             of,
             bound,

@@ -27,9 +27,9 @@ pub struct Applicant<'a> {
 /// it then.
 #[must_use = "failures are not kept otherwise"]
 #[derive(Default)]
-pub struct Afterwards(Option<Outcome>);
+pub struct Afterwards(Option<FailedLogin>);
 
-enum Outcome {
+enum FailedLogin {
     /// A login, and its failures from now on.
     Known(i64, Attempts),
     /// There is no such login. As much is written as for one that there is: the next login waits as long.
@@ -41,8 +41,8 @@ impl Afterwards {
     pub fn write(self, instance: &Instance) {
         let written = match self.0 {
             None => return,
-            Some(Outcome::Known(login, attempts)) => instance.master().store_attempts(login, attempts),
-            Some(Outcome::Unknown) => instance.master().count_unknown_login(),
+            Some(FailedLogin::Known(login, attempts)) => instance.master().store_attempts(login, attempts),
+            Some(FailedLogin::Unknown) => instance.master().count_unknown_login(),
         };
         if let Err(error) = written {
             instance.log().line(&format!("cannot record failed logins: {error}"));
@@ -77,7 +77,7 @@ pub fn confirm(
     };
     (
         checked,
-        Afterwards(kept.map(|attempts| Outcome::Known(login.id, attempts))),
+        Afterwards(kept.map(|attempts| FailedLogin::Known(login.id, attempts))),
     )
 }
 
@@ -115,14 +115,14 @@ fn decide(instance: &Instance, applicant: &Applicant<'_>, afterwards: &mut After
     let is_right = is_right(instance, applicant, hash)?;
     let Some((login, _)) = found else {
         reservation.failed(now());
-        afterwards.0 = Some(Outcome::Unknown);
+        afterwards.0 = Some(FailedLogin::Unknown);
         return Err(Refusal::Unknown);
     };
     let kept = match is_right {
         true => reservation.succeeded(),
         false => reservation.failed(now()),
     };
-    afterwards.0 = kept.map(|attempts| Outcome::Known(login.id, attempts));
+    afterwards.0 = kept.map(|attempts| FailedLogin::Known(login.id, attempts));
     if !is_right {
         return Err(Refusal::WrongPassword);
     }

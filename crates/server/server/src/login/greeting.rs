@@ -1,8 +1,8 @@
 //! PRELOGIN, TLS, LOGIN7: until the login is known.
 
 use selenite_tds::{
-    Channel, EncryptionMode, Incoming, Login, Message, MessageKind, MessageReader, PacketSize, PacketWriter, Part,
-    Prelogin, TdsError, negotiate,
+    Channel, EncryptionMode, Incoming, Login, Message, MessageKind, MessagePart, MessageReader, PacketSize,
+    PacketWriter, Prelogin, TdsError, negotiate,
 };
 
 use crate::instance::VERSION;
@@ -81,7 +81,7 @@ fn message(line: &mut Line, reader: &mut MessageReader, kind: MessageKind) -> Re
             Some(Incoming::Message(message)) if message.kind() == kind => return Ok(message),
             Some(Incoming::Message(_) | Incoming::Attention | Incoming::Ignored(_)) => {
                 return Err(LineError::Tds(TdsError::Malformed {
-                    part: Part::Packet,
+                    part: MessagePart::Packet,
                     what: "an unexpected message",
                 }));
             }

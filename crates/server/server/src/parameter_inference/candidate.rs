@@ -1,7 +1,7 @@
 //! The types that are tried where nothing determines a parameter's own, and which of them is best.
 
 use selenite_compiler::{
-    Binder, ColumnRef, Expr as Bound, ExprKind as BoundKind, OutsideRef, Predicate, QueryHook, SqlError,
+    Binder, ColumnRef, Expr as Bound, ExprKind as BoundKind, Predicate, QueryHook, QueryNodeRef, SqlError,
 };
 use selenite_tsql::ast::{
     Arguments, CaseBranches, ColumnName, Expr, ExprKind, FunctionCall, Literal, Position, Quantifier, Query,
@@ -152,7 +152,7 @@ impl Inference<'_> {
             | BoundKind::Null
             | BoundKind::Variable(_)
             | BoundKind::Column(_)
-            | BoundKind::Outside(_)
+            | BoundKind::QueryNode(_)
             | BoundKind::Input(_)
             | BoundKind::Convert(_)
             | BoundKind::Unary { .. }
@@ -229,15 +229,15 @@ impl QueryHook for Types<'_> {
     }
 
     fn exists(&mut self, _: &Query) -> Result<Predicate, SqlError> {
-        Ok(Predicate::Outside(OutsideRef(0)))
+        Ok(Predicate::QueryNode(QueryNodeRef(0)))
     }
 
     fn in_query(&mut self, _: Bound, _: &Query) -> Result<Predicate, SqlError> {
-        Ok(Predicate::Outside(OutsideRef(0)))
+        Ok(Predicate::QueryNode(QueryNodeRef(0)))
     }
 
     fn quantified(&mut self, _: Bound, _: Comparison, _: Quantifier, _: &Query) -> Result<Predicate, SqlError> {
-        Ok(Predicate::Outside(OutsideRef(0)))
+        Ok(Predicate::QueryNode(QueryNodeRef(0)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Token;
 use super::token::TokenParser;
-use crate::{HEADER_SIZE, Header, MessageKind, Part, TdsError};
+use crate::{HEADER_SIZE, Header, MessageKind, MessagePart, TdsError};
 
 /// Takes the first message from the front of `packets` and returns its data, or `None` if the message is incomplete.
 ///
@@ -14,7 +14,7 @@ pub fn split_message(packets: &mut &[u8]) -> Result<Option<Vec<u8>>, TdsError> {
         let header = Header::parse(header)?;
         if !matches!(header.kind, MessageKind::TabularResult | MessageKind::Prelogin) {
             return Err(TdsError::Malformed {
-                part: Part::Answer,
+                part: MessagePart::Answer,
                 what: "its type",
             });
         }

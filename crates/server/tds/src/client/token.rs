@@ -8,7 +8,7 @@ use crate::token::{
     NULL_BITMAP_ROW, ORDER, RETURN_STATUS, RETURN_VALUE, ROW,
 };
 use crate::value::{ValueError, WireType};
-use crate::{Done, DoneKind, Feature, Part, ProductVersion, TdsError, TdsVersion, TypeInfo, utf16};
+use crate::{Done, DoneKind, Feature, MessagePart, ProductVersion, TdsError, TdsVersion, TypeInfo, utf16};
 
 /// A token of a response.
 #[derive(Clone, PartialEq, Debug)]
@@ -113,7 +113,7 @@ pub(super) struct TokenParser<'a> {
 impl<'a> TokenParser<'a> {
     pub fn new(data: &'a [u8]) -> Self {
         Self {
-            reader: ByteReader::new(data, Part::Answer),
+            reader: ByteReader::new(data, MessagePart::Answer),
             columns: Vec::new(),
         }
     }
@@ -186,7 +186,7 @@ fn stream(wrong: ValueError) -> TdsError {
     match wrong {
         ValueError::Stream(error) => error,
         ValueError::Value(_) => TdsError::Malformed {
-            part: Part::Answer,
+            part: MessagePart::Answer,
             what: "a value",
         },
     }

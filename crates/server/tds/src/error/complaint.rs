@@ -1,6 +1,6 @@
 //! The error that a client receives for its own fault, with SQL Server's numbers and texts.
 
-use super::{PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError};
+use super::{MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError};
 
 /// An error with SQL Server's number, severity and text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,8 +18,19 @@ impl TdsError {
     #[must_use]
     pub fn complaint(&self) -> Option<Complaint> {
         let (number, severity, text) = match self {
-            Self::Cut { part: Part::Answer } | Self::Malformed { part: Part::Answer, .. } => return None,
-            Self::TooLarge { part: Part::Answer, .. } | Self::Misfit { .. } | Self::Sink(_) => return None,
+            Self::Cut {
+                part: MessagePart::Answer,
+            }
+            | Self::Malformed {
+                part: MessagePart::Answer,
+                ..
+            } => return None,
+            Self::TooLarge {
+                part: MessagePart::Answer,
+                ..
+            }
+            | Self::Misfit { .. }
+            | Self::Sink(_) => return None,
             Self::Cut { part } | Self::Malformed { part, .. } | Self::TooLarge { part, .. } => of_part(*part),
             Self::TooManyParameters => (8003, 16, too_many_parameters()),
             Self::ProcedureName => (8004, 16, format!("{RPC} The RPC name is invalid.")),
@@ -30,7 +41,7 @@ impl TdsError {
     }
 }
 
-fn of_part(part: Part) -> (i32, u8, String) {
+fn of_part(part: MessagePart) -> (i32, u8, String) {
     let invalid = |packet: &str| {
         format!(
             "The {packet} packet used to open the connection is structurally invalid; the connection has been closed. \
@@ -38,11 +49,13 @@ fn of_part(part: Part) -> (i32, u8, String) {
         )
     };
     match part {
-        Part::Prelogin => (17828, 20, invalid("prelogin")),
-        Part::Login => (17832, 20, invalid("login")),
-        Part::Headers => (4009, 16, format!("{STREAM} The TDS headers contained errors.")),
-        Part::Batch | Part::Rpc | Part::Transaction => (4002, 16, format!("{STREAM} The stream ended unexpectedly.")),
-        Part::Packet | Part::Answer => (
+        MessagePart::Prelogin => (17828, 20, invalid("prelogin")),
+        MessagePart::Login => (17832, 20, invalid("login")),
+        MessagePart::Headers => (4009, 16, format!("{STREAM} The TDS headers contained errors.")),
+        MessagePart::Batch | MessagePart::Rpc | MessagePart::Transaction => {
+            (4002, 16, format!("{STREAM} The stream ended unexpectedly."))
+        }
+        MessagePart::Packet | MessagePart::Answer => (
             4014,
             20,
             "A fatal error occurred while reading the input stream from the network. The session will be terminated \
@@ -146,9 +159,15 @@ mod tests {
     #[test]
     fn a_malformed_stream_closes_the_connection_and_a_malformed_request_does_not() {
         let severity = |part| TdsError::Cut { part }.complaint().unwrap().severity;
-        let parts = [Part::Packet, Part::Prelogin, Part::Login].map(severity);
+        let parts = [MessagePart::Packet, MessagePart::Prelogin, MessagePart::Login].map(severity);
         assert_eq!(parts, [20, 20, 20]);
-        let parts = [Part::Headers, Part::Batch, Part::Rpc, Part::Transaction].map(severity);
+        let parts = [
+            MessagePart::Headers,
+            MessagePart::Batch,
+            MessagePart::Rpc,
+            MessagePart::Transaction,
+        ]
+        .map(severity);
         assert_eq!(parts, [16, 16, 16, 16]);
     }
 

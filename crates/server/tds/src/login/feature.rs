@@ -1,7 +1,7 @@
 //! FeatureExt: features beyond the protocol's version (MS-TDS 2.2.6.4).
 
 use crate::byte_reader::ByteReader;
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// One feature with its data.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ impl Feature {
 
     /// Parses all features up to the terminator.
     pub(super) fn parse_all(data: &[u8]) -> Result<Vec<Self>, TdsError> {
-        let mut reader = ByteReader::new(data, Part::Login);
+        let mut reader = ByteReader::new(data, MessagePart::Login);
         let mut features: Vec<Self> = Vec::new();
         loop {
             let id = reader.u8()?;

@@ -1,7 +1,7 @@
 //! The fields of LOGIN7 that are located by offset and length (MS-TDS 2.2.6.4, OffsetLength).
 
 use super::Password;
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// LOGIN7 up to its declared length; fields outside of it are errors.
 pub(super) struct Fields<'a> {
@@ -41,7 +41,9 @@ impl<'a> Fields<'a> {
     /// The fields of a complete LOGIN7.
     pub fn new(data: &'a [u8]) -> Result<Self, TdsError> {
         if data.len() < FIXED_SIZE {
-            return Err(TdsError::Cut { part: Part::Login });
+            return Err(TdsError::Cut {
+                part: MessagePart::Login,
+            });
         }
         Ok(Self { data })
     }
@@ -78,7 +80,9 @@ impl<'a> Fields<'a> {
         if offset < FIXED_SIZE {
             return Err(malformed("an offset"));
         }
-        self.data.get(offset..).ok_or(TdsError::Cut { part: Part::Login })
+        self.data.get(offset..).ok_or(TdsError::Cut {
+            part: MessagePart::Login,
+        })
     }
 
     fn text_bytes(&self, field: TextField) -> Result<&'a [u8], TdsError> {
@@ -99,7 +103,9 @@ impl<'a> Fields<'a> {
         }
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let bytes = self.data.get(offset..).and_then(|data| data.get(..size));
-        bytes.ok_or(TdsError::Cut { part: Part::Login })
+        bytes.ok_or(TdsError::Cut {
+            part: MessagePart::Login,
+        })
     }
 
     fn u16(&self, at: usize) -> Result<u16, TdsError> {
@@ -108,13 +114,15 @@ impl<'a> Fields<'a> {
 
     fn array<const N: usize>(&self, at: usize) -> Result<[u8; N], TdsError> {
         let array = self.data.get(at..).and_then(|data| data.first_chunk());
-        array.copied().ok_or(TdsError::Cut { part: Part::Login })
+        array.copied().ok_or(TdsError::Cut {
+            part: MessagePart::Login,
+        })
     }
 }
 
 fn malformed(what: &'static str) -> TdsError {
     TdsError::Malformed {
-        part: Part::Login,
+        part: MessagePart::Login,
         what,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// A password in plaintext. `Debug` does not print it.
 pub struct Password(Zeroizing<String>);
@@ -51,6 +51,6 @@ impl fmt::Debug for Password {
 }
 
 const MALFORMED: TdsError = TdsError::Malformed {
-    part: Part::Login,
+    part: MessagePart::Login,
     what: "a password",
 };

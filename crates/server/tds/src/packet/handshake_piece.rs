@@ -6,7 +6,7 @@
 //!   header's position) is accepted: Microsoft's ODBC driver sends some.
 
 use super::{HEADER_SIZE, Header, MessageKind, PacketSize};
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// The next packet or TLS record of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ impl HandshakePiece {
                 let header = Header::parse(&[a, b, c, d, e, f, g, h])?;
                 if header.kind != MessageKind::Prelogin {
                     return Err(TdsError::Malformed {
-                        part: Part::Packet,
+                        part: MessagePart::Packet,
                         what: "another message within the handshake of TLS",
                     });
                 }

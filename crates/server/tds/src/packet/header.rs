@@ -1,6 +1,6 @@
 //! The packet header (MS-TDS 2.2.3.1).
 
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// The size of a packet header.
 pub const HEADER_SIZE: usize = 8;
@@ -111,13 +111,13 @@ impl Header {
             _window,
         ] = *bytes;
         let kind = MessageKind::from_byte(kind).ok_or(TdsError::Malformed {
-            part: Part::Packet,
+            part: MessagePart::Packet,
             what: "type",
         })?;
         let length = u16::from_be_bytes([length_high, length_low]);
         if usize::from(length) < HEADER_SIZE {
             return Err(TdsError::Malformed {
-                part: Part::Packet,
+                part: MessagePart::Packet,
                 what: "length",
             });
         }

@@ -1,7 +1,7 @@
 //! Reassembles messages from a byte stream.
 
 use super::{HEADER_SIZE, Header, Incoming, Message, MessageKind, PacketSize, Reset};
-use crate::{LOGIN_SIZE_MAX, Part, TdsError};
+use crate::{LOGIN_SIZE_MAX, MessagePart, TdsError};
 
 /// The message types that a peer may send, and their size limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,7 +105,7 @@ impl MessageReader {
         } = header;
         if length > PacketSize::MAX.bytes() {
             return Err(TdsError::TooLarge {
-                part: Part::Packet,
+                part: MessagePart::Packet,
                 limit: PacketSize::MAX.bytes().into(),
             });
         }
@@ -176,7 +176,7 @@ impl MessageReader {
             self.total += size;
             if self.total > PRE_LOGIN_TOTAL_MAX {
                 return Err(TdsError::TooLarge {
-                    part: Part::Packet,
+                    part: MessagePart::Packet,
                     limit: 1 << 20,
                 });
             }
@@ -242,20 +242,21 @@ fn reset(kind: MessageKind, status: u8) -> Result<Reset, TdsError> {
     }
 }
 
-fn size_max(limits: Limits, kind: MessageKind) -> (Part, usize) {
+fn size_max(limits: Limits, kind: MessageKind) -> (MessagePart, usize) {
     match limits {
-        Limits::BeforeLogin if kind == MessageKind::Login => (Part::Login, LOGIN_SIZE_MAX),
-        Limits::BeforeLogin => (Part::Prelogin, PRELOGIN_SIZE_MAX),
-        Limits::LoggedIn { .. } if kind == MessageKind::Attention => (Part::Packet, 0),
-        Limits::LoggedIn { message_size_max } => {
-            (Part::Packet, usize::try_from(message_size_max).unwrap_or(usize::MAX))
-        }
+        Limits::BeforeLogin if kind == MessageKind::Login => (MessagePart::Login, LOGIN_SIZE_MAX),
+        Limits::BeforeLogin => (MessagePart::Prelogin, PRELOGIN_SIZE_MAX),
+        Limits::LoggedIn { .. } if kind == MessageKind::Attention => (MessagePart::Packet, 0),
+        Limits::LoggedIn { message_size_max } => (
+            MessagePart::Packet,
+            usize::try_from(message_size_max).unwrap_or(usize::MAX),
+        ),
     }
 }
 
 fn malformed(what: &'static str) -> TdsError {
     TdsError::Malformed {
-        part: Part::Packet,
+        part: MessagePart::Packet,
         what,
     }
 }

@@ -1,6 +1,6 @@
 //! The negotiation of encryption (MS-TDS 2.2.6.5, the table of ENCRYPTION).
 
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// ENCRYPTION of a PRELOGIN.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -106,7 +106,7 @@ impl Encryption {
                 what: "a login by the client's certificate",
             }),
             _ => Err(TdsError::Malformed {
-                part: Part::Prelogin,
+                part: MessagePart::Prelogin,
                 what: "ENCRYPTION of PRELOGIN",
             }),
         }

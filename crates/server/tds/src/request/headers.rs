@@ -1,7 +1,7 @@
 //! ALL_HEADERS: the headers in front of every request (MS-TDS 2.2.5.3).
 
 use crate::byte_reader::ByteReader;
-use crate::{Part, TdsError};
+use crate::{MessagePart, TdsError};
 
 /// ALL_HEADERS of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -17,7 +17,7 @@ pub struct Headers {
 impl Headers {
     /// Parses the headers and returns them with the bytes after them.
     pub(super) fn parse(data: &[u8]) -> Result<(Self, &[u8]), TdsError> {
-        let mut reader = ByteReader::new(data, Part::Headers);
+        let mut reader = ByteReader::new(data, MessagePart::Headers);
         let total = reader.u32()?;
         let size = total
             .checked_sub(4)
@@ -58,6 +58,6 @@ const NOTIFICATION: u16 = 1;
 const TRANSACTION: u16 = 2;
 const ACTIVITY: u16 = 3;
 const MALFORMED: TdsError = TdsError::Malformed {
-    part: Part::Headers,
+    part: MessagePart::Headers,
     what: "a header",
 };

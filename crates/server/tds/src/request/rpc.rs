@@ -5,7 +5,7 @@ use selenite_types::Value;
 use super::{Headers, Procedure, ProcedureId};
 use crate::byte_reader::ByteReader;
 use crate::value::{ValueError, WireType};
-use crate::{PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError, TypeInfo, utf16};
+use crate::{MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError, TypeInfo, utf16};
 
 /// The calls of one message; several are separated by batch flags.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,7 +49,7 @@ pub struct Parameter {
 impl RpcRequest {
     pub(super) fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let (headers, rest) = Headers::parse(data)?;
-        let mut reader = ByteReader::new(rest, Part::Rpc);
+        let mut reader = ByteReader::new(rest, MessagePart::Rpc);
         let mut calls = Vec::new();
         let mut parameter_count = 0;
         loop {

@@ -2,7 +2,7 @@
 
 use super::Headers;
 use crate::byte_reader::ByteReader;
-use crate::{Part, TdsError, utf16};
+use crate::{MessagePart, TdsError, utf16};
 
 /// A Transaction Manager request with its headers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +64,7 @@ pub enum Isolation {
 impl TransactionRequest {
     pub(super) fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let (headers, rest) = Headers::parse(data)?;
-        let mut reader = ByteReader::new(rest, Part::Transaction);
+        let mut reader = ByteReader::new(rest, MessagePart::Transaction);
         let step = match reader.u16()? {
             0 => {
                 return Err(TdsError::Unsupported {

@@ -425,12 +425,12 @@ pub struct Window {
     /// `ORDER BY`; empty if absent.
     pub order_by: Vec<OrderItem>,
     /// `ROWS` or `RANGE`.
-    pub frame: Option<Frame>,
+    pub frame: Option<WindowFrame>,
 }
 
 /// The frame of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct WindowFrame {
     /// The unit of the bounds.
     pub unit: FrameUnit,
     /// The first bound.

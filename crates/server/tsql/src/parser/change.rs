@@ -6,7 +6,7 @@ use crate::{
         Assignment, AssignmentTarget, ChangeTarget, CommonTable, Condition, Delete, Insert, InsertSource, Name, Output,
         OutputInto, StatementKind, Top, Update, ValueOrDefault,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -80,10 +80,10 @@ impl Parser<'_> {
         let start = self.here();
         let rows = self.list(|p| p.list_in_parens(Self::value_or_default))?;
         if rows.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
-            return Err(Fault::ROWS_DIFFER.at(self.since(start)));
+            return Err(SyntaxFault::ROWS_DIFFER.at(self.since(start)));
         }
         if rows.len() > ROW_COUNT_MAX {
-            return Err(Fault::TOO_MANY_ROWS.at(self.since(start)));
+            return Err(SyntaxFault::TOO_MANY_ROWS.at(self.since(start)));
         }
         Ok(rows)
     }

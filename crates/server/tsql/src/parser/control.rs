@@ -8,7 +8,7 @@ use crate::{
         Condition, Expr, ExprKind, If, Literal, Position, RaiseError, RaiseErrorOption, Statement, StatementKind,
         Throw, Transaction, Try, UnaryOperator, Unsupported, WaitFor, WaitKind, While,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -84,8 +84,8 @@ impl Parser<'_> {
 
     pub(super) fn leave_loop(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         let (kind, fault) = match keyword {
-            Keyword::Break => (StatementKind::Break, Fault::BREAK_OUTSIDE),
-            _ => (StatementKind::Continue, Fault::CONTINUE_OUTSIDE),
+            Keyword::Break => (StatementKind::Break, SyntaxFault::BREAK_OUTSIDE),
+            _ => (StatementKind::Continue, SyntaxFault::CONTINUE_OUTSIDE),
         };
         let token = self.advance();
         match self.loop_depth {
@@ -168,7 +168,7 @@ impl Parser<'_> {
             return Ok(StatementKind::Return(None));
         }
         if !self.in_procedure {
-            return Err(Fault::RETURN_VALUE.at(token.position));
+            return Err(SyntaxFault::RETURN_VALUE.at(token.position));
         }
         self.expression().map(Some).map(StatementKind::Return)
     }
@@ -262,7 +262,7 @@ impl Parser<'_> {
         };
         if alone {
             return match self.catch_depth {
-                0 => Err(Fault::RETHROW_OUTSIDE.at(start)),
+                0 => Err(SyntaxFault::RETHROW_OUTSIDE.at(start)),
                 _ => Ok(StatementKind::Throw(None)),
             };
         }
@@ -297,7 +297,7 @@ impl Parser<'_> {
             ExprKind::Literal(Literal::Integer(text)) if text.parse::<i32>().is_ok() => Ok(value),
             ExprKind::Literal(_) => {
                 let text = value.position.text(self.source);
-                Err(Fault::integer_range(text).at(value.position))
+                Err(SyntaxFault::integer_range(text).at(value.position))
             }
             _ => Ok(value),
         }

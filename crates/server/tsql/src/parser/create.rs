@@ -3,7 +3,7 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{Create, StatementKind},
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -107,7 +107,7 @@ impl Parser<'_> {
     fn check_first(&mut self, first: bool, what: &str) -> Parse<()> {
         match (first, self.statement_depth) {
             (true, _) => Ok(()),
-            (false, 0 | 1) => Err(Fault::not_first(what).at(self.here())),
+            (false, 0 | 1) => Err(SyntaxFault::not_first(what).at(self.here())),
             (false, _) => Err(self.unexpected()),
         }
     }

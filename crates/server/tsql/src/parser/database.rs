@@ -6,7 +6,7 @@ use crate::{
         AlterDatabase, AlterDatabaseAction, Backup, BackupDevice, BackupKind, CreateDatabase, DeviceKind, FileGroup,
         FileSize, FileSpec, Restore, RestoreKind, Setting, SettingValue, SizeUnit, StatementKind, Termination,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -137,7 +137,7 @@ impl Parser<'_> {
         let text = self.text(token);
         let count = text
             .parse()
-            .map_err(|_| Fault::integer_range(text).at(token.position))?;
+            .map_err(|_| SyntaxFault::integer_range(text).at(token.position))?;
         let unit = SIZE_UNITS
             .iter()
             .find(|(word, _)| self.is_word(word))

@@ -6,7 +6,7 @@ use crate::{
         Argument, ArgumentValue, BinaryOperator, Call, Execute, Expr, ExprKind, Position, ProcedureName, Setting,
         StatementKind,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -57,7 +57,7 @@ impl Parser<'_> {
                 let argument = self.argument()?;
                 let named = arguments.last().is_some_and(|last| last.name.is_some());
                 if named && argument.name.is_none() {
-                    return Err(Fault::argument_not_named(arguments.len() + 1).at(argument.position));
+                    return Err(SyntaxFault::argument_not_named(arguments.len() + 1).at(argument.position));
                 }
                 arguments.push(argument);
                 if !self.eat(TokenKind::Comma) {

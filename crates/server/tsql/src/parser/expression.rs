@@ -8,7 +8,7 @@ use crate::{
         Arguments, BinaryOperator, Condition, ConditionKind, Expr, ExprKind, FunctionCall, Name, Position, Query,
         UnaryOperator,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -65,7 +65,7 @@ impl Parser<'_> {
             return self.unexpected();
         }
         let token = self.reported_token(token);
-        Fault::not_condition(&self.echo(token)).at(token.position)
+        SyntaxFault::not_condition(&self.echo(token)).at(token.position)
     }
 
     fn term(&mut self, min: Precedence) -> Parse<Term> {

@@ -6,7 +6,7 @@ use crate::{
         Arguments, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, FunctionCall, Iif, Literal, Name, NullTreatment,
         ObjectName, Position, SearchedBranch, SimpleBranch,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -289,7 +289,7 @@ impl Parser<'_> {
         Ok(self.expr_since(start, ExprKind::Cast(Box::new(cast))))
     }
 
-    fn open_case(&mut self, fault: Fault) -> Parse<()> {
+    fn open_case(&mut self, fault: SyntaxFault) -> Parse<()> {
         self.case_depth += 1;
         if self.case_depth > CASE_DEPTH_MAX {
             return Err(fault.at(self.here()));
@@ -298,7 +298,7 @@ impl Parser<'_> {
     }
 
     fn case(&mut self) -> Parse<Expr> {
-        self.open_case(Fault::CASE_TOO_DEEP)?;
+        self.open_case(SyntaxFault::CASE_TOO_DEEP)?;
         let start = self.advance().position;
         let branches = if self.is_keyword(Keyword::When) {
             let mut branches = Vec::new();
@@ -333,7 +333,7 @@ impl Parser<'_> {
     }
 
     fn iif(&mut self) -> Parse<Expr> {
-        self.open_case(Fault::IIF_TOO_DEEP)?;
+        self.open_case(SyntaxFault::IIF_TOO_DEEP)?;
         let start = self.advance().position;
         self.expect(TokenKind::LeftParen)?;
         let condition = self.condition()?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Parse, Parser};
-use crate::{ast::Name, error::Fault, token::TokenKind};
+use crate::{ast::Name, error::SyntaxFault, token::TokenKind};
 
 /// The labels of a batch or procedure, and the targets of its GOTOs.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl Parser<'_> {
         if self.labels.declared.insert(name.text.to_lowercase()) {
             return Ok(());
         }
-        Err(Fault::label_twice(&name.text).at(name.position))
+        Err(SyntaxFault::label_twice(&name.text).at(name.position))
     }
 
     pub(super) fn add_goto(&mut self, name: &Name) {
@@ -37,7 +37,7 @@ impl Parser<'_> {
             .iter()
             .find(|name| !labels.declared.contains(&name.text.to_lowercase()));
         match missing {
-            Some(name) => Err(Fault::label_missing(&name.text).at(name.position)),
+            Some(name) => Err(SyntaxFault::label_missing(&name.text).at(name.position)),
             None => Ok(()),
         }
     }

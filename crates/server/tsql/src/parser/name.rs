@@ -3,7 +3,7 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{ColumnName, Name, NameOrVariable, ObjectName, Position},
-    error::{Fault, SyntaxError},
+    error::{SyntaxError, SyntaxFault},
     keyword::Keyword,
     lexer::is_long,
     token::{Token, TokenKind},
@@ -38,10 +38,10 @@ impl Parser<'_> {
 
     fn checked_name(&self, text: String, token: Token) -> Parse<Name> {
         if text.is_empty() {
-            return Err(Fault::EMPTY_NAME.at(token.position));
+            return Err(SyntaxFault::EMPTY_NAME.at(token.position));
         }
         if is_long(&text) {
-            return Err(Fault::long_identifier(&self.identifier_start(token)).at(token.position));
+            return Err(SyntaxFault::long_identifier(&self.identifier_start(token)).at(token.position));
         }
         Ok(Name {
             text,
@@ -168,7 +168,7 @@ impl Parser<'_> {
             self.advance();
         }
         let position = self.since(start);
-        Fault::too_many_parts(position.text(self.source)).at(position)
+        SyntaxFault::too_many_parts(position.text(self.source)).at(position)
     }
 
     /// A column with an optional qualifier.

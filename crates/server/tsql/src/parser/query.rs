@@ -6,7 +6,7 @@ use crate::{
         Combination, CommonTable, Offset, OrderItem, Position, Query, QueryBody, SelectStatement, SetOperator, SetTerm,
         Setting,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -82,7 +82,7 @@ impl Parser<'_> {
             QueryBody::Combined(_) | QueryBody::Nested(_) => false,
         };
         if !query.order_by.is_empty() && !cut && query.offset.is_none() && !for_clause {
-            return Err(Fault::ORDER_BY_NESTED.at(ordered));
+            return Err(SyntaxFault::ORDER_BY_NESTED.at(ordered));
         }
         Ok(query)
     }
@@ -185,7 +185,7 @@ impl Parser<'_> {
         if let (Some(_), QueryBody::Select(select)) = (&offset, &body)
             && select.top.is_some()
         {
-            return Err(Fault::TOP_WITH_OFFSET.at(select.position));
+            return Err(SyntaxFault::TOP_WITH_OFFSET.at(select.position));
         }
         let for_clause = self.refused_for_clause()?;
         let query = Query {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Parse, Parser};
 use crate::{
     ast::{Position, StatementKind},
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -73,7 +73,7 @@ impl Parser<'_> {
         self.skip_to_semicolon()?;
         if !self.is(TokenKind::Semicolon) {
             let last = self.reported_token(self.peek());
-            return Err(Fault::MERGE_NOT_TERMINATED.at(last.position));
+            return Err(SyntaxFault::MERGE_NOT_TERMINATED.at(last.position));
         }
         self.refuse("MERGE", self.since(start));
         Ok(StatementKind::Break)

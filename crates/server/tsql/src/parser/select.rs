@@ -3,7 +3,7 @@
 use super::{Parse, Parser, expression::Term};
 use crate::{
     ast::{AssignmentOperator, Expr, Select, SelectItem, Top},
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -25,7 +25,7 @@ impl Parser<'_> {
             .filter(|item| matches!(item, SelectItem::Assign { .. }))
             .count();
         if assigning > 0 && assigning < items.len() {
-            return Err(Fault::ASSIGNMENT_MIXED.at(self.since(start)));
+            return Err(SyntaxFault::ASSIGNMENT_MIXED.at(self.since(start)));
         }
         let into = match top_select && self.eat_keyword(Keyword::Into) {
             true => Some(self.object_name()?),

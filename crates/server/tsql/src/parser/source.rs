@@ -6,7 +6,7 @@ use crate::{
         DerivedAlias, Expr, Join, JoinHint, JoinKind, Name, ObjectName, Position, Query, Setting, SettingValue,
         TableSource, TableSourceKind,
     },
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -207,7 +207,7 @@ impl Parser<'_> {
             // The common table expression of a following statement, whose WITH looks like a table hint.
             TokenKind::Word | TokenKind::Bracketed | TokenKind::DoubleQuoted if !self.is_word_at(1, "ties") => {
                 let token = self.peek_at(1);
-                Err(Fault::not_common_table(&self.echo(token)).at(token.position))
+                Err(SyntaxFault::not_common_table(&self.echo(token)).at(token.position))
             }
             _ => Ok(Vec::new()),
         }
@@ -256,7 +256,7 @@ impl Parser<'_> {
         let rows = self.list(|p| p.list_in_parens(Self::expression))?;
         let widths_differ = rows.windows(2).any(|pair| pair[0].len() != pair[1].len());
         if widths_differ {
-            return Err(Fault::ROWS_DIFFER.at(self.since(start)));
+            return Err(SyntaxFault::ROWS_DIFFER.at(self.since(start)));
         }
         Ok(rows)
     }

@@ -3,7 +3,7 @@
 use super::{Parse, Parser, WEIGHT_STATEMENT};
 use crate::{
     ast::{NameOrVariable, Statement, StatementKind, Transaction, Tree, Unsupported},
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -61,7 +61,7 @@ impl Parser<'_> {
     fn statement_kind(&mut self, first: bool, separated: bool) -> Parse<StatementKind> {
         match self.kind() {
             TokenKind::Keyword(Keyword::With) if separated => self.statement_with_tables(),
-            TokenKind::Keyword(Keyword::With) => Err(Fault::WITH_AFTER_STATEMENT.at(self.here())),
+            TokenKind::Keyword(Keyword::With) => Err(SyntaxFault::WITH_AFTER_STATEMENT.at(self.here())),
             TokenKind::Keyword(Keyword::Create) => self.create(first),
             TokenKind::Keyword(Keyword::Alter) => self.alter(first),
             TokenKind::Keyword(keyword) => self.keyword_statement(keyword),
@@ -101,7 +101,7 @@ impl Parser<'_> {
             Keyword::Use => {
                 let start = self.advance().position;
                 match self.in_procedure {
-                    true => Err(Fault::USE_IN_PROCEDURE.at(start)),
+                    true => Err(SyntaxFault::USE_IN_PROCEDURE.at(start)),
                     false => self.name().map(StatementKind::Use),
                 }
             }
@@ -197,7 +197,7 @@ impl Parser<'_> {
             && name.text.encode_utf16().nth(TRANSACTION_NAME_LENGTH_MAX).is_some()
         {
             let start: String = name.text.chars().take(TRANSACTION_NAME_LENGTH_MAX + 1).collect();
-            return Err(Fault::long_transaction_name(&start).at(name.position));
+            return Err(SyntaxFault::long_transaction_name(&start).at(name.position));
         }
         Ok(name)
     }

@@ -3,7 +3,7 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{Name, ObjectName, TypeArgument, TypeName},
-    error::Fault,
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -36,7 +36,7 @@ impl Parser<'_> {
         let text = self.text(token);
         match text.parse() {
             Ok(number) => Ok(TypeArgument::Number(number)),
-            Err(_) => Err(Fault::length_invalid(token.position.line, text).at(token.position)),
+            Err(_) => Err(SyntaxFault::length_invalid(token.position.line, text).at(token.position)),
         }
     }
 

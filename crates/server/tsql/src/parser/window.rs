@@ -2,8 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::{
-    ast::{Frame, FrameBound, FrameUnit, OrderItem, Window},
-    error::Fault,
+    ast::{FrameBound, FrameUnit, OrderItem, Window, WindowFrame},
+    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }))
     }
 
-    fn frame(&mut self, unit: FrameUnit) -> Parse<Frame> {
+    fn frame(&mut self, unit: FrameUnit) -> Parse<WindowFrame> {
         self.advance();
         let between = self.eat_keyword(Keyword::Between);
         let start = self.frame_bound()?;
@@ -53,7 +53,7 @@ impl Parser<'_> {
             }
             false => None,
         };
-        Ok(Frame { unit, start, end })
+        Ok(WindowFrame { unit, start, end })
     }
 
     fn frame_bound(&mut self) -> Parse<FrameBound> {
@@ -87,7 +87,8 @@ impl Parser<'_> {
     pub(super) fn unsigned(&mut self) -> Parse<u32> {
         let token = self.expect(TokenKind::Integer)?;
         let text = self.text(token);
-        text.parse().map_err(|_| Fault::integer_range(text).at(token.position))
+        text.parse()
+            .map_err(|_| SyntaxFault::integer_range(text).at(token.position))
     }
 
     /// `WITHIN GROUP (ORDER BY ..)`

@@ -4,8 +4,8 @@ use core::fmt;
 
 use super::{List, Optional, Text, word};
 use crate::ast::{
-    Arguments, BinaryOperator, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, Frame, FrameBound, FrameUnit,
-    FunctionCall, Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, Window,
+    Arguments, BinaryOperator, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, FrameBound, FrameUnit, FunctionCall,
+    Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, Window, WindowFrame,
 };
 
 impl fmt::Display for Expr {
@@ -178,7 +178,7 @@ impl fmt::Display for Window {
     }
 }
 
-impl fmt::Display for Frame {
+impl fmt::Display for WindowFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = match self.unit {
             FrameUnit::Rows => "ROWS",

@@ -58,17 +58,17 @@ impl fmt::Display for QueryBody {
 
 impl fmt::Display for Combination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Part(&self.first))?;
+        write!(f, "{}", SetOperand(&self.first))?;
         self.rest
             .iter()
-            .try_for_each(|term| write!(f, " {} {}", term.operator, Part(&term.body)))
+            .try_for_each(|term| write!(f, " {} {}", term.operator, SetOperand(&term.body)))
     }
 }
 
 /// An operand of a set operator: in parentheses if it is a combination itself.
-struct Part<'a>(&'a QueryBody);
+struct SetOperand<'a>(&'a QueryBody);
 
-impl fmt::Display for Part<'_> {
+impl fmt::Display for SetOperand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             QueryBody::Select(select) => write!(f, "{select}"),

@@ -359,11 +359,11 @@ fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, view: &LogView
         if is_same && (view.sees_log || from == view.end) {
             return Ok(snapshot.place_behind(from.position.frames).map_err(refused)? == Some(from));
         }
-        let Some(rest) = snapshot.rest_behind(from).map_err(refused)? else {
+        let Some(rest) = snapshot.pages_since(from).map_err(refused)? else {
             return Ok(false);
         };
         let mut turn = writer.turn(view.end, (view.page_size, view.page_count), view.made)?;
-        let sent = snapshot.rest_pages(&rest, |page_no, image, plain| {
+        let sent = snapshot.read_pages_since(&rest, |page_no, image, plain| {
             turn.page(page_no, image, plain).map_err(Fault::Backup)
         });
         match sent {

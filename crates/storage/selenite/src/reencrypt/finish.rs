@@ -13,7 +13,7 @@ use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE};
 use selenite_keyring::{Unlocked, epoch_change};
 use selenite_vfs::change;
 use selenite_vfs::error::VfsError;
-use selenite_vfs::planted::{Bug, is_planted};
+use selenite_vfs::injected_bugs::{Bug, is_injected};
 
 use super::checkpoint::Checkpoint;
 use super::{ReencryptionJob, pages};
@@ -48,7 +48,7 @@ impl<'a> Finish<'a> {
     /// The errors of SQLite and the VFS.
     pub fn save_up_to(&self, page: u32) -> Result<(), EngineError> {
         let is_safe = || Ok::<_, EngineError>(self.try_empty_log()? && !self.log_has_old_frames()?);
-        if !is_planted(Bug::CursorBeforeSync) && !is_safe()? {
+        if !is_injected(Bug::CursorBeforeSync) && !is_safe()? {
             return Ok(());
         }
         let page_count = u32::try_from(self.0.number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
@@ -165,7 +165,7 @@ impl<'a> Finish<'a> {
     }
 
     fn end_with_lock(&self) -> Result<bool, EngineError> {
-        if !is_planted(Bug::KeyDroppedBeforeScan) && !self.is_clean()? {
+        if !is_injected(Bug::KeyDroppedBeforeScan) && !self.is_clean()? {
             return Ok(false);
         }
         let token = change::stage(Box::new(|unlocked: &Unlocked| {

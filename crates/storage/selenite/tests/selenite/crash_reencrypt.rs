@@ -25,7 +25,7 @@ use selenite_testing::ledger::check_integrity;
 use selenite_testing::own_process;
 use selenite_testing::own_process::test_command;
 use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Scenario, Summary, run};
-use selenite_vfs::planted::{Bug, plant};
+use selenite_vfs::injected_bugs::{Bug, inject};
 use sim_storage::SimStorage;
 
 const PATH: &str = "/reencrypt/main.db";
@@ -365,7 +365,7 @@ fn planted_bugs_are_found() {
 fn child() {
     let Ok(bug) = std::env::var(PLANTED) else { return };
     let bugs = [Bug::KeyDroppedBeforeScan, Bug::CursorBeforeSync];
-    plant(bugs.into_iter().find(|known| format!("{known:?}") == bug));
+    inject(bugs.into_iter().find(|known| format!("{known:?}") == bug));
     for conversion in CONVERSIONS.iter().filter(|conversion| conversion.mode == "wal") {
         println!("found {}", crash(conversion, 600).failures.len());
     }

@@ -13,7 +13,7 @@ pub struct Arena {
 
 /// Bytes of an arena with one owner. The owner wipes them; dropping the last part unmaps the
 /// memory.
-pub struct Part {
+pub struct ArenaPart {
     /// Keeps the memory mapped.
     _mapping: Arc<Mapping>,
     start: NonNull<u8>,
@@ -30,7 +30,7 @@ unsafe impl Send for Mapping {}
 // SAFETY: as above: nothing reads or writes through it.
 unsafe impl Sync for Mapping {}
 // SAFETY: a part has exclusive access to its bytes, as a `Box<[u8]>` would have.
-unsafe impl Send for Part {}
+unsafe impl Send for ArenaPart {}
 
 impl Arena {
     /// Maps memory of a size that is a multiple of 4096; `None` if there is none, or if the kernel
@@ -45,7 +45,7 @@ impl Arena {
 
     /// Divides it into consecutive parts of these sizes, as far as the memory suffices.
     #[must_use]
-    pub fn cut(self, sizes: &[usize]) -> Vec<Part> {
+    pub fn cut(self, sizes: &[usize]) -> Vec<ArenaPart> {
         let mut done = 0_usize;
         let mut parts = Vec::with_capacity(sizes.len());
         for size in sizes {
@@ -54,7 +54,7 @@ impl Arena {
             };
             // SAFETY: `done <= end <= size`: within the mapping.
             let start = unsafe { self.mapping.start.add(done) };
-            parts.push(Part {
+            parts.push(ArenaPart {
                 _mapping: self.mapping.clone(),
                 start,
                 size: *size,
@@ -65,7 +65,7 @@ impl Arena {
     }
 }
 
-impl Part {
+impl ArenaPart {
     /// The part's bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

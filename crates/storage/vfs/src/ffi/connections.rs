@@ -15,20 +15,20 @@ use super::{Api, Code};
 
 /// The VFS of a connection's main database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum MainPlace {
+pub(super) enum MainVfs {
     /// A VFS that seals its nameless files.
     Sealing,
     /// Another VFS.
-    Elsewhere,
+    Other,
 }
 
 /// By the connection's address, from the end of its opening until it is closed.
-static MAINS: Mutex<BTreeMap<usize, MainPlace>> = Mutex::new(BTreeMap::new());
+static MAINS: Mutex<BTreeMap<usize, MainVfs>> = Mutex::new(BTreeMap::new());
 
 /// Records the VFS of a connection's main database. The caller is the thread that uses the
 /// connection, and holds no mutex of SQLite except the connection's own.
 pub(super) fn note(api: &Api, database: *mut Database) {
-    let place = place_of(api, database);
+    let place = main_vfs_of(api, database);
     let mut mains = MAINS.lock().unwrap_or_else(PoisonError::into_inner);
     mains.insert(database.addr(), place);
 }
@@ -41,24 +41,20 @@ pub(super) fn forget(address: usize) {
 
 /// The VFS of the main database of the connection at an address; `None` for a connection that is
 /// still being opened, or was opened before this library was loaded.
-pub(super) fn known(address: usize) -> Option<MainPlace> {
+pub(super) fn known(address: usize) -> Option<MainVfs> {
     let mains = MAINS.lock().unwrap_or_else(PoisonError::into_inner);
     mains.get(&address).copied()
 }
 
 /// Determines the VFS of a connection that the calling thread uses.
-pub(super) fn place_of(api: &Api, database: *mut Database) -> MainPlace {
+pub(super) fn main_vfs_of(api: &Api, database: *mut Database) -> MainVfs {
     const VFS_POINTER: c_int = 27;
     let mut main: *mut RawVfs = std::ptr::null_mut();
     // SAFETY: the caller's thread uses the connection, and the control fills one pointer.
     let code = unsafe { (api.file_control)(database, c"main".as_ptr(), VFS_POINTER, (&raw mut main).cast()) };
     // While main itself is being opened, SQLite may not know it yet: then this file is main.
     let is_sealing = Code::check(code).is_err() || super::vfs::is_sealing(main) || is_below_a_shim(api, database);
-    if is_sealing {
-        MainPlace::Sealing
-    } else {
-        MainPlace::Elsewhere
-    }
+    if is_sealing { MainVfs::Sealing } else { MainVfs::Other }
 }
 
 fn is_below_a_shim(api: &Api, database: *mut Database) -> bool {

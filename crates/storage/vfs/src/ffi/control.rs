@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::connections::{self, MainPlace};
+use super::connections::{self, MainVfs};
 use super::sqlite::{Database, FCNTL_VISIT};
 use super::{Api, FileVisit, Name};
 
@@ -169,18 +169,18 @@ impl Connection<'_> {
     /// may be used. In any later call, which occurs in shared-cache mode only, it may be another
     /// thread's or closed: only its address is looked up.
     #[must_use]
-    pub fn has_main_elsewhere(&self, is_opener: bool) -> bool {
+    pub fn main_is_on_other_vfs(&self, is_opener: bool) -> bool {
         let place = match connections::known(self.database.addr()) {
             Some(place) => place,
-            None if is_opener => connections::place_of(self.api, self.database),
-            None => MainPlace::Sealing,
+            None if is_opener => connections::main_vfs_of(self.api, self.database),
+            None => MainVfs::Sealing,
         };
-        place == MainPlace::Elsewhere
+        place == MainVfs::Other
     }
 
     /// Whether the connection's main database is already open, possibly as this file: the first
     /// file of a connection is main. May be called only in the first call after the file was
-    /// opened: see [`Connection::has_main_elsewhere`].
+    /// opened: see [`Connection::main_is_on_other_vfs`].
     #[must_use]
     pub fn has_main(&self) -> bool {
         !self.main_name().is_null()

@@ -34,7 +34,7 @@ mod transaction;
 mod vfs;
 
 pub use api::Api;
-pub use arena::{Arena, Part};
+pub use arena::{Arena, ArenaPart};
 pub use code::Code;
 pub use collation::Collation;
 pub use control::{Connection, Control, Pragma, RawControl, VfsName};
@@ -54,4 +54,4 @@ pub use name::Name;
 pub use shm::{ShmLock, ShmMemory, ShmRegion};
 pub use sqlite::{Database, OpenFlags, RawApi, SyncFlags};
 pub use transaction::{Interrupts, ReadTransaction, TransactionState};
-pub use vfs::{Opened, Registered, Vfs, register};
+pub use vfs::{OpenedFile, Registered, Vfs, register};

@@ -11,7 +11,7 @@ use super::sqlite::{OpenFlags, RawFile, RawSystemCall, RawVfs};
 use super::{Api, Code, File, Name};
 
 /// The result of opening a file.
-pub struct Opened {
+pub struct OpenedFile {
     /// The file.
     pub file: Box<dyn File>,
     /// The flags with which it was opened: read-only if writing was not allowed.
@@ -25,7 +25,7 @@ pub struct Opened {
 #[expect(missing_docs, reason = "named and documented at sqlite.org/c3ref/vfs.html")]
 #[expect(clippy::missing_errors_doc, reason = "as above")]
 pub trait Vfs: Send + Sync + 'static {
-    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code>;
+    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, Code>;
     fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code>;
     fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code>;
     /// Returns whether a symbolic link was followed.

@@ -8,7 +8,7 @@
 //!   and a rollback truncates them. Pages that a checkpoint copies are never buffered, with or
 //!   without shared memory: SQLite ignores the result of SQLITE_FCNTL_CKPT_DONE.
 //! - flushed-before-others: buffered pages are written before the file is written elsewhere, or
-//!   synced, or a control is passed down, or the pages themselves are read (`MainFile::settle`),
+//!   synced, or a control is passed down, or the pages themselves are read (`MainFile::flush`),
 //!   and before a lock is released.
 //! - error-before-commit: SQLite receives an error before it commits: for every value of
 //!   `synchronous`, `sqlite3PagerSync` sends SQLITE_FCNTL_SYNC before every commit, and its error
@@ -75,19 +75,19 @@ impl MainFile {
             return Ok(false);
         }
         if !self.append.takes(offset, image.len()) {
-            self.settle()?;
+            self.flush()?;
         }
         self.append.push(offset, image);
         Ok(true)
     }
 
     /// Writes the buffered pages, unless they are all after what SQLite reads up to `end`.
-    pub(super) fn settle_before_reading(&mut self, end: u64) -> Result<(), VfsError> {
+    pub(super) fn flush_before_reading(&mut self, end: u64) -> Result<(), VfsError> {
         // The prefix precedes the pages; and the displaced page is stored that much after its
         // number's offset (FORMAT 2.3).
         let farthest = end.saturating_add(2 * PREFIX_SIZE);
         match self.append.held() {
-            Some((offset, _)) if offset < farthest => self.settle(),
+            Some((offset, _)) if offset < farthest => self.flush(),
             Some(_) | None => Ok(()),
         }
     }
@@ -96,7 +96,7 @@ impl MainFile {
     ///
     /// # Errors
     /// Those of the VFS below; the pages then remain buffered.
-    pub(super) fn settle(&mut self) -> Result<(), VfsError> {
+    pub(super) fn flush(&mut self) -> Result<(), VfsError> {
         let Some((offset, bytes)) = self.append.held() else {
             return Ok(());
         };

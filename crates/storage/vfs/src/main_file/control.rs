@@ -21,7 +21,7 @@ impl MainFile {
         }
         // SQLITE_FCNTL_SYNC is among them: SQLite sends it before every commit.
         if matches!(parsed, Control::Other | Control::Atomic) {
-            self.settle()?;
+            self.flush()?;
         }
         match parsed {
             Control::Visit(visit) => {
@@ -47,12 +47,12 @@ impl MainFile {
                 Ok(())
             }
             Control::Connection(connection) => {
-                let is_opener = !std::mem::replace(&mut self.was_claimed, true);
-                let is_elsewhere = connection.has_main_elsewhere(is_opener);
-                if is_elsewhere && !is_plain && !self.database.settings.allow_plain {
-                    self.refusal = Some(Refusal::MainElsewhere);
+                let is_opener = !std::mem::replace(&mut self.is_connection_known, true);
+                let is_on_other_vfs = connection.main_is_on_other_vfs(is_opener);
+                if is_on_other_vfs && !is_plain && !self.database.settings.allow_plain {
+                    self.refusal = Some(Refusal::MainOnOtherVfs);
                 } else if is_opener && self.refusal.is_none() {
-                    self.judge_attached(&connection);
+                    self.check_attached_origin(&connection);
                 }
                 self.pass(&raw)
             }
@@ -80,7 +80,7 @@ impl MainFile {
     /// Checks an attached database against the URI with which the program opened the main database:
     /// the URI in an ATTACH may come from injected SQL. There `origin=any` counts only if main's
     /// URI also has it, and `commitment=` can only refuse a database, not allow it.
-    fn judge_attached(&mut self, connection: &Connection<'_>) {
+    fn check_attached_origin(&mut self, connection: &Connection<'_>) {
         if !connection.has_main() {
             return;
         }
@@ -95,7 +95,7 @@ impl MainFile {
         if lets_any && may_admit {
             return;
         }
-        if let Err(error) = self.database.judge_again((lets_any, may_admit), main_origin) {
+        if let Err(error) = self.database.recheck_origin((lets_any, may_admit), main_origin) {
             self.refusal = Some(Refusal::Origin(Arc::new(error)));
         }
     }

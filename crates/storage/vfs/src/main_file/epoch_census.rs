@@ -29,8 +29,8 @@ impl MainFile {
     /// # Errors
     /// Those of the VFS below; the reason why the database is now refused.
     pub(crate) fn epoch_census(&mut self) -> Result<Vec<EpochPages>, VfsError> {
-        self.settle()?;
-        self.look_again()?;
+        self.flush()?;
+        self.refresh()?;
         let database = self.database.clone();
         let mut inner = database.lock();
         let Content::Sealed(view) = inner.content().clone() else {

@@ -35,7 +35,7 @@ impl MainFile {
     /// # Errors
     /// `NotEncrypted`; errors of the VFS below.
     pub(crate) fn old_pages(&mut self, first: u32, look_count: u32, find_count: u32) -> Result<OldPages, VfsError> {
-        self.settle()?;
+        self.flush()?;
         let database = self.database.clone();
         let mut inner = database.lock();
         database.refresh(&mut inner)?;

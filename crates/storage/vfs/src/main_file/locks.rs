@@ -16,7 +16,7 @@ use super::read_lock::has_mark;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{LockLevel, ShmLock};
-use crate::planted::{Bug, is_planted};
+use crate::injected_bugs::{Bug, is_injected};
 
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
@@ -28,7 +28,7 @@ impl MainFile {
         let database = self.database.clone();
         let mut inner = database.lock();
         let before = inner.level;
-        let held_off = (before == LockLevel::NONE).then(|| database.closing.hold_off());
+        let held_off = (before == LockLevel::NONE).then(|| database.close_lock.lock_for_first_lock());
         inner.lower.lock(level.0)?;
         drop(held_off);
         inner.level = level.max(before);
@@ -79,7 +79,7 @@ impl MainFile {
     /// was not committed is truncated, or its journal is hot: pages that can't be written then
     /// belong to no transaction.
     fn end_of_append(&mut self) {
-        if let Err(error) = self.settle() {
+        if let Err(error) = self.flush() {
             self.database.report(&error);
             self.append = Append::default();
         }
@@ -87,7 +87,7 @@ impl MainFile {
 
     /// Enforces `read-ahead-ends-at-unlock`.
     fn end_of_lock(&mut self) {
-        if !is_planted(Bug::WindowOutlivesItsLock) {
+        if !is_injected(Bug::WindowOutlivesItsLock) {
             self.drop_ahead();
         }
     }

@@ -27,7 +27,7 @@ pub struct PoolHandle {
     /// The view under which it attached to the pool.
     view_no: u64,
     /// The superblock's generation.
-    keys: u64,
+    superblock_generation: u64,
     present: TransactionShare,
     /// Whether the pooled file counts this connection among the users of the log.
     uses_log: bool,
@@ -115,13 +115,17 @@ impl MainFile {
 
     fn share(&mut self, geometry: Geometry) -> Option<Share> {
         self.attach_pool()?;
-        let keys = self.pool_handle.keys;
+        let generation = self.pool_handle.superblock_generation;
         if self.read_lock.has_shm() {
             self.pool_handle.use_log();
             let region = self.region?;
-            return self.pool_handle.file.as_ref()?.share(|| Label::of_log(keys, &region));
+            return self
+                .pool_handle
+                .file
+                .as_ref()?
+                .share(|| Label::of_log(generation, &region));
         }
-        let label = Label::of_trailer(keys, self.trailer(geometry)?);
+        let label = Label::of_trailer(generation, self.trailer(geometry)?);
         self.pool_handle.file.as_ref()?.share(|| Some(label))
     }
 
@@ -145,7 +149,7 @@ impl MainFile {
             rights: (settings.allow_plain, settings.allow_deprecated),
         };
         self.pool_handle.leave_log();
-        self.pool_handle.keys = superblock.generation;
+        self.pool_handle.superblock_generation = superblock.generation;
         self.pool_handle.view_no = view_no;
         self.pool_handle.file = Some(self.database.host.pool.join(key));
         Some(())

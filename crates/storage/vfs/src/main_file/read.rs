@@ -19,7 +19,7 @@ impl MainFile {
         let Some(geometry) = self.sealer.geometry(&self.database) else {
             return self.read_unsealed(out, offset);
         };
-        self.settle_before_reading(offset.saturating_add(u64::try_from(out.len()).unwrap_or(0)))?;
+        self.flush_before_reading(offset.saturating_add(u64::try_from(out.len()).unwrap_or(0)))?;
         let page_size = geometry.page_size();
         if out.len() == page_size.bytes() && offset.is_multiple_of(page_size.as_u64()) {
             return self.read_page(page_no(offset / page_size.as_u64())?, out, geometry);

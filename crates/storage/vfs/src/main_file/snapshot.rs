@@ -49,7 +49,7 @@ impl<'a> Snapshot<'a> {
     /// The snapshot of the transaction that the connection of `main` is in. `log` is its WAL, if
     /// one is open.
     pub(crate) fn new(main: &'a mut MainFile, log: Option<&'a mut WalFile>) -> Result<Self, VfsError> {
-        main.settle()?;
+        main.flush()?;
         let Some(view) = main.sealer.view(&main.database) else {
             return Err(VfsError::NotEncrypted("it has no sealed pages"));
         };
@@ -191,7 +191,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// `NotEncrypted`; the reason why the database is now refused.
     pub fn unlocked(&mut self) -> Result<Unlocked, VfsError> {
-        self.main.look_again()?;
+        self.main.refresh()?;
         let view = self.main.sealer.view(&self.main.database);
         let view = view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))?;
         Ok(view.unlocked.duplicate())

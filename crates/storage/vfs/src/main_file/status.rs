@@ -19,7 +19,7 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
     rows.text("database", "path", database.path.clone());
     // This connection may not have read the superblock for a long time: changes of keys and pages
     // by others are read here.
-    if let Err(error) = main.look_again() {
+    if let Err(error) = main.refresh() {
         rows.text("database", "refused", error.to_string());
     }
     match database.content() {
@@ -109,7 +109,7 @@ fn reencryption(rows: &mut Rows, superblock: &Superblock, page_count: u32, path:
         "percent_complete",
         Value::Real(percent(superblock, page_count)),
     );
-    match operation_file::look(Path::new(path)) {
+    match operation_file::read_report(Path::new(path)) {
         Ok(None) => rows.text(SECTION, "running", "no".to_owned()),
         Err(why) => rows.text(SECTION, "running", format!("not known: {why}")),
         Ok(Some(report)) => {

@@ -35,8 +35,8 @@ impl MainFile {
     }
 
     fn write_page(&mut self, number: PageNo, data: &[u8], view: &View) -> Result<(), VfsError> {
-        if let Some(carried) = self.carry(number, data, view) {
-            return carried;
+        if let Some(stored) = self.store_passthrough(number, data, view) {
+            return stored;
         }
         self.image.resize(view.page_bytes());
         // nothing-unsealed: checked here, before a gap is filled or anything else is written.
@@ -49,13 +49,13 @@ impl MainFile {
 
     /// `passthrough-from-log`: stores a page that a checkpoint has just read from the WAL, with the
     /// seal that it has there, if this is such a page.
-    fn carry(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
+    fn store_passthrough(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
         let keys = &view.page_keys;
         if keys.sealing_suite() == Suite::None && matches!(keys.scan(), Scan::SwitchingOn { .. }) {
             return None;
         }
         let database = self.database.clone();
-        database.passthrough.leave(number, keys.sealing_epoch(), data, |image| {
+        database.passthrough.pass(number, keys.sealing_epoch(), data, |image| {
             self.store_behind_gap(number, view.geometry, image)?;
             database.host.log_counters.note_carried();
             Ok(())
@@ -76,7 +76,7 @@ impl MainFile {
         if let Some(count) = self.database.lock().page_count {
             return Ok(count);
         }
-        self.settle()?;
+        self.flush()?;
         let mut inner = self.database.lock();
         let count = geometry.page_count(inner.lower.size()?);
         inner.page_count = Some(count);
@@ -120,7 +120,7 @@ impl MainFile {
         self.pool_handle.forget();
         let is_behind_end = self.page_count(geometry)? < number.0;
         if !is_behind_end || !self.try_append(place.0, image)? {
-            self.settle()?;
+            self.flush()?;
             self.database.lock().lower.write(image, place.0)?;
         }
         let mut inner = self.database.lock();

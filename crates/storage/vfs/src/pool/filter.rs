@@ -25,9 +25,9 @@ pub struct Filter {
     /// One bit per page, of the pages read most recently and of those before them.
     seen: [Box<[AtomicU64]>; 2],
     /// Its lowest bit is the index of the bits for the pages read most recently.
-    turn: AtomicUsize,
+    newest_index: AtomicUsize,
     /// The number of pages marked there.
-    fresh: AtomicUsize,
+    newest_count: AtomicUsize,
     window: usize,
 }
 
@@ -39,8 +39,8 @@ impl Filter {
         Self {
             held: (0..counts).map(|_| AtomicU8::new(0)).collect(),
             seen: [marks(), marks()],
-            turn: AtomicUsize::new(0),
-            fresh: AtomicUsize::new(0),
+            newest_index: AtomicUsize::new(0),
+            newest_count: AtomicUsize::new(0),
             window: page_count.max(1),
         }
     }
@@ -76,8 +76,8 @@ impl Filter {
 
     /// Marks a page as read, and returns whether it was read before (recent-reads-known).
     pub fn note(&self, key: PageAddress) -> bool {
-        let turn = self.turn.load(Ordering::Relaxed);
-        let (newer, older) = (&self.seen[turn % 2], &self.seen[(turn + 1) % 2]);
+        let newest_index = self.newest_index.load(Ordering::Relaxed);
+        let (newer, older) = (&self.seen[newest_index % 2], &self.seen[(newest_index + 1) % 2]);
         let index = spread(key) % (newer.len() * 64);
         let (word, bit) = (index / 64, 1 << (index % 64));
         if newer[word].load(Ordering::Relaxed) & bit != 0 {
@@ -86,12 +86,12 @@ impl Filter {
         let known = older[word].load(Ordering::Relaxed) & bit != 0;
         // Without a locked instruction: a mark that is lost in a race only delays storing a page.
         newer[word].store(newer[word].load(Ordering::Relaxed) | bit, Ordering::Relaxed);
-        let fresh = self.fresh.load(Ordering::Relaxed) + 1;
-        self.fresh.store(fresh, Ordering::Relaxed);
-        if fresh >= self.window {
-            self.fresh.store(0, Ordering::Relaxed);
+        let newest_count = self.newest_count.load(Ordering::Relaxed) + 1;
+        self.newest_count.store(newest_count, Ordering::Relaxed);
+        if newest_count >= self.window {
+            self.newest_count.store(0, Ordering::Relaxed);
             older.iter().for_each(|word| word.store(0, Ordering::Relaxed));
-            self.turn.store(turn.wrapping_add(1), Ordering::Relaxed);
+            self.newest_index.store(newest_index.wrapping_add(1), Ordering::Relaxed);
         }
         known
     }

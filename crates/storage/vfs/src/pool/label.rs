@@ -36,7 +36,7 @@ use selenite_cipher::TRAILER_SIZE;
 use crate::ffi::ShmRegion;
 use crate::generation_mark::GenerationMark;
 use crate::index_header::{BACKFILLED, IndexHeader};
-use crate::planted::{Bug, is_planted};
+use crate::injected_bugs::{Bug, is_injected};
 
 /// A label. It includes the generation of the superblock, since a change of keys may remove access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,14 +44,14 @@ pub enum Label {
     /// Of a database with a write-ahead log.
     Log {
         /// The superblock's generation.
-        keys: u64,
+        superblock_generation: u64,
         /// Salts, nBackfill and nBackfillAttempted.
         words: [u32; 4],
     },
     /// Of a database with a rollback journal: the trailer of page 1.
     Trailer {
         /// The superblock's generation.
-        keys: u64,
+        superblock_generation: u64,
         /// The trailer.
         bytes: [u8; TRAILER_SIZE],
     },
@@ -61,7 +61,7 @@ impl Label {
     /// The label of a WAL index, read as `walIndexTryHdr` reads it: both copies of the header must
     /// be equal with a correct checksum, and unchanged during the read. The caller holds a read
     /// mark.
-    pub fn of_log(keys: u64, region: &ShmRegion) -> Option<Self> {
+    pub fn of_log(superblock_generation: u64, region: &ShmRegion) -> Option<Self> {
         let header = IndexHeader::read(region)?;
         let (backfilled, attempted) = (region.word(BACKFILLED)?, region.word(ATTEMPTED)?);
         let is_steady = (region.word(BACKFILLED)?, region.word(ATTEMPTED)?) == (backfilled, attempted)
@@ -75,25 +75,28 @@ impl Label {
         if is_empty && !GenerationMark::new(*region).is_clear() {
             return None;
         }
-        let [backfilled, attempted] = if is_planted(Bug::PoolOutlivesCheckpoint) {
+        let [backfilled, attempted] = if is_injected(Bug::PoolOutlivesCheckpoint) {
             [0; 2]
         } else {
             [backfilled, attempted]
         };
         Some(Self::Log {
-            keys,
+            superblock_generation,
             words: [salts[0], salts[1], backfilled, attempted],
         })
     }
 
     /// The label of a database without a log. The caller holds SHARED.
-    pub fn of_trailer(keys: u64, trailer: [u8; TRAILER_SIZE]) -> Self {
-        let bytes = if is_planted(Bug::PoolOutlivesCheckpoint) {
+    pub fn of_trailer(superblock_generation: u64, trailer: [u8; TRAILER_SIZE]) -> Self {
+        let bytes = if is_injected(Bug::PoolOutlivesCheckpoint) {
             [0; TRAILER_SIZE]
         } else {
             trailer
         };
-        Self::Trailer { keys, bytes }
+        Self::Trailer {
+            superblock_generation,
+            bytes,
+        }
     }
 }
 

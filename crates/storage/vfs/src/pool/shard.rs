@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use super::filter::{Filter, PageAddress};
-use crate::ffi::Part;
+use crate::ffi::ArenaPart;
 
 /// Which slots may be used for a new page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub struct Shard {
     index: Box<[u64]>,
     slots: Vec<Slot>,
     vacant: Vec<u32>,
-    parts: Vec<Part>,
+    parts: Vec<ArenaPart>,
     /// The number of slots of each part except the last.
     slots_per_part: usize,
     /// The clock hand: where the search for a page to evict continues.
@@ -63,11 +63,11 @@ impl Shard {
     pub fn table_bytes(slots_per_part: usize, slot_count_max: usize) -> usize {
         index_size(slot_count_max) * size_of::<u64>()
             + slot_count_max * (size_of::<Slot>() + size_of::<u32>())
-            + (slot_count_max.div_ceil(slots_per_part) + 1) * size_of::<Part>()
+            + (slot_count_max.div_ceil(slots_per_part) + 1) * size_of::<ArenaPart>()
     }
 
     /// Adds memory. After a part with fewer slots than the others none can be added.
-    pub fn add_part(&mut self, part: Part) {
+    pub fn add_part(&mut self, part: ArenaPart) {
         let whole = self.slots.len().is_multiple_of(self.slots_per_part);
         let count = (part.bytes().len() / self.page_bytes).min(self.slots_per_part);
         if !whole || self.slots.len() + count > self.slots.capacity() || count == 0 {

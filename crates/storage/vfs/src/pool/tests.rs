@@ -23,7 +23,7 @@ fn label(number: u8) -> Label {
 /// The label of a log with that first salt.
 fn log(salt: u32, backfilled: u32, attempted: u32) -> Label {
     Label::Log {
-        keys: 1,
+        superblock_generation: 1,
         words: [salt.to_be(), 7, backfilled, attempted],
     }
 }

@@ -76,7 +76,7 @@ impl WalFile {
         view: &View,
     ) -> Result<(), VfsError> {
         // The header is pending if SQLite has written it as a whole.
-        if self.buffer.take_header_of(index).is_none() && self.own.note(index, &header, self.database.turn()) {
+        if self.buffer.take_header_of(index).is_none() && self.own_frames.note(index, &header, self.database.turn()) {
             self.sealer.begin();
         }
         let PageNo(page_no) = header.page_no;

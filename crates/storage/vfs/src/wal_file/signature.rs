@@ -17,7 +17,7 @@ impl WalFile {
     /// (`sqlite3WalSavepointUndo`): the frames that follow then stay unsigned, and recovery would
     /// end the log before a committed transaction.
     pub(super) fn sign_forgotten(&mut self, index: u64, view: &View) -> Result<Option<[u32; 2]>, VfsError> {
-        let Some((first, commit)) = self.own.unsigned(self.database.turn()) else {
+        let Some((first, commit)) = self.own_frames.unsigned(self.database.turn()) else {
             return Ok(None);
         };
         let mut log = [0; HEADER_SIZE];

@@ -13,7 +13,7 @@ use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Po
 
 use super::WalFile;
 use super::frame_buffer::Header;
-use super::own::Own;
+use super::transaction_frames::TransactionFrames;
 use crate::error::VfsError;
 use crate::ffi::Code;
 use crate::view::View;
@@ -34,7 +34,7 @@ impl WalFile {
         match position {
             Position::Header(0) if data.len() == HEADER_SIZE => self.write_header(data, page_size.as_u32()),
             Position::Frame { index, within: 0 } if data.len() == FRAME_HEADER_SIZE => {
-                self.settle(&view)?;
+                self.flush_header(&view)?;
                 self.write_frame_header(index, data, &view)
             }
             Position::Frame {
@@ -43,7 +43,7 @@ impl WalFile {
             } if data.len() == page_size.bytes() => match self.buffer.take_header_of(index) {
                 Some(header) => self.append(&header, data, &view),
                 None => {
-                    self.settle(&view)?;
+                    self.flush_header(&view)?;
                     self.write_over(index, data, &view)
                 }
             },
@@ -63,7 +63,7 @@ impl WalFile {
         self.padding = None;
         self.header = None;
         self.buffer.discard();
-        self.own = Own::default();
+        self.own_frames = TransactionFrames::default();
         self.lower.write(&disk, 0)?;
         self.header = Some(header);
         Ok(())
@@ -73,10 +73,10 @@ impl WalFile {
         let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
         let mut header = FrameHeader::parse(bytes);
         self.padding = None;
-        if self.own.note(index, &header, self.database.turn()) {
+        if self.own_frames.note(index, &header, self.database.turn()) {
             self.sealer.begin();
         }
-        if let (Some(commits), Some((first, last))) = (&mut self.commits, self.own.take_commit()) {
+        if let (Some(commits), Some((first, last))) = (&mut self.commits, self.own_frames.take_commit()) {
             commits.note(last - first + 1);
         }
         view.log_key
@@ -169,7 +169,7 @@ impl WalFile {
     }
 
     /// Writes a header whose page was not the next write.
-    pub(super) fn settle(&mut self, view: &View) -> Result<(), VfsError> {
+    pub(super) fn flush_header(&mut self, view: &View) -> Result<(), VfsError> {
         self.renew(view);
         match self.buffer.take_header() {
             Some(header) => self.write_alone(&header, view),
@@ -178,21 +178,21 @@ impl WalFile {
     }
 
     /// Writes everything that is buffered: for SQLite it counts as written.
-    pub(super) fn settle_all(&mut self) -> Result<(), VfsError> {
+    pub(super) fn flush(&mut self) -> Result<(), VfsError> {
         let Some(view) = self.view()? else {
             return Ok(());
         };
-        self.settle(&view)?;
+        self.flush_header(&view)?;
         self.write_held(&view)
     }
 
     /// Writes the buffered frames below `size`, and drops the rest.
-    pub(super) fn settle_before_truncate(&mut self, size: u64) -> Result<(), VfsError> {
+    pub(super) fn flush_before_truncate(&mut self, size: u64) -> Result<(), VfsError> {
         if size == 0 {
             self.buffer.discard();
             return Ok(());
         }
-        self.settle_all()
+        self.flush()
     }
 
     /// The offset of the end of the last buffered frame; 0 if there is none.
@@ -200,7 +200,7 @@ impl WalFile {
         let Some(view) = self.view()? else {
             return Ok(0);
         };
-        self.settle(&view)?;
+        self.flush_header(&view)?;
         let page_size = view.geometry.page_size();
         Ok(match self.buffer.held() {
             Some((first, bytes)) => {

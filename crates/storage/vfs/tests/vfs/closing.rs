@@ -1,5 +1,5 @@
 //! No database file is closed while another thread takes its first lock on it: SQLite's `unixClose`
-//! would lose that lock (`closing.rs`). The VFS below delays every close of the system's VFS, and
+//! would lose that lock (`close_lock.rs`). The VFS below delays every close of the system's VFS, and
 //! counts the locks taken meanwhile.
 
 use std::any::Any;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags};
 use selenite_testing::{KeyFile, own_process};
 use selenite_vfs::ffi::{
-    Api, Code, File, LockLevel, LowerFile, LowerVfs, Name, Opened, RawControl, ShmLock, ShmRegion, SyncFlags, Vfs,
+    Api, Code, File, LockLevel, LowerFile, LowerVfs, Name, OpenedFile, RawControl, ShmLock, ShmRegion, SyncFlags, Vfs,
     install_linked, register,
 };
-use selenite_vfs::planted::{Bug, plant};
+use selenite_vfs::injected_bugs::{Bug, inject};
 use selenite_vfs::role::Role;
 use selenite_vfs::selenite::install_above;
 
@@ -34,7 +34,7 @@ struct SlowFile {
 }
 
 impl Vfs for Slow {
-    fn open(&self, name: Option<&Name<'_>>, flags: selenite_vfs::ffi::OpenFlags) -> Result<Opened, Code> {
+    fn open(&self, name: Option<&Name<'_>>, flags: selenite_vfs::ffi::OpenFlags) -> Result<OpenedFile, Code> {
         let is_main = Role::of(flags, name.is_some()) == Role::Main;
         let (lower, flags) = self.0.open(name, flags)?;
         let has_shm = lower.has_shm();
@@ -43,7 +43,7 @@ impl Vfs for Slow {
             is_main,
             has_lock: false,
         });
-        Ok(Opened { file, flags, has_shm })
+        Ok(OpenedFile { file, flags, has_shm })
     }
 
     fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code> {
@@ -180,7 +180,7 @@ fn count_overlaps(bug: Option<Bug>, is_enough: impl Fn(u64, u64) -> bool) -> u64
     connect(&path, &key)
         .execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES(1)")
         .unwrap();
-    plant(bug);
+    inject(bug);
     OVERLAPS.store(0, Ordering::SeqCst);
     let is_done = AtomicBool::new(false);
     let reads = AtomicU64::new(0);
@@ -203,7 +203,7 @@ fn count_overlaps(bug: Option<Bug>, is_enough: impl Fn(u64, u64) -> bool) -> u64
         }
         is_done.store(true, Ordering::SeqCst);
     });
-    plant(None);
+    inject(None);
     OVERLAPS.load(Ordering::SeqCst)
 }
 

@@ -3,7 +3,7 @@
 mod bad_input;
 mod expected;
 mod key_changes;
-mod lock_place;
+mod lock_byte_page;
 mod origin;
 mod parameters;
 mod pins;

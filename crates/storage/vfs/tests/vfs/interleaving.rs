@@ -5,14 +5,14 @@
 //! The other process is simulated by a connection that also allows unencrypted files: it has
 //! separate pages in the pool (`FileKey::rights`), and shares only the disk with the readers.
 
-mod party;
+mod test_connection;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use party::{Bench, Party, is_busy};
 use selenite_testing::{InterleavedTask, own_process};
-use selenite_vfs::planted::{Bug, plant};
+use selenite_vfs::injected_bugs::{Bug, inject};
+use test_connection::{Bench, TestConnection, is_busy};
 
 const CHECKPOINTS: [&str; 4] = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
 
@@ -28,7 +28,7 @@ enum Log {
 
 const LOGS: [Log; 4] = [Log::Copied, Log::Whole, Log::Begun, Log::Elsewhere];
 
-fn prepare(log: Log, other: &Party) {
+fn prepare(log: Log, other: &TestConnection) {
     match log {
         Log::Copied => {
             other.commit().unwrap();
@@ -72,14 +72,14 @@ fn at_every_call(
 /// Another process commits and copies the log between the calls of a reader; returns the number of
 /// calls.
 fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
-    let (reader, beside, other) = (bench.party(), Rc::new(bench.party()), Rc::new(bench.foreign()));
+    let (reader, beside, other) = (bench.connect(), Rc::new(bench.connect()), Rc::new(bench.foreign()));
     let deed = {
         let (beside, other) = (beside.clone(), other.clone());
         move || {
             other.commit().unwrap();
             let _ = other.checkpoint(kind);
             beside.must_see(&other);
-            beside.see_all();
+            beside.read_all();
             other.commit().unwrap();
         }
     };
@@ -87,16 +87,16 @@ fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
         prepare(log, &other);
         if log == Log::Elsewhere {
             // The pages then in the pool are of this log.
-            (0..2).for_each(|_| beside.see_all());
+            (0..2).for_each(|_| beside.read_all());
         }
     };
     at_every_call(
         before,
-        || reader.see_all(),
+        || reader.read_all(),
         deed,
         || {
             beside.must_see(&other);
-            beside.see_all();
+            beside.read_all();
         },
     )
 }
@@ -121,7 +121,7 @@ fn bugs_that_are_planted_are_found() {
     own_process!();
     for bug in [Bug::WindowOutlivesItsLock, Bug::PoolOutlivesCheckpoint] {
         let bench = Bench::new("wal", "64M");
-        plant(Some(bug));
+        inject(Some(bug));
         let found = catch_unwind(AssertUnwindSafe(|| {
             for log in LOGS {
                 CHECKPOINTS
@@ -129,7 +129,7 @@ fn bugs_that_are_planted_are_found() {
                     .for_each(|kind| assert!(come_between_reads(&bench, log, kind) > 0));
             }
         }));
-        plant(None);
+        inject(None);
         assert!(found.is_err(), "no run found {bug:?}");
     }
 }
@@ -145,13 +145,16 @@ fn a_snapshot_is_unchanged_between_any_two_calls_of_a_checkpoint() {
         for log in LOGS {
             for &kind in kinds {
                 for is_older in [false, true] {
-                    let (held, beside, other) =
-                        (Rc::new(bench.party()), Rc::new(bench.party()), Rc::new(bench.foreign()));
+                    let (held, beside, other) = (
+                        Rc::new(bench.connect()),
+                        Rc::new(bench.connect()),
+                        Rc::new(bench.foreign()),
+                    );
                     let begin = || {
                         held.end();
                         prepare(log, &other);
                         held.begin();
-                        held.see_from(0);
+                        held.read_from(0);
                         if is_older {
                             other.commit().unwrap();
                         }
@@ -159,8 +162,8 @@ fn a_snapshot_is_unchanged_between_any_two_calls_of_a_checkpoint() {
                     let deed = {
                         let (held, beside) = (held.clone(), beside.clone());
                         move || {
-                            held.see_from(1);
-                            beside.see_all();
+                            held.read_from(1);
+                            beside.read_all();
                         }
                     };
                     let work = || {
@@ -171,12 +174,12 @@ fn a_snapshot_is_unchanged_between_any_two_calls_of_a_checkpoint() {
                         other.commit().unwrap();
                     };
                     let check = || {
-                        held.see_from(2);
-                        beside.see_all();
+                        held.read_from(2);
+                        beside.read_all();
                     };
                     count += at_every_call(begin, work, deed, check);
                     held.end();
-                    held.see_all();
+                    held.read_all();
                 }
             }
         }
@@ -194,15 +197,15 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
     for mode in ["wal", "delete", "persist", "truncate"] {
         for is_foreign in [true, false] {
             let bench = Bench::new(mode, "64M");
-            let writer = if is_foreign { bench.foreign() } else { bench.party() };
-            let (reader, held) = (Rc::new(bench.party()), Rc::new(bench.party()));
+            let writer = if is_foreign { bench.foreign() } else { bench.connect() };
+            let (reader, held) = (Rc::new(bench.connect()), Rc::new(bench.connect()));
             let deed = {
                 let (reader, held) = (reader.clone(), held.clone());
                 move || {
-                    reader.see_all_unless_busy();
+                    reader.read_all_unless_busy();
                     // Continues reading in the writer's next call that allows it.
                     if held.begin_or_busy() {
-                        held.see_from(1);
+                        held.read_from(1);
                         held.end();
                     }
                 }
@@ -213,8 +216,8 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
                     writer.checkpoint("RESTART").unwrap();
                 }
             };
-            let before = || (0..2).for_each(|_| reader.see_all());
-            let count = at_every_call(before, work, deed, || reader.see_all());
+            let before = || (0..2).for_each(|_| reader.read_all());
+            let count = at_every_call(before, work, deed, || reader.read_all());
             println!("{mode}: {count} calls; {:?}", bench.counts());
             assert!(count > 20, "{count} calls");
             bench.assert_used(true);
@@ -230,8 +233,8 @@ fn a_writer_with_a_journal_comes_between_the_transactions_of_a_reader_only() {
     for mode in ["delete", "persist", "truncate"] {
         let bench = Bench::new(mode, "64M");
         for is_foreign in [true, false] {
-            let writer = Rc::new(if is_foreign { bench.foreign() } else { bench.party() });
-            let reader = bench.party();
+            let writer = Rc::new(if is_foreign { bench.foreign() } else { bench.connect() });
+            let reader = bench.connect();
             let deed = {
                 let writer = writer.clone();
                 move || {
@@ -240,8 +243,8 @@ fn a_writer_with_a_journal_comes_between_the_transactions_of_a_reader_only() {
                     }
                 }
             };
-            let work = || (0..2).for_each(|_| reader.see_all_unless_busy());
-            let count = at_every_call(|| writer.commit().unwrap(), work, deed, || reader.see_all());
+            let work = || (0..2).for_each(|_| reader.read_all_unless_busy());
+            let count = at_every_call(|| writer.commit().unwrap(), work, deed, || reader.read_all());
             assert!(count > 10, "{mode}: {count} calls");
         }
         println!("{mode}: {:?}", bench.counts());

@@ -1,7 +1,7 @@
 //! Decrypted pages that connections of one process share: never older than the reader's snapshot,
 //! never newer.
 
-mod attacks;
+mod regressions;
 
 use std::sync::Arc;
 

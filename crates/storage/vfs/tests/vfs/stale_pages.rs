@@ -7,7 +7,7 @@
 
 mod counts;
 mod ledger;
-mod player;
+mod worker;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use counts::Counts;
 use selenite_testing::own_process::test_command;
 use selenite_testing::{KeyFile, Random, own_process};
-use selenite_vfs::planted::{Bug, plant};
+use selenite_vfs::injected_bugs::{Bug, inject};
 
 /// The environment variable that selects a child's work.
 const CHILD: &str = "SELENITE_TEST_STALE";
@@ -37,7 +37,7 @@ struct Plan {
 }
 
 /// The result of a run.
-struct Found {
+struct StressResult {
     wrong: Vec<String>,
     counts: Counts,
 }
@@ -65,15 +65,15 @@ fn start(plan: &Plan, path: &str, key: &KeyFile, process: u64) -> Child {
 
 /// Runs two processes of two threads each, and additional ones that are killed; returns the errors
 /// found.
-fn run(plan: &Plan) -> Found {
-    player::install();
+fn run(plan: &Plan) -> StressResult {
+    worker::install();
     let folder = tempfile::tempdir().unwrap();
     let key = KeyFile::new(1);
     let path = folder.path().join("stale.db").to_string_lossy().into_owned();
     let modes: Vec<&str> = plan.modes.split(' ').collect();
-    player::create(&path, &key.spec(), modes[0]);
+    worker::create(&path, &key.spec(), modes[0]);
     let children: Vec<Child> = (0..2).map(|process| start(plan, &path, &key, process)).collect();
-    let mut found = Found {
+    let mut found = StressResult {
         wrong: Vec::new(),
         counts: Counts::default(),
     };
@@ -91,7 +91,7 @@ fn run(plan: &Plan) -> Found {
             found.wrong.push(String::from_utf8_lossy(&output.stderr).into_owned());
         }
     }
-    player::check(&path, &key.spec());
+    worker::check(&path, &key.spec());
     let Plan { modes, pool, seed, .. } = plan;
     let late = Instant::now().saturating_duration_since(plan.until).as_millis();
     println!(
@@ -156,7 +156,7 @@ fn no_page_is_stale() {
             kills,
             seed: seed + 1_000_000 * (index / u64::try_from(SHARES.len()).unwrap()),
         };
-        let Found { wrong, counts } = run(&plan);
+        let StressResult { wrong, counts } = run(&plan);
         assert!(wrong.is_empty(), "seed {}: {}", plan.seed, wrong.join("\n"));
         assert!(
             counts.reads > 0 && counts.commits > 0 && counts.read_ahead > 0,
@@ -210,15 +210,15 @@ fn child() {
         panic!("eight words");
     };
     let until = Instant::now() + Duration::from_millis(left.parse().unwrap());
-    plant(match bug {
+    inject(match bug {
         "window" => Some(Bug::WindowOutlivesItsLock),
         "pool" => Some(Bug::PoolOutlivesCheckpoint),
         "none" => None,
         other => panic!("no bug {other}"),
     });
-    player::install();
+    worker::install();
     let (steps, seed): (u64, u64) = (steps.parse().unwrap(), seed.parse().unwrap());
-    let stage = player::Stage {
+    let settings = worker::WorkerSettings {
         path,
         spec,
         modes: modes.split(' ').collect(),
@@ -229,11 +229,11 @@ fn child() {
     let counts: Counts = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..2)
             .map(|thread| {
-                let stage = &stage;
-                scope.spawn(move || player::play(stage, Random::new(seed + thread)))
+                let settings = &settings;
+                scope.spawn(move || worker::run(settings, Random::new(seed + thread)))
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
-    println!("{}", counts.with_status(&stage).line());
+    println!("{}", counts.with_status(&settings).line());
 }

@@ -13,7 +13,7 @@ const EACH: i64 = 1000;
 const MOVES: i64 = 500;
 
 /// Repeats `body` until it is not busy. Nothing sleeps: the other thread is working.
-fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
+fn retry_busy<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
     loop {
         match body() {
             Ok(value) => return value,
@@ -31,17 +31,17 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 fn connect(opening: &Opening, mode: &str) -> Connection {
-    let connection = insist(|| opening.connect());
-    insist(|| {
+    let connection = retry_busy(|| opening.connect());
+    retry_busy(|| {
         connection.execute_batch("PRAGMA cache_size = 8; PRAGMA synchronous = normal; PRAGMA wal_autocheckpoint = 9")
     });
-    insist(|| connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(())));
+    retry_busy(|| connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(())));
     connection
 }
 
 fn move_some(connection: &Connection, thread: i64, done: &AtomicU64) {
     for number in 0..MOVES {
-        insist(|| {
+        retry_busy(|| {
             let moved = connection.execute_batch(&format!(
                 "BEGIN IMMEDIATE;
                  UPDATE t SET number = number - 1 WHERE id = {};
@@ -65,7 +65,7 @@ fn move_some(connection: &Connection, thread: i64, done: &AtomicU64) {
 fn watch(connection: &Connection, done: &AtomicU64) {
     let mut before = 0;
     while done.load(Ordering::SeqCst) < 2 {
-        let (sum, moves): (i64, i64) = insist(|| {
+        let (sum, moves): (i64, i64) = retry_busy(|| {
             connection.query_row("SELECT sum(number), (SELECT moves FROM count) FROM t", [], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })

@@ -152,7 +152,7 @@ struct Twin {
 const CONNECTIONS: usize = 2;
 
 /// All rows of all statements, or the error code.
-type Answer = Result<Vec<Vec<Value>>, i32>;
+type QueryResult = Result<Vec<Vec<Value>>, i32>;
 
 impl Twin {
     fn new(opening: Opening, other: &str, page_size: u32, auto_vacuum: &str) -> Self {
@@ -190,7 +190,7 @@ impl Twin {
         Ok(connection)
     }
 
-    fn take(&mut self, who: usize, step: &Step) -> Answer {
+    fn take(&mut self, who: usize, step: &Step) -> QueryResult {
         if let Step::Reopen = step {
             self.connections[who] = Connection::open_in_memory().map_err(|error| code_of(&error))?;
             self.connections[who] = self.connect().map_err(|error| code_of(&error))?;
@@ -204,7 +204,7 @@ impl Twin {
         answer
     }
 
-    fn run(&self, who: usize, sql: &str) -> Answer {
+    fn run(&self, who: usize, sql: &str) -> QueryResult {
         let mut rows = Vec::new();
         for part in sql.split(';') {
             let mut statement = self.connections[who].prepare(part).map_err(|error| code_of(&error))?;
@@ -217,14 +217,14 @@ impl Twin {
         Ok(rows)
     }
 
-    fn contents(&self, who: usize) -> Answer {
+    fn contents(&self, who: usize) -> QueryResult {
         self.run(
             who,
             "SELECT name FROM sqlite_schema ORDER BY name; SELECT count(*), sum(number), sum(length(body)) FROM t",
         )
     }
 
-    fn all(&self) -> Answer {
+    fn all(&self) -> QueryResult {
         self.run(
             0,
             "SELECT * FROM t ORDER BY id; SELECT number, count(*) FROM t GROUP BY number ORDER BY number;

@@ -10,8 +10,8 @@ const TABLE: &str = "
 13: 0000000000012370    10 FUNC    LOCAL  DEFAULT   14 _ZN4sha26sha25617h0123456789abcdefE
 14: 0000000000012380    10 FUNC    GLOBAL DEFAULT   14 stranger";
 
-fn frame(address: u64, symbol: &str, object: &str) -> Frame {
-    Frame {
+fn frame(address: u64, symbol: &str, object: &str) -> StackFrame {
+    StackFrame {
         address,
         symbol: symbol.to_owned(),
         object: object.to_owned(),
@@ -19,7 +19,7 @@ fn frame(address: u64, symbol: &str, object: &str) -> Frame {
 }
 
 fn class(frames: &[(u64, &str, &str)]) -> Class {
-    let frames: Vec<Frame> = frames
+    let frames: Vec<StackFrame> = frames
         .iter()
         .map(|(at, name, object)| frame(*at, name, object))
         .collect();

@@ -280,7 +280,7 @@ pub fn tiles(summary: &Summary) -> String {
         (base > 0.0).then(|| (number::percent(bytes / base - 1.0), both))
     };
     let first = match summary.judged() == Metric::Slowdown {
-        true => while_sealing(summary, &tile),
+        true => reencryption_tiles(summary, &tile),
         false => format!(
             "{}{}",
             tile(
@@ -297,17 +297,17 @@ pub fn tiles(summary: &Summary) -> String {
     };
     format!(
         "<div class=\"tiles\">{first}{}{}</div>",
-        waiting(summary, &tile),
+        latency_tile(summary, &tile),
         tile("Extra size on disk", "when loaded", &size)
     )
 }
 
 /// The slowdown of work by a re-encryption, and the speed of the re-encryption.
-fn while_sealing(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
+fn reencryption_tiles(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
     let throughput = tile(
         "Throughput lost, dearest gating cell",
         "while pages are re-encrypted, beside before",
-        &|arm| lost(summary, arm),
+        &|arm| throughput_loss(summary, arm),
     );
     let pages = tile("Pages re-encrypted", "with others at work, in that cell", &|arm| {
         sealed(summary, arm)
@@ -316,7 +316,7 @@ fn while_sealing(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> Str
 }
 
 /// In the gating cell with the largest slowdown: the change of the arm, and its throughput before and during.
-fn lost(summary: &Summary, arm: &str) -> Option<(String, String)> {
+fn throughput_loss(summary: &Summary, arm: &str) -> Option<(String, String)> {
     let (_, levels) = slowest(summary, arm)?;
     let [before, during, _] = levels.loops_per_s.map(number::count);
     let words = format!("{before}, then {during} loops/s");
@@ -343,7 +343,7 @@ fn slowest<'a>(summary: &'a Summary, arm: &str) -> Option<(&'a CellSummary, &'a 
 type Figure<'a> = &'a dyn Fn(&str) -> Option<(String, String)>;
 
 /// The 99th percentile of latency if there are latencies, otherwise elapsed time.
-fn waiting(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
+fn latency_tile(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
     if summary.judged() == Metric::Slowdown {
         let p99 = |arm: &str| {
             let (_, levels) = slowest(summary, arm)?;

@@ -48,7 +48,7 @@ fn an_extension_continues_the_schedule_of_the_seed() {
 fn an_extension_is_not_ended_by_precision_or_the_budget() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     let text = TEXT.replace("sessions = 2", "sessions = 7");
-    assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::Precise));
+    assert_eq!(place.run(&sim, &text).unwrap(), RunOutcome::Over(StudyState::Precise));
     // The first of the two omitted sessions, then the other one and two that are drawn.
     assert_eq!(place.extend(&sim, 1).unwrap(), complete());
     assert_eq!(place.blocks().len(), 6 * PER_SESSION);
@@ -58,7 +58,10 @@ fn an_extension_is_not_ended_by_precision_or_the_budget() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().seconds_per_block = 1.0;
     let text = TEXT.replace("sessions = 2", "sessions = 4\nbudget = \"40s\"");
-    assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::OutOfBudget));
+    assert_eq!(
+        place.run(&sim, &text).unwrap(),
+        RunOutcome::Over(StudyState::OutOfBudget)
+    );
     assert_eq!(place.extend(&sim, 4).unwrap(), complete());
     assert_eq!(place.blocks().len(), (2 + 4) * PER_SESSION);
 }
@@ -67,10 +70,10 @@ fn an_extension_is_not_ended_by_precision_or_the_budget() {
 fn an_extension_that_was_interrupted_is_resumed() {
     let (place, sim) = (
         StudyFolder::new(),
-        Sim::with(&[(2 * PER_SESSION + 5, Fault::Interrupt)]),
+        Sim::with(&[(2 * PER_SESSION + 5, SimFault::Interrupt)]),
     );
     place.run(&sim, TEXT).unwrap();
-    assert_eq!(place.extend(&sim, 2).unwrap(), Outcome::Interrupted);
+    assert_eq!(place.extend(&sim, 2).unwrap(), RunOutcome::Interrupted);
     assert!(matches!(place.extend(&sim, 2), Err(RunError::NotOver)));
     sim.0.borrow_mut().program = 1;
     assert!(matches!(place.resume(&sim), Err(RunError::Differs { .. })));

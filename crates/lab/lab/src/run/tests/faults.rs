@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn a_worker_that_dies_or_hangs_voids_its_block_and_the_study_goes_on() {
     for at in 0..PER_SESSION {
-        for fault in [Fault::Die, Fault::Hang] {
+        for fault in [SimFault::Die, SimFault::Hang] {
             let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, fault)]));
             assert_eq!(place.run(&sim, TEXT).unwrap(), complete(), "{fault:?} at {at}");
             let void = place.void();
@@ -34,7 +34,7 @@ fn incompletely_written_copies_are_replaced() {
             .filter(|run| is_insert(&state.log[*run].3))
             .collect()
     };
-    for fault in [Fault::Die, Fault::Alter] {
+    for fault in [SimFault::Die, SimFault::Alter] {
         let at = inserts[0];
         let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, fault)]));
         assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
@@ -43,7 +43,7 @@ fn incompletely_written_copies_are_replaced() {
             place
                 .void()
                 .iter()
-                .filter(|why| why.contains("no longer alike"))
+                .filter(|why| why.contains("copies differ now"))
                 .count(),
             2
         );
@@ -61,19 +61,19 @@ fn one_failure_among_many_arms_does_not_end_a_study() {
         &format!("{more}[[cells]]\nname = \"insert\""),
     );
     for at in 0..9 * 6 {
-        for fault in [Fault::Die, Fault::Alter] {
+        for fault in [SimFault::Die, SimFault::Alter] {
             let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, fault)]));
             assert_eq!(place.run(&sim, &text).unwrap(), complete(), "{fault:?} at {at}");
             let causes = place.void();
-            let spoilt: Vec<_> = causes.iter().filter(|why| why.contains("no longer alike")).collect();
-            assert!(spoilt.iter().all(|why| why.contains(": ")), "{spoilt:?}");
+            let differing: Vec<_> = causes.iter().filter(|why| why.contains("copies differ now")).collect();
+            assert!(differing.iter().all(|why| why.contains(": ")), "{differing:?}");
         }
     }
 }
 
 #[test]
 fn a_machine_that_slept_voids_a_block() {
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(3, Fault::Slept)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(3, SimFault::Slept)]));
     assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
     assert_eq!(place.void(), ["the machine slept"]);
 }
@@ -81,7 +81,7 @@ fn a_machine_that_slept_voids_a_block() {
 #[test]
 fn workers_that_always_die_end_the_study_and_it_can_be_resumed() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
-    sim.0.borrow_mut().every = Some(Fault::Die);
+    sim.0.borrow_mut().every = Some(SimFault::Die);
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::TooManyVoid { count: 5, .. }), "{error}");
     assert!(error.advice().contains("resume"));
@@ -105,7 +105,7 @@ fn files_that_stay_in_the_cache_end_the_study() {
 
 #[test]
 fn a_worker_that_refuses_ends_the_study() {
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(4, Fault::Refuse)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(4, SimFault::Refuse)]));
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::Worker { .. }), "{error}");
     assert_eq!(place.blocks().len(), 4);
@@ -114,14 +114,14 @@ fn a_worker_that_refuses_ends_the_study() {
 #[test]
 fn arms_that_answer_differently_end_the_study() {
     for at in 0..PER_SESSION {
-        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::AnswerOther)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, SimFault::AnswerOther)]));
         let error = place.run(&sim, TEXT).unwrap_err();
         assert!(matches!(error, RunError::RowsDiffer { .. }), "at {at}: {error}");
     }
 }
 
 #[test]
-fn twins_that_differ_after_a_session_void_it() {
+fn copies_that_differ_after_a_session_void_it() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let last = {
@@ -132,7 +132,7 @@ fn twins_that_differ_after_a_session_void_it() {
             .rposition(|(_, _, path, work, _)| path.ends_with("main.db") && crate::config::cell::writes(work))
     };
     let at = last.unwrap();
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::WriteOther)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, SimFault::WriteOther)]));
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::RowsDiffer { .. }), "{error}");
 }

@@ -38,7 +38,7 @@ fn a_study_runs_all_its_blocks_and_cleans_up() {
 }
 
 #[test]
-fn sessions_have_new_processes_and_twins() {
+fn sessions_have_new_processes_and_copies() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let instances = Store::read(&place.path).unwrap().instances().unwrap();
@@ -61,7 +61,7 @@ fn sessions_have_new_processes_and_twins() {
 #[test]
 fn a_study_that_is_dropped_at_any_block_is_resumed_whole() {
     for at in 0..2 * PER_SESSION {
-        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::Cut)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, SimFault::Cut)]));
         assert!(catch_unwind(AssertUnwindSafe(|| place.run(&sim, TEXT))).is_err());
         let before = place.blocks().len();
         assert_eq!(before, at);
@@ -79,7 +79,10 @@ fn a_study_that_is_dropped_at_any_block_is_resumed_whole() {
 
 #[test]
 fn a_study_that_is_dropped_twice_is_resumed_whole() {
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(10, Fault::Cut), (25, Fault::Cut)]));
+    let (place, sim) = (
+        StudyFolder::new(),
+        Sim::with(&[(10, SimFault::Cut), (25, SimFault::Cut)]),
+    );
     assert!(catch_unwind(AssertUnwindSafe(|| place.run(&sim, TEXT))).is_err());
     assert!(catch_unwind(AssertUnwindSafe(|| place.resume(&sim))).is_err());
     assert_eq!(place.resume(&sim).unwrap(), complete());
@@ -97,7 +100,7 @@ fn child_that_kills_itself() {
         config: Config::parse(TEXT).unwrap(),
         command: String::new(),
     };
-    let outcome = run(new, around(&mut Sim::with(&[(at, Fault::Kill)]), &mut Quiet));
+    let outcome = run(new, around(&mut Sim::with(&[(at, SimFault::Kill)]), &mut Quiet));
     panic!("not killed: {outcome:?}");
 }
 
@@ -123,8 +126,8 @@ fn a_process_that_is_killed_loses_no_block() {
 
 #[test]
 fn an_interrupted_study_keeps_its_masters_and_is_resumed() {
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, Fault::Interrupt)]));
-    assert_eq!(place.run(&sim, TEXT).unwrap(), Outcome::Interrupted);
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, SimFault::Interrupt)]));
+    assert_eq!(place.run(&sim, TEXT).unwrap(), RunOutcome::Interrupted);
     assert!(is_there(&place.copies().join("masters")));
     assert_eq!(std::fs::read_dir(place.copies()).unwrap().count(), 2, "masters and key");
     assert_eq!(place.resume(&sim).unwrap(), complete());
@@ -133,7 +136,7 @@ fn an_interrupted_study_keeps_its_masters_and_is_resumed() {
 
 #[test]
 fn masters_that_are_gone_are_loaded_again_and_compared() {
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, SimFault::Interrupt)]));
     place.run(&sim, TEXT).unwrap();
     std::fs::remove_dir_all(place.copies()).unwrap();
     sim.0.borrow_mut().load_other = Some("plain".into());
@@ -163,7 +166,7 @@ fn a_user_can_stop_a_study_and_go_on() {
         command: String::new(),
     };
     let outcome = run(new, around(&mut sim, &mut stop)).unwrap();
-    assert_eq!(outcome, Outcome::Over(StudyState::Stopped));
+    assert_eq!(outcome, RunOutcome::Over(StudyState::Stopped));
     assert_eq!(place.blocks().len(), 4);
     assert_eq!(place.resume(&sim).unwrap(), complete());
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
@@ -173,7 +176,7 @@ fn a_user_can_stop_a_study_and_go_on() {
 fn a_study_ends_when_it_is_precise() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     let text = TEXT.replace("sessions = 2", "sessions = 9");
-    assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::Precise));
+    assert_eq!(place.run(&sim, &text).unwrap(), RunOutcome::Over(StudyState::Precise));
     assert_eq!(place.blocks().len(), 5 * PER_SESSION);
 }
 
@@ -182,13 +185,16 @@ fn a_study_ends_before_its_budget_is_spent() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().seconds_per_block = 1.0;
     let text = TEXT.replace("sessions = 2", "sessions = 9\nbudget = \"60s\"");
-    assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::OutOfBudget));
+    assert_eq!(
+        place.run(&sim, &text).unwrap(),
+        RunOutcome::Over(StudyState::OutOfBudget)
+    );
     assert_eq!(place.blocks().len(), 3 * PER_SESSION);
 }
 
 #[test]
 fn another_configuration_is_not_resumed() {
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, SimFault::Interrupt)]));
     place.run(&sim, TEXT).unwrap();
     let other = Config::parse(&TEXT.replace("pairs = 2", "pairs = 4")).unwrap();
     let refused = resume(&place.path, Some(&other), around(&mut sim.clone(), &mut Quiet));

@@ -74,7 +74,7 @@ fn a_block_has_phases_and_only_encrypted_arms_are_reencrypted() {
 #[test]
 fn a_row_that_was_committed_and_is_gone_ends_the_study() {
     for at in [0, 3, 11] {
-        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::WriteOther)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, SimFault::WriteOther)]));
         let error = place.run(&sim, ONLINE).unwrap_err();
         let RunError::RowsLost { expected, found, .. } = &error else {
             panic!("{error}")
@@ -113,12 +113,12 @@ fn an_administrators_program_that_never_ends_voids_its_block() {
 #[test]
 fn a_worker_that_dies_in_any_phase_voids_its_block() {
     for at in 0..4 {
-        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::Die)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, SimFault::Die)]));
         assert_eq!(place.run(&sim, ONLINE).unwrap(), complete(), "at {at}");
         assert_eq!(
             place.void().len(),
             1,
-            "at {at}: twins are alike, so nothing else is void"
+            "at {at}: copies are equal, so nothing else is void"
         );
         assert_eq!(place.left_over(), ["s.lab.db"]);
     }
@@ -126,8 +126,8 @@ fn a_worker_that_dies_in_any_phase_voids_its_block() {
 
 #[test]
 fn an_interrupted_phase_is_done_again() {
-    let (place, sim) = (StudyFolder::new(), Sim::with(&[(6, Fault::Interrupt)]));
-    assert_eq!(place.run(&sim, ONLINE).unwrap(), Outcome::Interrupted);
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(6, SimFault::Interrupt)]));
+    assert_eq!(place.run(&sim, ONLINE).unwrap(), RunOutcome::Interrupted);
     assert_eq!(place.blocks().len(), 1);
     assert_eq!(place.resume(&sim).unwrap(), complete());
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 2)]));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use selenite_worker::protocol::{
-    Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, PLAIN, PROTOCOL, Sample, Workload,
+    Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, OpenedDatabase, PLAIN, PROTOCOL, Sample, Workload,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -26,7 +26,7 @@ use crate::summary::{HostFacts, HostSample};
 
 /// A fault at a block, by the block's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum SimFault {
     Die,
     Hang,
     Refuse,
@@ -49,10 +49,10 @@ pub enum ReencryptionFault {
 }
 
 /// The administrator's program: it ends at the third poll.
-pub struct SimReencryption(Rc<RefCell<State>>, usize);
+pub struct SimReencryption(Rc<RefCell<SimState>>, usize);
 
 impl Reencryption for SimReencryption {
-    fn look(&mut self) -> Result<Option<Ended>, DriveError> {
+    fn poll(&mut self) -> Result<Option<Ended>, DriveError> {
         self.1 += 1;
         match self.0.borrow().sealer {
             Some(ReencryptionFault::Fails) => Err(DriveError::Died {
@@ -66,16 +66,16 @@ impl Reencryption for SimReencryption {
             Some(ReencryptionFault::NeverEnds) => Ok(None),
             Some(ReencryptionFault::LeavesPages) | None => Ok((self.1 > 2).then(|| Ended {
                 took: Duration::from_millis(40),
-                said: "done".into(),
+                output_tail: "done".into(),
             })),
         }
     }
 }
 
 #[derive(Default)]
-pub struct State {
-    pub faults: BTreeMap<usize, Fault>,
-    pub every: Option<Fault>,
+pub struct SimState {
+    pub faults: BTreeMap<usize, SimFault>,
+    pub every: Option<SimFault>,
     pub missing: Option<String>,
     pub not_encrypted: Option<String>,
     pub load_other: Option<String>,
@@ -100,10 +100,10 @@ pub struct State {
 }
 
 #[derive(Clone, Default)]
-pub struct Sim(pub Rc<RefCell<State>>);
+pub struct Sim(pub Rc<RefCell<SimState>>);
 
 pub struct Hand {
-    state: Rc<RefCell<State>>,
+    state: Rc<RefCell<SimState>>,
     arm: Arm,
     hello: Hello,
     pids: Vec<u32>,
@@ -112,7 +112,7 @@ pub struct Hand {
 }
 
 impl Sim {
-    pub fn with(faults: &[(usize, Fault)]) -> Sim {
+    pub fn with(faults: &[(usize, SimFault)]) -> Sim {
         let sim = Sim::default();
         sim.0.borrow_mut().faults = faults.iter().copied().collect();
         sim
@@ -132,7 +132,7 @@ impl Testbed for Sim {
     fn prove_reencrypted(&mut self, before: &Path, after: &Path, _: u32) -> Result<(), ProofError> {
         assert!(before.is_file() && after.is_file() && before != after);
         match self.0.borrow().sealer == Some(ReencryptionFault::LeavesPages) {
-            true => Err(ProofError::NotAnew {
+            true => Err(ProofError::NotReencrypted {
                 path: after.to_owned(),
                 count: 1,
                 first: 65536,
@@ -185,7 +185,7 @@ impl Testbed for Sim {
         file: &Path,
         plain: &Path,
         _: &Loaded,
-        _: &Opened,
+        _: &OpenedDatabase,
     ) -> Result<Vec<(String, String)>, ProofError> {
         assert!(file.is_file() && plain.is_file());
         match self.0.borrow().unproved.as_ref() == Some(&arm.name) {
@@ -239,7 +239,7 @@ impl Testbed for Sim {
 
     fn end_sampling(&mut self, at_s: f64) -> (HostSample, Option<String>) {
         let state = self.0.borrow();
-        let slept = state.runs > 0 && state.fault(state.runs - 1) == Some(Fault::Slept);
+        let slept = state.runs > 0 && state.fault(state.runs - 1) == Some(SimFault::Slept);
         (
             HostSample {
                 at_s,
@@ -250,8 +250,8 @@ impl Testbed for Sim {
     }
 }
 
-impl State {
-    fn fault(&self, run: usize) -> Option<Fault> {
+impl SimState {
+    fn fault(&self, run: usize) -> Option<SimFault> {
         self.faults.get(&run).copied().or(self.every)
     }
 }
@@ -314,14 +314,14 @@ impl Workers for Hand {
         })
     }
 
-    fn open(&mut self, at: &DatabaseSpec, _: Duration) -> Result<Opened, DriveError> {
+    fn open(&mut self, at: &DatabaseSpec, _: Duration) -> Result<OpenedDatabase, DriveError> {
         assert!(!self.dead, "a dead worker was asked");
         let text = fs::read_to_string(&at.path).unwrap();
         assert_eq!(text.lines().next(), Some(at.cipher.as_str()), "{}", at.path.display());
         self.open = Some(at.clone());
         let lies = self.state.borrow().not_encrypted.as_ref() == Some(&self.arm.name) && self.state.borrow().runs > 0;
         let layout = BTreeMap::from([("page_size".to_owned(), at.page_size.to_string())]);
-        Ok(Opened {
+        Ok(OpenedDatabase {
             status: BTreeMap::new(),
             encrypted: at.cipher != PLAIN && !lies,
             pages: 1000,
@@ -372,33 +372,33 @@ impl Workers for Hand {
             append(&path, &format!("{seed}"));
         }
         match fault {
-            None | Some(Fault::Slept) => {}
-            Some(Fault::Die) => {
+            None | Some(SimFault::Slept) => {}
+            Some(SimFault::Die) => {
                 self.dead = true;
                 return Err(DriveError::Died {
                     at: self.failure("run"),
                     status: "signal: 9".into(),
                 });
             }
-            Some(Fault::Hang) => {
+            Some(SimFault::Hang) => {
                 self.dead = true;
                 return Err(DriveError::Hung {
                     at: self.failure("run"),
                     given: limit,
                 });
             }
-            Some(Fault::Refuse) => {
+            Some(SimFault::Refuse) => {
                 return Err(DriveError::Refused {
                     at: self.failure("run"),
                     text: "no".into(),
                 });
             }
-            Some(Fault::Alter) => sample.altered = true,
-            Some(Fault::AnswerOther) => sample.answer = "other".into(),
-            Some(Fault::WriteOther) => append(&path, "other"),
-            Some(Fault::Interrupt) => interrupt.unwrap().store(true, Ordering::Relaxed),
-            Some(Fault::Cut) => std::panic::resume_unwind(Box::new("cut")),
-            Some(Fault::Kill) => {
+            Some(SimFault::Alter) => sample.altered = true,
+            Some(SimFault::AnswerOther) => sample.answer = "other".into(),
+            Some(SimFault::WriteOther) => append(&path, "other"),
+            Some(SimFault::Interrupt) => interrupt.unwrap().store(true, Ordering::Relaxed),
+            Some(SimFault::Cut) => std::panic::resume_unwind(Box::new("cut")),
+            Some(SimFault::Kill) => {
                 let own = rustix::process::getpid();
                 rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
                 unreachable!("killed");

@@ -1,11 +1,11 @@
 //! Every outcome of a gate, and the boundaries between them.
 
-use selenite_lab::gate::{Answer, Outcome, Question, judge, judge_recorded};
+use selenite_lab::gate::{GateDecision, GateResult, Question, judge, judge_recorded};
 use selenite_lab::summary::{Effect, Metric, StudyState, Summary};
 
 use super::fixture::Fixture;
 
-fn ask(summary: &Summary, cells: Option<&str>, arm: Option<&str>) -> Answer {
+fn ask(summary: &Summary, cells: Option<&str>, arm: Option<&str>) -> GateResult {
     let question = Question {
         limit: 0.03,
         metric: Metric::Cpu,
@@ -46,12 +46,18 @@ fn set(effect: &mut Effect, ratios: &[f64]) {
 #[test]
 fn below_above_and_across_the_limit() {
     let below = ask(&of_sessions(&[0.010, 0.011, 0.012, 0.010, 0.011]), None, None);
-    assert_eq!((below.outcome.clone(), below.outcome.exit_code()), (Outcome::Within, 0));
+    assert_eq!(
+        (below.outcome.clone(), below.outcome.exit_code()),
+        (GateDecision::Within, 0)
+    );
     let above = ask(&of_sessions(&[0.050, 0.051, 0.052, 0.050, 0.051]), None, None);
-    assert_eq!((above.outcome.clone(), above.outcome.exit_code()), (Outcome::Above, 10));
+    assert_eq!(
+        (above.outcome.clone(), above.outcome.exit_code()),
+        (GateDecision::Above, 10)
+    );
     let across = ask(&of_sessions(&[0.010, 0.060, 0.012, 0.050, 0.040]), None, None);
     assert_eq!(across.outcome.exit_code(), 11);
-    let Outcome::NotResolved {
+    let GateDecision::NotResolved {
         minutes_more: Some(minutes),
     } = across.outcome
     else {
@@ -122,15 +128,21 @@ fn one_cell_above_among_many_has_to_be_so_after_holm() {
         "{:?}",
         summary.cells[0].effects[1].interval
     );
-    assert_eq!(ask(&summary, Some("like-cold"), None).outcome, Outcome::Above);
+    assert_eq!(ask(&summary, Some("like-cold"), None).outcome, GateDecision::Above);
     assert_eq!(ask(&summary, Some("*"), None).outcome.exit_code(), 11);
 }
 
 #[test]
 fn arms_and_cells_are_chosen() {
     let summary = Fixture::whole().summary();
-    assert_eq!(ask(&summary, Some("eq-page"), Some("AES_256")).outcome, Outcome::Within);
-    assert_eq!(ask(&summary, Some("*-cold"), Some("AES_256")).outcome, Outcome::Above);
+    assert_eq!(
+        ask(&summary, Some("eq-page"), Some("AES_256")).outcome,
+        GateDecision::Within
+    );
+    assert_eq!(
+        ask(&summary, Some("*-cold"), Some("AES_256")).outcome,
+        GateDecision::Above
+    );
     assert_eq!(
         ask(&summary, None, Some("AES_256")).findings.len(),
         4,
@@ -194,7 +206,10 @@ fn the_proof_of_an_arm_outside_the_question_is_not_required() {
         .iter_mut()
         .filter(|arm| arm.name == "sqlcipher")
         .for_each(|arm| arm.proof.clear());
-    assert_eq!(ask(&summary, Some("eq-page"), Some("AES_256")).outcome, Outcome::Within);
+    assert_eq!(
+        ask(&summary, Some("eq-page"), Some("AES_256")).outcome,
+        GateDecision::Within
+    );
     assert_eq!(
         ask(&summary, Some("eq-page"), Some("sqlcipher")).outcome.exit_code(),
         12
@@ -214,19 +229,22 @@ fn a_cost_above_the_recorded_one_beyond_both_intervals_is_worse() {
         judge_recorded(now, recorded, &question)
     };
     let same = asked(&of_sessions(&[0.105, 0.115, 0.118, 0.100, 0.112]), &recorded);
-    assert_eq!(same.outcome, Outcome::Within);
+    assert_eq!(same.outcome, GateDecision::Within);
     assert!(same.to_string().ends_with("no worse than recorded"), "{same}");
     let cheaper = asked(&of_sessions(&[0.01, 0.011, 0.012, 0.01, 0.011]), &recorded);
-    assert_eq!(cheaper.outcome, Outcome::Within);
+    assert_eq!(cheaper.outcome, GateDecision::Within);
     let worse = asked(&of_sessions(&[0.150, 0.151, 0.152, 0.150, 0.151]), &recorded);
-    assert_eq!((worse.outcome.clone(), worse.outcome.exit_code()), (Outcome::Above, 10));
+    assert_eq!(
+        (worse.outcome.clone(), worse.outcome.exit_code()),
+        (GateDecision::Above, 10)
+    );
     assert!(
         worse.to_string().contains("recorded +10.8 %") && worse.to_string().contains(": worse"),
         "{worse}"
     );
     // More expensive on average, but not beyond the uncertainty of both.
     let loud = asked(&of_sessions(&[0.100, 0.300, 0.200, 0.150, 0.110]), &recorded);
-    assert_eq!(loud.outcome, Outcome::Within);
+    assert_eq!(loud.outcome, GateDecision::Within);
     let few = asked(&of_sessions(&[0.150, 0.151, 0.152]), &recorded);
     assert_eq!(few.outcome.exit_code(), 11);
     let mut other = recorded.clone();

@@ -3,7 +3,7 @@
 use selenite_lab::analysis::{Material, summarise};
 use selenite_lab::config::Config;
 use selenite_lab::disqualification::disqualifications;
-use selenite_lab::gate::{Outcome, Question, judge};
+use selenite_lab::gate::{GateDecision, Question, judge};
 use selenite_lab::phase::{Phase, Phases, Sealing};
 use selenite_lab::report::terminal::Look;
 use selenite_lab::report::{csv, html, markdown, terminal};
@@ -99,8 +99,8 @@ fn a_slowdown_that_is_known_is_found_beside_the_drift_of_the_twin_in_clear() {
         cells: None,
         arm: None,
     };
-    assert_eq!(judge(&summary, &question(0.11)).outcome, Outcome::Within);
-    assert_eq!(judge(&summary, &question(0.03)).outcome, Outcome::Above);
+    assert_eq!(judge(&summary, &question(0.11)).outcome, GateDecision::Within);
+    assert_eq!(judge(&summary, &question(0.03)).outcome, GateDecision::Above);
 }
 
 #[test]

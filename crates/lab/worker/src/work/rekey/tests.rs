@@ -11,17 +11,17 @@ use super::*;
 
 /// A test engine that encrypts nothing: the key of a file is the `application_id` in its header.
 /// `change` is the SQL that a change of key runs.
-struct Toy {
+struct TestEngine {
     change: &'static str,
     takes_key: bool,
     is_encrypted: bool,
 }
 
 /// Changes every page.
-const ANEW: &str = "PRAGMA journal_mode = delete; PRAGMA page_size = 8192; VACUUM";
+const CHANGE_EVERY_PAGE: &str = "PRAGMA journal_mode = delete; PRAGMA page_size = 8192; VACUUM";
 
-const HONEST: Toy = Toy {
-    change: ANEW,
+const HONEST: TestEngine = TestEngine {
+    change: CHANGE_EVERY_PAGE,
     takes_key: true,
     is_encrypted: true,
 };
@@ -38,7 +38,7 @@ fn in_clear(database: &DatabaseSpec) -> DatabaseSpec {
     }
 }
 
-impl Engine for Toy {
+impl Engine for TestEngine {
     fn hello(&self) -> Result<Hello, WorkerError> {
         Stock.hello()
     }
@@ -134,29 +134,29 @@ fn in_clear_the_bytes_of_the_file_are_moved_and_nothing_else() {
 fn a_key_change_that_changes_nothing_is_detected() {
     for (engine, part) in [
         (
-            Toy {
+            TestEngine {
                 takes_key: false,
                 ..HONEST
             },
             "the old key still opens it",
         ),
-        (Toy { change: "", ..HONEST }, "as they were"),
+        (TestEngine { change: "", ..HONEST }, "as they were"),
         (
-            Toy {
+            TestEngine {
                 change: "DELETE FROM testtable WHERE rowid = 5; PRAGMA journal_mode = delete; PRAGMA page_size = 8192; VACUUM",
                 ..HONEST
             },
             "other rows",
         ),
         (
-            Toy {
+            TestEngine {
                 change: "PRAGMA application_id = 3; PRAGMA journal_mode = delete; PRAGMA page_size = 8192; VACUUM",
                 ..HONEST
             },
             "another key",
         ),
         (
-            Toy {
+            TestEngine {
                 is_encrypted: false,
                 ..HONEST
             },

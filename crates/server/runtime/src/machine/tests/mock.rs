@@ -49,7 +49,7 @@ pub(crate) enum HostCall {
 }
 
 /// A statement of the host: sets variables, and returns a result.
-pub(crate) type Answer = Box<dyn FnMut(&TableStatement<'_>, &mut [Value]) -> Result<Affected, Failure>>;
+pub(crate) type MockStatement = Box<dyn FnMut(&TableStatement<'_>, &mut [Value]) -> Result<Affected, Failure>>;
 
 pub(crate) struct Mock {
     pub(crate) calls: Vec<HostCall>,
@@ -57,7 +57,7 @@ pub(crate) struct Mock {
     pub(crate) caught: Option<Arc<CaughtError>>,
     environment: TestEnvironment,
     /// The next statements; without one a statement reads one row.
-    pub(crate) answers: VecDeque<Answer>,
+    pub(crate) answers: VecDeque<MockStatement>,
     pub(crate) procedures: Vec<(String, Arc<Program>)>,
     /// Stops at this call of `done`, `message` or `poll`.
     pub(crate) stop_at: Option<(u32, Stop)>,

@@ -12,7 +12,7 @@ use super::{Ended, send_information};
 use crate::execution_context::ExecutionContext;
 
 /// What the engine returned, or that the session does not wait for it any more.
-pub(crate) enum Answer<R> {
+pub(crate) enum AttendedResult<R> {
     /// It is done, or failed.
     Done(Result<R, EngineError>),
     /// It was stopped, since the client wants no more of it.
@@ -51,7 +51,7 @@ pub(crate) fn attend<R: Send>(
     (line, execution): (u32, &mut ExecutionContext<'_>),
     step: Option<u8>,
     work: impl FnOnce(&Watch) -> Result<R, EngineError> + Send,
-) -> Result<Answer<R>, Ended> {
+) -> Result<AttendedResult<R>, Ended> {
     let onlooker = Arc::new(Onlooker {
         is_stopped: AtomicBool::new(false),
         percent: AtomicU8::new(0),
@@ -89,10 +89,12 @@ pub(crate) fn attend<R: Send>(
     };
     match (outcome, stopped) {
         // A backup that is complete stays, also if the client is gone.
-        (Ok(done), _) => Ok(Answer::Done(Ok(done))),
-        (Err(_), Some(Ended::Stopped(selenite_runtime::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
+        (Ok(done), _) => Ok(AttendedResult::Done(Ok(done))),
+        (Err(_), Some(Ended::Stopped(selenite_runtime::machine::Failure::Stop(stop)))) => {
+            Ok(AttendedResult::Stopped(stop))
+        }
         (Err(_), Some(other)) => Err(other),
-        (Err(error), None) => Ok(Answer::Done(Err(error))),
+        (Err(error), None) => Ok(AttendedResult::Done(Err(error))),
     }
 }
 

@@ -12,7 +12,7 @@ use selenite_keyring::HeldAge;
 use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
 
-use super::attended::{Answer, Steps, attend};
+use super::attended::{AttendedResult, Steps, attend};
 use super::device::Device;
 use super::option::BackupOptions;
 use super::{Ended, Refused, Words, backup_error, send_information};
@@ -58,8 +58,8 @@ impl Administration<'_, '_> {
         })?;
         drop(held);
         let report = match answer {
-            Answer::Done(Ok(report)) => report,
-            Answer::Done(Err(error)) => {
+            AttendedResult::Done(Ok(report)) => report,
+            AttendedResult::Done(Err(error)) => {
                 device.clean(&sets, &others);
                 let is_without_base = options.differential && matches!(error, EngineError::Usage { .. });
                 return Err(Refused::because(match is_without_base {
@@ -68,7 +68,7 @@ impl Administration<'_, '_> {
                 })
                 .into());
             }
-            Answer::Stopped(stop) => {
+            AttendedResult::Stopped(stop) => {
                 device.clean(&sets, &others);
                 return Err(stop.into());
             }

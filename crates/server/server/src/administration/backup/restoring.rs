@@ -13,7 +13,7 @@ use selenite_keyring::KeyError;
 use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
 
-use super::attended::{Answer, attend};
+use super::attended::{AttendedResult, attend};
 use super::device::Device;
 use super::making::{Processed, reading_access, send_processed};
 use super::option::RestoreOptions;
@@ -112,9 +112,9 @@ impl Administration<'_, '_> {
             restore::restore(&Disk, destination.as_ref(), &access, &how, watch)
         })?;
         let restored = match answer {
-            Answer::Done(Ok(restored)) => restored,
-            Answer::Done(Err(error)) => return Err(unread(device, set, &error).into()),
-            Answer::Stopped(stop) => return Err(stop.into()),
+            AttendedResult::Done(Ok(restored)) => restored,
+            AttendedResult::Done(Err(error)) => return Err(unread(device, set, &error).into()),
+            AttendedResult::Stopped(stop) => return Err(stop.into()),
         };
         let noted = note_key(master, record.id, restored.suite, &restored.slots);
         let is_encrypted = restored.suite != Suite::None;
@@ -218,11 +218,11 @@ impl Administration<'_, '_> {
             backups::verify(destination.as_ref(), &access, &what, watch)
         })?;
         let verified = match answer {
-            Answer::Done(Ok(verified)) => verified,
-            Answer::Done(Err(error)) => {
+            AttendedResult::Done(Ok(verified)) => verified,
+            AttendedResult::Done(Err(error)) => {
                 return Err(Refused::because(backup_error::of_engine(&device.name, &error)).into());
             }
-            Answer::Stopped(stop) => return Err(stop.into()),
+            AttendedResult::Stopped(stop) => return Err(stop.into()),
         };
         if verified.bad_count() > 0 {
             let text = "Damage to the backup set was detected.";

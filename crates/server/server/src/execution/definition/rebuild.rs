@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{
-    Copied, IndexDefinition, Rebuild, TableDefinition, TableLocation, index_name, null_index_name, quoted,
+    ColumnSource, IndexDefinition, Rebuild, TableDefinition, TableLocation, index_name, null_index_name, quoted,
 };
 use selenite_runtime::sqlite::tsql_error;
 use selenite_types::DataType;
@@ -101,10 +101,10 @@ impl DefinitionContext<'_> {
     /// Unchanged rows are copied by SQLite; rows whose columns are converted, filled or numbered are processed by
     /// T-SQL.
     fn copy(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), SqlError> {
-        let is_plain = |copied: &Copied| match copied {
-            Copied::Same(_) | Copied::Null => true,
-            Copied::Converted { old, new, .. } => is_same_form(old, new),
-            Copied::Value(_) | Copied::Numbered => false,
+        let is_plain = |copied: &ColumnSource| match copied {
+            ColumnSource::Same(_) | ColumnSource::Null => true,
+            ColumnSource::Converted { old, new, .. } => is_same_form(old, new),
+            ColumnSource::Value(_) | ColumnSource::Numbered => false,
         };
         if how.columns.iter().all(|(_, copied)| is_plain(copied)) {
             return self.copy_as_it_is(old, new, how);
@@ -131,10 +131,10 @@ impl DefinitionContext<'_> {
         let (mut columns, mut values, mut is_numbered) = (Vec::new(), Vec::new(), false);
         for (name, copied) in &how.columns {
             let value = match copied {
-                Copied::Same(from) | Copied::Converted { from, .. } => bracketed(from),
-                Copied::Value(value) => format!("({value})"),
-                Copied::Null => "NULL".to_owned(),
-                Copied::Numbered => {
+                ColumnSource::Same(from) | ColumnSource::Converted { from, .. } => bracketed(from),
+                ColumnSource::Value(value) => format!("({value})"),
+                ColumnSource::Null => "NULL".to_owned(),
+                ColumnSource::Numbered => {
                     is_numbered = true;
                     continue;
                 }
@@ -165,8 +165,8 @@ impl DefinitionContext<'_> {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for (name, copied) in &how.columns {
             let from = match copied {
-                Copied::Same(from) | Copied::Converted { from, .. } => from,
-                Copied::Null | Copied::Value(_) | Copied::Numbered => continue,
+                ColumnSource::Same(from) | ColumnSource::Converted { from, .. } => from,
+                ColumnSource::Null | ColumnSource::Value(_) | ColumnSource::Numbered => continue,
             };
             columns.push(quoted(name));
             values.push(quoted(from));

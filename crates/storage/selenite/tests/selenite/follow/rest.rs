@@ -28,9 +28,9 @@ fn end(database: &Database) -> LogEnd {
 /// The pages that were written behind a place.
 fn rest(database: &Database, from: LogEnd) -> Option<Vec<u32>> {
     see(database, move |snapshot| {
-        let rest = snapshot.rest_behind(from).unwrap()?;
+        let rest = snapshot.pages_since(from).unwrap()?;
         let mut pages = Vec::new();
-        let shown = snapshot.rest_pages(&rest, |page_no, _, _| {
+        let shown = snapshot.read_pages_since(&rest, |page_no, _, _| {
             pages.push(page_no);
             Ok::<(), VfsError>(())
         });
@@ -222,9 +222,9 @@ fn uncommitted_frames_are_not_part_of_the_rest() {
     copied(&writer);
     add(&writer, 0, 100).unwrap();
     let told = see(&reader, move |snapshot| {
-        let rest = snapshot.rest_behind(place).unwrap().unwrap();
+        let rest = snapshot.pages_since(place).unwrap().unwrap();
         let mut told: Vec<(u32, bool)> = Vec::new();
-        let shown = snapshot.rest_pages(&rest, |page_no, _, plain| {
+        let shown = snapshot.read_pages_since(&rest, |page_no, _, plain| {
             told.push((page_no, plain.windows(7).any(|bytes| bytes == b"phantom")));
             Ok::<(), VfsError>(())
         });

@@ -152,7 +152,10 @@ fn an_index_that_changes_between_the_reads_has_no_label_or_a_valid_one() {
                     // The numbers are written separately: the salts are always those of one header.
                     assert_eq!(words[1], words[0] ^ 0x5555, "{words:?}");
                     let is_between = words[2] == 0 || words[3] != words[2];
-                    let is_known = allowed.contains(&Some(Label::Log { keys: 1, words }));
+                    let is_known = allowed.contains(&Some(Label::Log {
+                        superblock_generation: 1,
+                        words,
+                    }));
                     assert!(is_known || is_between, "{words:?}");
                     found += 1;
                 }

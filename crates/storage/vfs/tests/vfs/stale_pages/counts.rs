@@ -3,7 +3,7 @@
 use std::fmt;
 use std::iter::Sum;
 
-use super::player::{Stage, status};
+use super::worker::{WorkerSettings, status};
 
 /// The operations of the processes of a run.
 #[derive(Clone, Copy, Default)]
@@ -51,8 +51,8 @@ impl Counts {
     }
 
     /// Adds the process's own counts from the status.
-    pub fn with_status(self, stage: &Stage<'_>) -> Self {
-        let (pool_hits, read_ahead) = status(stage);
+    pub fn with_status(self, settings: &WorkerSettings<'_>) -> Self {
+        let (pool_hits, read_ahead) = status(settings);
         Self {
             pool_hits,
             read_ahead,

@@ -27,7 +27,7 @@ use crate::error::VfsError;
 use crate::ffi::Code;
 
 /// The pages that were written since a position.
-pub struct Rest {
+pub struct PagesSince {
     /// Ascending, none above the page count of the transaction.
     pages: Vec<u32>,
 }
@@ -38,15 +38,15 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// Those of the VFS below.
-    pub fn rest_behind(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
-        match self.find_rest(from) {
+    pub fn pages_since(&mut self, from: LogEnd) -> Result<Option<PagesSince>, VfsError> {
+        match self.find_pages_since(from) {
             // The log was truncated.
             Err(VfsError::Lower(Code::IOERR_SHORT_READ)) => Ok(None),
             found => found,
         }
     }
 
-    fn find_rest(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
+    fn find_pages_since(&mut self, from: LogEnd) -> Result<Option<PagesSince>, VfsError> {
         let Some(now) = self.end else { return Ok(None) };
         let (old, new) = (from.position, now.position);
         if old.frames == 0 {
@@ -61,14 +61,14 @@ impl Snapshot<'_> {
                 && self.chain_behind(from, None, &mut pages)?
                 && self.frames_of(now, &mut pages)?
         };
-        if !is_told || !self.is_there(from)? {
+        if !is_told || !self.frame_is_intact(from)? {
             return Ok(None);
         }
         pages.sort_unstable();
         pages.dedup();
         let page_count = self.page_count();
         pages.retain(|page_no| *page_no <= page_count);
-        Ok(Some(Rest { pages }))
+        Ok(Some(PagesSince { pages }))
     }
 
     /// Follows frames-chained up to `to`, or to the end of the log. Returns whether it reached it.
@@ -122,7 +122,7 @@ impl Snapshot<'_> {
     }
 
     /// Enforces `place-intact`.
-    fn is_there(&mut self, place: LogEnd) -> Result<bool, VfsError> {
+    fn frame_is_intact(&mut self, place: LogEnd) -> Result<bool, VfsError> {
         let view = self.view()?;
         let (Some(log), Some(last)) = (&mut self.log, place.position.frames.checked_sub(1)) else {
             return Ok(false);
@@ -136,15 +136,15 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// Those of `each`, of [`Snapshot::open`] and of the VFS below.
-    pub fn rest_pages<E: From<VfsError>>(
+    pub fn read_pages_since<E: From<VfsError>>(
         &mut self,
-        rest: &Rest,
+        since: &PagesSince,
         mut each: impl FnMut(u32, &[u8], &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let view = self.view()?;
         let mut image = vec![0; view.page_bytes()];
         let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
-        for &page_no in &rest.pages {
+        for &page_no in &since.pages {
             self.read(page_no, &mut image)?;
             self.open(page_no, &image, &mut plain)?;
             each(page_no, &image, &plain)?;

@@ -12,7 +12,7 @@ use crate::printable;
 use crate::terminal;
 
 /// Why a command ends without success.
-pub enum Complaint {
+pub enum CliError {
     /// An error of the engine.
     Engine(EngineError),
     /// Bad pages were found and have been listed.
@@ -43,7 +43,7 @@ pub enum Complaint {
     Closed,
 }
 
-impl Complaint {
+impl CliError {
     /// Converts an error of an operation whose interruption has a message of its own: the state
     /// that it leaves, or how to continue.
     pub fn of(error: EngineError, interrupted: impl FnOnce() -> String) -> Self {
@@ -95,20 +95,20 @@ impl Complaint {
     }
 }
 
-impl From<EngineError> for Complaint {
+impl From<EngineError> for CliError {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
     }
 }
 
 #[cfg(feature = "serve")]
-impl From<ServerError> for Complaint {
+impl From<ServerError> for CliError {
     fn from(error: ServerError) -> Self {
         Self::Server(error)
     }
 }
 
-impl From<std::io::Error> for Complaint {
+impl From<std::io::Error> for CliError {
     /// Converts an error of writing to standard output.
     fn from(error: std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::BrokenPipe {

@@ -5,27 +5,27 @@ use super::parameter::{Parameter, ParameterValue};
 use super::value::collated;
 use super::weight::SUBQUERY_NODE_COUNT;
 use super::{AggregateSpec, Form, Writer};
-use crate::query::tree::{AggregateCall, Outside, Quantified, Query};
-use crate::{Aggregate, AggregateKind, Collation, ColumnRef, Expr, OutsideRef, SqlError};
+use crate::query::tree::{AggregateCall, Quantified, Query, QueryNode};
+use crate::{Aggregate, AggregateKind, Collation, ColumnRef, Expr, QueryNodeRef, SqlError};
 
 impl Writer {
     /// SQL of a value node of a query.
     ///
     /// Errors: 8624 for a node that is not a value.
-    pub fn held(&mut self, reference: OutsideRef) -> Result<String, SqlError> {
-        let outside = self.parts.outside(reference).cloned();
-        match outside {
-            Some(Outside::Scalar(query)) => self.scalar(&query),
-            Some(Outside::Aggregate(call)) => self.aggregate(&call),
-            Some(Outside::Window(call)) => self.window(&call),
-            Some(Outside::Fixed(expr)) => {
+    pub fn query_node_value(&mut self, reference: QueryNodeRef) -> Result<String, SqlError> {
+        let node = self.parts.query_node(reference).cloned();
+        match node {
+            Some(QueryNode::Scalar(query)) => self.scalar(&query),
+            Some(QueryNode::Aggregate(call)) => self.aggregate(&call),
+            Some(QueryNode::Window(call)) => self.window(&call),
+            Some(QueryNode::Fixed(expr)) => {
                 let data_type = expr.data_type;
                 Ok(self.parameter(Parameter {
                     value: ParameterValue::Value(expr),
                     data_type,
                 }))
             }
-            Some(Outside::Exists(_) | Outside::In { .. } | Outside::Quantified(_)) | None => {
+            Some(QueryNode::Exists(_) | QueryNode::In { .. } | QueryNode::Quantified(_)) | None => {
                 Err(SqlError::internal("a condition where a value stands"))
             }
         }
@@ -34,22 +34,21 @@ impl Writer {
     /// SQL of a condition node of a query.
     ///
     /// Errors: 8624 for a node that is not a condition.
-    pub fn held_condition(&mut self, reference: OutsideRef) -> Result<String, SqlError> {
-        let outside = self.parts.outside(reference).cloned();
-        match outside {
-            Some(Outside::Exists(query)) => {
+    pub fn query_node_condition(&mut self, reference: QueryNodeRef) -> Result<String, SqlError> {
+        let node = self.parts.query_node(reference).cloned();
+        match node {
+            Some(QueryNode::Exists(query)) => {
                 self.spend_subquery()?;
                 Ok(format!("EXISTS ({})", self.query(&query)?))
             }
-            Some(Outside::In {
+            Some(QueryNode::In {
                 operand,
                 query,
                 collation,
             }) => self.among(&operand, &query, collation),
-            Some(Outside::Quantified(quantified)) => self.quantified(&quantified),
-            Some(Outside::Scalar(_) | Outside::Aggregate(_) | Outside::Window(_) | Outside::Fixed(_)) | None => {
-                Err(SqlError::internal("a value where a condition stands"))
-            }
+            Some(QueryNode::Quantified(quantified)) => self.quantified(&quantified),
+            Some(QueryNode::Scalar(_) | QueryNode::Aggregate(_) | QueryNode::Window(_) | QueryNode::Fixed(_))
+            | None => Err(SqlError::internal("a value where a condition stands")),
         }
     }
 

@@ -6,7 +6,7 @@ use super::{Host, Stop};
 
 /// The state of an answer.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct DoneSender {
     pending: Option<Done>,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum DoneReport {
     Error,
 }
 
-impl Answer {
+impl DoneSender {
     /// Sends a statement's DONE: MS-TDS 2.2.7.7 and SET NOCOUNT.
     #[inline]
     pub(super) fn send_done<H: Host + ?Sized>(

@@ -19,19 +19,19 @@ pub enum Bug {
     CursorBeforeSync,
 }
 
-static PLANTED: AtomicU8 = AtomicU8::new(0);
+static INJECTED: AtomicU8 = AtomicU8::new(0);
 
 /// Activates a bug in this process.
 #[doc(hidden)]
-pub fn plant(bug: Option<Bug>) {
-    PLANTED.store(bug.map_or(0, number), Ordering::Relaxed);
+pub fn inject(bug: Option<Bug>) {
+    INJECTED.store(bug.map_or(0, number), Ordering::Relaxed);
 }
 
 /// Whether that bug is active in this process.
 #[doc(hidden)]
 #[must_use]
-pub fn is_planted(bug: Bug) -> bool {
-    cfg!(debug_assertions) && PLANTED.load(Ordering::Relaxed) == number(bug)
+pub fn is_injected(bug: Bug) -> bool {
+    cfg!(debug_assertions) && INJECTED.load(Ordering::Relaxed) == number(bug)
 }
 
 fn number(bug: Bug) -> u8 {

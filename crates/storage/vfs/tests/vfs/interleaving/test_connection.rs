@@ -24,7 +24,7 @@ pub struct Bench {
 type Counts = (i64, i64);
 
 /// A connection.
-pub struct Party {
+pub struct TestConnection {
     connection: Connection,
     /// The version of the snapshot that is held.
     version: Cell<Option<i64>>,
@@ -77,13 +77,13 @@ impl Bench {
     }
 
     /// A connection of this process.
-    pub fn party(&self) -> Party {
-        Party::new(&self.opening)
+    pub fn connect(&self) -> TestConnection {
+        TestConnection::new(&self.opening)
     }
 
     /// A connection that acts as another process.
-    pub fn foreign(&self) -> Party {
-        Party::new(&self.opening.clone().with("plain", "allow"))
+    pub fn foreign(&self) -> TestConnection {
+        TestConnection::new(&self.opening.clone().with("plain", "allow"))
     }
 
     /// Pool hits and used read-ahead since the beginning.
@@ -111,7 +111,7 @@ fn counts(connection: &Connection) -> Counts {
     (value("pool", "hits"), value("database", "read_ahead_used"))
 }
 
-impl Party {
+impl TestConnection {
     fn new(opening: &Opening) -> Self {
         let connection = opening.connect().unwrap();
         connection
@@ -188,7 +188,7 @@ impl Party {
     }
 
     /// Reads in one transaction: forwards, backwards, and single rows.
-    fn try_see_all(&self) -> rusqlite::Result<()> {
+    fn try_read_all(&self) -> rusqlite::Result<()> {
         self.connection.execute_batch("BEGIN")?;
         let seen = self.look(1, ROWS, "ASC").and_then(|version| {
             self.version.set(Some(version));
@@ -207,13 +207,13 @@ impl Party {
         Ok(())
     }
 
-    pub fn see_all(&self) {
-        self.try_see_all().unwrap();
+    pub fn read_all(&self) {
+        self.try_read_all().unwrap();
     }
 
     /// Reads all rows; a lock may prevent it, and then nothing was read.
-    pub fn see_all_unless_busy(&self) {
-        if let Err(error) = self.try_see_all() {
+    pub fn read_all_unless_busy(&self) {
+        if let Err(error) = self.try_read_all() {
             assert!(is_busy(&error), "{error}");
         }
     }
@@ -241,7 +241,7 @@ impl Party {
 
     /// Continues reading in the snapshot: a third of all rows, including pages read ahead with the
     /// previous third.
-    pub fn see_from(&self, part: i64) {
+    pub fn read_from(&self, part: i64) {
         let first = part * ROWS / 3 + 1;
         self.look(first, (first + ROWS / 3).min(ROWS), "ASC").unwrap();
         self.look(1, ROWS / 3, "DESC").unwrap();

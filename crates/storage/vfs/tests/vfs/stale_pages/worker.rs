@@ -10,7 +10,7 @@ use super::counts::Counts;
 use super::ledger::{self, NewestRead};
 
 /// The database, settings and duration of a process.
-pub struct Stage<'a> {
+pub struct WorkerSettings<'a> {
     pub path: &'a str,
     pub spec: &'a str,
     pub modes: Vec<&'a str>,
@@ -20,7 +20,7 @@ pub struct Stage<'a> {
     pub until: Instant,
 }
 
-impl Stage<'_> {
+impl WorkerSettings<'_> {
     /// Whether a thread that has done `step` steps may end: the minimum also holds on a busy
     /// machine.
     fn is_over(&self, step: u64) -> bool {
@@ -48,7 +48,7 @@ fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str) -> rusqlite:
 }
 
 /// Repeats `body` until it is not busy. Nothing sleeps: the other thread is working.
-fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
+fn retry_busy<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
     loop {
         match body() {
             Ok(value) => return value,
@@ -65,13 +65,17 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn connect(stage: &Stage<'_>, random: &mut Random) -> Connection {
+fn connect(settings: &WorkerSettings<'_>, random: &mut Random) -> Connection {
     let cache = [8, 40, 1000][usize::try_from(random.below(3)).unwrap()];
     // The limit applies to the process: occasionally the pool shrinks while the other thread uses
     // it.
     let pool_size = ["64M", "64M", "64M", "64M", "100K", "0"][usize::try_from(random.below(6)).unwrap()];
-    let pool_size = if stage.pool == "mixed" { pool_size } else { stage.pool };
-    insist(|| try_connect(stage.path, stage.spec, cache, pool_size))
+    let pool_size = if settings.pool == "mixed" {
+        pool_size
+    } else {
+        settings.pool
+    };
+    retry_busy(|| try_connect(settings.path, settings.spec, cache, pool_size))
 }
 
 pub fn create(path: &str, spec: &str, mode: &str) {
@@ -89,21 +93,21 @@ pub fn check(path: &str, spec: &str) {
 }
 
 /// Pages that this process found in the pool, and pages that it read ahead and used.
-pub fn status(stage: &Stage<'_>) -> (u64, u64) {
-    let connection = insist(|| try_connect(stage.path, stage.spec, 100, "64M"));
+pub fn status(settings: &WorkerSettings<'_>) -> (u64, u64) {
+    let connection = retry_busy(|| try_connect(settings.path, settings.spec, 100, "64M"));
     let value = |section: &str, name: &str| -> i64 {
         let sql = "SELECT value FROM selenite_status WHERE section = ?1 AND name = ?2";
-        insist(|| connection.query_row(sql, [section, name], |row| row.get(0)))
+        retry_busy(|| connection.query_row(sql, [section, name], |row| row.get(0)))
     };
     let [hits, ahead] = [("pool", "hits"), ("database", "read_ahead_used")].map(|(section, name)| value(section, name));
     (hits.unsigned_abs(), ahead.unsigned_abs())
 }
 
-pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
-    let mut connection = connect(stage, &mut random);
+pub fn run(settings: &WorkerSettings<'_>, mut random: Random) -> Counts {
+    let mut connection = connect(settings, &mut random);
     let (mut seen, mut counts) = (NewestRead::new(), Counts::default());
-    for step in 0..stage.steps {
-        if stage.is_over(step) {
+    for step in 0..settings.steps {
+        if settings.is_over(step) {
             break;
         }
         if step < SAID_MAX {
@@ -112,13 +116,13 @@ pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
         match random.below(20) {
             0..=6 => {
                 let is_kept = random.chance(5, 6);
-                let done = transact((stage, step), &connection, "BEGIN IMMEDIATE", is_kept, || {
+                let done = transact((settings, step), &connection, "BEGIN IMMEDIATE", is_kept, || {
                     ledger::write(&connection, &mut random.clone())
                 });
                 counts.commits += u64::from(done && is_kept);
             }
             7..=14 => {
-                let done = transact((stage, step), &connection, "BEGIN", true, || {
+                let done = transact((settings, step), &connection, "BEGIN", true, || {
                     ledger::read(&connection, &mut random.clone(), &mut seen)
                 });
                 counts.reads += u64::from(done);
@@ -128,14 +132,14 @@ pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
                 counts.checkpoints += u64::from(checkpoint(&connection, kind));
             }
             17 => {
-                let modes = &stage.modes;
+                let modes = &settings.modes;
                 let mode = modes[usize::try_from(random.below(u64::try_from(modes.len()).unwrap())).unwrap()];
                 try_once(&connection, &format!("PRAGMA journal_mode = {mode}"));
             }
             18 if random.chance(1, 10) => try_once(&connection, "VACUUM"),
             _ => {
                 drop(connection);
-                connection = connect(stage, &mut random);
+                connection = connect(settings, &mut random);
             }
         }
         random.draw();
@@ -159,14 +163,14 @@ fn checkpoint(connection: &Connection, kind: &str) -> bool {
 /// Reads or writes in a transaction, repeated until it succeeds; returns whether it did before the
 /// time was over.
 fn transact(
-    (stage, step): (&Stage<'_>, u64),
+    (settings, step): (&WorkerSettings<'_>, u64),
     connection: &Connection,
     begin: &str,
     is_kept: bool,
     mut body: impl FnMut() -> rusqlite::Result<()>,
 ) -> bool {
-    insist(|| {
-        if stage.is_over(step) {
+    retry_busy(|| {
+        if settings.is_over(step) {
             return Ok(false);
         }
         let done = connection

@@ -10,18 +10,18 @@ use super::UNSIGNED;
 /// overwritten by others. In exclusive mode there is only one turn; then a frame after a commit
 /// begins the next transaction.
 #[derive(Default)]
-pub struct Own {
+pub struct TransactionFrames {
     frames: Option<(u64, u64)>,
     /// The first frame that was written with a header block of zeros.
     unsigned: Option<u64>,
     /// The frame that ends the transaction.
     commit: Option<u64>,
-    /// Whether [`Own::take_commit`] has returned it.
+    /// Whether [`TransactionFrames::take_commit`] has returned it.
     is_taken: bool,
     turn: u64,
 }
 
-impl Own {
+impl TransactionFrames {
     /// Notes a header that is written; returns whether a transaction begins with it.
     pub fn note(&mut self, frame: u64, header: &FrameHeader, turn: u64) -> bool {
         if self.turn != turn {

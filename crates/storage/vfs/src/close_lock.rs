@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 /// Excludes first locks on a file while it is closed, and the reverse.
 #[derive(Default)]
-pub struct Closing(RwLock<()>);
+pub struct CloseLock(RwLock<()>);
 
 /// Identifies a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,32 +28,32 @@ pub enum FileId {
     Path(String),
 }
 
-/// The [`Closing`] of every open file.
+/// The [`CloseLock`] of every open file.
 #[derive(Default)]
-pub struct Closings(Mutex<BTreeMap<FileId, Weak<Closing>>>);
+pub struct CloseLocks(Mutex<BTreeMap<FileId, Weak<CloseLock>>>);
 
-impl Closings {
-    /// The [`Closing`] of a file, shared by all connections that have it open.
-    pub fn of(&self, file: FileId) -> Arc<Closing> {
+impl CloseLocks {
+    /// The [`CloseLock`] of a file, shared by all connections that have it open.
+    pub fn of(&self, file: FileId) -> Arc<CloseLock> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(closing) = known.get(&file).and_then(Weak::upgrade) {
-            return closing;
+        if let Some(close_lock) = known.get(&file).and_then(Weak::upgrade) {
+            return close_lock;
         }
-        known.retain(|_, closing| closing.strong_count() > 0);
-        let closing = Arc::new(Closing::default());
-        known.insert(file, Arc::downgrade(&closing));
-        closing
+        known.retain(|_, close_lock| close_lock.strong_count() > 0);
+        let close_lock = Arc::new(CloseLock::default());
+        known.insert(file, Arc::downgrade(&close_lock));
+        close_lock
     }
 }
 
-impl Closing {
+impl CloseLock {
     /// The guard is held while a connection takes its first lock.
-    pub fn hold_off(&self) -> RwLockReadGuard<'_, ()> {
+    pub fn lock_for_first_lock(&self) -> RwLockReadGuard<'_, ()> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The guard is held while the file is closed.
-    pub fn begin(&self) -> RwLockWriteGuard<'_, ()> {
+    pub fn lock_for_close(&self) -> RwLockWriteGuard<'_, ()> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -64,13 +64,13 @@ mod tests {
 
     #[test]
     fn each_file_has_its_own_lock_while_it_is_open() {
-        let closings = Closings::default();
+        let close_locks = CloseLocks::default();
         let (one, other) = (FileId::Inode((1, 2)), FileId::Path("2".to_owned()));
-        let first = closings.of(one.clone());
-        assert!(Arc::ptr_eq(&first, &closings.of(one.clone())));
-        assert!(!Arc::ptr_eq(&first, &closings.of(other.clone())));
+        let first = close_locks.of(one.clone());
+        assert!(Arc::ptr_eq(&first, &close_locks.of(one.clone())));
+        assert!(!Arc::ptr_eq(&first, &close_locks.of(other.clone())));
         drop(first);
-        closings.of(other);
-        assert_eq!(closings.0.lock().unwrap().len(), 1);
+        close_locks.of(other);
+        assert_eq!(close_locks.0.lock().unwrap().len(), 1);
     }
 }
