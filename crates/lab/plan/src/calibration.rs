@@ -232,11 +232,8 @@ impl Calibration {
         {
             for (operation, sizes) in costs {
                 let ascends = sizes.windows(2).all(|pair| pair[0].kib < pair[1].kib);
-                let is_sound = |one: &Measured| {
-                    !one.sessions.is_empty()
-                        && one.kib >= 0.0
-                        && one.sessions.iter().all(|value| value.abs() <= NANOSECONDS_MAX)
-                };
+                // The cost of a commit is a difference, in clear too, and may be measured below zero.
+                let is_sound = |one: &Measured| one.kib >= 0.0 && has_values(one, -NANOSECONDS_MAX);
                 if sizes.is_empty() || !ascends || !sizes.iter().all(is_sound) {
                     let place = format!("calibration, {place}, {}", operation.name());
                     return Err(PlanError::input(
@@ -246,7 +243,20 @@ impl Calibration {
                 }
             }
         }
+        for (cipher, measured) in &self.conversion_ns_per_mib {
+            if !has_values(measured, 0.0) {
+                let place = format!("calibration, conversion, {cipher}");
+                return Err(PlanError::input(place, "its values must be finite and not negative"));
+            }
+        }
         Ok(())
+    }
+
+    /// The fewest sessions of an operation.
+    #[must_use]
+    pub fn sessions_min(&self) -> usize {
+        let costs = self.ciphers.values().flat_map(BTreeMap::values).flatten();
+        costs.map(|measured| measured.sessions.len()).min().unwrap_or(0)
     }
 
     /// The costs under a cipher.
@@ -259,6 +269,12 @@ impl Calibration {
             PlanError::Calibration(format!("{cipher} was not calibrated; known: {}", known.join(", ")))
         })
     }
+}
+
+/// Whether it has sessions, as many as a calibration makes, and each a cost.
+fn has_values(measured: &Measured, least: f64) -> bool {
+    let is_cost = |value: &f64| (least..=NANOSECONDS_MAX).contains(value);
+    (1..=SESSIONS_MAX).contains(&measured.sessions.len()) && measured.sessions.iter().all(is_cost)
 }
 
 /// Nanoseconds of an operation of so many KiB, by interpolation between the sizes that were measured: of the means,
@@ -323,6 +339,8 @@ pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (angle * std::f64::consts::TAU).cos()
 }
 
+/// Every draw of a prediction visits all of them.
+const SESSIONS_MAX: usize = 1000;
 /// A quarter of an hour: no operation takes that long.
 const NANOSECONDS_MAX: f64 = 1e12;
 /// A bound of draws: the tails of t with few sessions have no mean.

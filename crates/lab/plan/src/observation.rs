@@ -85,6 +85,11 @@ impl Observation {
     /// # Errors
     /// [`PlanError::Input`].
     pub fn check(&self) -> Result<(), PlanError> {
+        self.check_for(self.cores)
+    }
+
+    /// As [`Observation::check`], where the CPU time may be that of any machine if `cores` is none.
+    pub(crate) fn check_for(&self, cores: Option<f64>) -> Result<(), PlanError> {
         let refuse = |place: &str, reason: String| Err(PlanError::input(place, reason));
         if self.intervals.is_empty() {
             return refuse("observation", "it has no interval: two snapshots are needed".to_owned());
@@ -98,14 +103,15 @@ impl Observation {
         if self.cores.is_some_and(|cores| !(cores > 0.0 && cores <= CORES_MAX)) {
             return refuse("cores", format!("{:?} is not between 0 and {CORES_MAX}", self.cores));
         }
-        if self.serialized_share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+        let shares = 0.0..=if cores.is_some() { 1.0 } else { f64::MAX };
+        if self.serialized_share.is_some_and(|share| !shares.contains(&share)) {
             return refuse("serialized share", "it is a share between 0 and 1".to_owned());
         }
         if self.database_mib.is_some_and(|mib| !is_amount(mib)) {
             return refuse("database size", "it is not a number of MiB".to_owned());
         }
         for interval in &self.intervals {
-            interval.check(self.cores)?;
+            interval.check(cores)?;
         }
         Ok(())
     }
@@ -166,14 +172,14 @@ impl ObservedInterval {
     }
 
     fn check(&self, cores: Option<f64>) -> Result<(), PlanError> {
-        if !(self.seconds > 0.0 && self.seconds.is_finite()) {
+        if !(SECONDS_MIN..=SECONDS_MAX).contains(&self.seconds) {
             return Err(PlanError::input(
                 "interval",
-                format!("{} s is no length of time", self.seconds),
+                format!("{} s: an interval has {SECONDS_MIN} s to a year", self.seconds),
             ));
         }
         for (operation, amount) in &self.load.0 {
-            if !is_amount(amount.count) || !is_amount(amount.kib) {
+            if !is_amount(amount.count) || !is_amount(amount.kib) || amount.count == 0.0 && amount.kib > 0.0 {
                 return Err(PlanError::input(
                     operation.name(),
                     format!("{} of {} KiB in an interval is no amount", amount.count, amount.kib),
@@ -202,10 +208,16 @@ impl ObservedInterval {
 }
 
 fn is_amount(value: f64) -> bool {
-    value.is_finite() && value >= 0.0
+    (0.0..=AMOUNT_MAX).contains(&value)
 }
 
 /// Every draw of a prediction visits all intervals. A week in intervals of ten minutes.
 pub const INTERVALS_MAX: usize = 1000;
 /// More than any machine has; a larger number has another unit.
-const CORES_MAX: f64 = 4096.0;
+pub const CORES_MAX: f64 = 4096.0;
+/// More than any machine counts in a year; sums of them are finite.
+const AMOUNT_MAX: f64 = 1e18;
+/// A block of the lab may be as short.
+const SECONDS_MIN: f64 = 1e-4;
+/// A year.
+const SECONDS_MAX: f64 = 366.0 * 86_400.0;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::PlanError;
 use crate::calibration::{Calibration, Cipher, Measured, TLS_1_3, measured_for, nanoseconds, normal};
-use crate::observation::{Engine, Observation};
+use crate::observation::{CORES_MAX, Engine, Observation};
 use crate::operation::{Amount, KIB, Load, Operation};
 use crate::queue::Queue;
 
@@ -96,6 +96,9 @@ impl Estimate {
     fn of(mut draws: Vec<f64>) -> Self {
         draws.sort_by(f64::total_cmp);
         let at = |share: f64| {
+            if draws.is_empty() {
+                return 0.0;
+            }
             let position = share * (draws.len().saturating_sub(1)) as f64;
             // A position within the draws: there are at most some thousand.
             #[expect(
@@ -112,6 +115,10 @@ impl Estimate {
             low: at(0.05),
             high: at(0.95),
         }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.value.is_finite() && self.low.is_finite() && self.high.is_finite()
     }
 
     /// Whether a value lies in it.
@@ -235,9 +242,28 @@ pub fn predict(
     let mut warnings = observation.notes.clone();
     warnings.extend(model.warnings());
     let cores = model.cores;
-    let added: Vec<f64> = draws.iter().map(|draw| draw.added()).collect();
-    let added_cores = Estimate::of(added.clone());
     let busy = observation.busy_cores();
+    let least = busy.map_or(f64::NEG_INFINITY, |busy| -busy * SAVED_MAX);
+    let added: Vec<f64> = draws.iter().map(|draw| draw.added().max(least)).collect();
+    let added_cores = Estimate::of(added.clone());
+    if !added_cores.is_finite() {
+        return Err(PlanError::OutOfRange(
+            "the load is beyond what can be computed".to_owned(),
+        ));
+    }
+    if added_cores.value > cores {
+        return Err(PlanError::OutOfRange(format!(
+            "encryption alone would keep {:.1} cores busy, and the machine has {cores}",
+            added_cores.value
+        )));
+    }
+    if added_cores.low <= least {
+        warnings.push(
+            "the calibrated operations take more CPU time without encryption than the system uses: is the CPU time \
+             in use right?"
+                .to_owned(),
+        );
+    }
     let latency = latency(observation, cores, &added, &mut warnings);
     let serialized = serialized(observation, &draws, &mut warnings);
     if busy.is_some_and(|busy| busy + added_cores.high > cores) {
@@ -255,12 +281,8 @@ pub fn predict(
         parts: model.parts(&draws),
         latency,
         throughput: busy.filter(|busy| *busy > 0.0).map(|busy| {
-            Estimate::of(
-                added
-                    .iter()
-                    .map(|added| busy / (busy + added).max(f64::MIN_POSITIVE))
-                    .collect(),
-            )
+            let draws = added.iter().map(|added| busy / (busy + added).max(f64::MIN_POSITIVE));
+            Estimate::of(draws.collect()).times(cores / observation.cores.unwrap_or(cores))
         }),
         serialized,
         conversion: model.conversion(),
@@ -342,9 +364,12 @@ impl<'a> Model<'a> {
         let cores = question
             .cores
             .or(observation.cores)
-            .ok_or_else(|| PlanError::input("cores", "the number of cores is not known: say it"))?;
-        if !(cores > 0.0 && cores.is_finite()) {
-            return Err(PlanError::input("cores", format!("{cores} is no number of cores")));
+            .ok_or_else(|| PlanError::input("cores", "unknown number of cores: give --cores NUMBER"))?;
+        if !(cores > 0.0 && cores <= CORES_MAX) {
+            return Err(PlanError::input("cores", format!("invalid number of cores: {cores}")));
+        }
+        if question.decrypted_mb.is_some_and(|mb| !(mb > 0.0 && mb.is_finite())) {
+            return Err(PlanError::input("decrypted MB", "it is not a number above 0"));
         }
         let load = observation.load_per_second();
         let mut operations = Vec::new();
@@ -381,17 +406,30 @@ impl<'a> Model<'a> {
     }
 
     fn draws(&self, varied: Varied, count: usize) -> Vec<Drawn> {
-        let mut random = ChaCha8Rng::seed_from_u64(SEED);
-        (0..count).map(|_| self.draw(varied, &mut random)).collect()
+        // A stream for the rates and for each operation: one more operation changes no draw of another.
+        let stream = |number: u64| {
+            let mut random = ChaCha8Rng::seed_from_u64(SEED);
+            random.set_stream(number);
+            random
+        };
+        let mut rates = stream(0);
+        let mut operations: Vec<ChaCha8Rng> = self
+            .operations
+            .iter()
+            .map(|(operation, _, _)| stream(1 + *operation as u64))
+            .collect();
+        (0..count)
+            .map(|_| self.draw(varied, &mut rates, &mut operations))
+            .collect()
     }
 
-    fn draw(&self, varied: Varied, random: &mut ChaCha8Rng) -> Drawn {
+    fn draw(&self, varied: Varied, rates: &mut ChaCha8Rng, operations: &mut [ChaCha8Rng]) -> Drawn {
         let load = match varied.rates {
-            true => resampled(self.observation, random),
+            true => resampled(self.observation, rates),
             false => self.observation.load_per_second(),
         };
         let mut drawn = Vec::with_capacity(self.operations.len());
-        for (operation, plain, difference) in &self.operations {
+        for ((operation, plain, difference), random) in self.operations.iter().zip(operations) {
             let amount = load.amount(*operation);
             let (kib, error) = (
                 amount.mean_kib(),
@@ -447,7 +485,7 @@ impl<'a> Model<'a> {
                 },
             ),
             (
-                "rates between intervals",
+                RATES,
                 Varied {
                     coefficients: false,
                     rates: true,
@@ -477,6 +515,10 @@ impl<'a> Model<'a> {
         let sum: f64 = shares.iter().map(|(_, share)| share).sum();
         if sum > 0.0 {
             shares.iter_mut().for_each(|(_, share)| *share /= sum);
+        }
+        // One interval says nothing of how rates vary.
+        if self.observation.intervals.len() == 1 {
+            shares.retain(|(name, _)| name != RATES);
         }
         shares.sort_by(|one, other| other.1.total_cmp(&one.1));
         shares
@@ -547,6 +589,24 @@ impl<'a> Model<'a> {
         lines
     }
 
+    /// What was observed and is not in the prediction, and what was asked for and is not known.
+    fn left_out(&self) -> Vec<String> {
+        let load = self.observation.load_per_second();
+        let has = |operation: Operation| load.amount(operation).count > 0.0;
+        let mut warnings = Vec::new();
+        if self.question.tls.is_none() && (has(Operation::Packet) || has(Operation::Handshake)) {
+            warnings.push("the network stays as it is: its packets and logins are not in the prediction".to_owned());
+        }
+        if self.question.tls.is_some() && !has(Operation::Packet) {
+            warnings.push("TLS: the packets are not known, and not in the prediction".to_owned());
+        }
+        let is_dropped = |operation| calibrated_as(operation, self.observation.engine).is_none();
+        if has(Operation::Commit) && is_dropped(Operation::Commit) && !has(Operation::LogRecord) {
+            warnings.push("commits: the writes to the log are not known, and not in the prediction".to_owned());
+        }
+        warnings
+    }
+
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let engine = self.observation.engine;
@@ -558,6 +618,16 @@ impl<'a> Model<'a> {
                     Engine::Sqlite | Engine::SqlServer | Engine::MariaDb | Engine::PostgreSql => engine.name(),
                 }
             ));
+        }
+        warnings.extend(self.left_out());
+        if self.calibration.load_average > f64::from(self.calibration.fingerprint.processors) {
+            warnings.push(format!(
+                "the calibration was made under a load of {:.1} on {} processors: make another one while nothing else runs",
+                self.calibration.load_average, self.calibration.fingerprint.processors
+            ));
+        }
+        if self.calibration.sessions_min() < 2 {
+            warnings.push("the calibration has a single session: its coefficients have no interval".to_owned());
         }
         if self.observation.intervals.len() == 1 {
             warnings.push("one interval was observed: how much the load varies is not in the intervals".to_owned());
@@ -596,8 +666,12 @@ fn resampled(observation: &Observation, random: &mut ChaCha8Rng) -> Load {
     if count == 1 {
         return observation.load_per_second();
     }
-    // The cube root of the number of values: the usual length of blocks for a mean (Politis and White, 2004).
-    let block = (1..=count).find(|length| length.pow(3) >= count).unwrap_or(1);
+    // The cube root of the number of values, rounded down: the usual length of blocks for a mean (Politis and White,
+    // 2004). A block of all values would show no variation.
+    let block = (1..=count)
+        .take_while(|length: &usize| length.pow(3) <= count)
+        .last()
+        .unwrap_or(1);
     let (mut load, mut seconds, mut drawn) = (Load::default(), 0.0, 0);
     while drawn < count {
         let first = random.random_range(0..count);
@@ -614,15 +688,18 @@ fn resampled(observation: &Observation, random: &mut ChaCha8Rng) -> Load {
 }
 
 fn latency(observation: &Observation, cores: f64, added: &[f64], warnings: &mut Vec<String>) -> Option<Latency> {
-    let (requests, busy) = (observation.requests_per_second()?, observation.busy_cores()?);
-    let now = Queue::new(requests, busy / requests, cores)?;
+    let (Some(requests), Some(busy)) = (observation.requests_per_second(), observation.busy_cores()) else {
+        warnings.push(
+            "response times are not predicted: they need the rate of requests and the CPU time in use".to_owned(),
+        );
+        return None;
+    };
+    let Some(now) = Queue::new(requests, busy / requests, cores) else {
+        warnings.push("response times are not predicted: no requests, or too few cores for them".to_owned());
+        return None;
+    };
     let after = |added: f64| Queue::new(requests, (busy + added).max(f64::MIN_POSITIVE) / requests, cores);
-    let utilization_after = Estimate::of(
-        added
-            .iter()
-            .map(|added| (busy + added) / cores.floor().max(1.0))
-            .collect(),
-    );
+    let utilization_after = Estimate::of(added.iter().map(|added| (busy + added) / cores).collect());
     if utilization_after.high > UTILIZATION_MAX {
         warnings.push(format!(
             "response times are not predicted: the cores would be busy for up to {:.0} % of the time, and the model holds up to {:.0} %; measure",
@@ -650,7 +727,7 @@ fn latency(observation: &Observation, cores: f64, added: &[f64], warnings: &mut 
 }
 
 fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<String>) -> Option<Serialized> {
-    let share = observation.serialized_share?;
+    let share = observation.serialized_share.filter(|share| *share > 0.0)?;
     // Worst case: everything that a commit encrypts is within the section.
     let within = [Operation::Commit, Operation::Write, Operation::LogRecord];
     let added = |draw: &Drawn| -> f64 {
@@ -678,6 +755,10 @@ fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<Str
 
 /// Beyond it, waiting times are too sensitive to the uncertainty of the inputs.
 pub const UTILIZATION_MAX: f64 = 0.85;
+/// An input of a prediction.
+const RATES: &str = "rates between intervals";
+/// Encryption may save this share of the CPU time in use at most.
+const SAVED_MAX: f64 = 0.99;
 /// The 5th and 95th percentile of so many draws are known to about 1 % of their distance.
 const DRAWS: usize = 4000;
 /// Shares of a variance are shown without decimals.

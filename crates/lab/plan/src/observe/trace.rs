@@ -114,7 +114,8 @@ impl TraceObserver {
         let intervals = (first / WINDOW..=last / WINDOW).map(|window| {
             let (begin, end) = (first.max(window * WINDOW), last.min((window + 1) * WINDOW));
             ObservedInterval {
-                seconds: (end.saturating_sub(begin).max(1)) as f64 / 1e6,
+                // The last window may be a moment.
+                seconds: end.saturating_sub(begin).max(1000) as f64 / 1e6,
                 load: self
                     .windows
                     .get(&window)

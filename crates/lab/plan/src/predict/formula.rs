@@ -40,7 +40,7 @@ impl Formula {
             [
                 "the cost of an operation beside that of a byte",
                 "queueing",
-                "how sure it is",
+                "uncertainty",
             ]
             .map(str::to_owned),
         );

@@ -360,3 +360,96 @@ proptest! {
         prop_assert!(whole(of(&larger)) >= before - 1e-9);
     }
 }
+
+#[test]
+fn forged_amounts_give_errors_and_no_figure_that_is_none() {
+    let huge = [
+        load(&[(Operation::Commit, 1e308)]),
+        load(&[(Operation::Commit, 1e18)]),
+        load(&[(Operation::Write, 1e12)]),
+    ];
+    for loads in [vec![huge[0].clone()], vec![huge[1].clone()], vec![huge[2].clone(); 2]] {
+        let found = predict(&observation(loads), &calibration(0.02), &question());
+        assert!(
+            matches!(found, Err(PlanError::Input { .. } | PlanError::OutOfRange(_))),
+            "{found:?}"
+        );
+    }
+    let mut short = observation(vec![load(&[(Operation::Write, 1e6)])]);
+    short.intervals[0].requests = Some(1e17);
+    short.intervals[0].cpu_seconds = Some(0.001);
+    let prediction = predict(&short, &calibration(0.02), &question()).unwrap();
+    let text = serde_json::to_string(&prediction).unwrap();
+    // What is not finite is null in JSON; so is what is not known.
+    let read: Prediction = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, prediction);
+}
+
+#[test]
+fn one_more_operation_changes_no_draw_of_another() {
+    let one = predict(
+        &observation(vec![load(&[(Operation::ReadRandom, 4000.0)])]),
+        &calibration(0.1),
+        &question(),
+    );
+    let two = predict(
+        &observation(vec![load(&[
+            (Operation::ReadRandom, 4000.0),
+            (Operation::ReadSequential, 0.01),
+        ])]),
+        &calibration(0.1),
+        &question(),
+    );
+    let (one, two) = (one.unwrap(), two.unwrap());
+    let reads = |prediction: &Prediction| {
+        let part = prediction
+            .parts
+            .iter()
+            .find(|part| part.operation == Operation::ReadRandom);
+        part.unwrap().each_ns
+    };
+    assert_eq!(reads(&one), reads(&two));
+    assert!(two.added_cores.value >= one.added_cores.value);
+}
+
+#[test]
+fn two_intervals_that_differ_show_in_the_interval() {
+    let prediction = predict(
+        &observation(vec![load(&[(Operation::ReadRandom, 9000.0)]), Load::default()]),
+        &calibration(0.0),
+        &Question {
+            misfit: Some(Misfit::NONE),
+            ..question()
+        },
+    )
+    .unwrap();
+    assert!(
+        prediction.added_cores.low < prediction.added_cores.value * 0.1,
+        "{prediction:?}"
+    );
+    assert!(
+        prediction.added_cores.high > prediction.added_cores.value * 1.9,
+        "{prediction:?}"
+    );
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let by_hand = |counts: &[(Operation, f64)]| Observation {
+        engine: Engine::ByHand,
+        ..observation(vec![load(counts)])
+    };
+    let warnings = |counts: &[(Operation, f64)], tls: Option<Cipher>| {
+        let question = Question {
+            tls,
+            ..Question::of(cipher())
+        };
+        predict(&by_hand(counts), &calibration(0.02), &question)
+            .unwrap()
+            .warnings
+            .join("\n")
+    };
+    assert!(warnings(&[(Operation::Commit, 10.0)], None).contains("commits: the writes to the log"));
+    assert!(warnings(&[(Operation::Packet, 10.0)], None).contains("the network stays as it is"));
+    assert!(warnings(&[(Operation::ReadRandom, 10.0)], Some(tls())).contains("TLS: the packets are not known"));
+}

@@ -51,7 +51,10 @@ impl WhatIf {
                 self.change(*operation, amount);
             }
         }
-        changed.check()?;
+        // The section is held as many times as much.
+        changed.serialized_share = observation.serialized_share.map(|share| share * self.load);
+        // A load that the cores cannot serve is an answer, not a mistake in the observation.
+        changed.check_for(None)?;
         Ok(changed)
     }
 
