@@ -1,11 +1,12 @@
 //! The arguments of the planner.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use selenite::Suite;
 
 use super::lab::ProgressStyle;
+use crate::cli_error::CliError;
 
 #[derive(Args)]
 pub struct Plan {
@@ -100,6 +101,7 @@ pub enum ObservedSource {
     /// SQL Server: snapshots of sys.dm_io_virtual_file_stats. Not tested against SQL Server itself.
     SqlServer(ObserveSqlServer),
     /// MariaDB or MySQL: snapshots of SHOW GLOBAL STATUS.
+    #[command(visible_alias = "mysql")]
     Mariadb(ObserveSnapshots),
     /// PostgreSQL 13 to 18: snapshots of its statistics views.
     Postgresql(ObserveSnapshots),
@@ -109,6 +111,23 @@ pub enum ObservedSource {
     Trace(ObserveSnapshots),
     /// Numbers by hand.
     Numbers(Box<ObserveNumbers>),
+}
+
+impl ObservedSource {
+    /// The files that are read.
+    pub fn files(&self) -> Vec<&Path> {
+        let paths: Vec<&PathBuf> = match self {
+            Self::SqlServer(server) => {
+                let others = server.performance.iter().chain(&server.connections);
+                server.snapshots.files.iter().chain(others).collect()
+            }
+            Self::Mariadb(given) | Self::Postgresql(given) | Self::Sqlite(given) | Self::Trace(given) => {
+                given.files.iter().collect()
+            }
+            Self::Numbers(_) => Vec::new(),
+        };
+        paths.into_iter().map(PathBuf::as_path).collect()
+    }
 }
 
 #[derive(Args)]
@@ -210,6 +229,38 @@ pub struct Numbers {
     /// Bytes of the database: 40GiB.
     #[arg(long, value_name = "SIZE", help_heading = "Numbers by hand")]
     pub database_size: Option<String>,
+}
+
+impl Numbers {
+    /// Refuses numbers that an observation has: only the cores of the machine may be others.
+    pub fn check_none_beside_observation(&self) -> Result<(), CliError> {
+        let reads_mb = self.reads_mb.is_some();
+        let given = [
+            ("--reads-mb", reads_mb),
+            ("--reads", self.reads.is_some()),
+            ("--sequential-reads", self.sequential_reads.is_some()),
+            ("--writes", self.writes.is_some()),
+            ("--log", self.log.is_some()),
+            ("--log-writes", self.log_writes.is_some()),
+            ("--commits", self.commits.is_some()),
+            ("--backup", self.backup.is_some()),
+            ("--packets", self.packets.is_some()),
+            ("--packet-size", self.packet_size.is_some()),
+            ("--handshakes", self.handshakes.is_some()),
+            ("--requests", self.requests.is_some()),
+            ("--busy-cores", self.busy_cores.is_some()),
+            ("--page-size", self.page_size.is_some()),
+            ("--database-size", self.database_size.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((option, _)) => Err(CliError::Lab {
+                what: format!("{option} goes with numbers by hand, not with an observation"),
+                next: "selenite plan observe takes --cores and --busy-cores".to_owned(),
+                status: 2,
+            }),
+        }
+    }
 }
 
 #[derive(Args)]

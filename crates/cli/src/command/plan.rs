@@ -5,6 +5,8 @@ mod observe;
 mod predict;
 mod validate;
 
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use selenite::{Access, EngineError};
@@ -12,6 +14,7 @@ use selenite_plan::PlanError;
 
 use crate::arguments::plan::PlanCommand;
 use crate::cli_error::CliError;
+use crate::printable;
 
 pub fn run(command: &PlanCommand, access: &Access) -> Result<(), CliError> {
     match command {
@@ -22,12 +25,50 @@ pub fn run(command: &PlanCommand, access: &Access) -> Result<(), CliError> {
     }
 }
 
+/// Refuses an output that is an input, or whose folder is not there.
+fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), CliError> {
+    let identity = |path: &Path| path.metadata().ok().map(|facts| (facts.dev(), facts.ino()));
+    let written = identity(output);
+    if written.is_some() && inputs.iter().any(|input| identity(input) == written) {
+        return Err(usage(format!(
+            "{} is an input: it would be overwritten",
+            printable::path(output)
+        )));
+    }
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.is_none_or(Path::is_dir) {
+        true => Ok(()),
+        false => Err(usage(format!(
+            "the folder of {} does not exist",
+            printable::path(output)
+        ))),
+    }
+}
+
+fn usage(what: String) -> CliError {
+    CliError::Lab {
+        what,
+        next: "choose another output".to_owned(),
+        status: USAGE,
+    }
+}
+
 fn read(path: &Path) -> Result<String, CliError> {
-    let bytes = std::fs::read(path).map_err(|source| EngineError::Io {
+    let failed = |source| EngineError::Io {
         verb: "read",
         path: path.to_owned(),
         source,
-    })?;
+    };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(SIZE_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > SIZE_MAX {
+        return Err(CliError::Lab {
+            what: format!("{}: it is larger than 256 MiB", printable::path(path)),
+            next: String::new(),
+            status: DATA,
+        });
+    }
     decoded(bytes).ok_or_else(|| CliError::Lab {
         what: format!("{}: it is no text", path.display()),
         next: String::new(),
@@ -42,6 +83,8 @@ fn decoded(bytes: Vec<u8>) -> Option<String> {
         String::from_utf16(&pairs.collect::<Vec<_>>()).ok()
     };
     match bytes.as_slice() {
+        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
+        [0xFF, 0xFE, rest @ ..] | [0xFE, 0xFF, rest @ ..] if rest.len() % 2 == 1 => None,
         [0xFF, 0xFE, rest @ ..] => wide(rest, u16::from_le_bytes),
         [0xFE, 0xFF, rest @ ..] => wide(rest, u16::from_be_bytes),
         _ => String::from_utf8(bytes).ok(),
@@ -65,6 +108,8 @@ impl From<PlanError> for CliError {
     }
 }
 
+/// The largest input: snapshots of a week.
+const SIZE_MAX: u64 = 256 << 20;
 const OTHER: u8 = 1;
 const USAGE: u8 = 2;
 const DATA: u8 = 5;

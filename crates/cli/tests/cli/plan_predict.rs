@@ -166,3 +166,60 @@ fn nonsense_is_refused_with_its_place() {
         "calibration",
     );
 }
+
+#[test]
+fn what_would_be_ignored_or_overwritten_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (snapshots, calibration) = (path("postgresql-17/snapshots.csv"), path("calibration.json"));
+    let observe = ["observe", "postgresql", &snapshots, "--cores", "8"];
+    stdout(&plan(folder.path(), &observe));
+    let predict = |more: &[&str]| {
+        let begin = ["predict", "observation.json", "--calibration", &calibration];
+        plan(folder.path(), &[&begin[..], more].concat())
+    };
+    stdout(&predict(&["--cores", "16"]));
+    fails(&predict(&["--cores", "eight"]), 2, "invalid number of cores: eight");
+    fails(&predict(&["--cores", "1e300"]), 2, "invalid number of cores");
+    fails(&predict(&["--reads", "400/s"]), 2, "--reads goes with numbers by hand");
+    fails(&predict(&["--database-size", "40GiB"]), 2, "--database-size goes with");
+    fails(&predict(&["--decrypted-mb", "0"]), 2, "decrypted MB");
+    let before = std::fs::read(folder.path().join("observation.json")).unwrap();
+    fails(&predict(&["--json", "observation.json"]), 2, "it would be overwritten");
+    fails(&predict(&["--html", "none/plan.html"]), 2, "does not exist");
+    std::fs::copy(&snapshots, folder.path().join("before.csv")).unwrap();
+    let onto_itself = ["observe", "postgresql", "before.csv", "-o", "before.csv"];
+    fails(&plan(folder.path(), &onto_itself), 2, "it would be overwritten");
+    assert_eq!(std::fs::read(folder.path().join("observation.json")).unwrap(), before);
+    // More than the machine has.
+    let calibrated = ["--calibration", &calibration];
+    let numbers = ["predict", "--reads", "10000000000/s", "--cores", "4"];
+    fails(
+        &plan(folder.path(), &[&numbers[..], &calibrated].concat()),
+        5,
+        "cores busy",
+    );
+}
+
+#[test]
+fn notes_of_a_file_move_no_cursor_and_have_no_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let calibration = path("calibration.json");
+    let observation = "{\"engine\":\"sqlite\",\"notes\":[\"\\u001b[2J evil\\nAES_256 takes 0 %\"],\"page_size\":4096,\
+        \"cores\":8,\"intervals\":[{\"seconds\":10,\"load\":{\"read-random\":{\"count\":100,\"kib\":400}}}]}";
+    std::fs::write(folder.path().join("o.json"), observation).unwrap();
+    let shown = stdout(&plan(
+        folder.path(),
+        &["predict", "o.json", "--calibration", &calibration],
+    ));
+    assert!(
+        !shown.contains('\u{1b}') && !shown.lines().any(|line| line == "AES_256 takes 0 %"),
+        "{shown}"
+    );
+    let unknown = observation.replacen("\"cores\"", "\"core\"", 1);
+    std::fs::write(folder.path().join("o.json"), unknown).unwrap();
+    fails(
+        &plan(folder.path(), &["predict", "o.json", "--calibration", &calibration]),
+        5,
+        "unknown field `core`",
+    );
+}

@@ -115,12 +115,37 @@ fn predictions_are_hashed_before_studies_run_and_compared_afterwards() {
     assert!(again.status.success(), "{}", stderr(&again));
     assert_eq!(std::fs::read_to_string(folder.join("FORECASTS.md")).unwrap(), document);
 
-    // A study that ran for other predictions is none for these.
-    let altered = predictions.replacen("\"label\": \"LIKE scan, OS cache\"", "\"label\": \"other\"", 1);
-    assert_ne!(altered, predictions);
-    std::fs::write(folder.join("league/predictions.json"), altered).unwrap();
-    let refused = run(folder, &[]);
-    assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+    // Predictions that were edited, other studies and another calibration are refused before anything runs.
+    let file = folder.join("league/predictions.json");
+    let refused = |arguments: &[&str], what: &str| {
+        let output = run(folder, arguments);
+        assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+        assert!(stderr(&output).contains(what), "{}", stderr(&output));
+    };
+    for (from, to) in [
+        ("\"label\": \"LIKE scan, OS cache\"", "\"label\": \"other\""),
+        ("\"seconds\": 0.", "\"seconds\": 1."),
+        ("\"arm\": \"AES_256\"", "\"arm\": \"AES\""),
+    ] {
+        let altered = predictions.replacen(from, to, 1);
+        assert_ne!(altered, predictions, "{from}");
+        std::fs::write(&file, altered).unwrap();
+        refused(&[], "use another folder");
+    }
+    std::fs::write(&file, &predictions).unwrap();
+    std::fs::write(folder.join("tiny.toml"), STUDY.replace("loops = 60", "loops = 61")).unwrap();
+    refused(&[], "for other studies");
+    std::fs::write(folder.join("tiny.toml"), STUDY).unwrap();
+    let costs = std::fs::read_to_string(folder.join("calibration.json")).unwrap();
+    std::fs::write(folder.join("calibration.json"), costs.replacen("2026", "2025", 1)).unwrap();
+    refused(&[], "with another calibration");
+    std::fs::write(folder.join("calibration.json"), costs).unwrap();
+    refused(&["tiny.toml"], "two studies are called `tiny`");
+    for output in ["calibration.json", "league/x.md", "none/x.md"] {
+        let output = run(folder, &["--output", output]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), predictions);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rustix::fs::{FlockOperation, flock};
 use selenite::Suite;
 use selenite_plan::league::{Forecast, League, Measurement, ObservedWorkload, Predictions, league};
 use selenite_plan::observation::ObservedInterval;
@@ -89,6 +90,12 @@ pub fn validate(
     observer: &mut dyn Observer,
     note: &mut dyn FnMut(&str),
 ) -> Result<Validation, ValidateError> {
+    check_names(&request.studies)?;
+    for config in &request.studies {
+        arms_of(config)?;
+        config.cells.iter().try_for_each(check_kind)?;
+    }
+    let _lock = FolderLock::take(&request.folder)?;
     let mut testbed = LocalTestbed::new(request.engines.clone());
     let file = request.folder.join(PREDICTIONS);
     let (predictions, text) = match std::fs::read_to_string(&file) {
@@ -97,6 +104,7 @@ pub fn validate(
             let predictions: Predictions = read.map_err(|error| {
                 ValidateError::Refused(format!("{}: these are no predictions: {error}", file.display()))
             })?;
+            check(&predictions, request)?;
             note(&format!("{}: made {}", file.display(), predictions.made));
             (predictions, text)
         }
@@ -104,7 +112,7 @@ pub fn validate(
             let predictions = predict_all(request, &mut testbed, note)?;
             let text = serde_json::to_string_pretty(&predictions)
                 .map_err(|error| ValidateError::Refused(error.to_string()))?;
-            std::fs::write(&file, &text).map_err(RunError::io("write", &file))?;
+            write_new(&file, &text)?;
             (predictions, text)
         }
         Err(error) => return Err(RunError::io("read", &file)(error).into()),
@@ -164,26 +172,11 @@ fn predict_all(
     testbed: &mut LocalTestbed,
     note: &mut dyn FnMut(&str),
 ) -> Result<Predictions, ValidateError> {
-    let (mut workloads, mut forecasts) = (Vec::new(), Vec::new());
+    let mut workloads = Vec::new();
     for config in &request.studies {
-        let arms = arm::arms(config)?;
-        for cell in &config.cells {
-            check_kind(cell)?;
-        }
-        let first = workloads.len();
-        workloads.extend(observe_all(request, config, &arms, testbed, note)?);
-        for (index, workload) in workloads.iter().enumerate().skip(first) {
-            for arm in arms.iter().filter(|arm| arm.role == ArmRole::Encrypted) {
-                let suite = Suite::from_name(&arm.cipher).filter(|_| arm.engine == OWN_ENGINE);
-                let suite = suite.ok_or_else(|| {
-                    ValidateError::Refused(format!("arm `{}`: only suites of Selenite are predicted", arm.name))
-                })?;
-                let cipher = Cipher::of(suite, arm.aes_instructions);
-                let of_arm = (arm.name.as_str(), cipher, arm.pool != Some(0));
-                forecasts.push(Forecast::new((index, workload), &request.calibration, of_arm)?);
-            }
-        }
+        workloads.extend(observe_all(request, config, testbed, note)?);
     }
+    let forecasts = forecasts(&workloads, request)?;
     let now = testbed.now_s().max(0.0);
     // Whole seconds of this age.
     #[expect(
@@ -194,20 +187,131 @@ fn predict_all(
     let made = selenite::utc(now as u64);
     Ok(Predictions {
         made,
+        studies: studies(request),
         calibration: request.calibration.clone(),
         workloads,
         forecasts,
     })
 }
 
+fn studies(request: &ValidationRequest<'_>) -> Vec<(String, String)> {
+    let study = |config: &Config| (config.study.name.clone(), config.sha256());
+    request.studies.iter().map(study).collect()
+}
+
+fn forecasts(workloads: &[ObservedWorkload], request: &ValidationRequest<'_>) -> Result<Vec<Forecast>, ValidateError> {
+    let mut arms = BTreeMap::new();
+    for config in &request.studies {
+        arms.insert(config.study.name.as_str(), arms_of(config)?);
+    }
+    let of = |study: &str| arms.get(study).cloned().unwrap_or_default();
+    Ok(Predictions::forecasts_of(workloads, &request.calibration, &of)?)
+}
+
+/// The encrypted arms of a study: name, cipher, and whether they have a page pool.
+///
+/// Errors: an arm of another engine.
+fn arms_of(config: &Config) -> Result<Vec<(String, Cipher, bool)>, ValidateError> {
+    let arms = arm::arms(config)?;
+    let encrypted = arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
+    let facts = |arm: &Arm| {
+        let suite = Suite::from_name(&arm.cipher).filter(|_| arm.engine == OWN_ENGINE);
+        let suite = suite.ok_or_else(|| {
+            ValidateError::Refused(format!("arm `{}`: only suites of Selenite are predicted", arm.name))
+        })?;
+        Ok((
+            arm.name.clone(),
+            Cipher::of(suite, arm.aes_instructions),
+            arm.pool != Some(0),
+        ))
+    };
+    encrypted.map(facts).collect()
+}
+
+/// Refuses predictions that were not made from this request: all but the observations is computed again.
+fn check(predictions: &Predictions, request: &ValidationRequest<'_>) -> Result<(), ValidateError> {
+    let other = |what: &str| {
+        Err(ValidateError::Refused(format!(
+            "the predictions in {} were made {what}: use another folder",
+            request.folder.display()
+        )))
+    };
+    if predictions.calibration != request.calibration {
+        return other("with another calibration");
+    }
+    if predictions.studies != studies(request) {
+        return other("for other studies");
+    }
+    let cells = request.studies.iter().flat_map(|config| {
+        let of_study = |cell| (config.study.name.as_str(), cell);
+        config.cells.iter().map(of_study)
+    });
+    let is_same = |(workload, (study, cell)): (&ObservedWorkload, (&str, &Cell))| {
+        (workload.study.as_str(), workload.cell.as_str()) == (study, cell.name.as_str())
+            && workload.label == cell.label
+            && workload.workload == workload_name(&cell.work)
+            && workload.kind == analysis::work(&cell.work)
+    };
+    let count = cells.clone().count();
+    if predictions.workloads.len() != count || !predictions.workloads.iter().zip(cells).all(is_same) {
+        return other("for other cells");
+    }
+    if selenite::parse_utc(&predictions.made).is_none() {
+        return other("at no time");
+    }
+    if predictions.forecasts != forecasts(&predictions.workloads, request)? {
+        return other("in another way than this program makes them");
+    }
+    Ok(())
+}
+
+/// Two studies of one name would have one store.
+fn check_names(studies: &[Config]) -> Result<(), ValidateError> {
+    let mut names: Vec<&str> = studies.iter().map(|config| config.study.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(ValidateError::Refused(format!("two studies are called `{}`", pair[0]))),
+        None => Ok(()),
+    }
+}
+
+/// Writes a file that does not exist yet: another one, which gets its name once it is whole.
+fn write_new(path: &Path, text: &str) -> Result<(), ValidateError> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = std::fs::File::create(&part).and_then(|mut file| {
+        std::io::Write::write_all(&mut file, text.as_bytes())?;
+        file.sync_all()
+    });
+    let done = written.and_then(|()| std::fs::hard_link(&part, path));
+    // What can't be removed is in the way of nothing.
+    let _ = std::fs::remove_file(&part);
+    Ok(done.map_err(RunError::io("write", path))?)
+}
+
+/// The right to work in a folder, by flock(2) on it.
+struct FolderLock {
+    _folder: std::fs::File,
+}
+
+impl FolderLock {
+    fn take(folder: &Path) -> Result<Self, ValidateError> {
+        let opened = std::fs::File::open(folder).map_err(RunError::io("open", folder))?;
+        flock(&opened, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_| ValidateError::Refused(format!("another process works in {}", folder.display())))?;
+        Ok(Self { _folder: opened })
+    }
+}
+
 /// Runs each cell of a study in clear, with the extension.
 fn observe_all(
     request: &ValidationRequest<'_>,
     config: &Config,
-    arms: &[Arm],
     testbed: &mut LocalTestbed,
     note: &mut dyn FnMut(&str),
 ) -> Result<Vec<ObservedWorkload>, ValidateError> {
+    let arms = arm::arms(config)?;
     let plain = &arms[0];
     testbed.find(plain).map_err(|source| RunError::Engine {
         arm: plain.name.clone(),
@@ -216,7 +320,7 @@ fn observe_all(
     let folder = ObservedFolder::make(&request.folder)?;
     let mut masters = BTreeMap::new();
     for (place, (name, dataset)) in config.data.iter().enumerate() {
-        let path = folder.0.join(format!("{name}.db"));
+        let path = folder.0.join(MASTERS).join(format!("{name}.db"));
         let spec = spec(config, &path, config.layout.cache_kib, false);
         let mut group = start(testbed, plain, 1)?;
         let seed = schedule::data_seed(config.study.seed, place);
@@ -346,6 +450,12 @@ fn measure(
         ),
         true => match resume(path, Some(&config), context) {
             Err(RunError::Over(_)) => return Ok(()),
+            Err(RunError::ConfigDiffers) => {
+                return Err(ValidateError::Refused(format!(
+                    "{} is a study of other predictions: use another folder",
+                    path.display()
+                )));
+            }
             outcome => outcome,
         },
     };
@@ -445,10 +555,16 @@ fn no_data(cell: &Cell) -> ValidateError {
 struct ObservedFolder(PathBuf);
 
 impl ObservedFolder {
+    /// Makes a folder that does not exist yet. One that a killed run left has another name.
     fn make(folder: &Path) -> Result<Self, ValidateError> {
-        let path = folder.join(format!("observed.{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(RunError::io("make", &path))?;
-        Ok(Self(path))
+        let mut name = [0; 8];
+        selenite_keyring::os_random(&mut name);
+        let path = folder.join(format!("observed.{}", hex(&name)));
+        std::fs::create_dir(&path).map_err(RunError::io("make", &path))?;
+        let made = Self(path);
+        let masters = made.0.join(MASTERS);
+        std::fs::create_dir(&masters).map_err(RunError::io("make", &masters))?;
+        Ok(made)
     }
 }
 
@@ -523,6 +639,8 @@ impl From<AnalysisError> for ValidateError {
     }
 }
 
+/// Where the databases are from which each cell gets its copy.
+const MASTERS: &str = "masters";
 /// The file of the predictions.
 const PREDICTIONS: &str = "predictions.json";
 /// What comes before the hash in a study's configuration.

@@ -52,6 +52,8 @@ pub struct Forecast {
 pub struct Predictions {
     /// When: UTC.
     pub made: String,
+    /// The studies, in order: name, and SHA-256 of the configuration, in hexadecimal digits.
+    pub studies: Vec<(String, String)>,
     /// The costs on this machine.
     pub calibration: Calibration,
     /// What was observed in clear.
@@ -106,6 +108,27 @@ pub struct LeagueErrors {
     pub median_points: f64,
     /// The mean error with its sign, in percentage points: above 0 the prediction was too high.
     pub bias_points: f64,
+}
+
+impl Predictions {
+    /// The forecasts of these workloads: those of each workload's study, in order.
+    ///
+    /// # Errors
+    /// As of [`Forecast::new`].
+    pub fn forecasts_of(
+        workloads: &[ObservedWorkload],
+        calibration: &Calibration,
+        arms_of: &dyn Fn(&str) -> Vec<(String, Cipher, bool)>,
+    ) -> Result<Vec<Forecast>, PlanError> {
+        let mut forecasts = Vec::new();
+        for (index, workload) in workloads.iter().enumerate() {
+            for (arm, cipher, has_pool) in arms_of(&workload.study) {
+                let of_arm = (arm.as_str(), cipher, has_pool);
+                forecasts.push(Forecast::new((index, workload), calibration, of_arm)?);
+            }
+        }
+        Ok(forecasts)
+    }
 }
 
 impl ObservedWorkload {

@@ -43,6 +43,7 @@ impl Engine {
 
 /// The counts between two snapshots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ObservedInterval {
     /// Its length.
     pub seconds: f64,
@@ -58,6 +59,7 @@ pub struct ObservedInterval {
 
 /// The load of a production system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Observation {
     /// The system.
     pub engine: Engine,

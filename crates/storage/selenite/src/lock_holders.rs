@@ -33,9 +33,11 @@ pub enum Role {
 /// The other processes that hold locks on this database. Empty if the system does not list them.
 #[must_use]
 pub fn holders(path: &Path) -> Vec<Holder> {
-    let Ok(text) = fs::read_to_string("/proc/locks") else {
-        return Vec::new();
-    };
+    // The kernel passes the list in pieces of a page of memory. If a lock before the next piece is released meanwhile,
+    // the piece begins too late: a lock may be missing from one reading.
+    let text: String = (0..READINGS)
+        .filter_map(|_| fs::read_to_string("/proc/locks").ok())
+        .collect();
     let files = [(path.to_owned(), File::Database), (beside(path, "-shm"), File::Index)];
     let own = std::process::id();
     let has_index = files[1].0.exists();
@@ -133,6 +135,8 @@ impl Lock {
     }
 }
 
+/// Of the list of locks. Each takes some 20 us.
+const READINGS: usize = 3;
 /// UNIX_SHM_BASE: where the locks of the index begin (os_unix.c).
 const INDEX_LOCKS: u64 = 120;
 /// PENDING_BYTE.

@@ -3,18 +3,20 @@
 use std::path::Path;
 use std::time::Duration;
 
-use selenite::{EngineError, Suite};
+use selenite::Suite;
 use selenite_lab::calibrate::{
     CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, session, store, table,
 };
 use selenite_lab::host::Source;
 use selenite_plan::Calibration;
 
+use super::read;
 use crate::arguments::plan::PlanCalibrate;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
 use crate::interrupt;
 use crate::output::{note, print};
+use crate::printable;
 
 pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
     if let Some(path) = &arguments.check {
@@ -65,19 +67,14 @@ pub fn run_session(spec: &str) -> Result<(), CliError> {
 }
 
 fn check(path: &Path) -> Result<(), CliError> {
-    let text = std::fs::read_to_string(path).map_err(|source| EngineError::Io {
-        verb: "read",
-        path: path.to_owned(),
-        source,
-    })?;
-    let calibration = Calibration::parse(&text).map_err(|error| CliError::Lab {
+    let calibration = Calibration::parse(&read(path)?).map_err(|error| CliError::Lab {
         what: format!("{}: {error}", path.display()),
         next: "selenite plan calibrate".to_owned(),
         status: DATA,
     })?;
     let differences = fingerprint(&Source::default()).differences(&calibration.fingerprint);
     if differences.is_empty() {
-        let (path, made) = (path.display(), &calibration.made);
+        let (path, made) = (printable::path(path), printable::line(&calibration.made));
         return Ok(print(&format!("{path}: fits this machine; made {made}"))?);
     }
     Err(CliError::Lab {

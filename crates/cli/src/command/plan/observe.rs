@@ -7,10 +7,11 @@ use selenite_plan::Observation;
 use selenite_plan::observe::trace::TraceObserver;
 use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server};
 
-use super::{DATA, USAGE, read};
+use super::{DATA, USAGE, check_output, read};
 use crate::arguments::plan::{Numbers, ObserveSnapshots, ObservedSource, PlanObserve};
 use crate::cli_error::CliError;
 use crate::output::{print, write_file};
+use crate::printable;
 
 pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
     if let Some(name) = &arguments.print_query {
@@ -71,13 +72,14 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
         }
         ObservedSource::Numbers(given) => (by_numbers(&given.numbers)?, &given.output),
     };
+    check_output(output, &source.files())?;
     let json = serde_json::to_string_pretty(&observation).map_err(|error| CliError::Lab {
         what: error.to_string(),
         next: String::new(),
         status: DATA,
     })?;
     write_file(output, &json)?;
-    Ok(print(&summary_text(&observation, output))?)
+    Ok(print(&printable::lines(&summary_text(&observation, output)))?)
 }
 
 /// Numbers by hand.
@@ -107,10 +109,13 @@ pub fn by_numbers(numbers: &Numbers) -> Result<Observation, CliError> {
 
 /// What was found, a line for each operation.
 fn summary_text(observation: &Observation, output: &Path) -> String {
+    let intervals = match observation.intervals.len() {
+        1 => "one interval".to_owned(),
+        count => format!("{count} intervals"),
+    };
     let mut text = format!(
-        "{}, {} intervals of {:.0} s together\n",
+        "{}, {intervals} over {:.0} s\n",
         observation.engine.name(),
-        observation.intervals.len(),
         observation.seconds()
     );
     for (operation, amount) in &observation.load_per_second().0 {
@@ -125,9 +130,9 @@ fn summary_text(observation: &Observation, output: &Path) -> String {
         ));
     }
     for note in &observation.notes {
-        text.push_str(&format!("note: {note}\n"));
+        text.push_str(&format!("note: {}\n", printable::line(note)));
     }
-    text.push_str(&format!("next: selenite plan predict {}", output.display()));
+    text.push_str(&format!("next: selenite plan predict {}", printable::path(output)));
     text
 }
 

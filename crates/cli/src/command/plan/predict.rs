@@ -1,6 +1,6 @@
 //! `selenite plan predict`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use selenite_lab::calibrate::fingerprint;
 use selenite_lab::host::Source;
@@ -9,14 +9,27 @@ use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_plan::predict::WhatIf;
 use selenite_plan::{Calibration, Cipher, Observation, Question, predict};
 
-use super::{DATA, observe, read};
+use super::{DATA, USAGE, check_output, observe, read};
 use crate::arguments::plan::PlanPredict;
 use crate::cli_error::CliError;
 use crate::output::{print, write_file};
+use crate::printable;
 
 pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
+    let inputs: Vec<&Path> = arguments
+        .observation
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([arguments.calibration.as_path()])
+        .collect();
+    for output in arguments.html.iter().chain(&arguments.json) {
+        check_output(output, &inputs)?;
+    }
     let observation = match &arguments.observation {
-        Some(path) => observed(path)?,
+        Some(path) => {
+            arguments.numbers.check_none_beside_observation()?;
+            observed(path)?
+        }
         None => observe::by_numbers(&arguments.numbers)?,
     };
     let calibration = Calibration::parse(&read(&arguments.calibration)?)?;
@@ -25,7 +38,7 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
         "1.2" => Cipher::tls(TLS_1_2, aes),
         _ => Cipher::tls(TLS_1_3, aes),
     });
-    let cores = arguments.numbers.cores.as_deref().and_then(|cores| cores.parse().ok());
+    let cores = arguments.numbers.cores.as_deref().map(number_of_cores).transpose()?;
     let question = Question {
         tls,
         cores,
@@ -38,6 +51,10 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
         ..Question::of(Cipher::of(arguments.cipher, aes))
     };
     let mut prediction = predict(&observation, &calibration, &question)?;
+    // Notes come from files: each stays in its line.
+    for warning in &mut prediction.warnings {
+        *warning = printable::line(warning);
+    }
     let differences = fingerprint(&Source::default()).differences(&calibration.fingerprint);
     if !differences.is_empty() {
         prediction.warnings.insert(
@@ -55,7 +72,15 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
         let text = serde_json::to_string_pretty(&prediction).map_err(|error| data(error.to_string()))?;
         write_file(path, &text)?;
     }
-    Ok(print(&report::plan::text(&prediction))?)
+    Ok(print(&printable::lines(&report::plan::text(&prediction)))?)
+}
+
+fn number_of_cores(text: &str) -> Result<f64, CliError> {
+    text.trim().parse().map_err(|_| CliError::Lab {
+        what: format!("invalid number of cores: {}", printable::line(text)),
+        next: "--cores 8".to_owned(),
+        status: USAGE,
+    })
 }
 
 fn observed(path: &Path) -> Result<Observation, CliError> {

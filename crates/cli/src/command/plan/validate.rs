@@ -7,7 +7,7 @@ use selenite_lab::host::Source;
 use selenite_lab::validate::{ValidateError, ValidationRequest, document, validate};
 use selenite_plan::Calibration;
 
-use super::{DATA, read};
+use super::{DATA, check_output, read, usage};
 use crate::arguments::plan::PlanValidate;
 use crate::cli_error::CliError;
 use crate::command::lab::{engines, progress, study};
@@ -15,6 +15,12 @@ use crate::interrupt;
 use crate::output::{note, print, write_file};
 
 pub fn run(arguments: &PlanValidate) -> Result<(), CliError> {
+    check_output(&arguments.output, &[&arguments.calibration])?;
+    if arguments.output.starts_with(&arguments.folder) {
+        return Err(usage(
+            "the document would be among the predictions and stores".to_owned(),
+        ));
+    }
     let calibration = Calibration::parse(&read(&arguments.calibration)?)?;
     let here = fingerprint(&Source::default());
     let differences = here.differences(&calibration.fingerprint);

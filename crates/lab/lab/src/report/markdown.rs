@@ -258,7 +258,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 /// Escapes text for Markdown.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let letters: Vec<char> = text.chars().collect();
     for (index, &letter) in letters.iter().enumerate() {
@@ -266,7 +266,7 @@ fn plain(text: &str) -> String {
         let before = index.checked_sub(1).and_then(|index| letters.get(index));
         let within_word = letter == '_' && inside(before) && inside(letters.get(index + 1));
         match letter {
-            '\n' | '\r' => out.push(' '),
+            letter if letter.is_control() => out.push(' '),
             '<' => out.push_str("&lt;"),
             '_' if within_word => out.push('_'),
             '\\' | '`' | '*' | '_' | '|' | '#' => out.extend(['\\', letter]),

@@ -7,6 +7,7 @@ use selenite_plan::league::{League, LeagueErrors, LeagueRow, Measurement};
 use selenite_plan::predict::{Estimate, Misfit};
 
 use super::{ValidateError, Validation};
+use crate::report::markdown::plain;
 use crate::report::number;
 use crate::summary::Summary;
 
@@ -30,9 +31,10 @@ pub fn render(validation: &Validation) -> Result<String, ValidateError> {
         .filter(|row| !row.is_covered_without_own())
         .collect();
     out.push_str("\n## Misses\n\n");
-    match missed.is_empty() {
-        true => out.push_str("Every measurement is within its interval.\n"),
-        false => out.push_str(&table(&missed)),
+    match (physical.is_empty(), missed.is_empty()) {
+        (true, _) => out.push_str("No prediction was measured.\n"),
+        (false, true) => out.push_str("Every measurement is within its interval.\n"),
+        (false, false) => out.push_str(&table(&missed)),
     }
     if !pooled.is_empty() {
         out.push_str("\n## With the page pool\n\n");
@@ -50,16 +52,16 @@ fn provenance(validation: &Validation) -> String {
     let machine = &calibration.fingerprint;
     let mut out = format!(
         "- Machine: {}, {} processors ({}), kernel {}; Selenite {}, SQLite {}\n- Calibration: {}, {:.0} s, load {:.2}\n- Predictions: {}, SHA-256 `{}`\n",
-        machine.processor.trim(),
+        plain(machine.processor.trim()),
         machine.processors,
-        machine.instructions,
-        machine.kernel.trim(),
-        machine.selenite,
-        machine.sqlite,
-        calibration.made,
+        plain(&machine.instructions),
+        plain(machine.kernel.trim()),
+        plain(&machine.selenite),
+        plain(&machine.sqlite),
+        plain(&calibration.made),
         calibration.seconds,
         calibration.load_average,
-        validation.predictions.made,
+        plain(&validation.predictions.made),
         validation.sha256
     );
     for summary in &validation.summaries {
@@ -189,9 +191,9 @@ fn table(rows: &[&LeagueRow<'_>]) -> String {
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
-            row.workload.study,
-            row.workload.label,
-            row.forecast.arm,
+            plain(&row.workload.study),
+            plain(&row.workload.label),
+            plain(&row.forecast.arm),
             number::percent(row.forecast.added.value),
             ends(row.forecast.added),
             ends(row.without_own),

@@ -53,6 +53,7 @@ fn results_of_other_predictions_and_of_before_are_refused() {
 fn predictions() -> Predictions {
     Predictions {
         made: selenite::utc(1_767_225_600),
+        studies: Vec::new(),
         calibration: Calibration::parse(include_str!("../../../../../testdata/plan/calibration.json")).unwrap(),
         workloads: Vec::new(),
         forecasts: Vec::new(),

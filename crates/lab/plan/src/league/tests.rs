@@ -35,6 +35,7 @@ fn simulated(misfit: f64, seed: u64) -> (Predictions, BTreeMap<(usize, String), 
     }
     let predictions = Predictions {
         made: "2026-01-01T00:00:00Z".to_owned(),
+        studies: Vec::new(),
         calibration,
         workloads,
         forecasts,

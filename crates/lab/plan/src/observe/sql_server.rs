@@ -180,7 +180,7 @@ struct Snapshot {
     /// The first row: its columns about the server are those of all rows.
     head: Row,
     row_count: u64,
-    keys: Vec<(u64, u64)>,
+    keys: std::collections::BTreeSet<(u64, u64)>,
     files: BTreeMap<(u64, u64), FileRow>,
 }
 
@@ -198,13 +198,13 @@ fn snapshots_of(text: &SnapshotText<'_>, selection: &Selection) -> Result<Vec<Sn
                 sample_ms,
                 head: row.clone(),
                 row_count: 0,
-                keys: Vec::new(),
+                keys: std::collections::BTreeSet::new(),
                 files: BTreeMap::new(),
             });
         }
         if let Some(snapshot) = snapshots.last_mut() {
             snapshot.row_count += 1;
-            snapshot.keys.push(key);
+            snapshot.keys.insert(key);
             if let Some(kind) = kind_of(&row, key, selection) {
                 snapshot.files.insert(key, FileRow { kind, row });
             }

@@ -96,6 +96,7 @@ impl Performance {
     /// Enters the means into all intervals, where nothing else knows.
     pub(super) fn complete(&self, observation: &mut Observation) -> Result<(), PlanError> {
         check_time(&self.place, self.seconds, observation)?;
+        self.check_counters()?;
         let requests = self.mean(":SQL Statistics", "Batch Requests/sec");
         let process = self.mean("Process(sqlservr)", "% Processor Time");
         let processor = self.mean("Processor(_Total)", "% Processor Time");
@@ -146,12 +147,43 @@ impl Performance {
     }
 
     fn mean(&self, object: &str, counter: &str) -> Option<f64> {
-        let is_it = |known: &str| known.eq_ignore_ascii_case(object) || known.ends_with(object);
-        let mut found = self
+        self.found(object, counter).next().map(|(_, _, mean)| *mean)
+    }
+
+    fn found<'a>(&'a self, object: &'a str, counter: &'a str) -> impl Iterator<Item = &'a (String, String, f64)> {
+        let is_it = move |known: &str| known.eq_ignore_ascii_case(object) || known.ends_with(object);
+        self.means
+            .iter()
+            .filter(move |(known, name, _)| is_it(known) && name == counter)
+    }
+
+    /// Refuses a file without a known counter, such as one of a localized Windows, and one of two instances.
+    fn check_counters(&self) -> Result<(), PlanError> {
+        let mut is_known = false;
+        for (object, counter) in COUNTERS {
+            match self.found(object, counter).count() {
+                0 => {}
+                1 => is_known = true,
+                count => {
+                    let reason = format!("{count} columns are {object}\\{counter}: keep those of one instance");
+                    return Err(PlanError::input(&*self.place, reason));
+                }
+            }
+        }
+        if is_known {
+            return Ok(());
+        }
+        let names: Vec<String> = self
             .means
             .iter()
-            .filter(|(known, name, _)| is_it(known) && name == counter);
-        found.next().map(|(_, _, mean)| *mean)
+            .take(5)
+            .map(|(object, counter, _)| format!("{object}\\{counter}"))
+            .collect();
+        let reason = format!(
+            "no known counter, such as Batch Requests/sec; found: {}",
+            names.join(", ")
+        );
+        Err(PlanError::input(&*self.place, reason))
     }
 }
 
@@ -202,6 +234,16 @@ fn three(text: &str, separator: char) -> Option<[f64; 3]> {
     parts.next().is_none().then_some(numbers)
 }
 
+/// The counters that are used.
+const COUNTERS: [(&str, &str); 7] = [
+    (":SQL Statistics", "Batch Requests/sec"),
+    (DATABASES, "Write Transactions/sec"),
+    (DATABASES, "Transactions/sec"),
+    (DATABASES, "Log Bytes Flushed/sec"),
+    (":Buffer Manager", "Checkpoint pages/sec"),
+    ("Process(sqlservr)", "% Processor Time"),
+    ("Processor(_Total)", "% Processor Time"),
+];
 const DATABASES: &str = ":Databases(_Total)";
 /// The two may differ by this share, because their times are not the same.
 const LOG_DIFFERENCE: f64 = 0.2;
