@@ -70,7 +70,7 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
     Err(inaccessible(instance, record, &why))
 }
 
-/// The same of a file that is not known yet.
+/// Access to a file of which nothing is expected yet: unencrypted or in a deprecated suite, it opens too.
 pub fn plain_access(access: &Access) -> Access {
     Access {
         allow_plain: true,

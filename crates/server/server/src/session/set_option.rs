@@ -146,7 +146,7 @@ fn language(target: &mut SetTarget<'_>, name: &Name, word: &str) -> Result<(), F
     Ok(target.reply.info(5703, &text, name.position.line)?)
 }
 
-/// No one is ever a deadlock's victim here: what the priority is does not matter.
+/// SET DEADLOCK_PRIORITY has no effect: the victim is the session whose wait would complete the cycle.
 fn deadlock_priority(name: &Name, word: Option<&str>, value: Option<&Value>) -> Result<(), SqlError> {
     let is_known = match word {
         Some(word) => ["LOW", "NORMAL", "HIGH"]
