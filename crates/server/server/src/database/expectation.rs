@@ -125,7 +125,9 @@ fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Er
     inaccessible(instance, record, &why)
 }
 
-/// 945, and the reason in the log.
+/// 945: a database that cannot be opened.
+///
+/// The log gets the reason.
 fn inaccessible(instance: &Instance, record: &DatabaseRecord, why: &str) -> SqlError {
     let name = &record.name;
     instance
