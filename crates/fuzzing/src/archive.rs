@@ -1,4 +1,4 @@
-//! Parts of an archive as someone seals them who has the key.
+//! Parts of an archive, sealed with its key.
 
 use selenite_backup::archive::PartHeader;
 use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Secret};

@@ -14,7 +14,7 @@ const WRITE: [&str; 7] = [
 const COMPARE: [&str; 7] = ["-i", "key.txt", "verify", "app.db", "--json", "--anchor", "a.txt"];
 
 #[test]
-fn same_changed_and_older_are_told_with_their_exit_status() {
+fn same_changed_and_older_have_verdicts_and_exit_statuses() {
     let (bench, path) = Bench::encrypted();
     let ran = bench.run(&WRITE).done();
     assert!(

@@ -30,7 +30,7 @@ fn json_is_an_object_for_each_statement_that_answers_rows() {
 }
 
 #[test]
-fn a_new_database_is_made_only_if_told_to() {
+fn a_new_database_is_created_only_on_request() {
     let bench = Bench::new();
     let sql = "CREATE TABLE t (a); INSERT INTO t VALUES (7); SELECT * FROM t";
     bench

@@ -63,7 +63,7 @@ fn a_slot_is_named_by_its_label_or_its_recipient() {
 }
 
 #[test]
-fn what_is_no_recipient_or_no_identity_is_told_what_one_is() {
+fn an_invalid_recipient_or_identity_is_refused_with_an_explanation() {
     let (bench, _) = Bench::encrypted();
     let add = ["-i", "key.txt", "keys", "add", "app.db", "bob@example.com"];
     let ran = bench

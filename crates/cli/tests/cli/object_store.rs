@@ -54,7 +54,7 @@ fn a_database_is_backed_up_to_an_object_store_and_restored_from_it() {
 }
 
 #[test]
-fn a_store_that_refuses_is_told_with_what_to_do_and_without_a_secret() {
+fn a_refusal_by_the_store_is_reported_with_advice() {
     let store = RealStore::start();
     let (bench, _) = Bench::encrypted();
     let mut command = bench.command(&["-i", "key.txt", "backup", "app.db", "s3://backups/x"]);

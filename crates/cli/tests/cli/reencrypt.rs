@@ -57,7 +57,7 @@ pub fn wait_until_seen(bench: &Bench) {
 }
 
 #[test]
-fn a_new_key_another_suite_and_back_are_told_and_change_no_row() {
+fn changes_of_key_and_suite_are_reported_and_keep_rows() {
     let bench = bench();
     let before = count(&bench);
     let told = seal(&bench, &["--new-key"]).done();
@@ -129,7 +129,7 @@ fn off_needs_the_extension_still_and_on_encrypts_again() {
 }
 
 #[test]
-fn a_second_run_is_refused_and_an_interruption_tells_how_to_continue() {
+fn a_second_run_is_refused_and_an_interruption_names_the_next_command() {
     let bench = bench();
     let before = count(&bench);
     let child = start_slowly(&bench);

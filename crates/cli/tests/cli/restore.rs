@@ -3,7 +3,7 @@
 use crate::bench::Bench;
 
 #[test]
-fn a_backup_is_restored_and_what_it_took_is_told() {
+fn a_restore_reports_its_source_requests_and_slots() {
     let (bench, _) = Bench::encrypted();
     bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
     let told = bench

@@ -153,7 +153,7 @@ fn a_collation_is_found_by_its_name_in_any_case() {
 }
 
 #[test]
-fn each_place_of_a_word_of_eight_bytes_is_told_apart() {
+fn a_difference_in_any_byte_of_a_word_is_found() {
     let text = "abcdefghijklmnopqrstuvwx";
     for at in 0..text.len() {
         for byte in [b'!', b'~', b'0', b'@', b'[', b'`', b'{'] {

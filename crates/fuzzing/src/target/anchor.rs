@@ -2,7 +2,7 @@
 
 use selenite_format::anchor::{Anchor, Seal};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     read(data);
     let mut framed = b"selenite anchor 1\n".to_vec();

@@ -71,7 +71,7 @@ fn whole(original: &[u8], data: &[u8]) -> Vec<u8> {
     file.read(0, usize::try_from(file.size).expect("a small file"))
 }
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let bytes = whole(begun(), data);
     if let Ok((begun, maced, mac)) = ArchiveHeader::parse(&bytes) {

@@ -1,7 +1,7 @@
-//! Objects of a log by someone who has the key: of any content, and such as follow one another or nearly.
+//! Objects of a log, sealed with the key: of any content, and valid or nearly valid sequences.
 //!
-//! - turns-connect: of what is taken in, every whole turn begins where the one before ended, and
-//!   all of its objects say the same.
+//! - turns-connect: every accepted whole turn begins where the one before ended, and all of its
+//!   objects have the same facts.
 
 use crate::archive::{key, sealed, sized};
 use selenite_backup::{
@@ -87,7 +87,7 @@ fn follow(data: &[u8]) {
     }
 }
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     follow(data);
     let Some((&count, rest)) = data.split_first() else {

@@ -1,4 +1,4 @@
-//! Parts of any bytes, and parts of any content that someone sealed who has the key.
+//! Parts of any bytes, and parts of any content, sealed with the key.
 
 use std::sync::OnceLock;
 
@@ -36,7 +36,7 @@ fn content() -> &'static [u8] {
     })
 }
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     // Nothing opens that was not sealed.
     assert!(OpenPart::open(&key(), (PartKind::Part, 0), data.to_vec()).is_err());

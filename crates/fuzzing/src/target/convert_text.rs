@@ -41,7 +41,7 @@ const TYPES: [(DataType, i32); 18] = [
 
 const TEXTS: [DataType; 2] = [DataType::VarChar(Width::Max), DataType::NVarChar(Width::Limited(4000))];
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let [choice, style, rest @ ..] = data else { return };
     let text = Value::Text(String::from_utf8_lossy(rest).into());

@@ -26,7 +26,7 @@ fn world() -> &'static World {
     })
 }
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     if let Some(&start) = data.first_chunk::<8>() {
         let stored = magic_to_disk(start);

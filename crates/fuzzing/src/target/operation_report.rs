@@ -2,7 +2,7 @@
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let report = Report::parse(data);
     assert!(!report.what.contains(char::is_control) && !report.waiting.contains(char::is_control));

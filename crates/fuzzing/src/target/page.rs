@@ -8,7 +8,7 @@ use selenite_cipher::{
 
 const SIZE: usize = 1024;
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let Some((head, content)) = data.split_first_chunk::<8>() else {
         return;

@@ -1,9 +1,9 @@
-//! What the planner reads: snapshots of servers, numbers by hand, calibrations.
+//! The planner's inputs: snapshots of servers, numbers entered by hand, calibrations.
 
 use selenite_plan::observe::{SnapshotText, Supplement, by_hand, mariadb, postgresql, sql_server};
 use selenite_plan::{Calibration, Observation, PlanError};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let Some((kind, rest)) = data.split_first() else { return };
     let text = String::from_utf8_lossy(rest);
@@ -52,7 +52,7 @@ pub fn fuzz(data: &[u8]) {
     }
 }
 
-/// What is accepted is an observation that a prediction can be made of.
+/// An accepted observation suffices for a prediction.
 fn check(observed: Result<Observation, PlanError>) {
     if let Ok(observation) = observed {
         observation.check().expect("an observation is checked");

@@ -15,7 +15,7 @@ fn start() -> &'static [u8] {
     })
 }
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let Some((&count, slots)) = data.split_first() else {
         return;

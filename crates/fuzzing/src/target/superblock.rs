@@ -3,7 +3,7 @@
 use selenite_cipher::sha256;
 use selenite_format::{Chosen, FormatError, Superblock, Whole, choose, inspect};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     read(data);
     let mut whole = data.to_vec();

@@ -7,7 +7,7 @@ use selenite_tds::{
     PacketSize, Prelogin, negotiate,
 };
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let Some((&first, stream)) = data.split_first() else {
         return;

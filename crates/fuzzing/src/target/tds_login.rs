@@ -2,7 +2,7 @@
 
 use selenite_tds::{Channel, EncryptionMode, Login, Prelogin, TdsVersion, client, negotiate};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     if let Ok(prelogin) = Prelogin::parse(data) {
         let again = prelogin.encode().expect("what is parsed is not too long");

@@ -2,7 +2,7 @@
 
 use selenite_tds::{Limits, Message, MessageKind, MessageReader, PacketSize, Request, Reset, RpcRequest, client};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let mut headed = vec![22, 0, 0, 0, 18, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0];
     headed.extend_from_slice(data);

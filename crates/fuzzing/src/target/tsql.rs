@@ -2,7 +2,7 @@
 
 use selenite_tsql::{Options, parse, split_batches};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let script = String::from_utf8_lossy(data);
     let batches = split_batches(&script);

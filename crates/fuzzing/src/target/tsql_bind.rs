@@ -10,7 +10,7 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::{DataType, Width};
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(tree) = parse(&text, Options::default()) else {

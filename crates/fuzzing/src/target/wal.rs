@@ -25,7 +25,7 @@ fn world() -> &'static World {
     })
 }
 
-/// Panics where what must hold does not.
+/// Panics if an invariant does not hold.
 pub fn fuzz(data: &[u8]) {
     if let Some(header) = data.first_chunk::<HEADER_SIZE>() {
         if let Ok(disk) = header_to_disk(header) {

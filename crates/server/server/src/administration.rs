@@ -160,10 +160,12 @@ impl Administration<'_, '_> {
         };
         if record.is_reserved() {
             let text = format!("Cannot drop database '{name}' because it is a system database.");
+            // 3708: DROP DATABASE of a system database.
             return Err(SqlError::new(3708, Ends::Statement, text).into());
         }
         let in_use = || {
             let text = format!("Cannot drop database \"{name}\" because it is currently in use.");
+            // 3702: a database that is in use.
             SqlError::new(3702, Ends::Statement, text).with_state(4)
         };
         if self.transactions.current == record.id || self.is_being_scanned(record.id) {
@@ -200,6 +202,7 @@ impl Administration<'_, '_> {
                     path.display(),
                     record.name
                 );
+                // 5009: a file that could not be removed.
                 Err(SqlError::new(5009, Ends::Statement, text).into())
             }
         }

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_cannot_be_written_is_told_once_and_keeps_logins_out_if_it_is_to() {
+    fn an_unwritable_audit_log_is_reported_once_and_refuses_logins_if_configured() {
         for refuses_logins in [false, true] {
             let place = tempfile::tempdir().unwrap();
             let path = place.path().join("folder").join("log");

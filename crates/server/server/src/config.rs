@@ -118,10 +118,10 @@ pub struct SessionLimits {
 impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            // 256: each costs a thread and some 100 KiB.
+            // Each of the 256 costs a thread and some 100 KiB.
             lobby_max: 256,
             sessions: SessionLimits {
-                // 4096: each costs a thread, and file descriptors for its databases.
+                // Each of the 4096 costs a thread, and file descriptors for its databases.
                 max: 4096,
                 // A quarter: a client that leaks connections leaves room for others.
                 per_login: 1024,

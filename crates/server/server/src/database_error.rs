@@ -36,7 +36,7 @@ pub fn log_lost(database: &str) -> SqlError {
         .with_state(5)
 }
 
-/// 1205: one session has to give way, and it is the last one that waits.
+/// 1205: the wait would complete a deadlock; this session is the victim.
 pub fn deadlock(session: u16) -> SqlError {
     let text = format!(
         "Transaction (Process ID {session}) was deadlocked on lock resources with another process and has been chosen as the \

@@ -83,14 +83,18 @@ impl SyntaxFault {
         Self::with(102, 1, format!("Incorrect syntax near '{}'.", echo(token)))
     }
 
+    /// 156: an unexpected keyword.
     pub(crate) fn near_keyword(word: &str) -> Self {
         Self::with(156, 1, format!("Incorrect syntax near the keyword '{word}'."))
     }
 
+    /// 105: a quote that is not closed.
     pub(crate) fn unclosed_quote(body: &str) -> Self {
         Self::with(105, 1, format!("{UNCLOSED_QUOTE}{}'.", echo(body)))
     }
 
+    /// 103: an identifier that is too long.
+    ///
     /// `start` is the part of the identifier that the message quotes: the maximum length.
     pub(crate) fn long_identifier(start: &str) -> Self {
         let message = format!("The identifier that starts with '{start}' is too long. Maximum length is 128.");
@@ -103,6 +107,7 @@ impl SyntaxFault {
         Self::with(103, 2, message)
     }
 
+    /// 336: what may be a common table expression after a statement without a semicolon.
     pub(crate) fn not_common_table(token: &str) -> Self {
         let message = format!(
             "Incorrect syntax near '{}'. If this is intended to be a common table expression, you need to explicitly \
@@ -112,6 +117,8 @@ impl SyntaxFault {
         Self::with(336, 1, message)
     }
 
+    /// 111: a statement that must be the first in its batch.
+    ///
     /// `what` is the statement that must be the first in its batch.
     pub(crate) fn not_first(what: &str) -> Self {
         Self::with(
@@ -134,6 +141,7 @@ impl SyntaxFault {
         Self::with(133, 1, message)
     }
 
+    /// 4145: a value where a condition is expected.
     pub(crate) fn not_condition(token: &str) -> Self {
         let message = format!(
             "An expression of non-boolean type specified in a context where a condition is expected, near '{}'.",
@@ -142,6 +150,7 @@ impl SyntaxFault {
         Self::with(4145, 1, message)
     }
 
+    /// 117: a name with too many parts.
     pub(crate) fn too_many_parts(name: &str) -> Self {
         let message = format!(
             "The object name '{}' contains more than the maximum number of prefixes. The maximum is 3.",
@@ -150,10 +159,12 @@ impl SyntaxFault {
         Self::with(117, 1, message)
     }
 
+    /// 1080: an integer that is out of range.
     pub(crate) fn integer_range(text: &str) -> Self {
         Self::with(1080, 1, format!("The integer value {} is out of range.", echo(text)))
     }
 
+    /// 1001: an invalid length or precision.
     pub(crate) fn length_invalid(line: u32, text: &str) -> Self {
         let message = format!(
             "Line {line}: Length or precision specification {} is invalid.",
@@ -171,12 +182,15 @@ impl SyntaxFault {
         Self::with(119, 1, message)
     }
 
+    /// 154: USE in a procedure, function or trigger.
     pub(crate) const USE_IN_PROCEDURE: Self = Self::fixed(
         154,
         1,
         "a USE database statement is not allowed in a procedure, function or trigger.",
     );
+    /// 113: a comment that is not closed.
     pub(crate) const UNCLOSED_COMMENT: Self = Self::fixed(113, 1, "Missing end comment mark '*/'.");
+    /// 319: WITH after a statement without a semicolon.
     pub(crate) const WITH_AFTER_STATEMENT: Self = Self::fixed(
         319,
         1,
@@ -214,6 +228,7 @@ impl SyntaxFault {
         123,
         "There is insufficient system memory in resource pool 'default' to run this query.",
     );
+    /// 125: CASE nested too deeply.
     pub(crate) const CASE_TOO_DEEP: Self = Self::fixed(125, 4, "Case expressions may only be nested to level 10.");
     pub(crate) const IIF_TOO_DEEP: Self = Self::fixed(125, 2, "Case expressions may only be nested to level 10.");
     pub(crate) const EMPTY_NAME: Self = Self::fixed(
@@ -239,6 +254,7 @@ impl SyntaxFault {
         2,
         "A TOP can not be used in the same query or sub-query as a OFFSET.",
     );
+    /// 10738: an INSERT with more than 1000 rows of VALUES.
     pub(crate) const TOO_MANY_ROWS: Self = Self::fixed(
         10738,
         1,
@@ -250,6 +266,7 @@ impl SyntaxFault {
         1,
         "The number of columns for each row in a table value constructor must be the same.",
     );
+    /// 10713: MERGE without a semicolon.
     pub(crate) const MERGE_NOT_TERMINATED: Self =
         Self::fixed(10713, 1, "A MERGE statement must be terminated by a semi-colon (;).");
 }

@@ -1,8 +1,8 @@
 //! The procedure after a key was compromised: three steps, each of which removes access that the
 //! step before leaves.
+//!
 //! - remove-the-slot: the slot is removed: the identity no longer opens this database, but its
 //!   former user knows the master key.
-//!   holder may know the master key.
 //! - renew-the-master-key: the master key is renewed: copies of the old superblock open nothing
 //!   new, but a holder of the old master key knows the data key.
 //! - replace-the-data-key: the data key is replaced and every page re-encrypted: neither pages that

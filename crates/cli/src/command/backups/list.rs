@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_when_it_was_begun_as_other_times_are_told() {
+    fn the_time_in_a_name_is_shown_as_other_times() {
         assert_eq!(begun("20261122T005456Z-abababababababab"), utc(1_795_308_896));
         assert_eq!(short("19700101T000000Z-abababababababab"), "abababababababab");
     }

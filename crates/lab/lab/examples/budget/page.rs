@@ -202,9 +202,9 @@ of each turn: by the mean of the turns' shares, and the lowest and highest share
 The *limits* are the same bytes by a system call or a cipher and nothing else, measured in the same turns.\n\n\
 - *Selenite* and *SQLite* are their own instructions: what they call in the kernel and the C library has its own lines. *The caller* is rusqlite \
 and the loop that measures. The *cipher* of NONE is the SHA-256 that it takes of each page.\n\
-- Copies are not told apart by who asks for them. Opening and sealing *from memory* have theirs in them: the libraries work in place.\n\
-- The way into the kernel and out of it counts as the call's. Where the kernel holds interrupts off, a sample comes a little late: what is inside \
-of one call is not told apart to the nanosecond.\n";
+- Copies by different callers are not distinguished. Opening and sealing *from memory* include theirs: the libraries work in place.\n\
+- The way into the kernel and out of it counts as the call's. Where the kernel holds interrupts off, a sample comes a little late: within one call, \
+samples are not exact to the nanosecond.\n";
 
 /// Each phase, its title, and its limits: a label, and the names that are added up for it.
 type Shown = (

@@ -152,7 +152,7 @@ mod tests {
     };
 
     #[test]
-    fn cells_that_cost_the_same_are_told_from_cells_that_do_not() {
+    fn cells_of_equal_and_unequal_cost_are_distinguished() {
         let a = effect(&[0.10, 0.11, 0.12, 0.10, 0.11], OPEN);
         let b = effect(&[0.11, 0.12, 0.10, 0.11, 0.10], OPEN);
         let dear = effect(&[0.80, 0.81, 0.80, 0.82, 0.79], OPEN);

@@ -72,7 +72,7 @@ fn an_unencrypted_prefix_is_allowed() {
 }
 
 #[test]
-fn a_file_in_clear_that_is_said_to_be_encrypted_is_told_with_its_place() {
+fn plaintext_in_an_encrypted_file_is_reported_with_its_offset() {
     let error = DatabaseCopies::new(&clear_bytes(32))
         .prove(Claim::Encrypted, true)
         .unwrap_err();

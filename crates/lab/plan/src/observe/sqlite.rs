@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_told_from_bytes_and_calls() {
+    fn operations_are_derived_from_bytes_and_calls() {
         // Ten reads of 100 pages, 60 pages checkpointed, 80 read from the log, 100 frames in 50 commits.
         let after = rows(
             "20",

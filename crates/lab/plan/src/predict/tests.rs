@@ -279,7 +279,7 @@ fn response_times_are_refused_near_saturation() {
 }
 
 #[test]
-fn a_section_that_serializes_commits_is_told() {
+fn a_section_that_serializes_commits_is_reported() {
     let commits = load(&[(Operation::Commit, 20_000.0), (Operation::Write, 40_000.0)]);
     let prediction = predict(&observation(vec![commits]), &calibration(0.0), &question()).unwrap();
     let serialized = prediction.serialized.unwrap();

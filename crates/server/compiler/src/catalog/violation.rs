@@ -114,6 +114,7 @@ impl Table {
                     "Cannot insert duplicate key row in object '{table}' with unique index '{name}'. \
                      The duplicate key value is ({values})."
                 );
+                // 2601: a duplicate key in a unique index.
                 return SqlError::new(2601, Ends::Statement, text).with_severity(14);
             }
         };
@@ -121,6 +122,7 @@ impl Table {
             "Violation of {kind} constraint '{name}'. Cannot insert duplicate key in object '{table}'. \
              The duplicate key value is ({values})."
         );
+        // 2627: a duplicate key of a PRIMARY KEY or UNIQUE constraint.
         SqlError::new(2627, Ends::Statement, text).with_severity(14)
     }
 

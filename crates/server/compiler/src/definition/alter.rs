@@ -327,6 +327,7 @@ impl Alteration {
         };
         if table.columns[at].computed.is_some() {
             let text = format!("Cannot alter column '{name}' because it is 'COMPUTED'.");
+            // 4928: ALTER COLUMN of a computed column.
             return Err(SqlError::new(4928, crate::Ends::Batch, text));
         }
         let old = table.columns[at].data_type;
@@ -369,6 +370,7 @@ impl Alteration {
             }
             if !table.checks.iter().any(|check| same_name(&check.name, name)) {
                 let text = format!("Constraint '{name}' does not exist.");
+                // 4917: an unknown constraint.
                 return Err(SqlError::new(4917, crate::Ends::Batch, text).with_state(0));
             }
         }

@@ -61,6 +61,7 @@ impl TableDefinition {
         check_schema(&key.table)?;
         if key.table.database.is_some() || key.table.server.is_some() {
             let text = "Cross-database foreign key references are not supported. Foreign key";
+            // 1763: a foreign key to another database.
             return Err(SqlError::new(
                 1763,
                 crate::Ends::Batch,
@@ -165,11 +166,13 @@ impl TableDefinition {
 }
 
 impl SqlError {
+    /// 1767: a foreign key to an unknown table.
     fn foreign_table(key: &str, table: &str) -> Self {
         let text = format!("Foreign key '{key}' references invalid table '{table}'.");
         Self::new(1767, crate::Ends::Batch, text).with_state(0)
     }
 
+    /// 1773: a foreign key without columns to a table without a primary key.
     fn foreign_no_key(key: &str, table: &str) -> Self {
         let text = format!(
             "Foreign key '{key}' has implicit reference to object '{table}' which does not have a primary key defined on it."
@@ -177,6 +180,7 @@ impl SqlError {
         Self::new(1773, crate::Ends::Batch, text).with_state(0)
     }
 
+    /// 1776: a foreign key to columns that are no key.
     fn foreign_no_candidate(table: &str, key: &str) -> Self {
         let text = format!(
             "There are no primary or candidate keys in the referenced table '{table}' that match the referencing column list in \

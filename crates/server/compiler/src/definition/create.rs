@@ -50,6 +50,7 @@ impl TableDefinition {
                 "CREATE TABLE failed because table '{}' must have at least one column that is not computed.",
                 table.name
             );
+            // 1708: a table whose columns are all computed.
             return Err(SqlError::new(1708, Ends::Batch, text));
         }
         for element in elements {
@@ -101,6 +102,7 @@ impl TableDefinition {
                 "CREATE TABLE failed because column '{}' in table '{}' exceeds the maximum of {COLUMN_COUNT_MAX} columns.",
                 column.name.text, self.name
             );
+            // 1702: a table with too many columns.
             return Err(SqlError::new(1702, Ends::Batch, text));
         }
         if self.column(&column.name.text).is_some() {
@@ -200,6 +202,7 @@ impl TableDefinition {
         let table = self.name.clone();
         let Some(found) = self.columns.iter_mut().find(|known| same_name(&known.name, column)) else {
             let text = format!("Column '{column}' in table '{table}' is invalid for creating a default constraint.");
+            // 1752: DEFAULT for an unknown column.
             return Err(SqlError::new(1752, Ends::Batch, text).with_state(0));
         };
         if found.identity.is_some() {

@@ -83,12 +83,14 @@ impl Machine {
             error.number(),
             error.severity()
         );
+        // 2745: RAISERROR with a severity that ends the session.
         let mut raised = self.raised(SqlError::new(2745, Ends::Connection, text).with_state(2));
         self.report_raised(&raised, host)?;
         raised.error = error;
         raised.to_log = true;
         self.report_raised(&raised, host)?;
         let text = "Cannot continue the execution because the session is in the kill state.";
+        // 596: the end of the session.
         let last = SqlError::new(596, Ends::Connection, text).with_severity(21);
         let last = Raised {
             line: 0,

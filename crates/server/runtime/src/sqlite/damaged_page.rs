@@ -15,7 +15,7 @@ pub fn note_file(path: &Path, database_id: i32) {
     known().insert(path.display().to_string(), database_id);
 }
 
-/// 824, if SQLite's error is a page that fails authentication.
+/// Error 824, if SQLite's error is a page that fails authentication.
 pub fn damaged_page(error: &rusqlite::Error) -> Option<SqlError> {
     let failure = error.sqlite_error()?;
     if failure.extended_code != IOERR_DATA {
@@ -33,7 +33,7 @@ pub fn damaged_page(error: &rusqlite::Error) -> Option<SqlError> {
     Some(error.with_severity(24).with_state(2))
 }
 
-/// The error's number.
+/// 824: a page that is damaged or not authentic.
 pub const DAMAGED_PAGE: i32 = 824;
 
 /// `of page (1:7) in database ID 5 ('d') in file '/data/d.db'`: file 1 is the data, file 2 the log.

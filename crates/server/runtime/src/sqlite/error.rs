@@ -60,10 +60,12 @@ pub fn tsql_error(error: &rusqlite::Error) -> SqlError {
         Some(ErrorCode::OutOfMemory) => SqlError::out_of_memory(),
         Some(ErrorCode::DiskFull) => {
             let text = "Could not allocate space in the database because its disk is full.";
+            // 1105: a full disk.
             SqlError::new(1105, Ends::Statement, text)
                 .with_severity(17)
                 .with_state(2)
         }
+        // 3906: a database that is read-only.
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => SqlError::new(
             3906,
             Ends::Statement,

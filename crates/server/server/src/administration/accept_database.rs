@@ -70,6 +70,7 @@ impl Administration<'_, '_> {
         let access: Access = plain_access(instance.access());
         let refused = |why: &str| {
             let text = format!("The database '{}' was not accepted: {why}.", record.name);
+            // 50827: a file that cannot be accepted.
             SqlError::new(50_827, Ends::Statement, text)
         };
         let loaded = load_commitment(&path, &access).map_err(|error| refused(&error.to_string()))?;

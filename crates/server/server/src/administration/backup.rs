@@ -238,6 +238,7 @@ fn conclude(
                     to_log: false,
                 })?;
             }
+            // 3013: a backup or restore that ends with an error.
             Err(SqlError::new(3013, Ends::Statement, format!("{what} is terminating abnormally.")).into())
         }
     }

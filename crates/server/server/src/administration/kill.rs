@@ -14,6 +14,7 @@ impl Administration<'_, '_> {
         };
         let invalid = || {
             let text = format!("Session ID {number} is not valid.");
+            // 6101: KILL of an invalid number.
             SqlError::new(6101, Ends::Statement, text)
         };
         let spid = u16::try_from(number).map_err(|_| invalid())?;
@@ -22,6 +23,7 @@ impl Administration<'_, '_> {
         }
         if self.transactions.is_in_transaction() && !kill.status_only {
             let text = "KILL command cannot be used inside user transactions.";
+            // 6115: KILL in a transaction.
             return Err(SqlError::new(6115, Ends::Statement, text));
         }
         let registry = self.session.instance.registry();
@@ -30,14 +32,17 @@ impl Administration<'_, '_> {
             let text = format!(
                 "Status report cannot be obtained. Rollback operation for Process ID {spid} is not in progress."
             );
+            // 6120: KILL WITH STATUSONLY.
             return Err(SqlError::new(6120, Ends::Statement, text));
         }
         if spid == self.session.entry.spid() {
             let text = "Cannot use KILL to kill your own process.";
+            // 6104: KILL of the session itself.
             return Err(SqlError::new(6104, Ends::Statement, text));
         }
         if !registry.kill(spid) {
             let text = format!("Process ID {spid} is not an active process ID.");
+            // 6106: KILL of an unknown session.
             return Err(SqlError::new(6106, Ends::Statement, text));
         }
         Ok(())

@@ -209,7 +209,7 @@ pub fn look_at(instance: &Instance, record: &DatabaseRecord, path: &Path) -> Res
     open_expected(instance, record, |access| look_by(path, access))
 }
 
-/// The same of a file that no one else knows.
+/// Like [`look_at`], for a file that is not in master.db.
 ///
 /// # Errors
 /// What SQLite and the VFS say.

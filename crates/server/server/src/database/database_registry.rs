@@ -146,7 +146,7 @@ impl Drop for Closure<'_> {
     }
 }
 
-/// 927.
+/// 927: a database that is being restored.
 fn in_restore(name: &str) -> SqlError {
     let text = format!("Database '{name}' cannot be opened. It is in the middle of a restore.");
     SqlError::new(927, selenite_compiler::Ends::Batch, text)

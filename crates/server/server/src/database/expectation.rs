@@ -70,7 +70,7 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
     Err(inaccessible(instance, record, &why))
 }
 
-/// The same of a file that is not known yet.
+/// Access to a file of which nothing is expected yet: unencrypted or in a deprecated suite, it opens too.
 pub fn plain_access(access: &Access) -> Access {
     Access {
         allow_plain: true,
@@ -125,7 +125,9 @@ fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Er
     inaccessible(instance, record, &why)
 }
 
-/// 945, and the reason in the log.
+/// 945: a database that cannot be opened.
+///
+/// The log gets the reason.
 fn inaccessible(instance: &Instance, record: &DatabaseRecord, why: &str) -> SqlError {
     let name = &record.name;
     instance

@@ -1,13 +1,14 @@
 //! A session's transaction in one database.
 //!
 //! - `read-committed-keeps-no-snapshot`: READ COMMITTED keeps no snapshot between statements:
-//!   SQLite's transaction begins with the first write, IMMEDIATE, once the session has its turn.
+//!   SQLite's transaction begins with the first write, IMMEDIATE, once the session is first in the
+//!   write queue.
 //!   With REPEATABLE READ and above it begins like that at the first statement of any kind.
 //! - `deadlock-is-1205`: the first session in the queue has SQLite's lock, or gets it from another
-//!   process, which never waits for this server. A session that has the turn of one
-//!   database, waits for another's, and would complete a cycle gets 1205 (`wait-cycle-is-refused`
-//!   of the write queue). A cycle that includes a client's own wait is not detected: every wait has
-//!   an end (1222).
+//!   process, which never waits for this server. A session that holds the write permit of one
+//!   database, and whose wait for another's would complete a cycle, gets 1205
+//!   (`wait-cycle-is-refused` of the write queue). A cycle that includes a wait of a client itself is
+//!   not detected: it ends when the wait times out (1222).
 //! - `early-savepoint-is-the-beginning`: a savepoint from before SQLite's transaction is the
 //!   transaction's beginning: a rollback to it ends the transaction.
 //! - `unexpected-rollback-is-3998`: SQLite itself rolls a transaction back when the disk fails, or
@@ -37,9 +38,9 @@ pub struct Transaction {
 /// What ends with the transaction.
 #[derive(Default)]
 struct TransactionProgress {
-    /// Whether BEGIN TRANSACTION was executed, and no end of it.
+    /// Whether BEGIN TRANSACTION was executed, and the transaction has not ended.
     is_open: bool,
-    /// The right to write, with SQLite's transaction.
+    /// The write permit, held as long as SQLite's transaction.
     permit: Option<WritePermit>,
     /// Whether it has, or may have, changed anything.
     has_changed: bool,
@@ -182,7 +183,7 @@ impl Transaction {
             self.rollback();
             return Err(error);
         }
-        // Before the turn is released: a commit that is noted later may depend on this one.
+        // Before the permit is released: a commit that is noted later may depend on this one.
         let waits = self.state.has_changed && self.database.shared.durability().waits(said);
         let commit = if waits { self.database.note_commit() } else { None };
         self.end(true);

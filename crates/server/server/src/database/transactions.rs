@@ -206,6 +206,7 @@ impl<'a> Transactions<'a> {
     pub fn check_none(&self, statement: &str) -> Result<(), SqlError> {
         if self.in_transaction {
             let text = format!("{statement} statement not allowed within multi-statement transaction.");
+            // 226: a statement that is not allowed in a transaction.
             return Err(SqlError::new(226, Ends::Batch, text).with_state(6));
         }
         Ok(())

@@ -1,9 +1,9 @@
-//! Who may write to a database: one session at a time, in the order of coming.
+//! The write queue of a database: one session writes at a time, in the order of arrival.
 //!
 //! - `wait-cycle-is-refused`: a session waits in one queue at a time, for the session that is first
-//!   in it. So the waits form chains, and a session whose wait would close a chain to a cycle gets
-//!   an error instead of waiting: no other session could end that wait. A cycle is always closed by
-//!   its last wait, and each session checks before it waits, under one lock.
+//!   in it. So the waits form chains, and a session whose wait would make a chain a cycle gets
+//!   an error instead of waiting: no other session could end that wait. A cycle is always completed
+//!   by its last wait, and each session checks before it waits, under one lock.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_first_by_now_waits_for_nobody() {
+    fn a_session_that_became_first_does_not_wait() {
         let write_queue = Arc::new(WriteQueue::default());
         let waits = Waits::default();
         write_queue.lock().waiting.push_back((7, 50));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_too_long_or_is_told_to_stop_leaves_the_queue() {
+    fn a_session_that_times_out_or_is_interrupted_leaves_the_queue() {
         let write_queue = Arc::new(WriteQueue::default());
         let waits = Waits::default();
         let first = write_queue.enter((50, &waits), LONG, free).unwrap();
@@ -242,23 +242,23 @@ mod tests {
     }
 
     #[test]
-    fn who_would_close_a_ring_does_not_wait() {
-        let turnstiles: Vec<Arc<WriteQueue>> = (0..3).map(|_| Arc::default()).collect();
+    fn a_wait_that_would_complete_a_cycle_is_refused() {
+        let queues: Vec<Arc<WriteQueue>> = (0..3).map(|_| Arc::default()).collect();
         let waits = Waits::default();
         let turns: Vec<WritePermit> = (0..3_u16)
-            .zip(&turnstiles)
+            .zip(&queues)
             .map(|(session, write_queue)| write_queue.enter((session, &waits), LONG, free).unwrap())
             .collect();
         std::thread::scope(|scope| {
             for session in 0..2_u16 {
-                let (next, waits) = (turnstiles[usize::from(session) + 1].clone(), &waits);
+                let (next, waits) = (queues[usize::from(session) + 1].clone(), &waits);
                 scope.spawn(move || next.enter((session, waits), LONG, free).map(drop));
                 while waits.lock().len() < usize::from(session) + 1 {
                     std::thread::yield_now();
                 }
             }
-            let ring = turnstiles[0].enter((2, &waits), LONG, free);
-            assert!(matches!(ring, Err(NoPermit::Deadlock)));
+            let cycle = queues[0].enter((2, &waits), LONG, free);
+            assert!(matches!(cycle, Err(NoPermit::Deadlock)));
             drop(turns);
         });
         assert!(waits.lock().is_empty());

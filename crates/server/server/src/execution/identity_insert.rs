@@ -32,6 +32,7 @@ impl SessionExecutor<'_> {
         };
         if found.table.identity().is_none() {
             let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
+            // 8106: IDENTITY_INSERT of a table without an identity column.
             return Err(SqlError::new(8106, Ends::Statement, text).into());
         }
         let known = IdentityInsert {
@@ -45,6 +46,7 @@ impl SessionExecutor<'_> {
                     "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{name}'.",
                     other.name
                 );
+                // 8107: IDENTITY_INSERT of a second table.
                 return Err(SqlError::new(8107, Ends::Statement, text).into());
             }
             (_, true) => self.identity_insert = Some(known),

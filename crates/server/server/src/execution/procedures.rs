@@ -88,6 +88,7 @@ impl Check {
                     return Ok(());
                 }
                 let text = "The primary or foreign key table name must be given.";
+                // 15252: sp_fkeys without a table.
                 Err(SqlError::new(15_252, Ends::Batch, text.to_owned()))
             }
             Self::Object => match given(arguments, (0, "@objname")) {
@@ -120,6 +121,7 @@ impl Check {
                     | ObjectKind::Check
                     | ObjectKind::Default => {
                         let text = format!("There is no text for object '{name}'.");
+                        // 15197: sp_helptext of an object without a text.
                         Err(SqlError::new(15_197, Ends::Batch, text))
                     }
                 }
@@ -130,6 +132,7 @@ impl Check {
                         "The database '{name}' does not exist. Supply a valid database name. To see available databases, use \
                          sys.databases."
                     );
+                    // 15010: an unknown database.
                     Err(SqlError::new(15_010, Ends::Batch, text))
                 }
                 Some(_) | None => Ok(()),
@@ -138,7 +141,9 @@ impl Check {
     }
 }
 
-/// 15250 for a database that is not the one in use; an empty name and a pattern for all mean the one in use, too.
+/// 15250: a database that is not the one in use.
+///
+/// An empty name and a pattern for all mean the one in use, too.
 fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), SqlError> {
     for place in places {
         let Some(qualifier) = given(arguments, *place) else {
@@ -163,7 +168,7 @@ fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option
     }
 }
 
-/// 15009 for an object that does not exist.
+/// 15009: an object that does not exist.
 fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, SqlError> {
     let bare = |part: &str| part.trim().trim_matches(['[', ']', '"']).to_owned();
     let mut parts = name.rsplitn(3, '.').map(bare);

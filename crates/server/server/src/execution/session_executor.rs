@@ -411,12 +411,13 @@ impl SessionExecutor<'_> {
         }
     }
 
-    /// A frame begins: temporary tables of a procedure or text and table variables of any are its own.
+    /// Begins a frame. Temporary tables of a procedure or a dynamic text, and table variables of any frame, belong
+    /// to it.
     ///
     /// # Errors
-    /// Whatever keeps it from running.
+    /// The error that prevents it from running.
     pub fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
-        // What keeps it from being known is told by the first statement that needs it.
+        // An error is reported by the first statement that needs the permissions.
         let _ = self.refresh_permissions();
         let before = self.enter_procedure_database(program, kind)?;
         let started = self.begin_frame(program, kind, before);

@@ -29,7 +29,7 @@ pub enum Refusal {
     SamePassword,
     /// There is no such database, or the login may not use it.
     Database(String),
-    /// The same of the one that it begins in.
+    /// Like [`Refusal::Database`], for the login's default database.
     DefaultDatabase(String),
     /// A language that is not known, and that the client insists on.
     Language(String),

@@ -73,7 +73,7 @@ impl Master {
         })
     }
 
-    /// The same of all databases but the server's own, by rising id.
+    /// Like [`Master::file`], for all databases except the server's own, in the order of ids.
     ///
     /// # Errors
     /// SQLite's error.

@@ -25,7 +25,7 @@ use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;
 use crate::{Instance, Interrupts};
 
-/// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.
+/// A snapshot of the objects that a session sees, for the duration of a statement. SQLite's functions use it, too.
 #[derive(Clone)]
 pub struct SessionObjects {
     /// Databases and logins.
@@ -55,7 +55,7 @@ impl SessionObjects {
     /// A database.
     ///
     /// # Errors
-    /// What ends the statement. An unknown database is `None`; so of all that follow.
+    /// The error that ends the statement. An unknown database is `None`, as in the following functions.
     pub fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         let found = self.directory.databases.iter().find(|record| match key {
             Key::Current => record.id == self.database_id,

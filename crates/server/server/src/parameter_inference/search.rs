@@ -218,8 +218,8 @@ impl Search<'_> {
         named.collect()
     }
 
-    /// The same of a view or common table expression; none if it can't be bound: the binder reports what is wrong
-    /// with it.
+    /// Like [`Self::columns`], for a view or common table expression; empty if it can't be bound: the binder
+    /// reports the error.
     fn types_behind(&self, insert: &Insert) -> Vec<DataType> {
         let Ok(mut tree) = parsed("INSERT t EXEC p") else {
             return Vec::new();

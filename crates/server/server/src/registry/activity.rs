@@ -22,7 +22,7 @@ pub struct Activity {
     stats: Arc<WaitStats>,
     /// The place of its wait in [`WaitType::ALL`], from 1 up; 0 while it does not wait.
     wait: AtomicU8,
-    /// The same of the last one.
+    /// Like `wait`, for the last wait.
     last_wait: AtomicU8,
     /// When it began to wait: see [`WaitStats::moment`].
     wait_begun: AtomicU64,

@@ -132,6 +132,7 @@ fn language(target: &mut SetTarget<'_>, name: &Name, word: &str) -> Result<(), F
         let text = format!(
             "SET LANGUAGE failed because '{word}' is not an official language name or a language alias on this SQL Server."
         );
+        // 2740: SET LANGUAGE with an unknown language.
         return Err(SqlError::new(2740, Ends::Statement, text).into());
     }
     let session = &mut target.state.session;
@@ -146,7 +147,7 @@ fn language(target: &mut SetTarget<'_>, name: &Name, word: &str) -> Result<(), F
     Ok(target.reply.info(5703, &text, name.position.line)?)
 }
 
-/// No one is ever a deadlock's victim here: what the priority is does not matter.
+/// SET DEADLOCK_PRIORITY has no effect: the victim is the session whose wait would complete the cycle.
 fn deadlock_priority(name: &Name, word: Option<&str>, value: Option<&Value>) -> Result<(), SqlError> {
     let is_known = match word {
         Some(word) => ["LOW", "NORMAL", "HIGH"]
@@ -182,7 +183,7 @@ fn whole(name: &Name, value: Option<&Value>) -> Result<i64, SqlError> {
     }
 }
 
-/// As 1060: a value that the option does not take.
+/// 50195: an invalid value of a SET option.
 fn invalid_value(name: &Name) -> SqlError {
     let text = format!(
         "The value for the SET option '{}' is invalid.",
@@ -191,6 +192,7 @@ fn invalid_value(name: &Name) -> SqlError {
     SqlError::new(50_195, Ends::Statement, text)
 }
 
+/// 2742: SET DATEFIRST out of range.
 fn date_first(number: i64) -> SqlError {
     SqlError::new(
         2742,
@@ -199,6 +201,7 @@ fn date_first(number: i64) -> SqlError {
     )
 }
 
+/// 2741: SET DATEFORMAT with an invalid order.
 fn date_format(word: &str) -> SqlError {
     let text = format!("SET DATEFORMAT date order '{word}' is invalid.");
     SqlError::new(2741, Ends::Statement, text)

@@ -28,7 +28,7 @@ impl Cell {
         Self::of_millis(millis, offset_minutes)
     }
 
-    /// The same of milliseconds.
+    /// Like [`Cell::of_seconds`], for milliseconds.
     pub fn of_millis(millis: u64, offset_minutes: i16) -> Self {
         if millis == 0 {
             return Self::Null;
@@ -46,7 +46,7 @@ impl Cell {
         }
     }
 
-    /// The same of a moment.
+    /// Like [`Cell::of_millis`], for a moment.
     pub fn of_time(time: Option<SystemTime>, offset_minutes: i16) -> Self {
         let since = time
             .and_then(|time| time.duration_since(UNIX_EPOCH).ok())

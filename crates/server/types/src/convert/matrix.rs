@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_tells_whether_cast_would_convert() {
+    fn the_error_depends_on_whether_cast_would_convert() {
         let implicit = |from, to| Conversion::check_implicit(&from, &to).unwrap_err();
         let datetime = implicit(
             DataType::DateTime,

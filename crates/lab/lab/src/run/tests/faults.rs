@@ -161,7 +161,7 @@ fn rows_that_are_loaded_otherwise_give_no_store() {
 }
 
 #[test]
-fn a_missing_engine_is_told_how_to_get() {
+fn a_missing_engine_is_an_error_with_advice() {
     let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().missing = Some("sqlcipher".into());
     let text = TEXT.replace("engine = \"selenite\"", "engine = \"sqlcipher\"");

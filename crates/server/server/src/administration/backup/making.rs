@@ -104,6 +104,7 @@ impl Administration<'_, '_> {
         let record = found.ok_or_else(|| Refused::because(backup_error::unknown_database(name)))?;
         if same_name(&record.name, "tempdb") {
             let text = "Backup and restore operations are not allowed on database tempdb.";
+            // 3147: a backup of tempdb.
             return Err(Refused::because(SqlError::new(3147, selenite_compiler::Ends::Statement, text)).into());
         }
         let shared = self.registry.database(instance, record).map_err(Refused::because)?;

@@ -121,7 +121,7 @@ fn text(setting: &Setting, words: Words<'_>) -> Result<Option<String>, SqlError>
     }
 }
 
-/// 3250.
+/// 3250: an option's value that is out of range.
 fn out_of_range(number: i64, option: &str) -> SqlError {
     let text = format!("The value '{number}' is not within range for the {option} parameter.");
     SqlError::new(3250, Ends::Statement, text)
@@ -150,6 +150,7 @@ fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&s
             let text = format!(
                 "Option '{one}' conflicts with option(s) '{other}'. Remove the conflicting option and reissue the statement."
             );
+            // 3031: two options that exclude each other.
             Err(SqlError::new(3031, Ends::Statement, text))
         }
     }

@@ -187,6 +187,7 @@ impl Administration<'_, '_> {
                     "Logical file '{file}' is not part of database '{}'. Use RESTORE FILELISTONLY to list the logical file names.",
                     known.map(|known| known.database).unwrap_or_default()
                 );
+                // 3234: MOVE of a file that the backup does not have.
                 return Err(Refused::because(SqlError::new(3234, Ends::Statement, text).with_state(2)).into());
             }
             if Path::new(to) != path {
@@ -226,6 +227,7 @@ impl Administration<'_, '_> {
         };
         if verified.bad_count() > 0 {
             let text = "Damage to the backup set was detected.";
+            // 3189: a damaged backup.
             return Err(Refused::because(SqlError::new(3189, Ends::Statement, text)).into());
         }
         if verified.closed_count() > 0 || verified.good_count() == 0 {
@@ -238,6 +240,7 @@ impl Administration<'_, '_> {
                 |error| error.to_string(),
             );
             let text = format!("Access is denied: {why}.");
+            // 3279: a backup that none of the keys opens.
             return Err(Refused::because(SqlError::new(3279, Ends::Statement, text)).into());
         }
         let text = format!("The backup set on file {} is valid.", options.file);
@@ -272,7 +275,9 @@ fn unread(device: &Device, set: &Entry, error: &EngineError) -> Refused {
     Refused::because(missing.unwrap_or_else(|| backup_error::of_engine(&device.name, error)))
 }
 
-/// 33111, of the first certificate that a backup names.
+/// 33111: the certificate of a backup is missing.
+///
+/// The error names the first certificate that the backup names.
 fn missing_certificate(device: &Device, set: &Entry) -> Option<SqlError> {
     let slots = backups::claimed_slots(device.destination.as_ref(), set);
     let named = slots.iter().find_map(|slot| {
@@ -284,7 +289,7 @@ fn missing_certificate(device: &Device, set: &Entry) -> Option<SqlError> {
     Some(SqlError::new(33111, Ends::Statement, text).with_state(3))
 }
 
-/// 3156.
+/// 3156: MOVE to a path that a database cannot have.
 fn not_restored_to(name: &str, path: &Path) -> SqlError {
     let text = format!(
         "File '{name}' cannot be restored to '{}'. Use WITH MOVE to identify a valid location for the file.",

@@ -119,6 +119,7 @@ impl Administration<'_, '_> {
             let Some(table) = schema.table(own).cloned() else {
                 let text =
                     format!("Cannot find a table or object with the name \"{written}\". Check the system catalog.");
+                // 2501: DBCC of an unknown table.
                 return Err(SqlError::new(2501, Ends::Statement, text).with_state(45));
             };
             let name = &table.table.name;

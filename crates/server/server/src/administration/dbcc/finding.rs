@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_counted_beyond_those_that_are_told() {
+    fn errors_are_counted_beyond_the_listed_ones() {
         let mut findings = Findings::default();
         assert!(findings.is_good());
         for number in 0..=TOLD_MAX {

@@ -22,6 +22,7 @@ impl Administration<'_, '_> {
         let session = u16::try_from(number).ok().and_then(|spid| registry.session(spid));
         let Some(session) = session else {
             let text = format!("Invalid SPID {number} specified.");
+            // 7955: DBCC INPUTBUFFER of an unknown session.
             return Err(SqlError::new(7955, Ends::Statement, text).into());
         };
         let row = match session.activity().request() {

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_in_megabytes_and_percent() {
+    fn sizes_are_in_megabytes_and_percent() {
         let row = row("d", 3 << 20, Some(1 << 20));
         assert_eq!(row[1], Value::Real(3.0));
         assert_eq!(row[2], Value::Real(33.333_332));

@@ -154,7 +154,7 @@ fn a_database_whose_removal_was_cut_off_is_gone() {
 }
 
 #[test]
-fn a_file_that_nobody_named_is_kept_and_told_of() {
+fn an_unknown_file_is_kept_and_reported() {
     let place = ServerFolder::new();
     for name in ["d.db", "d.db-wal"] {
         std::fs::write(place.path(name), "rows").unwrap();

@@ -106,6 +106,7 @@ pub(super) fn not_prepared() -> SqlError {
     SqlError::new(8180, Ends::Batch, "Statement(s) could not be prepared.").on_line(1)
 }
 
+/// 50701: more prepared statements than the limit.
 fn too_many() -> SqlError {
     let text = format!("A session has at most {STATEMENT_COUNT_MAX} prepared statements.");
     SqlError::new(50_701, Ends::Batch, text)

@@ -163,7 +163,7 @@ fn clocks_stand_still_within_a_statement() {
 }
 
 #[test]
-fn use_tells_the_database() {
+fn use_reports_the_database() {
     let bench = Bench::new();
     let mut client = bench.client();
     let answer = client.batch("USE TempDB\nSELECT DB_NAME()");
@@ -215,7 +215,7 @@ fn sp_executesql_runs_within_a_batch() {
 }
 
 #[test]
-fn an_open_quote_is_told_as_two_errors() {
+fn an_open_quote_is_two_errors() {
     let bench = Bench::new();
     let answer = bench.client().batch("SELECT 1\nSELECT 'open");
     assert_eq!(answer.errors(), [(105, 2), (102, 2)]);

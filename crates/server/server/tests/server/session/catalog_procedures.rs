@@ -55,7 +55,7 @@ fn tables_are_listed_by_pattern_and_by_kind() {
 }
 
 #[test]
-fn columns_are_told_as_odbc_has_them() {
+fn sp_columns_returns_the_columns_that_odbc_expects() {
     let bench = Bench::new();
     let mut client = shop(&bench);
     let told = client.batch("EXEC [sys].sp_columns_100 N'customer', N'dbo', NULL, NULL, @ODBCVer = 3");
@@ -116,7 +116,7 @@ fn columns_are_told_as_odbc_has_them() {
 }
 
 #[test]
-fn keys_of_both_kinds_are_told() {
+fn primary_and_foreign_keys_are_listed() {
     let bench = Bench::new();
     let mut client = shop(&bench);
     let keys = client.batch("EXEC sp_pkeys 'sale', 'dbo', 'shop'");
@@ -147,7 +147,7 @@ fn keys_of_both_kinds_are_told() {
 }
 
 #[test]
-fn indexes_and_the_columns_that_name_a_row_are_told() {
+fn indexes_and_row_identifiers_are_listed() {
     let bench = Bench::new();
     let mut client = shop(&bench);
     let indexes = client.batch("EXEC sp_statistics_100 'customer', @accuracy = 'E'");
@@ -171,7 +171,7 @@ fn indexes_and_the_columns_that_name_a_row_are_told() {
 }
 
 #[test]
-fn procedures_and_their_parameters_are_told() {
+fn procedures_and_their_parameters_are_listed() {
     let bench = Bench::new();
     let mut client = shop(&bench);
     let procedures = client.batch("EXEC sp_stored_procedures 'p'");
@@ -193,7 +193,7 @@ fn procedures_and_their_parameters_are_told() {
 }
 
 #[test]
-fn types_are_told_as_microsofts_driver_asks_at_connect() {
+fn types_are_listed_as_microsofts_driver_queries_them_at_connect() {
     let bench = Bench::new();
     let mut client = bench.client();
     let asked = vec![
@@ -230,7 +230,7 @@ fn types_are_told_as_microsofts_driver_asks_at_connect() {
 }
 
 #[test]
-fn the_server_and_its_databases_are_told() {
+fn the_server_and_its_databases_are_listed() {
     let bench = Bench::new();
     let mut client = shop(&bench);
     let databases = client.batch("EXEC sp_databases");

@@ -100,7 +100,7 @@ fn take_in(folder: &Path, other: &Bench, thumbprint: &Value) {
 }
 
 #[test]
-fn what_is_in_the_way_of_keys_is_told_with_sql_servers_numbers() {
+fn refusals_about_keys_have_sql_servers_numbers() {
     let bench = Bench::new();
     let mut client = bench.client();
     run(&mut client, &["CREATE DATABASE d"]);
@@ -124,7 +124,7 @@ fn what_is_in_the_way_of_keys_is_told_with_sql_servers_numbers() {
 }
 
 #[test]
-fn what_is_in_the_way_of_certificates_is_told_with_sql_servers_numbers() {
+fn refusals_about_certificates_have_sql_servers_numbers() {
     let bench = Bench::new();
     let mut client = bench.client();
     run(&mut client, &["CREATE DATABASE d"]);

@@ -134,7 +134,7 @@ fn reads(client: &mut Client, question: &str, table: &str) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_read_is_told_and_read_again_when_buffers_were_dropped() {
+fn reads_are_reported_and_repeated_after_buffers_were_dropped() {
     let bench = Bench::new();
     let mut client = with_table(&bench);
     client.batch("CHECKPOINT");
@@ -210,7 +210,7 @@ fn logs_have_the_size_of_their_files() {
 }
 
 #[test]
-fn the_transaction_that_writes_is_told_with_its_session() {
+fn opentran_reports_the_writing_transaction_and_its_session() {
     let bench = Bench::new();
     let mut client = with_table(&bench);
     let answer = client.batch("DBCC OPENTRAN");

@@ -57,7 +57,7 @@ fn a_login_that_takes_all_it_gets_keeps_no_administrator_out() {
 }
 
 #[test]
-fn whoever_finds_no_descriptor_left_is_told_so() {
+fn a_session_without_free_descriptors_gets_an_error() {
     own_process!();
     let maximum = Some(DESCRIPTORS);
     setrlimit(

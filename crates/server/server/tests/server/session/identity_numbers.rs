@@ -210,7 +210,7 @@ fn a_temporary_table_has_numbers_of_its_own_whatever_is_rolled_back() {
 }
 
 #[test]
-fn savepoints_are_told_apart_by_the_case_of_their_letters() {
+fn savepoint_names_are_case_sensitive() {
     let bench = Bench::new();
     let mut client = client(&bench);
     succeed(

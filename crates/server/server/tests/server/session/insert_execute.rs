@@ -103,7 +103,7 @@ fn what_the_call_does_is_undone_with_the_insert() {
 }
 
 #[test]
-fn what_may_not_be_is_told() {
+fn invalid_insert_execute_statements_are_refused() {
     let bench = Bench::new();
     let mut client = client(&bench);
     runs(&mut client, "CREATE PROC nests AS INSERT t EXEC three 1");

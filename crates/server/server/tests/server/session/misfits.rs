@@ -88,7 +88,7 @@ fn what_reads_a_misfit_changes_nothing() {
 }
 
 #[test]
-fn a_null_where_none_may_be_is_told() {
+fn a_null_in_a_not_null_column_is_refused() {
     let bench = Bench::new();
     let mut client = bench.client();
     client.batch("CREATE DATABASE d");

@@ -68,7 +68,7 @@ fn an_option_that_is_not_supported_is_refused_by_name() {
 }
 
 #[test]
-fn statistics_of_time_are_told_before_each_done() {
+fn time_statistics_precede_each_done() {
     let bench = Bench::new();
     let mut client = bench.client();
     client.batch("SET STATISTICS TIME ON");

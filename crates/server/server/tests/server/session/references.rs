@@ -139,7 +139,7 @@ fn keys_that_are_referred_to_are_exchanged() {
 }
 
 #[test]
-fn an_exchange_of_keys_is_passed_on() {
+fn swapped_keys_cascade() {
     let bench = Bench::new();
     let mut client = client(
         &bench,
@@ -225,7 +225,7 @@ fn keys_of_every_kind_are_exchanged() {
 }
 
 #[test]
-fn the_key_that_refuses_is_the_one_that_is_told() {
+fn the_error_names_the_violated_key() {
     let bench = Bench::new();
     let mut client = client(
         &bench,

@@ -199,7 +199,7 @@ fn what_the_rules_do_not_settle_is_an_error() {
 }
 
 #[test]
-fn a_row_tells_what_a_client_needs_to_bind_a_parameter() {
+fn a_row_describes_a_parameter_for_binding() {
     let bench = Bench::new();
     let client = &mut shop(&bench);
     let made = client.batch("CREATE PROCEDURE p @a int, @b nvarchar(10) OUTPUT AS SET @b = N'x'");

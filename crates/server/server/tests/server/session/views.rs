@@ -83,7 +83,7 @@ fn every_view_that_is_listed_can_be_read_whole() {
 }
 
 #[test]
-fn the_standards_schema_tells_tables_columns_and_constraints() {
+fn information_schema_lists_tables_columns_and_constraints() {
     let bench = Bench::new();
     let mut client = shop(&bench);
     let tables =

@@ -247,7 +247,7 @@ fn what_can_not_be_had_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_session_too_many_is_told_17809() {
+fn a_session_above_the_limit_gets_17809() {
     let bench = Bench::with(|config| {
         config.limits.sessions = SessionLimits {
             max: 2,

@@ -155,7 +155,7 @@ fn the_server_echoes_federated_only_to_whom_asked_for_it() {
 }
 
 #[test]
-fn another_thread_encrypts_each_packet_where_it_is_told_to_and_is_waited_for() {
+fn another_thread_encrypts_each_packet_if_configured() {
     let bench = Bench::with(|config| config.tls_offload = TlsOffload::Thread);
     let mut client = bench.client(Mode::On);
     let instance = bench.running().instance();

@@ -56,7 +56,7 @@ fn own(place: &Path) -> Config {
 }
 
 #[test]
-fn the_first_start_makes_all_that_is_needed_and_tells_the_password_once() {
+fn the_first_start_creates_all_files_and_announces_the_password_once() {
     let place = tempfile::tempdir().unwrap();
     let config = own(place.path());
     let (running, said) = start(&config);
@@ -91,7 +91,7 @@ fn the_first_start_makes_all_that_is_needed_and_tells_the_password_once() {
 }
 
 #[test]
-fn a_password_that_could_not_be_told_is_made_anew() {
+fn a_password_that_could_not_be_announced_is_replaced() {
     let bench = Bench::new();
     let mut config = bench.config(0);
     config.data = bench.place.path().join("other");

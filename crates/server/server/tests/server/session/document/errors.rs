@@ -22,10 +22,13 @@ pub fn write(page: &mut Page) {
     }
 }
 
-/// `/// 174: not the one number of arguments that the function takes.` in front of what makes the error.
+/// `/// 174: not the one number of arguments that the function takes.` or `// 174: ..` in front of what makes the error.
 fn documented(text: &str, found: &mut BTreeMap<u32, String>) {
     for line in text.lines() {
-        let Some((number, what)) = line.trim().strip_prefix("/// ").and_then(|line| line.split_once(": ")) else {
+        let Some(comment) = line.trim().strip_prefix("//") else {
+            continue;
+        };
+        let Some((number, what)) = comment.trim_start_matches('/').trim_start().split_once(": ") else {
             continue;
         };
         let Some(number) = of_digits(number) else { continue };
@@ -64,7 +67,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(sources(&path));
+            if !path.ends_with("tests") {
+                found.extend(sources(&path));
+            }
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
