@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::predict::{Estimate, Misfit, predict_added};
+use crate::predict::{Estimate, Misfit, Z_90, predict_added};
 use crate::{Calibration, Cipher, Observation, PlanError, Question};
 
 /// A workload that was observed in clear.
@@ -310,9 +310,6 @@ fn quantile_90(mut values: Vec<f64>) -> f64 {
 fn variance(estimate: Estimate) -> f64 {
     ((estimate.high - estimate.low) / (2.0 * Z_90)).powi(2)
 }
-
-/// The 95th percentile of the normal distribution.
-const Z_90: f64 = 1.644_853_626_951;
 
 #[cfg(test)]
 mod tests;

@@ -531,6 +531,8 @@ impl<'a> Model<'a> {
         let measured = self.calibration.conversion_ns_per_mib.get(&self.question.cipher);
         let seconds = measured.map(|measured| {
             let half = measured.interval(0.9).map_or(0.0, |interval| interval.half_width());
+            // Another database is not the calibrated one.
+            let half = half.hypot(Z_90 * self.misfit.of_difference * measured.mean());
             Estimate {
                 value: measured.mean(),
                 low: (measured.mean() - half).max(0.0),
@@ -757,6 +759,8 @@ fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<Str
 pub const UTILIZATION_MAX: f64 = 0.85;
 /// An input of a prediction.
 const RATES: &str = "rates between intervals";
+/// The 95th percentile of the normal distribution.
+pub(crate) const Z_90: f64 = 1.644_853_626_951;
 /// Encryption may save this share of the CPU time in use at most.
 const SAVED_MAX: f64 = 0.99;
 /// The 5th and 95th percentile of so many draws are known to about 1 % of their distance.

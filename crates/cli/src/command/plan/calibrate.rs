@@ -75,7 +75,15 @@ fn check(path: &Path) -> Result<(), CliError> {
     let differences = fingerprint(&Source::default()).differences(&calibration.fingerprint);
     if differences.is_empty() {
         let (path, made) = (printable::path(path), printable::line(&calibration.made));
-        return Ok(print(&format!("{path}: fits this machine; made {made}"))?);
+        let mut text = format!("{path}: fits this machine; made {made}\n");
+        let processors = calibration.fingerprint.processors;
+        if calibration.load_average > f64::from(processors) {
+            text.push_str(&format!(
+                "note: it was made under a load of {:.1} on {processors} processors: calibrate again while nothing else runs\n",
+                calibration.load_average
+            ));
+        }
+        return Ok(print(&text)?);
     }
     Err(CliError::Lab {
         what: format!(

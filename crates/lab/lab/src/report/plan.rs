@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use selenite_plan::predict::OperationCost;
+use selenite_plan::predict::{OperationCost, WhatIf};
 use selenite_plan::{Prediction, predict::Estimate};
 
 use super::number;
@@ -42,7 +42,7 @@ pub(super) fn verdict(prediction: &Prediction) -> String {
         None => format!("{} takes", question.cipher),
     };
     let mut text = format!(
-        "{what} {} of this machine's {} cores",
+        "{what} {} of {} cores",
         share(prediction.added_share),
         short(prediction.cores)
     );
@@ -50,8 +50,27 @@ pub(super) fn verdict(prediction: &Prediction) -> String {
     if let Some(usage) = prediction.added_to_usage {
         let _ = write!(text, ": {} of the CPU time in use now", share(usage));
     }
-    text.push('.');
+    text.push_str(". Brackets are 90 % intervals.");
+    if let Some(changes) = changes(&question.what_if) {
+        let _ = write!(text, " What if: {changes}.");
+    }
     text
+}
+
+/// What is changed beside the encryption.
+fn changes(what_if: &WhatIf) -> Option<String> {
+    let unchanged = WhatIf::default();
+    let mut changes = Vec::new();
+    if what_if.load != unchanged.load {
+        changes.push(format!("the load times {}", short(what_if.load)));
+    }
+    if what_if.reads != unchanged.reads {
+        changes.push(format!("physical reads times {}", short(what_if.reads)));
+    }
+    if let Some(size) = what_if.page_size {
+        changes.push(format!("pages of {size} bytes"));
+    }
+    (!changes.is_empty()).then(|| changes.join(", "))
 }
 
 /// The heads of [`row`].
@@ -80,7 +99,7 @@ fn times(prediction: &Prediction) -> Vec<(&'static str, String)> {
     if let Some(latency) = prediction.latency {
         let ms = |value: f64| number::duration(value * 1e6);
         all.push((
-            "Response time of requests (CPU and waiting for it; not the disk)",
+            "Response time of requests (CPU and waiting for it; not the disk), modelled",
             format!(
                 "p50 {} + {}; p99 {} + {}. Cores are busy {} of the time now, {} then.",
                 ms(latency.p50_ms),
@@ -138,7 +157,7 @@ fn space_and_formula(prediction: &Prediction) -> Vec<(&'static str, String)> {
         all.push((
             "The formula of reads alone",
             format!(
-                "{} MB read a second, by {} MB that a core decrypts in a second, on {} cores: {} % of the machine. It leaves out {}: {} points in this prediction.",
+                "{} MB read a second, by {} MB that a core decrypts in a second, on {} cores: {} % of the machine. It leaves out {}: {} percentage points in this prediction, which is the answer.",
                 short(formula.read_mb),
                 short(formula.decrypted_mb),
                 short(prediction.cores),
@@ -146,6 +165,13 @@ fn space_and_formula(prediction: &Prediction) -> Vec<(&'static str, String)> {
                 listed(&formula.left_out),
                 signed(formula.left_out_percent)
             ),
+        ));
+    }
+    if prediction.parts.iter().any(|part| part.each_ns.low < 0.0) {
+        all.push((
+            "Operations that cost less",
+            "Below zero, Selenite saves more than its cipher takes: it writes the frames of a commit together. Where an interval has zero in it, neither a cost nor a saving was resolved."
+                .to_owned(),
         ));
     }
     if prediction.added_cores.low < prediction.added_cores.high {

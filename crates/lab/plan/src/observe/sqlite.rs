@@ -58,6 +58,9 @@ pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Ob
     let page_size = last.page_size()?;
     let mut notes =
         vec!["counts of one process: other processes with the same database have counts of their own".to_owned()];
+    if last.database.optional_counter("bytes_following")?.is_none() {
+        notes.push("the order of reads is not known: all count as reads at random".to_owned());
+    }
     if has_rollbacks {
         notes.push("commits in rollback mode are not counted: only the pages that they write are included".to_owned());
     }
@@ -266,7 +269,7 @@ mod tests {
         assert_eq!(rate(Operation::Write), 10.0);
         assert_eq!(rate(Operation::Checkpoint), 6.0);
         assert_eq!(rate(Operation::Commit), 5.0);
-        assert_eq!(observation.notes.len(), 1);
+        assert_eq!(observation.notes.len(), 2);
     }
 
     /// Three snapshots, 20 s apart, of a process with SQLite 3.40: in each interval it changed two pages in each of
@@ -276,7 +279,7 @@ mod tests {
         let text = include_str!("../../../../../testdata/plan/sqlite/snapshots.csv");
         let observation = observed(text).unwrap();
         assert_eq!((observation.intervals.len(), observation.page_size), (2, 4096));
-        assert_eq!(observation.notes.len(), 1);
+        assert_eq!(observation.notes.len(), 2);
         for interval in &observation.intervals {
             let count = |operation| interval.load.amount(operation).count;
             assert!((interval.seconds - 20.0).abs() < 0.001);
