@@ -12,7 +12,7 @@ use selenite_format::archive::{ArchiveHeader, Facts};
 
 use crate::archive::is_part_size;
 use crate::destination::{Destination, Object, StoreErrorKind};
-use crate::inspection::Fault;
+use crate::inspection::ArchiveFault;
 use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key, parse_database_id};
 use crate::opened::BEGUN_SIZE_MAX;
 use crate::{BackupError, StoreError};
@@ -167,10 +167,10 @@ impl Entry {
     /// that the manifest lists, if `facts` is given; otherwise among the existing objects. Nothing
     /// is fetched.
     #[must_use]
-    pub fn fault(&self, facts: Option<&Facts>) -> Option<Fault> {
+    pub fn fault(&self, facts: Option<&Facts>) -> Option<ArchiveFault> {
         Some(match self.flaw(facts)? {
-            Flaw::Missing(object) => Fault::missing(object),
-            Flaw::Misfit(object) => Fault {
+            Flaw::Missing(object) => ArchiveFault::missing(object),
+            Flaw::Misfit(object) => ArchiveFault {
                 object,
                 what: MISFIT.to_owned(),
             },

@@ -23,14 +23,14 @@ pub struct Coverage(Vec<u64>);
 
 /// A fault of an object or of a backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault {
+pub struct ArchiveFault {
     /// The object; the archive's name if the fault concerns several.
     pub object: String,
     /// The description of the fault.
     pub what: String,
 }
 
-impl Fault {
+impl ArchiveFault {
     pub(crate) fn missing(object: String) -> Self {
         let what = MISSING.to_owned();
         Self { object, what }
@@ -45,7 +45,7 @@ pub struct Inspection {
     /// The number of pages in the backup's own parts.
     pub page_count: u64,
     /// The faults found.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ArchiveFault>,
 }
 
 impl Coverage {
@@ -98,7 +98,7 @@ impl Backup {
             if let (Some(held), Some(told)) = (held, found.take(told)?)
                 && held != told
             {
-                found.faults.push(Fault {
+                found.faults.push(ArchiveFault {
                     object: self.archive.object(Part::Index(number)),
                     what: "its pages are not those of its part".to_owned(),
                 });
@@ -144,7 +144,7 @@ impl Backup {
             .filter(|page_no| missing.binary_search(page_no).is_err());
         let Some(first) = lost.next() else { return };
         let more = lost.count();
-        found.faults.push(Fault {
+        found.faults.push(ArchiveFault {
             object: self.name().to_string(),
             what: format!(
                 "{} of its pages are missing from its parts and its bases, the first is {first}",
@@ -172,18 +172,18 @@ impl Inspection {
 /// # Errors
 /// [`BackupError::Stopped`], [`BackupError::Machine`], and [`BackupError::Store`] unless an object
 /// is missing or is not what was promised.
-pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
+pub fn fault_of(error: BackupError) -> Result<ArchiveFault, BackupError> {
     let fault = |object: &str, what: &str| {
-        Ok(Fault {
+        Ok(ArchiveFault {
             object: object.to_owned(),
             what: what.to_owned(),
         })
     };
     match &error {
         BackupError::Unauthentic { object, what } | BackupError::Form { object, what } => fault(object, what),
-        BackupError::Missing { object } => Ok(Fault::missing(object.clone())),
+        BackupError::Missing { object } => Ok(ArchiveFault::missing(object.clone())),
         BackupError::Store(store) if matches!(store.kind, StoreErrorKind::Missing) => {
-            Ok(Fault::missing(store.name.clone()))
+            Ok(ArchiveFault::missing(store.name.clone()))
         }
         BackupError::Store(store) if matches!(store.kind, StoreErrorKind::InvalidResponse) => {
             fault(&store.name, &store.what)

@@ -44,7 +44,7 @@ pub use copy::{Copied, Copy};
 pub use destination::{AppendPrecondition, Destination, Object, StoreError, StoreErrorKind, Traffic};
 pub use error::BackupError;
 pub use folder::Folder;
-pub use inspection::{Coverage, Fault, Inspection, fault_of};
+pub use inspection::{ArchiveFault, Coverage, Inspection, fault_of};
 pub use key_source::{KeySource, OpenedBy};
 pub use log_reader::{LogChain, LogObject, LogPlan};
 pub use log_writer::{LogTurn, LogWriter};

@@ -25,12 +25,12 @@ pub struct Candidate<Id> {
     /// The id of the archive.
     pub id: Id,
     /// The state of the archive.
-    pub state: State<Id>,
+    pub state: ArchiveState<Id>,
 }
 
 /// The state of an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum State<Id> {
+pub enum ArchiveState<Id> {
     /// It has a manifest, which was read.
     Complete {
         /// The time of the database's state: seconds since 1970-01-01 UTC.
@@ -140,24 +140,24 @@ impl Rules {
     #[must_use]
     pub fn decide<Id: Ord + Clone>(&self, archives: &[Candidate<Id>], next_bases: &[Id], now: u64) -> Decision<Id> {
         let chains = Chains::of(archives);
-        let mut kept = Kept::default();
+        let mut kept = KeptArchives::default();
         // newest-is-kept.
-        let has_unreadable = archives.iter().any(|archive| archive.state == State::Unreadable);
+        let has_unreadable = archives.iter().any(|archive| archive.state == ArchiveState::Unreadable);
         let mut past: Vec<Past<'_, Id>> = Vec::new();
         for Candidate { id, state } in archives {
             match state {
-                State::Unreadable => kept.add(id, Reason::Unreadable),
-                State::Complete { .. } if !chains.is_whole(id) => {
+                ArchiveState::Unreadable => kept.add(id, Reason::Unreadable),
+                ArchiveState::Complete { .. } if !chains.is_whole(id) => {
                     // Whether a backup can be restored is unknown if its chain ends in an archive
                     // that cannot be read.
                     if !chains.ends_unreadable(id) {
                         kept.add(id, Reason::Broken);
                     }
                 }
-                State::Complete { made, .. } if *made > now.saturating_add(SKEW_SECONDS) => {
+                ArchiveState::Complete { made, .. } if *made > now.saturating_add(SKEW_SECONDS) => {
                     kept.add(id, Reason::Future)
                 }
-                &State::Complete {
+                &ArchiveState::Complete {
                     made,
                     lacks_pages,
                     is_own,
@@ -168,14 +168,14 @@ impl Rules {
                     lacks_pages,
                     is_own,
                 }),
-                State::Incomplete { .. } => kept.add(id, Reason::Incomplete),
-                State::Unfinished { is_stale: false } => kept.add(id, Reason::Unfinished),
-                State::Unfinished { is_stale: true } => {}
+                ArchiveState::Incomplete { .. } => kept.add(id, Reason::Incomplete),
+                ArchiveState::Unfinished { is_stale: false } => kept.add(id, Reason::Unfinished),
+                ArchiveState::Unfinished { is_stale: true } => {}
             }
-            if matches!(state, State::Complete { is_followed: true, .. }) {
+            if matches!(state, ArchiveState::Complete { is_followed: true, .. }) {
                 kept.add(id, Reason::Followed);
             }
-            if has_unreadable && *state != State::Unreadable {
+            if has_unreadable && *state != ArchiveState::Unreadable {
                 kept.add(id, Reason::PossibleBase);
             }
         }
@@ -195,7 +195,7 @@ impl Rules {
     }
 
     /// Applies the rules to backups, which are ordered from the newest to the oldest.
-    fn keep<Id: Ord + Clone>(&self, past: &[(u64, &Id)], kept: &mut Kept<Id>) {
+    fn keep<Id: Ord + Clone>(&self, past: &[(u64, &Id)], kept: &mut KeptArchives<Id>) {
         let Some((newest_made, newest)) = past.first() else {
             return;
         };
@@ -238,15 +238,15 @@ struct Past<'a, Id> {
 }
 
 /// The archives kept so far.
-struct Kept<Id>(BTreeMap<Id, BTreeSet<Reason>>);
+struct KeptArchives<Id>(BTreeMap<Id, BTreeSet<Reason>>);
 
-impl<Id> Default for Kept<Id> {
+impl<Id> Default for KeptArchives<Id> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<Id: Ord + Clone> Kept<Id> {
+impl<Id: Ord + Clone> KeptArchives<Id> {
     fn add(&mut self, id: &Id, reason: Reason) {
         self.0.entry(id.clone()).or_default().insert(reason);
     }
@@ -279,10 +279,10 @@ impl<'a, Id> Link<'a, Id> {
 impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     fn of(archives: &'a [Candidate<Id>]) -> Self {
         let link = |archive: &'a Candidate<Id>| match &archive.state {
-            State::Complete { base, .. } => base.as_ref().map_or(Link::Full, Link::On),
-            State::Incomplete { base } => Link::Incomplete(base.as_ref()),
-            State::Unreadable => Link::Unreadable,
-            State::Unfinished { .. } => Link::Nothing,
+            ArchiveState::Complete { base, .. } => base.as_ref().map_or(Link::Full, Link::On),
+            ArchiveState::Incomplete { base } => Link::Incomplete(base.as_ref()),
+            ArchiveState::Unreadable => Link::Unreadable,
+            ArchiveState::Unfinished { .. } => Link::Nothing,
         };
         Self(archives.iter().map(|archive| (&archive.id, link(archive))).collect())
     }
@@ -310,7 +310,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     }
 
     /// Enforces `chains-stay-whole`.
-    fn keep_bases(&self, kept: &mut Kept<Id>) {
+    fn keep_bases(&self, kept: &mut KeptArchives<Id>) {
         let mut next: Vec<Id> = kept.0.keys().cloned().collect();
         while let Some(id) = next.pop() {
             if let Some(base) = self.0.get(&id).and_then(Link::base)
@@ -323,7 +323,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     }
 
     /// `dependents-first`: the archives to remove, each before its base.
-    fn dependents_first(mut self, kept: &Kept<Id>) -> Vec<Id> {
+    fn dependents_first(mut self, kept: &KeptArchives<Id>) -> Vec<Id> {
         self.0.retain(|id, _| !kept.0.contains_key(*id));
         let mut removed = Vec::with_capacity(self.0.len());
         loop {

@@ -28,7 +28,7 @@ use directories::ProjectDirs;
 use toml::de::DeTable;
 
 use crate::spec::{Spec, is_command_name};
-use crate::toml_text::{self, Fault, Value};
+use crate::toml_text::{self, TomlFault, Value};
 use crate::{KeyError, Keyring, OriginPolicy, argv, secret_file};
 
 /// The user's settings, as a value that callers pass around. The default is empty.
@@ -168,7 +168,7 @@ impl Config {
         }
     }
 
-    fn from_table(table: &DeTable<'_>, place: &PathBase<'_>) -> Result<Self, Fault> {
+    fn from_table(table: &DeTable<'_>, place: &PathBase<'_>) -> Result<Self, TomlFault> {
         let mut config = Self::default();
         for (key, value) in table {
             match key.get_ref().as_ref() {
@@ -180,11 +180,12 @@ impl Config {
                 "origin" => {
                     let word = toml_text::string("origin", value)?;
                     let policy = word.parse();
-                    config.origin = policy.map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
+                    config.origin =
+                        policy.map_err(|error: KeyError| TomlFault::new(value.span(), error.to_string()))?;
                 }
                 "commands" => config.commands = commands(value)?,
                 "passphrase_cost_max" => config.passphrase_cost_max = Some(cost_max(value)?),
-                _ => return Err(Fault::unknown_key(key, &KEYS)),
+                _ => return Err(TomlFault::unknown_key(key, &KEYS)),
             }
         }
         Ok(config)
@@ -205,48 +206,48 @@ impl PathBase<'_> {
         }
     }
 
-    fn spec(&self, value: &Value<'_>) -> Result<Spec, Fault> {
+    fn spec(&self, value: &Value<'_>) -> Result<Spec, TomlFault> {
         let spec: Spec = toml_text::string("identity", value)?
             .parse()
-            .map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
+            .map_err(|error: KeyError| TomlFault::new(value.span(), error.to_string()))?;
         Ok(spec.map_path(|path| self.path(path)))
     }
 }
 
-fn cost_max(value: &Value<'_>) -> Result<u32, Fault> {
+fn cost_max(value: &Value<'_>) -> Result<u32, TomlFault> {
     let number = value
         .get_ref()
         .as_integer()
         .and_then(|number| number.as_str().parse::<u32>().ok());
     number.filter(|number| *number > 0).ok_or_else(|| {
         let problem = "passphrase_cost_max must be a number of at least 1: a multiple of the cost of the slots that selenite writes";
-        Fault::new(value.span(), problem)
+        TomlFault::new(value.span(), problem)
     })
 }
 
-fn commands(value: &Value<'_>) -> Result<BTreeMap<String, Vec<String>>, Fault> {
+fn commands(value: &Value<'_>) -> Result<BTreeMap<String, Vec<String>>, TomlFault> {
     let mut commands = BTreeMap::new();
     for (key, value) in toml_text::table("commands", value)? {
         let name = key.get_ref().as_ref();
         if !is_command_name(name) {
             let problem = "a command's name has 1 to 64 letters, digits, '-', '_' or '.'";
-            return Err(Fault::new(key.span(), problem));
+            return Err(TomlFault::new(key.span(), problem));
         }
         let argv = words(name, value)?;
         if argv.first().is_none_or(String::is_empty) {
-            return Err(Fault::new(value.span(), format!("command {name} is empty")));
+            return Err(TomlFault::new(value.span(), format!("command {name} is empty")));
         }
         commands.insert(name.to_owned(), argv);
     }
     Ok(commands)
 }
 
-fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
+fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, TomlFault> {
     if let Some(line) = value.get_ref().as_str() {
-        return argv::split(line).map_err(|problem| Fault::new(value.span(), problem));
+        return argv::split(line).map_err(|problem| TomlFault::new(value.span(), problem));
     }
     let array = value.get_ref().as_array().ok_or_else(|| {
-        Fault::new(
+        TomlFault::new(
             value.span(),
             format!("command {name} must be a string or an array of strings"),
         )

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use selenite_cipher::DatabaseId;
 use toml::de::DeTable;
 
-use crate::toml_text::{self, Fault, Key, Value};
+use crate::toml_text::{self, Key, TomlFault, Value};
 use crate::{KeyError, hex, secret_file};
 
 /// Databases and the commitments of their master keys, as a value. The default is empty.
@@ -269,20 +269,20 @@ impl Keyring {
         text
     }
 
-    fn from_table(table: &DeTable<'_>) -> Result<Self, Fault> {
+    fn from_table(table: &DeTable<'_>) -> Result<Self, TomlFault> {
         let mut keyring = Self::default();
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "only_listed" => {
                     let flag = value.get_ref().as_bool();
                     keyring.only_listed =
-                        flag.ok_or_else(|| Fault::new(value.span(), "only_listed must be true or false"))?;
+                        flag.ok_or_else(|| TomlFault::new(value.span(), "only_listed must be true or false"))?;
                 }
                 "databases" => {
                     for (key, value) in toml_text::table("databases", value)? {
                         let (database_id, commitments) = entry(key, value)?;
                         if keyring.databases.insert(database_id, commitments).is_some() {
-                            return Err(Fault::new(key.span(), "this database is listed twice"));
+                            return Err(TomlFault::new(key.span(), "this database is listed twice"));
                         }
                     }
                 }
@@ -292,46 +292,46 @@ impl Keyring {
                         keyring.paths.insert(PathBuf::from(key.get_ref().as_ref()), pin);
                     }
                 }
-                _ => return Err(Fault::unknown_key(key, &["only_listed", "databases", "paths"])),
+                _ => return Err(TomlFault::unknown_key(key, &["only_listed", "databases", "paths"])),
             }
         }
         Ok(keyring)
     }
 }
 
-fn entry(key: &Key<'_>, value: &Value<'_>) -> Result<(DatabaseId, Vec<[u8; 32]>), Fault> {
-    let id =
-        hex::decode(key.get_ref()).ok_or_else(|| Fault::new(key.span(), "a database id has 32 hexadecimal digits"))?;
+fn entry(key: &Key<'_>, value: &Value<'_>) -> Result<(DatabaseId, Vec<[u8; 32]>), TomlFault> {
+    let id = hex::decode(key.get_ref())
+        .ok_or_else(|| TomlFault::new(key.span(), "a database id has 32 hexadecimal digits"))?;
     let commitments = match value.get_ref().as_array() {
         Some(both) if both.len() == 2 => both.iter().map(commitment).collect::<Result<_, _>>()?,
-        Some(_) => return Err(Fault::new(value.span(), "a database has one commitment, or two")),
+        Some(_) => return Err(TomlFault::new(value.span(), "a database has one commitment, or two")),
         None => vec![commitment(value)?],
     };
     Ok((DatabaseId(id), commitments))
 }
 
-fn path_pin(value: &Value<'_>) -> Result<PathPin, Fault> {
+fn path_pin(value: &Value<'_>) -> Result<PathPin, TomlFault> {
     let wrong = "a path has a database id and one commitment, or two: [\"id\", \"commitment\"]";
     let words = value
         .get_ref()
         .as_array()
-        .ok_or_else(|| Fault::new(value.span(), wrong))?;
+        .ok_or_else(|| TomlFault::new(value.span(), wrong))?;
     let mut words = words.iter();
     let (Some(id), 1..=2) = (words.next(), words.len()) else {
-        return Err(Fault::new(value.span(), wrong));
+        return Err(TomlFault::new(value.span(), wrong));
     };
     let digits = toml_text::string("a database id", id)?;
     let database_id =
-        hex::decode(digits).ok_or_else(|| Fault::new(id.span(), "a database id has 32 hexadecimal digits"))?;
+        hex::decode(digits).ok_or_else(|| TomlFault::new(id.span(), "a database id has 32 hexadecimal digits"))?;
     Ok(PathPin {
         database_id: DatabaseId(database_id),
         commitments: words.map(commitment).collect::<Result<_, _>>()?,
     })
 }
 
-fn commitment(value: &Value<'_>) -> Result<[u8; 32], Fault> {
+fn commitment(value: &Value<'_>) -> Result<[u8; 32], TomlFault> {
     hex::decode(toml_text::string("a commitment", value)?)
-        .ok_or_else(|| Fault::new(value.span(), "a commitment has 64 hexadecimal digits"))
+        .ok_or_else(|| TomlFault::new(value.span(), "a commitment has 64 hexadecimal digits"))
 }
 
 const HEADING: &str = "\

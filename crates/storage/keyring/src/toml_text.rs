@@ -15,12 +15,12 @@ pub type Key<'a> = Spanned<Cow<'a, str>>;
 pub type Value<'a> = Spanned<DeValue<'a>>;
 
 /// An error and its position in the text.
-pub struct Fault {
+pub struct TomlFault {
     at: Range<usize>,
     problem: String,
 }
 
-impl Fault {
+impl TomlFault {
     /// An error about the text at `at`. `problem` must not contain a value, which may be secret.
     pub fn new(at: Range<usize>, problem: impl Into<String>) -> Self {
         Self {
@@ -51,27 +51,31 @@ impl Fault {
 }
 
 /// Parses `text` and converts it with `read`.
-pub fn parse<T>(path: &Path, text: &str, read: impl FnOnce(&DeTable<'_>) -> Result<T, Fault>) -> Result<T, KeyError> {
+pub fn parse<T>(
+    path: &Path,
+    text: &str,
+    read: impl FnOnce(&DeTable<'_>) -> Result<T, TomlFault>,
+) -> Result<T, KeyError> {
     let document = DeTable::parse(text).map_err(|error| {
-        Fault::new(error.span().unwrap_or(0..0), format!("not TOML: {}", error.message())).in_file(path, text)
+        TomlFault::new(error.span().unwrap_or(0..0), format!("not TOML: {}", error.message())).in_file(path, text)
     })?;
     read(document.get_ref()).map_err(|fault| fault.in_file(path, text))
 }
 
 /// The text of a value that must be a string.
-pub fn string<'a>(key: &str, value: &'a Value<'_>) -> Result<&'a str, Fault> {
+pub fn string<'a>(key: &str, value: &'a Value<'_>) -> Result<&'a str, TomlFault> {
     value
         .get_ref()
         .as_str()
-        .ok_or_else(|| Fault::new(value.span(), format!("{key} must be a quoted string")))
+        .ok_or_else(|| TomlFault::new(value.span(), format!("{key} must be a quoted string")))
 }
 
 /// The entries of a value that must be a table.
-pub fn table<'a, 'b>(key: &str, value: &'a Value<'b>) -> Result<&'a DeTable<'b>, Fault> {
+pub fn table<'a, 'b>(key: &str, value: &'a Value<'b>) -> Result<&'a DeTable<'b>, TomlFault> {
     value
         .get_ref()
         .as_table()
-        .ok_or_else(|| Fault::new(value.span(), format!("{key} must be a table: [{key}]")))
+        .ok_or_else(|| TomlFault::new(value.span(), format!("{key} must be a table: [{key}]")))
 }
 
 /// The known word with the most similar spelling, if it is similar enough.

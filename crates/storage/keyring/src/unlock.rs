@@ -68,7 +68,7 @@ pub fn unlock(
 }
 
 /// An opened slot.
-struct Opened<'a> {
+struct OpenedSlot<'a> {
     slot: &'a Slot,
     identity: &'a dyn Identity,
     master: Secret<32>,
@@ -118,12 +118,12 @@ fn open<'a>(
     superblock: &'a Superblock,
     identities: &'a [Box<dyn Identity>],
     cache: &Cache,
-) -> Result<Opened<'a>, KeyError> {
+) -> Result<OpenedSlot<'a>, KeyError> {
     let database_id = superblock.database_id;
     let candidates = candidates(&superblock.slots, identities);
     for &Candidate { slot, identity, .. } in &candidates {
         if let Some(master) = cache.find(database_id, slot, identity) {
-            return Ok(Opened {
+            return Ok(OpenedSlot {
                 slot,
                 identity,
                 master,
@@ -150,7 +150,7 @@ fn open<'a>(
         }
         match identity.unwrap(database_id, slot) {
             Ok(master) => {
-                return Ok(Opened {
+                return Ok(OpenedSlot {
                     slot,
                     identity,
                     master,

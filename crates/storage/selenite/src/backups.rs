@@ -19,7 +19,7 @@ use selenite_keyring::{Cache, Identity, SlotSummary, Trust};
 pub use listing::{BaseState, Known, Listed, Listing, list};
 pub use pruning::{KeptBackup, Prune, Pruned, RemovedBackup, prune};
 pub use selenite_backup::retention::{Reason, Rules};
-pub use verification::{Checked, Outcome, Verification, Verify, verify};
+pub use verification::{ArchiveOutcome, Checked, Verification, Verify, verify};
 
 use crate::{Access, EngineError};
 

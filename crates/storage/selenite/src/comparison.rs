@@ -21,7 +21,7 @@ use crate::draft::beside;
 use crate::error::io_error;
 use crate::storage::{ReadAt, Storage};
 use crate::transfer::SourceLayout;
-use crate::tree_digest::{Fault, FilePages, Form, SnapshotPages, TreeDigest, Trees};
+use crate::tree_digest::{DigestFault, FilePages, Form, SnapshotPages, TreeDigest, Trees};
 use crate::watch::Observer;
 use crate::{Database, EngineError, Progress, Watch};
 
@@ -83,7 +83,7 @@ impl SourceDigest {
         Ok(())
     }
 
-    fn digest(&mut self, view: Option<&View>, watch: &Watch) -> Result<TreeDigest, Fault> {
+    fn digest(&mut self, view: Option<&View>, watch: &Watch) -> Result<TreeDigest, DigestFault> {
         let (trees, hashing) = (&self.trees, &self.hashing);
         match &mut self.page_access {
             PageAccess::File(file) => {
@@ -92,10 +92,10 @@ impl SourceDigest {
                 TreeDigest::of(trees, &mut pages, self.page_bytes, hashing, watch)
             }
             PageAccess::Connection(database) => {
-                database.batch("BEGIN").map_err(Fault::Read)?;
+                database.batch("BEGIN").map_err(DigestFault::Read)?;
                 let digest = SnapshotPages::new(database)
                     .and_then(|mut pages| TreeDigest::of(trees, &mut pages, self.page_bytes, hashing, watch));
-                database.batch("ROLLBACK").map_err(Fault::Read)?;
+                database.batch("ROLLBACK").map_err(DigestFault::Read)?;
                 digest
             }
         }
@@ -129,8 +129,8 @@ impl SourceDigest {
         match TreeDigest::of_file(&trees, (file.as_ref(), form), &self.hashing, watch) {
             Ok(digest) if self.digest.as_ref() == Some(&digest) => Ok(Some(digest)),
             Ok(_) => Ok(None),
-            Err(Fault::Read(error)) => Err(error),
-            Err(Fault::Shape(what)) => Err(EngineError::CopyDiffers { what }),
+            Err(DigestFault::Read(error)) => Err(error),
+            Err(DigestFault::Shape(what)) => Err(EngineError::CopyDiffers { what }),
         }
     }
 }

@@ -25,11 +25,11 @@ use crate::{Database, EngineError, Watch};
 
 pub use page_reader::{FilePages, Form, PageReader, SnapshotPages};
 use tree_sum::TreeSum;
-use walker::{Part, Unit, VisitedPages, Walker};
+use walker::{TreePart, Unit, VisitedPages, Walker};
 
 /// Why there is no digest.
 #[derive(Debug)]
-pub enum Fault {
+pub enum DigestFault {
     /// A page can't be read, or is malformed.
     Shape(String),
     /// All other errors, including [`EngineError::Interrupted`].
@@ -89,12 +89,12 @@ impl TreeDigest {
         page_bytes: usize,
         hashing: &RandomState,
         watch: &Watch,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, DigestFault> {
         let walk = Walk::new(trees, page_bytes, hashing, watch, reader)?;
         let mut walker = walk.walker(reader);
         let mut digest = BTreeMap::new();
         for root in &trees.roots {
-            let mut part = Part::default();
+            let mut part = TreePart::default();
             walker.unit(Unit::Tree(root.page_no), &mut part)?;
             digest.insert(root.name.clone(), part.sum);
         }
@@ -107,7 +107,7 @@ impl TreeDigest {
         (file, form): (&dyn ReadAt, Form<'_>),
         hashing: &RandomState,
         watch: &Watch,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, DigestFault> {
         let mut reader = FilePages::new(file, form);
         let walk = Walk::new(trees, form.page_bytes(), hashing, watch, &mut reader)?;
         let units = walk.units(&mut reader)?;
@@ -122,10 +122,10 @@ impl TreeDigest {
         });
         let mut parts = Vec::new();
         for thread in ended {
-            parts.extend(thread.map_err(|_| Fault::Shape("a thread ended with a bug in selenite".to_owned()))??);
+            parts.extend(thread.map_err(|_| DigestFault::Shape("a thread ended with a bug in selenite".to_owned()))??);
         }
         parts.sort_by_key(|(batch, _, _)| *batch);
-        let mut whole = vec![Part::default(); trees.roots.len()];
+        let mut whole = vec![TreePart::default(); trees.roots.len()];
         for (_, tree, part) in &parts {
             whole[*tree].append(part)?;
         }
@@ -174,7 +174,7 @@ impl<'a> Walk<'a> {
         hashing: &'a RandomState,
         watch: &'a Watch,
         reader: &mut dyn PageReader,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, DigestFault> {
         let mut first = vec![0; page_bytes];
         reader.read(1, &mut first)?;
         let reserve = usize::from(first.get(20).copied().unwrap_or(0));
@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
         // SQLite needs 480 bytes of a page.
         let usable = page_bytes.saturating_sub(reserve);
         if usable < 480 {
-            return Err(Fault::Shape("page 1 has no header of a database".to_owned()));
+            return Err(DigestFault::Shape("page 1 has no header of a database".to_owned()));
         }
         Ok(Self {
             trees,
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The units that different threads can walk, in order.
-    fn units(&self, reader: &mut dyn PageReader) -> Result<Vec<(usize, Unit)>, Fault> {
+    fn units(&self, reader: &mut dyn PageReader) -> Result<Vec<(usize, Unit)>, DigestFault> {
         let mut walker = self.walker(reader);
         let mut units = Vec::new();
         for (tree, root) in self.trees.roots.iter().enumerate() {
@@ -222,9 +222,9 @@ impl<'a> Walk<'a> {
         reader: &mut dyn PageReader,
         batches: &[&[(usize, Unit)]],
         next: &AtomicUsize,
-    ) -> Result<Vec<(usize, usize, Part)>, Fault> {
+    ) -> Result<Vec<(usize, usize, TreePart)>, DigestFault> {
         let mut walker = self.walker(reader);
-        let mut parts: Vec<(usize, usize, Part)> = Vec::new();
+        let mut parts: Vec<(usize, usize, TreePart)> = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(batch) = batches.get(index) else {
@@ -236,7 +236,7 @@ impl<'a> Walk<'a> {
                         walker.unit(*unit, part)?;
                     }
                     Some(_) | None => {
-                        let mut part = Part::default();
+                        let mut part = TreePart::default();
                         walker.unit(*unit, &mut part)?;
                         parts.push((index, *tree, part));
                     }
@@ -251,11 +251,11 @@ impl<'a> Walk<'a> {
     }
 
     /// `every-page-is-read`: reads the remaining pages: pointer maps and free pages.
-    fn read_rest(&self, reader: &mut FilePages<'_>) -> Result<(), Fault> {
+    fn read_rest(&self, reader: &mut FilePages<'_>) -> Result<(), DigestFault> {
         let mut page = vec![0; self.page_bytes];
         for page_no in 1..=self.trees.page_count {
             if !self.seen.has(page_no) && reader.has_place(page_no) {
-                self.watch.check().map_err(Fault::Read)?;
+                self.watch.check().map_err(DigestFault::Read)?;
                 reader.read(page_no, &mut page)?;
             }
         }

@@ -416,8 +416,8 @@ fn check_physical(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Physi
 fn split_pending(
     subject: &Subject<'_>,
     suspects: Vec<u32>,
-    wal: Option<&wal::Found>,
-    journal: Option<&journal::Found>,
+    wal: Option<&wal::LogFrames>,
+    journal: Option<&journal::JournalRecords>,
 ) -> Result<(Vec<u32>, Vec<u32>), EngineError> {
     if suspects.is_empty() {
         return Ok((Vec::new(), Vec::new()));
@@ -431,7 +431,7 @@ fn compare_logs(
     comparison: &mut Comparison,
     known: &Anchor,
     tallied: &Tallied,
-    (wal, journal): (Option<&wal::Found>, Option<&journal::Found>),
+    (wal, journal): (Option<&wal::LogFrames>, Option<&journal::JournalRecords>),
 ) {
     let counted: BTreeSet<u32> = match (wal, journal) {
         (None, None) => return,

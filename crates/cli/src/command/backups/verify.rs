@@ -1,6 +1,6 @@
 //! `selenite backups verify`.
 
-use selenite::backups::{self, Checked, Outcome, Verification, Verify};
+use selenite::backups::{self, ArchiveOutcome, Checked, Verification, Verify};
 use selenite::{Access, utc};
 use selenite_backup::BackupError;
 use serde_json::{Value, json};
@@ -53,10 +53,10 @@ fn text(found: &Verification) -> String {
     text
 }
 
-fn words(outcome: &Outcome) -> String {
+fn words(outcome: &ArchiveOutcome) -> String {
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     match outcome {
-        Outcome::Good {
+        ArchiveOutcome::Good {
             is_own,
             page_count,
             own_count,
@@ -84,10 +84,10 @@ fn words(outcome: &Outcome) -> String {
             }
             words
         }
-        Outcome::Bad(faults) => format!("BAD: {}", counted(number(faults.len()), "fault")),
-        Outcome::Unfinished => "unfinished: no backup".to_owned(),
-        Outcome::Closed(_) => "not opened".to_owned(),
-        Outcome::OnClosed(base) => format!("authentic, and based on {base}, which the given keys do not open"),
+        ArchiveOutcome::Bad(faults) => format!("BAD: {}", counted(number(faults.len()), "fault")),
+        ArchiveOutcome::Unfinished => "unfinished: no backup".to_owned(),
+        ArchiveOutcome::Closed(_) => "not opened".to_owned(),
+        ArchiveOutcome::OnClosed(base) => format!("authentic, and based on {base}, which the given keys do not open"),
     }
 }
 
@@ -95,11 +95,11 @@ fn words(outcome: &Outcome) -> String {
 fn report_bad_backups(found: Verification, was_named: bool, place: &str) -> Result<(), CliError> {
     for one in &found.archives {
         match &one.outcome {
-            Outcome::Bad(faults) => faults
+            ArchiveOutcome::Bad(faults) => faults
                 .iter()
                 .for_each(|fault| note(&format!("{}: {}", fault.object, fault.what))),
-            Outcome::Closed(error) => note(&error.to_string()),
-            Outcome::Good { .. } | Outcome::Unfinished | Outcome::OnClosed(_) => {}
+            ArchiveOutcome::Closed(error) => note(&error.to_string()),
+            ArchiveOutcome::Good { .. } | ArchiveOutcome::Unfinished | ArchiveOutcome::OnClosed(_) => {}
         }
     }
     let (good, bad) = (found.good_count(), u64::try_from(found.bad_count()).unwrap_or(u64::MAX));
@@ -128,17 +128,20 @@ fn report_bad_backups(found: Verification, was_named: bool, place: &str) -> Resu
 fn json(found: &Verification) -> Value {
     let archive = |one: &Checked| {
         let faults = match &one.outcome {
-            Outcome::Bad(faults) => faults.as_slice(),
-            Outcome::Good { .. } | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => &[],
+            ArchiveOutcome::Bad(faults) => faults.as_slice(),
+            ArchiveOutcome::Good { .. }
+            | ArchiveOutcome::Unfinished
+            | ArchiveOutcome::Closed(_)
+            | ArchiveOutcome::OnClosed(_) => &[],
         };
         let verdict = match &one.outcome {
-            Outcome::Good { .. } => "good",
-            Outcome::Bad(_) => "bad",
-            Outcome::Unfinished => "unfinished",
-            Outcome::Closed(_) | Outcome::OnClosed(_) => "closed",
+            ArchiveOutcome::Good { .. } => "good",
+            ArchiveOutcome::Bad(_) => "bad",
+            ArchiveOutcome::Unfinished => "unfinished",
+            ArchiveOutcome::Closed(_) | ArchiveOutcome::OnClosed(_) => "closed",
         };
         let counts = match one.outcome {
-            Outcome::Good {
+            ArchiveOutcome::Good {
                 page_count,
                 own_count,
                 missing_count,
@@ -146,11 +149,17 @@ fn json(found: &Verification) -> Value {
                 followed_until,
                 ..
             } => Some((page_count, own_count, missing_count, below_count, followed_until)),
-            Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
+            ArchiveOutcome::Bad(_)
+            | ArchiveOutcome::Unfinished
+            | ArchiveOutcome::Closed(_)
+            | ArchiveOutcome::OnClosed(_) => None,
         };
         let origin = match one.outcome {
-            Outcome::Good { is_own, .. } => Some(crate::lines::origin(is_own)),
-            Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
+            ArchiveOutcome::Good { is_own, .. } => Some(crate::lines::origin(is_own)),
+            ArchiveOutcome::Bad(_)
+            | ArchiveOutcome::Unfinished
+            | ArchiveOutcome::Closed(_)
+            | ArchiveOutcome::OnClosed(_) => None,
         };
         json!({
             "origin": origin,

@@ -5,7 +5,7 @@ use super::*;
 type Archive = Candidate<u32>;
 
 fn full(id: u32, made: u64) -> Archive {
-    let state = State::Complete {
+    let state = ArchiveState::Complete {
         made,
         base: None,
         is_followed: false,
@@ -16,7 +16,7 @@ fn full(id: u32, made: u64) -> Archive {
 }
 
 fn on(base: u32, id: u32, made: u64) -> Archive {
-    let state = State::Complete {
+    let state = ArchiveState::Complete {
         made,
         base: Some(base),
         is_followed: false,
@@ -27,7 +27,7 @@ fn on(base: u32, id: u32, made: u64) -> Archive {
 }
 
 fn unfinished(id: u32, is_stale: bool) -> Archive {
-    let state = State::Unfinished { is_stale };
+    let state = ArchiveState::Unfinished { is_stale };
     Candidate { id, state }
 }
 
@@ -159,7 +159,7 @@ fn the_next_base_is_kept_with_its_chain() {
 fn an_archive_with_an_unreadable_base_is_not_reported_as_broken() {
     let closed = Candidate {
         id: 1,
-        state: State::Unreadable,
+        state: ArchiveState::Unreadable,
     };
     let archives = [closed, on(1, 2, 20), on(2, 3, 30), on(9, 4, 40)];
     let decision = last(1).decide(&archives, &[], NOW);
@@ -174,7 +174,7 @@ fn an_archive_with_an_unreadable_base_is_not_reported_as_broken() {
 #[test]
 fn a_followed_archive_is_kept_with_its_chain() {
     let mut archives = [full(1, 10), on(1, 2, 20), full(3, 30)];
-    let State::Complete { is_followed, .. } = &mut archives[1].state else {
+    let ArchiveState::Complete { is_followed, .. } = &mut archives[1].state else {
         unreachable!("it is complete")
     };
     *is_followed = true;
@@ -215,7 +215,7 @@ fn a_backup_that_can_not_be_restored_replaces_no_other() {
 #[test]
 fn a_backup_that_lacks_pages_replaces_no_complete_one() {
     let lacking = |id, made| {
-        let state = State::Complete {
+        let state = ArchiveState::Complete {
             made,
             base: None,
             is_followed: false,
@@ -237,7 +237,7 @@ fn a_backup_that_lacks_pages_replaces_no_complete_one() {
 #[test]
 fn a_backup_of_unknown_origin_replaces_none_of_known_origin() {
     let unknown = |id, made| {
-        let state = State::Complete {
+        let state = ArchiveState::Complete {
             made,
             base: None,
             is_followed: false,
@@ -258,7 +258,7 @@ fn a_backup_of_unknown_origin_replaces_none_of_known_origin() {
 fn an_incomplete_backup_is_kept_and_replaces_no_other() {
     let incomplete = Candidate {
         id: 4,
-        state: State::Incomplete { base: Some(2) },
+        state: ArchiveState::Incomplete { base: Some(2) },
     };
     let archives = [full(1, 10), full(2, 20), full(3, 30), incomplete, on(4, 5, 50)];
     let decision = last(1).decide(&archives, &[], NOW);
@@ -273,7 +273,7 @@ fn an_incomplete_backup_is_kept_and_replaces_no_other() {
 fn nothing_is_removed_if_one_archive_can_not_be_read() {
     let unreadable = Candidate {
         id: 3,
-        state: State::Unreadable,
+        state: ArchiveState::Unreadable,
     };
     let archives = [full(1, 10), full(2, 20), unreadable, unfinished(4, true)];
     let decision = last(1).decide(&archives, &[], NOW);
@@ -302,7 +302,7 @@ fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];
     let complete = (made, base.clone(), prop::bool::weighted(0.2), prop::bool::weighted(0.8)).prop_map(
-        |(made, base, lacks_pages, is_own)| State::Complete {
+        |(made, base, lacks_pages, is_own)| ArchiveState::Complete {
             made,
             base,
             is_followed: false,
@@ -310,8 +310,8 @@ fn archives() -> impl Strategy<Value = Vec<Archive>> {
             is_own,
         },
     );
-    let incomplete = base.prop_map(|base| State::Incomplete { base });
-    let state = prop_oneof![9 => complete, 1 => incomplete, 1 => any::<bool>().prop_map(|is_stale| State::Unfinished { is_stale })];
+    let incomplete = base.prop_map(|base| ArchiveState::Incomplete { base });
+    let state = prop_oneof![9 => complete, 1 => incomplete, 1 => any::<bool>().prop_map(|is_stale| ArchiveState::Unfinished { is_stale })];
     prop::collection::vec(state, 0..40).prop_map(|states| {
         let ids = 0_u32..;
         ids.zip(states).map(|(id, state)| Candidate { id, state }).collect()
@@ -402,11 +402,11 @@ proptest! {
         let decision = rules.decide(&archives, &[], NOW);
         for (is_sound, of_own) in [(false, false), (true, false), (false, true), (true, true)] {
             let made = |archive: &Archive| match archive.state {
-                State::Complete { made, lacks_pages, is_own, .. } => {
+                ArchiveState::Complete { made, lacks_pages, is_own, .. } => {
                     let counts = before.contains(&archive.id) && made <= NOW && !(is_sound && lacks_pages) && (is_own || !of_own);
                     counts.then_some((made, archive.id))
                 }
-                State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,
+                ArchiveState::Incomplete { .. } | ArchiveState::Unfinished { .. } | ArchiveState::Unreadable => None,
             };
             let newest = archives.iter().filter_map(made).max();
             prop_assert!(newest.is_none_or(|(_, id)| decision.kept.contains_key(&id)));

@@ -119,7 +119,7 @@ impl Bucket {
     /// whether an earlier attempt may have taken effect.
     fn attempt<T, F>(&self, writes: bool, attempt: impl Fn() -> F) -> Result<T, (Failure, bool)>
     where
-        F: Future<Output = Result<T, Fault>>,
+        F: Future<Output = Result<T, AttemptFault>>,
     {
         let Some(runtime) = &self.runtime else {
             let failure = Failure::ours(StoreErrorKind::Other, "it is being closed");
@@ -137,8 +137,8 @@ impl Bucket {
                     "its contents differ from what was sent",
                 ),
                 Ok(done) => return Ok(done),
-                Err(Fault::Said(kind, what)) => Failure::ours(kind, what),
-                Err(Fault::Store) => seen.failure(writes),
+                Err(AttemptFault::Said(kind, what)) => Failure::ours(kind, what),
+                Err(AttemptFault::Store) => seen.failure(writes),
             };
             let pause = self.policy.pause(tries, jitter(), failure.pause);
             if !failure.again || tries >= self.policy.tries_max || started.elapsed() + pause > self.policy.total {
@@ -162,7 +162,7 @@ impl Bucket {
             self.store
                 .put_opts(&path, payload, options)
                 .await
-                .map_err(|_| Fault::Store)
+                .map_err(|_| AttemptFault::Store)
         };
         let (failure, in_doubt) = match self.attempt(true, put) {
             Ok(_) => return Ok(()),
@@ -204,7 +204,7 @@ impl Bucket {
                 self.store
                     .put_opts(&path, payload, options)
                     .await
-                    .map_err(|_| Fault::Store)
+                    .map_err(|_| AttemptFault::Store)
             };
             match self.attempt(true, put) {
                 Ok(_) => {}
@@ -229,7 +229,7 @@ impl Bucket {
             self.store
                 .list_paginated(prefix, options)
                 .await
-                .map_err(|_| Fault::Store)
+                .map_err(|_| AttemptFault::Store)
         };
         let page = self.attempt(false, list).map_err(|(failure, _)| failure)?;
         Ok((page.result.objects, page.page_token))
@@ -263,10 +263,10 @@ impl Destination for Bucket {
         let path = self.path("read", name)?;
         let get = || async {
             let got = self.store.get_opts(&path, GetOptions::default()).await;
-            let got = got.map_err(|_| Fault::Store)?;
+            let got = got.map_err(|_| AttemptFault::Store)?;
             let size = usize::try_from(got.meta.size).unwrap_or(usize::MAX);
             if size > size_max {
-                return Err(Fault::Said(
+                return Err(AttemptFault::Said(
                     StoreErrorKind::InvalidResponse,
                     "too large for an object of its kind",
                 ));
@@ -274,14 +274,20 @@ impl Destination for Bucket {
             let mut bytes = Vec::with_capacity(size);
             let mut stream = got.into_stream();
             while let Some(piece) = stream.next().await {
-                let piece = piece.map_err(|_| Fault::Store)?;
+                let piece = piece.map_err(|_| AttemptFault::Store)?;
                 if piece.len() > size - bytes.len() {
-                    return Err(Fault::Said(StoreErrorKind::InvalidResponse, "longer than announced"));
+                    return Err(AttemptFault::Said(
+                        StoreErrorKind::InvalidResponse,
+                        "longer than announced",
+                    ));
                 }
                 bytes.extend_from_slice(&piece);
             }
             if bytes.len() < size {
-                return Err(Fault::Said(StoreErrorKind::InvalidResponse, "shorter than announced"));
+                return Err(AttemptFault::Said(
+                    StoreErrorKind::InvalidResponse,
+                    "shorter than announced",
+                ));
             }
             Ok(bytes)
         };
@@ -298,12 +304,15 @@ impl Destination for Bucket {
                 ..GetOptions::default()
             };
             let got = self.store.get_opts(&path, options).await;
-            let mut stream = got.map_err(|_| Fault::Store)?.into_stream();
+            let mut stream = got.map_err(|_| AttemptFault::Store)?.into_stream();
             let mut bytes = Vec::new();
             while let Some(piece) = stream.next().await {
-                let piece = piece.map_err(|_| Fault::Store)?;
+                let piece = piece.map_err(|_| AttemptFault::Store)?;
                 if piece.len() > size - bytes.len() {
-                    return Err(Fault::Said(StoreErrorKind::InvalidResponse, "longer than requested"));
+                    return Err(AttemptFault::Said(
+                        StoreErrorKind::InvalidResponse,
+                        "longer than requested",
+                    ));
                 }
                 bytes.extend_from_slice(&piece);
             }
@@ -372,7 +381,7 @@ impl Destination for Bucket {
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
         let path = self.path("remove", name)?;
-        let remove = || async { self.store.delete(&path).await.map_err(|_| Fault::Store) };
+        let remove = || async { self.store.delete(&path).await.map_err(|_| AttemptFault::Store) };
         match self.attempt(false, remove) {
             Err((failure, _)) if failure.kind != StoreErrorKind::Missing => Err(self.error("remove", name, failure)),
             _ => Ok(()),
@@ -416,7 +425,7 @@ impl Failure {
 }
 
 /// Why an attempt failed.
-enum Fault {
+enum AttemptFault {
     /// As recorded in the response.
     Store,
     /// For a local reason.

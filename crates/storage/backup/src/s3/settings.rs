@@ -22,7 +22,7 @@ pub struct Settings {
 }
 
 /// The settings that apply to one place.
-pub struct Found {
+pub struct PlaceSettings {
     /// The keys in the settings; `None` if a service provides them.
     pub keys: Option<AwsCredential>,
     /// The region.
@@ -57,7 +57,7 @@ impl Settings {
     ///
     /// # Errors
     /// `Usage` and `Denied`.
-    pub fn find(&self, place: &str) -> Result<Found, StoreError> {
+    pub fn find(&self, place: &str) -> Result<PlaceSettings, StoreError> {
         let wrong = |what: String| StoreError::usage(place, &what);
         let load = |variable, name| {
             Profiles::load(&self.file(variable, name)).map_err(|(kind, what)| unreadable(place, kind, &what))
@@ -90,7 +90,7 @@ impl Settings {
         }
         let certificates = self.variable("AWS_CA_BUNDLE").or(property("ca_bundle"));
         let certificates = certificates.map_or(Ok(Vec::new()), |path| certificates_of(place, path))?;
-        Ok(Found {
+        Ok(PlaceSettings {
             keys: self.keys(place, profile, [from_credentials, from_configuration])?,
             region: region.to_owned(),
             endpoint: self.endpoint(services, &property).map_err(wrong)?,

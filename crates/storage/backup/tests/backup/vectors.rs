@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use selenite_backup::{
-    ArchiveName, BackupError, Catalog, Chain, Destination, Fault, KeySource, LogPlan, Object, StoreError,
+    ArchiveFault, ArchiveName, BackupError, Catalog, Chain, Destination, KeySource, LogPlan, Object, StoreError,
     StoreErrorKind, Traffic, fault_of, is_for, parse_database_id,
 };
 use selenite_cipher::{DatabaseId, Secret, sha256};
@@ -134,7 +134,7 @@ fn class_of(error: BackupError) -> String {
     class_of_fault(&fault_of(error).unwrap())
 }
 
-fn class_of_fault(fault: &Fault) -> String {
+fn class_of_fault(fault: &ArchiveFault) -> String {
     let object = fault.object.rsplit('/').next().unwrap();
     let is_there = fault.what != "it is missing";
     format!("{object} {}", if is_there { "refused" } else { "missing" })

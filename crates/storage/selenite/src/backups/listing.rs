@@ -1,6 +1,6 @@
 //! Lists the backups of a destination for display.
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, Fault};
+use selenite_backup::{ArchiveFault, ArchiveName, Backup, BackupError, Catalog, Destination, Entry};
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
 
@@ -29,7 +29,7 @@ pub struct Listed {
     /// Why the manifest could not be read.
     pub why_not: Option<String>,
     /// What is wrong with it, judged by the names and sizes of its objects.
-    pub fault: Option<Fault>,
+    pub fault: Option<ArchiveFault>,
 }
 
 /// What a manifest states.

@@ -17,9 +17,9 @@
 
 use std::collections::BTreeSet;
 
-use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
+use selenite_backup::retention::{ArchiveState, Candidate, Decision, Reason, Rules};
 use selenite_backup::{
-    ArchiveName, BackupError, BaseCandidate, Catalog, Destination, Entry, Fault, StoreErrorKind, next_bases,
+    ArchiveFault, ArchiveName, BackupError, BaseCandidate, Catalog, Destination, Entry, StoreErrorKind, next_bases,
     remove_archive,
 };
 use selenite_cipher::{ArchiveId, DatabaseId};
@@ -76,19 +76,19 @@ pub struct RemovedBackup {
 /// An archive and its state.
 struct Item {
     entry: Entry,
-    state: State<ArchiveName>,
+    state: ArchiveState<ArchiveName>,
     why_not: Option<String>,
 }
 
 /// The part of a manifest that pruning needs; the manifest itself lists every part.
-struct Opened {
+struct ManifestFacts {
     /// The index of its item.
     index: usize,
     id: ArchiveId,
     base: Option<Base>,
     manifest: [u8; 32],
     made: u64,
-    fault: Option<Fault>,
+    fault: Option<ArchiveFault>,
     lacks_pages: bool,
     is_own: bool,
 }
@@ -97,7 +97,7 @@ struct Opened {
 #[derive(Default)]
 struct DatabaseArchives {
     items: Vec<Item>,
-    opened: Vec<Opened>,
+    opened: Vec<ManifestFacts>,
     base_candidates: Vec<BaseCandidate>,
     /// The error of the first archive that no key opens.
     closed: Option<BackupError>,
@@ -183,8 +183,8 @@ impl Pruned {
                 continue;
             }
             let made = match state {
-                State::Complete { made, .. } => Some(made),
-                State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,
+                ArchiveState::Complete { made, .. } => Some(made),
+                ArchiveState::Incomplete { .. } | ArchiveState::Unfinished { .. } | ArchiveState::Unreadable => None,
             };
             gone.push(RemovedBackup { entry, made });
         }
@@ -203,7 +203,7 @@ impl DatabaseArchives {
         entry: Entry,
         newest: u64,
     ) -> Result<(), EngineError> {
-        let unfinished = |is_stale| (State::Unfinished { is_stale }, None);
+        let unfinished = |is_stale| (ArchiveState::Unfinished { is_stale }, None);
         let (state, why_not) = if entry.is_finished {
             match reader.open(destination, &entry) {
                 Ok(backup) => {
@@ -213,7 +213,7 @@ impl DatabaseArchives {
                     if backup.is_own() {
                         self.base_candidates.extend(BaseCandidate::of(&backup));
                     }
-                    self.opened.push(Opened {
+                    self.opened.push(ManifestFacts {
                         index: self.items.len(),
                         id: backup.archive.begun.archive_id,
                         base: backup.facts.base,
@@ -224,18 +224,18 @@ impl DatabaseArchives {
                         is_own: backup.is_own(),
                     });
                     // The name of its base is not known yet.
-                    (State::Unreadable, why_not)
+                    (ArchiveState::Unreadable, why_not)
                 }
                 // It was removed meanwhile: the manifest is removed first.
                 Err(BackupError::Unfinished { .. }) => unfinished(false),
                 // archives-only.
                 Err(BackupError::NotThere { .. }) => {
                     let why_not = format!("backup {}: what opens it is missing", entry.name);
-                    (State::Unreadable, Some(why_not))
+                    (ArchiveState::Unreadable, Some(why_not))
                 }
                 // The object of that name may not be ours: no reason to stop for all others.
                 Err(BackupError::Store(error)) if error.kind == StoreErrorKind::InvalidResponse => {
-                    (State::Unreadable, Some(error.to_string()))
+                    (ArchiveState::Unreadable, Some(error.to_string()))
                 }
                 Err(error @ (BackupError::Store(_) | BackupError::Machine { .. } | BackupError::Stopped)) => {
                     return Err(error.into());
@@ -245,7 +245,7 @@ impl DatabaseArchives {
                     if matches!(error, BackupError::Key { .. }) {
                         self.closed.get_or_insert(error);
                     }
-                    (State::Unreadable, Some(why_not))
+                    (ArchiveState::Unreadable, Some(why_not))
                 }
             }
         } else {
@@ -262,7 +262,7 @@ impl DatabaseArchives {
             let item = &mut self.items[one.index];
             let is_followed = item.entry.log_count > 0 && !is_old(&item.entry, newest);
             item.state = if one.fault.is_none() {
-                State::Complete {
+                ArchiveState::Complete {
                     made: one.made,
                     base,
                     is_followed,
@@ -270,7 +270,7 @@ impl DatabaseArchives {
                     is_own: one.is_own,
                 }
             } else {
-                State::Incomplete { base }
+                ArchiveState::Incomplete { base }
             };
         }
     }

@@ -9,7 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Coverage, Destination, Entry, Fault, fault_of};
+use selenite_backup::{
+    ArchiveFault, ArchiveName, Backup, BackupError, Catalog, Coverage, Destination, Entry, fault_of,
+};
 use selenite_cipher::{ArchiveId, DatabaseId};
 
 use super::Reader;
@@ -42,12 +44,12 @@ pub struct Checked {
     /// What the destination states about it.
     pub entry: Entry,
     /// The result.
-    pub outcome: Outcome,
+    pub outcome: ArchiveOutcome,
 }
 
 /// The result for one archive.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ArchiveOutcome {
     /// All of it is authentic, and all pages are present.
     Good {
         /// Whether origin MACs show that a holder of the database's master key made it.
@@ -64,7 +66,7 @@ pub enum Outcome {
         followed_until: Option<u64>,
     },
     /// It differs from what was written.
-    Bad(Vec<Fault>),
+    Bad(Vec<ArchiveFault>),
     /// It has no manifest: it is no backup.
     Unfinished,
     /// No identity given opens it.
@@ -77,21 +79,21 @@ impl Verification {
     /// How many are bad.
     #[must_use]
     pub fn bad_count(&self) -> usize {
-        let is_bad = |one: &&Checked| matches!(one.outcome, Outcome::Bad(_));
+        let is_bad = |one: &&Checked| matches!(one.outcome, ArchiveOutcome::Bad(_));
         self.archives.iter().filter(is_bad).count()
     }
 
     /// How many are backups, and good.
     #[must_use]
     pub fn good_count(&self) -> usize {
-        let is_good = |one: &&Checked| matches!(one.outcome, Outcome::Good { .. });
+        let is_good = |one: &&Checked| matches!(one.outcome, ArchiveOutcome::Good { .. });
         self.archives.iter().filter(is_good).count()
     }
 
     /// How many are neither, because the keys given do not open them or one of their bases.
     #[must_use]
     pub fn closed_count(&self) -> usize {
-        let is_closed = |one: &&Checked| matches!(one.outcome, Outcome::Closed(_) | Outcome::OnClosed(_));
+        let is_closed = |one: &&Checked| matches!(one.outcome, ArchiveOutcome::Closed(_) | ArchiveOutcome::OnClosed(_));
         self.archives.iter().filter(is_closed).count()
     }
 
@@ -99,8 +101,11 @@ impl Verification {
     #[must_use]
     pub fn closed(self) -> Option<BackupError> {
         self.archives.into_iter().find_map(|one| match one.outcome {
-            Outcome::Closed(error) => Some(error),
-            Outcome::Good { .. } | Outcome::Bad(_) | Outcome::Unfinished | Outcome::OnClosed(_) => None,
+            ArchiveOutcome::Closed(error) => Some(error),
+            ArchiveOutcome::Good { .. }
+            | ArchiveOutcome::Bad(_)
+            | ArchiveOutcome::Unfinished
+            | ArchiveOutcome::OnClosed(_) => None,
         })
     }
 }
@@ -177,14 +182,14 @@ impl ArchiveSet {
                     set.waiting.push((entry, backup));
                     continue;
                 }
-                Err(_) if !entry.is_finished => Outcome::Unfinished,
-                Err(error @ BackupError::Key { .. }) => Outcome::Closed(error),
+                Err(_) if !entry.is_finished => ArchiveOutcome::Unfinished,
+                Err(error @ BackupError::Key { .. }) => ArchiveOutcome::Closed(error),
                 // The object that opens it is missing, but its manifest exists.
-                Err(BackupError::NotThere { .. }) => Outcome::Bad(vec![Fault {
+                Err(BackupError::NotThere { .. }) => ArchiveOutcome::Bad(vec![ArchiveFault {
                     object: entry.name.to_string(),
                     what: "what opens it is missing".to_owned(),
                 }]),
-                Err(error) => Outcome::Bad(vec![fault_of(error)?]),
+                Err(error) => ArchiveOutcome::Bad(vec![fault_of(error)?]),
             };
             set.done.push(Checked { entry, outcome });
         }
@@ -219,7 +224,7 @@ impl ArchiveSet {
 
     /// Enforces `unopened-is-unknown`.
     fn closed(&self, id: ArchiveId) -> Option<ArchiveName> {
-        let is_closed = |one: &&Checked| matches!(one.outcome, Outcome::Closed(_)) && one.entry.name.is_of(id);
+        let is_closed = |one: &&Checked| matches!(one.outcome, ArchiveOutcome::Closed(_)) && one.entry.name.is_of(id);
         self.done.iter().find(is_closed).map(|one| one.entry.name.clone())
     }
 
@@ -240,9 +245,9 @@ impl ArchiveSet {
             };
             let (outcome, coverage, below_count) = examine(destination, &entry, &backup, &base_result, &mut meter)?;
             let status = match &outcome {
-                Outcome::Good { .. } => BaseStatus::Good,
-                Outcome::OnClosed(base) => BaseStatus::OnClosed(base.clone()),
-                Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => BaseStatus::Bad,
+                ArchiveOutcome::Good { .. } => BaseStatus::Good,
+                ArchiveOutcome::OnClosed(base) => BaseStatus::OnClosed(base.clone()),
+                ArchiveOutcome::Bad(_) | ArchiveOutcome::Unfinished | ArchiveOutcome::Closed(_) => BaseStatus::Bad,
             };
             seen.insert(
                 id,
@@ -315,7 +320,7 @@ fn examine(
     backup: &Backup,
     base_result: &BaseResult<'_>,
     meter: &mut Meter<'_>,
-) -> Result<(Outcome, Coverage, usize), EngineError> {
+) -> Result<(ArchiveOutcome, Coverage, usize), EngineError> {
     let below = match base_result {
         BaseResult::CheckedBase(below) => Some(below),
         BaseResult::Closed(_) | BaseResult::Nothing => None,
@@ -352,7 +357,7 @@ fn examine(
         ) {
             faults.retain(|fault| fault.object != entry.name.as_str());
         }
-        let fault = |what: &str| Fault {
+        let fault = |what: &str| ArchiveFault {
             object: entry.name.to_string(),
             what: what.to_owned(),
         };
@@ -374,9 +379,9 @@ fn examine(
     }
     let below_count = below.map_or(0, |below| below.below_count + 1);
     let outcome = if let (Some(name), true) = (closed, faults.is_empty()) {
-        Outcome::OnClosed(name)
+        ArchiveOutcome::OnClosed(name)
     } else if faults.is_empty() {
-        Outcome::Good {
+        ArchiveOutcome::Good {
             is_own: backup.is_own(),
             page_count: backup.facts.page_count,
             own_count: found.page_count,
@@ -385,7 +390,7 @@ fn examine(
             followed_until,
         }
     } else {
-        Outcome::Bad(faults)
+        ArchiveOutcome::Bad(faults)
     };
     Ok((outcome, found.coverage, below_count))
 }

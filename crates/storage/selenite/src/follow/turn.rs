@@ -332,12 +332,12 @@ pub(super) fn send(
         let size = (view.page_size, view.page_count);
         let mut turn = writer.turn(view.end, size, view.made)?;
         let sent = snapshot.log_pages(first, |page_no, image, plain| {
-            turn.page(page_no, image, plain).map_err(Fault::Backup)
+            turn.page(page_no, image, plain).map_err(TurnFault::Backup)
         });
         match sent {
             Ok(()) => turn.finish()?,
-            Err(Fault::Backup(error)) => return Err(error.into()),
-            Err(Fault::Vfs(error)) => return Err(EngineError::of_vfs(&error, &path)),
+            Err(TurnFault::Backup(error)) => return Err(error.into()),
+            Err(TurnFault::Vfs(error)) => return Err(EngineError::of_vfs(&error, &path)),
         }
         Ok(true)
     })
@@ -364,26 +364,26 @@ fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, view: &LogView
         };
         let mut turn = writer.turn(view.end, (view.page_size, view.page_count), view.made)?;
         let sent = snapshot.read_pages_since(&rest, |page_no, image, plain| {
-            turn.page(page_no, image, plain).map_err(Fault::Backup)
+            turn.page(page_no, image, plain).map_err(TurnFault::Backup)
         });
         match sent {
             Ok(()) => turn.finish()?,
-            Err(Fault::Backup(error)) => return Err(error.into()),
+            Err(TurnFault::Backup(error)) => return Err(error.into()),
             // An incomplete turn has no effect, and a new backup reports the page.
-            Err(Fault::Vfs(VfsError::Unauthentic { .. })) => return Ok(false),
-            Err(Fault::Vfs(error)) => return Err(refused(error)),
+            Err(TurnFault::Vfs(VfsError::Unauthentic { .. })) => return Ok(false),
+            Err(TurnFault::Vfs(error)) => return Err(refused(error)),
         }
         Ok(true)
     })
 }
 
 /// An error of reading or of sending.
-enum Fault {
+enum TurnFault {
     Vfs(VfsError),
     Backup(BackupError),
 }
 
-impl From<VfsError> for Fault {
+impl From<VfsError> for TurnFault {
     fn from(error: VfsError) -> Self {
         Self::Vfs(error)
     }

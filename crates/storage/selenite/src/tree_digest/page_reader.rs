@@ -4,13 +4,13 @@ use rusqlite::Statement;
 use selenite_cipher::{PageCipher, PageNo};
 use selenite_vfs::view::View;
 
-use super::Fault;
+use super::DigestFault;
 use crate::{Database, storage::ReadAt};
 
 /// Reads decrypted pages.
 pub trait PageReader {
     /// Fills `out`, which has the size of a page.
-    fn read(&mut self, page_no: u32, out: &mut [u8]) -> Result<(), Fault>;
+    fn read(&mut self, page_no: u32, out: &mut [u8]) -> Result<(), DigestFault>;
 }
 
 /// The pages of a snapshot, from the table-valued function `sqlite_dbpage`
@@ -20,16 +20,18 @@ pub struct SnapshotPages<'a>(Statement<'a>);
 impl<'a> SnapshotPages<'a> {
     /// Those of `database` in its present transaction. Fails if SQLite was built without
     /// `sqlite_dbpage`.
-    pub fn new(database: &'a Database) -> Result<Self, Fault> {
+    pub fn new(database: &'a Database) -> Result<Self, DigestFault> {
         let statement = database
             .connection()
             .prepare("SELECT data FROM sqlite_dbpage('main') WHERE pgno = ?1");
-        Ok(Self(statement.map_err(|error| Fault::Read(database.error(error)))?))
+        Ok(Self(
+            statement.map_err(|error| DigestFault::Read(database.error(error)))?,
+        ))
     }
 }
 
 impl PageReader for SnapshotPages<'_> {
-    fn read(&mut self, page_no: u32, out: &mut [u8]) -> Result<(), Fault> {
+    fn read(&mut self, page_no: u32, out: &mut [u8]) -> Result<(), DigestFault> {
         let filled = self.0.query_row([page_no], |row| {
             let data = row.get_ref(0)?.as_blob().unwrap_or_default();
             Ok(data.len() == out.len() && {
@@ -39,7 +41,7 @@ impl PageReader for SnapshotPages<'_> {
         });
         match filled {
             Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(Fault::Shape(format!("page {page_no} can't be read"))),
+            Ok(false) | Err(_) => Err(DigestFault::Shape(format!("page {page_no} can't be read"))),
         }
     }
 }
@@ -107,7 +109,7 @@ impl<'a> FilePages<'a> {
     }
 
     /// Reads the page into the window; returns its offset there.
-    fn find(&mut self, page_no: u32) -> Result<usize, Fault> {
+    fn find(&mut self, page_no: u32) -> Result<usize, DigestFault> {
         let page_bytes = self.form.page_bytes();
         let end = self.first.saturating_add(self.count);
         if !(self.first..end).contains(&page_no) {
@@ -118,9 +120,9 @@ impl<'a> FilePages<'a> {
         Ok(usize::try_from(page_no - self.first).unwrap_or(0) * page_bytes)
     }
 
-    fn fill(&mut self, page_no: u32, wanted: u32) -> Result<(), Fault> {
+    fn fill(&mut self, page_no: u32, wanted: u32) -> Result<(), DigestFault> {
         let page_bytes = self.form.page_bytes();
-        let missing = || Fault::Shape(format!("page {page_no} is not there"));
+        let missing = || DigestFault::Shape(format!("page {page_no} is not there"));
         let place = self.form.place(page_no).ok_or_else(missing)?;
         let size = u64::try_from(page_bytes).unwrap_or(u64::MAX);
         // Contiguous pages only (FORMAT 2.3).
@@ -134,7 +136,7 @@ impl<'a> FilePages<'a> {
         let read = self
             .file
             .read_at(&mut self.window[..count * page_bytes], place)
-            .map_err(|error| Fault::Shape(format!("page {page_no} can't be read: {error}")))?;
+            .map_err(|error| DigestFault::Shape(format!("page {page_no} can't be read: {error}")))?;
         self.first = page_no;
         self.count = u32::try_from(read / page_bytes).unwrap_or(0);
         if self.count == 0 {
@@ -145,14 +147,14 @@ impl<'a> FilePages<'a> {
 }
 
 impl PageReader for FilePages<'_> {
-    fn read(&mut self, page_no: u32, out: &mut [u8]) -> Result<(), Fault> {
+    fn read(&mut self, page_no: u32, out: &mut [u8]) -> Result<(), DigestFault> {
         let start = self.find(page_no)?;
         let image = &self.window[start..start + out.len()];
         match &mut self.cipher {
             None => out.copy_from_slice(image),
             Some(cipher) => cipher
                 .open(PageNo(page_no), image, out)
-                .map_err(|error| Fault::Shape(format!("page {page_no}: {error}")))?,
+                .map_err(|error| DigestFault::Shape(format!("page {page_no}: {error}")))?,
         }
         Ok(())
     }

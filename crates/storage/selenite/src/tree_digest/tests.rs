@@ -16,7 +16,7 @@ fn open(path: &Path) -> Database {
 }
 
 /// From both readers, which must agree.
-fn digest(path: &Path, hashing: &RandomState) -> Result<TreeDigest, Fault> {
+fn digest(path: &Path, hashing: &RandomState) -> Result<TreeDigest, DigestFault> {
     install().unwrap();
     let database = open(path);
     let trees = Trees::of(&database).unwrap();
@@ -145,7 +145,7 @@ fn a_page_in_two_trees_and_rowids_out_of_order_are_refused() {
     assert!(TreeDigest::of_file(&trees, form, &hashing, &Watch::none()).is_ok());
     trees.roots[1].page_no = trees.roots[0].page_no;
     let refused = TreeDigest::of_file(&trees, form, &hashing, &Watch::none());
-    assert!(matches!(refused, Err(Fault::Shape(_))));
+    assert!(matches!(refused, Err(DigestFault::Shape(_))));
     drop(file);
 
     // Swaps the pointers to the first two cells of table t.
@@ -158,5 +158,5 @@ fn a_page_in_two_trees_and_rowids_out_of_order_are_refused() {
     bytes[root + 8..root + 10].copy_from_slice(&two);
     bytes[root + 10..root + 12].copy_from_slice(&one);
     std::fs::write(&path, bytes).unwrap();
-    assert!(matches!(digest(&path, &hashing), Err(Fault::Shape(_))));
+    assert!(matches!(digest(&path, &hashing), Err(DigestFault::Shape(_))));
 }

@@ -7,7 +7,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Fault;
+use super::DigestFault;
 use super::page_reader::PageReader;
 use super::tree_sum::TreeSum;
 use crate::Watch;
@@ -22,14 +22,14 @@ impl VisitedPages {
         Self((0..words).map(|_| AtomicU64::new(0)).collect())
     }
 
-    fn mark(&self, page_no: u32) -> Result<(), Fault> {
+    fn mark(&self, page_no: u32) -> Result<(), DigestFault> {
         let (word, bit) = Self::place(page_no);
         let word = self
             .0
             .get(word)
-            .ok_or_else(|| Fault::Shape(format!("page {page_no} is beyond the end")))?;
+            .ok_or_else(|| DigestFault::Shape(format!("page {page_no} is beyond the end")))?;
         if word.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
-            return Err(Fault::Shape(format!("page {page_no} is in use twice")));
+            return Err(DigestFault::Shape(format!("page {page_no} is in use twice")));
         }
         Ok(())
     }
@@ -49,7 +49,7 @@ impl VisitedPages {
 
 /// The summary of a part of a tree.
 #[derive(Clone, Copy, Default)]
-pub struct Part {
+pub struct TreePart {
     /// The sum of its entries.
     pub sum: TreeSum,
     first: Option<i64>,
@@ -59,13 +59,13 @@ pub struct Part {
     last: Option<i64>,
 }
 
-impl Part {
+impl TreePart {
     /// Appends the part that follows.
-    pub fn append(&mut self, next: &Self) -> Result<(), Fault> {
+    pub fn append(&mut self, next: &Self) -> Result<(), DigestFault> {
         if let (Some(last), Some(first)) = (self.last, next.first)
             && first <= last
         {
-            return Err(Fault::Shape(format!("rowid {first} comes after {last}")));
+            return Err(DigestFault::Shape(format!("rowid {first} comes after {last}")));
         }
         if let Some(floor) = next.floor {
             self.bound(floor)?;
@@ -76,11 +76,11 @@ impl Part {
         Ok(())
     }
 
-    fn add(&mut self, rowid: Option<i64>, hash: u64) -> Result<(), Fault> {
+    fn add(&mut self, rowid: Option<i64>, hash: u64) -> Result<(), DigestFault> {
         if let (Some(last), Some(rowid)) = (self.last, rowid)
             && rowid <= last
         {
-            return Err(Fault::Shape(format!("rowid {rowid} comes after {last}")));
+            return Err(DigestFault::Shape(format!("rowid {rowid} comes after {last}")));
         }
         self.sum.add(hash);
         self.first = self.first.or(rowid);
@@ -90,9 +90,9 @@ impl Part {
 
     /// `rowids-ascend`: checks that all rowids so far are at most this key, and that later ones
     /// are above it.
-    fn bound(&mut self, key: i64) -> Result<(), Fault> {
+    fn bound(&mut self, key: i64) -> Result<(), DigestFault> {
         if self.last.is_some_and(|last| last > key) {
-            return Err(Fault::Shape(format!("a key of {key} lies above a greater rowid")));
+            return Err(DigestFault::Shape(format!("a key of {key} lies above a greater rowid")));
         }
         if self.first.is_none() && self.floor.is_none() {
             self.floor = Some(key);
@@ -156,7 +156,7 @@ enum Kind {
 impl Walker<'_> {
     /// Divides a tree into units below its interior pages, level by level until there are at least
     /// `wanted`.
-    pub fn spread(&mut self, root: u32, wanted: usize) -> Result<Vec<Unit>, Fault> {
+    pub fn spread(&mut self, root: u32, wanted: usize) -> Result<Vec<Unit>, DigestFault> {
         let mut units = vec![Unit::Tree(root)];
         for _ in 0..DEPTH_MAX {
             let mut next = Vec::new();
@@ -175,7 +175,7 @@ impl Walker<'_> {
         Ok(units)
     }
 
-    fn spread_page(&mut self, page_no: u32, units: &mut Vec<Unit>) -> Result<bool, Fault> {
+    fn spread_page(&mut self, page_no: u32, units: &mut Vec<Unit>) -> Result<bool, DigestFault> {
         let page = self.page(page_no)?;
         let kind = page.kind()?;
         if matches!(kind, Kind::LeafIndex | Kind::LeafTable) {
@@ -198,7 +198,7 @@ impl Walker<'_> {
     }
 
     /// Walks one unit.
-    pub fn unit(&mut self, unit: Unit, part: &mut Part) -> Result<(), Fault> {
+    pub fn unit(&mut self, unit: Unit, part: &mut TreePart) -> Result<(), DigestFault> {
         match unit {
             Unit::Tree(page_no) => self.tree(page_no, 0, part),
             Unit::Entry(hash) => part.add(None, hash),
@@ -206,11 +206,11 @@ impl Walker<'_> {
         }
     }
 
-    fn tree(&mut self, page_no: u32, depth: u32, part: &mut Part) -> Result<(), Fault> {
+    fn tree(&mut self, page_no: u32, depth: u32, part: &mut TreePart) -> Result<(), DigestFault> {
         if depth > DEPTH_MAX {
-            return Err(Fault::Shape(format!("page {page_no} lies too deep")));
+            return Err(DigestFault::Shape(format!("page {page_no} lies too deep")));
         }
-        self.watch.check().map_err(Fault::Read)?;
+        self.watch.check().map_err(DigestFault::Read)?;
         self.seen.mark(page_no)?;
         let page = self.page(page_no)?;
         let kind = page.kind()?;
@@ -241,7 +241,7 @@ impl Walker<'_> {
 
     /// The rowid of an entry, if it has one, and the hash of all of it: sizes, rowid and payload,
     /// with overflow pages.
-    fn entry(&mut self, page: &Page, cell: usize, kind: Kind) -> Result<(Option<i64>, u64), Fault> {
+    fn entry(&mut self, page: &Page, cell: usize, kind: Kind) -> Result<(Option<i64>, u64), DigestFault> {
         let (size, mut end) = page.varint(cell)?;
         let rowid = if kind == Kind::LeafTable {
             let (rowid, after) = page.varint(end)?;
@@ -282,14 +282,14 @@ impl Walker<'_> {
 
     /// How much of a payload is in its cell (sqlite.org/fileformat2.html, "Cell payload overflow
     /// pages").
-    fn local(&self, size: u64, kind: Kind) -> Result<usize, Fault> {
+    fn local(&self, size: u64, kind: Kind) -> Result<usize, DigestFault> {
         let usable = self.usable;
         let most = if kind == Kind::LeafTable {
             usable - 35
         } else {
             (usable - 12) * 64 / 255 - 23
         };
-        let size = usize::try_from(size).map_err(|_| Fault::Shape("an entry is too large".to_owned()))?;
+        let size = usize::try_from(size).map_err(|_| DigestFault::Shape("an entry is too large".to_owned()))?;
         if size <= most {
             return Ok(size);
         }
@@ -298,7 +298,7 @@ impl Walker<'_> {
         Ok(if wanted <= most { wanted } else { least })
     }
 
-    fn page(&mut self, page_no: u32) -> Result<Page, Fault> {
+    fn page(&mut self, page_no: u32) -> Result<Page, DigestFault> {
         let mut page = self.spare.pop().unwrap_or_default();
         page.bytes.resize(self.page_bytes, 0);
         page.header = if page_no == 1 { 100 } else { 0 };
@@ -308,12 +308,12 @@ impl Walker<'_> {
 }
 
 impl Page {
-    fn broken(&self) -> Fault {
+    fn broken(&self) -> DigestFault {
         let kind = self.bytes.get(self.header).copied().unwrap_or(0);
-        Fault::Shape(format!("a page that begins with {kind} is no page of a b-tree"))
+        DigestFault::Shape(format!("a page that begins with {kind} is no page of a b-tree"))
     }
 
-    fn kind(&self) -> Result<Kind, Fault> {
+    fn kind(&self) -> Result<Kind, DigestFault> {
         match self.bytes.get(self.header) {
             Some(2) => Ok(Kind::InteriorIndex),
             Some(5) => Ok(Kind::InteriorTable),
@@ -323,11 +323,11 @@ impl Page {
         }
     }
 
-    fn cell_count(&self) -> Result<usize, Fault> {
+    fn cell_count(&self) -> Result<usize, DigestFault> {
         self.half(self.header + 3)
     }
 
-    fn cell(&self, index: usize, kind: Kind) -> Result<usize, Fault> {
+    fn cell(&self, index: usize, kind: Kind) -> Result<usize, DigestFault> {
         let header_size = if matches!(kind, Kind::LeafIndex | Kind::LeafTable) {
             8
         } else {
@@ -336,18 +336,18 @@ impl Page {
         self.half(self.header + header_size + 2 * index)
     }
 
-    fn half(&self, at: usize) -> Result<usize, Fault> {
+    fn half(&self, at: usize) -> Result<usize, DigestFault> {
         let bytes = self.bytes.get(at..at + 2).ok_or_else(|| self.broken())?;
         Ok(usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))
     }
 
-    fn word(&self, at: usize) -> Result<u32, Fault> {
+    fn word(&self, at: usize) -> Result<u32, DigestFault> {
         let bytes = self.bytes.get(at..at + 4).ok_or_else(|| self.broken())?;
         Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// The number of a page: there is no page 0.
-    fn number(&self, at: usize) -> Result<u32, Fault> {
+    fn number(&self, at: usize) -> Result<u32, DigestFault> {
         match self.word(at)? {
             0 => Err(self.broken()),
             page_no => Ok(page_no),
@@ -355,7 +355,7 @@ impl Page {
     }
 
     /// A number of 1 to 9 bytes, and the offset after it.
-    fn varint(&self, at: usize) -> Result<(u64, usize), Fault> {
+    fn varint(&self, at: usize) -> Result<(u64, usize), DigestFault> {
         let mut value = 0_u64;
         for index in 0..8 {
             let byte = *self.bytes.get(at + index).ok_or_else(|| self.broken())?;

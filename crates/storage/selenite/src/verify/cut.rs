@@ -23,7 +23,7 @@ use crate::raw_file::RawFile;
 pub(super) fn check(
     subject: &Subject<'_>,
     view: &mut View,
-    (wal, journal): (&mut Option<wal::Found>, &mut Option<journal::Found>),
+    (wal, journal): (&mut Option<wal::LogFrames>, &mut Option<journal::JournalRecords>),
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
     let missing = look_again((subject.keys, subject.file), view, subject.watch, |view| {
@@ -49,7 +49,7 @@ pub(super) fn check(
 fn missing_page(
     subject: &Subject<'_>,
     view: &View,
-    (wal, journal): (Option<&wal::Found>, Option<&journal::Found>),
+    (wal, journal): (Option<&wal::LogFrames>, Option<&journal::JournalRecords>),
 ) -> Result<Option<BadPage>, EngineError> {
     let Some(promised) = promised(subject, view, wal, journal) else {
         return Ok(None);
@@ -89,8 +89,8 @@ fn missing_page(
 fn promised(
     subject: &Subject<'_>,
     view: &View,
-    wal: Option<&wal::Found>,
-    journal: Option<&journal::Found>,
+    wal: Option<&wal::LogFrames>,
+    journal: Option<&journal::JournalRecords>,
 ) -> Option<u32> {
     let committed = wal.map(|wal| wal.page_count).filter(|&count| count > 0);
     match (committed, journal) {

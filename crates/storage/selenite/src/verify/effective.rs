@@ -11,8 +11,8 @@ use super::{Subject, journal, wal};
 pub(super) struct Effective<'a> {
     subject: &'a Subject<'a>,
     view: &'a View,
-    wal: Option<&'a wal::Found>,
-    journal: Option<&'a journal::Found>,
+    wal: Option<&'a wal::LogFrames>,
+    journal: Option<&'a journal::JournalRecords>,
     opener: Opener<'a>,
     cipher: PageCipher,
     count: u32,
@@ -22,7 +22,7 @@ impl<'a> Effective<'a> {
     pub(super) fn new(
         subject: &'a Subject<'a>,
         view: &'a View,
-        (wal, journal): (Option<&'a wal::Found>, Option<&'a journal::Found>),
+        (wal, journal): (Option<&'a wal::LogFrames>, Option<&'a journal::JournalRecords>),
         file_count: u32,
     ) -> Self {
         let in_log = wal

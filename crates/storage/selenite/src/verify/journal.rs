@@ -34,7 +34,7 @@ pub struct JournalReport {
 }
 
 /// A journal, and the pages that a rollback would restore.
-pub(super) struct Found {
+pub(super) struct JournalRecords {
     /// Its size.
     pub(super) report: JournalReport,
     /// The first authentic record of each page, which is the one that a rollback uses.
@@ -52,7 +52,7 @@ pub(super) fn check(
     subject: &Subject<'_>,
     view: &mut View,
     findings: &mut Findings,
-) -> Result<Option<Found>, EngineError> {
+) -> Result<Option<JournalRecords>, EngineError> {
     let looked = look_again((subject.keys, subject.file), view, subject.watch, |view| {
         let loaded = load_with_bad(subject, view)?;
         let is_good = loaded.as_ref().is_none_or(|(_, bad)| bad.is_empty());
@@ -68,12 +68,12 @@ pub(super) fn check(
 }
 
 /// Reads a journal, if there is one that is not empty.
-pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<Found>, EngineError> {
+pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<JournalRecords>, EngineError> {
     let loaded = load_with_bad(subject, view)?;
     Ok(loaded.map(|(found, _)| found).filter(is_hot))
 }
 
-fn load_with_bad(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Vec<BadPage>)>, EngineError> {
+fn load_with_bad(subject: &Subject<'_>, view: &View) -> Result<Option<(JournalRecords, Vec<BadPage>)>, EngineError> {
     let path = beside(subject.path, "-journal");
     let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
         return Ok(None);
@@ -83,7 +83,7 @@ fn load_with_bad(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Ve
     for record in reading.records {
         records.entry(record.page_no).or_insert(record);
     }
-    let found = Found {
+    let found = JournalRecords {
         report: reading.report,
         records,
         page_count: reading.page_count.unwrap_or(0),
@@ -95,7 +95,7 @@ fn load_with_bad(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Ve
 
 /// A journal without records is finished: SQLite leaves it so in the journal modes PERSIST and
 /// TRUNCATE.
-fn is_hot(found: &Found) -> bool {
+fn is_hot(found: &JournalRecords) -> bool {
     found.report.record_count > 0
 }
 

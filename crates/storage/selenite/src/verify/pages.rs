@@ -153,7 +153,7 @@ impl<'a> Opener<'a> {
 
     /// A page's trailer and plaintext; `None` for the lock-byte page, which has no place and is
     /// never read.
-    pub(super) fn page(&mut self, page_no: PageNo) -> Result<Option<Opened<'_>>, OpenFailure> {
+    pub(super) fn page(&mut self, page_no: PageNo) -> Result<Option<OpenedPage<'_>>, OpenFailure> {
         let Some(place) = self.view.geometry.place(page_no) else {
             return Ok(None);
         };
@@ -169,12 +169,12 @@ impl<'a> Opener<'a> {
             .expect("a page is longer");
         *room = trailer;
         let plain = self.page.bytes();
-        Ok(Some(Opened { trailer: room, plain }))
+        Ok(Some(OpenedPage { trailer: room, plain }))
     }
 }
 
 /// A page that opened.
-pub(super) struct Opened<'a> {
+pub(super) struct OpenedPage<'a> {
     /// Its trailer, from its end.
     pub(super) trailer: &'a [u8; TRAILER_SIZE],
     /// The decrypted page.

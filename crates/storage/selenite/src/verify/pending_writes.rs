@@ -5,8 +5,8 @@ use crate::EngineError;
 
 /// The pages in the log or journal that are still to be written.
 pub(super) struct PendingWrites<'a> {
-    wal: Option<&'a wal::Found>,
-    journal: Option<&'a journal::Found>,
+    wal: Option<&'a wal::LogFrames>,
+    journal: Option<&'a journal::JournalRecords>,
     /// How many frames of the log are in the database already (copied-frames-stay-copied in
     /// `backfill.rs`).
     copied_count: u64,
@@ -15,8 +15,8 @@ pub(super) struct PendingWrites<'a> {
 impl<'a> PendingWrites<'a> {
     pub(super) fn new(
         subject: &Subject<'_>,
-        wal: Option<&'a wal::Found>,
-        journal: Option<&'a journal::Found>,
+        wal: Option<&'a wal::LogFrames>,
+        journal: Option<&'a journal::JournalRecords>,
     ) -> Result<Self, EngineError> {
         let copied_count = match wal.and_then(|wal| wal.salts) {
             Some(salts) => backfill::copied_count(subject, salts)?,

@@ -43,7 +43,7 @@ pub struct WalReport {
 }
 
 /// A log, and the frames that a reader would get.
-pub(super) struct Found {
+pub(super) struct LogFrames {
     /// Its sizes.
     pub(super) report: WalReport,
     /// The last committed frame of each page.
@@ -61,7 +61,7 @@ pub(super) fn check(
     subject: &Subject<'_>,
     view: &mut View,
     findings: &mut Findings,
-) -> Result<Option<Found>, EngineError> {
+) -> Result<Option<LogFrames>, EngineError> {
     let looked = look_again((subject.keys, subject.file), view, subject.watch, |view| {
         let loaded = load(subject, view)?;
         let is_good = loaded.as_ref().is_none_or(|(_, bad)| bad.is_none());
@@ -76,7 +76,7 @@ pub(super) fn check(
 }
 
 /// Reads a log, if there is one; returns its fault, too.
-pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Option<BadPage>)>, EngineError> {
+pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<(LogFrames, Option<BadPage>)>, EngineError> {
     let path = beside(subject.path, "-wal");
     let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
         return Ok(None);
@@ -84,7 +84,7 @@ pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, 
     let reading = read(&file, view, subject.watch)?;
     // A log with an invalid header has no frames for a reader.
     let is_read = reading.salts.is_some();
-    let found = Found {
+    let found = LogFrames {
         report: reading.report,
         frames: if is_read {
             newest(&reading.frames)

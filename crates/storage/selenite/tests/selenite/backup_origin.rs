@@ -2,7 +2,7 @@
 //! archive's key.
 
 use selenite::backup::{Backup, backup};
-use selenite::backups::{Outcome, Verify, list, verify};
+use selenite::backups::{ArchiveOutcome, Verify, list, verify};
 use selenite::drill::{Drill, drill};
 use selenite::restore::{Restore, Which, restore};
 use selenite::storage::Disk;
@@ -66,7 +66,7 @@ fn a_backup_of_unknown_origin_is_refused_unless_allowed_and_is_reported() {
     assert_eq!(verified(&own).closed_count(), 1);
     assert!(matches!(
         verified(&any).archives[0].outcome,
-        Outcome::Good { is_own: false, .. }
+        ArchiveOutcome::Good { is_own: false, .. }
     ));
     let listed = list(shelf.place.as_ref(), &own, None, &watch).unwrap();
     assert!(listed.archives[0].known.is_none() && listed.archives[0].why_not.is_some());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use selenite::backup::{Backup, backup};
-use selenite::backups::{Outcome, Prune, Pruned, Reason, Rules, Verification, Verify, list, prune, verify};
+use selenite::backups::{ArchiveOutcome, Prune, Pruned, Reason, Rules, Verification, Verify, list, prune, verify};
 use selenite::storage::Disk;
 use selenite::{Class, Database, EngineError, Layout, Watch, keys};
 use selenite_backup::{ArchiveName, ArchiveWriter, CompressionLevel, Destination, Folder, LogWriter};
@@ -177,12 +177,14 @@ fn faults(verification: &Verification, name: &ArchiveName) -> Vec<String> {
         .find(|one| one.entry.name == *name)
         .unwrap();
     match &one.outcome {
-        Outcome::Bad(faults) => faults
+        ArchiveOutcome::Bad(faults) => faults
             .iter()
             .map(|fault| format!("{}: {}", fault.object, fault.what))
             .collect(),
-        Outcome::Good { .. } => Vec::new(),
-        Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => vec![format!("{:?}", one.outcome)],
+        ArchiveOutcome::Good { .. } => Vec::new(),
+        ArchiveOutcome::Unfinished | ArchiveOutcome::Closed(_) | ArchiveOutcome::OnClosed(_) => {
+            vec![format!("{:?}", one.outcome)]
+        }
     }
 }
 
@@ -208,7 +210,7 @@ fn a_changed_byte_of_any_object_makes_a_backup_bad() {
     assert!(
         matches!(
             outcome,
-            Outcome::Good {
+            ArchiveOutcome::Good {
                 own_count: 0,
                 below_count: 1,
                 ..
@@ -270,8 +272,11 @@ fn a_log_is_verified_with_its_backup() {
     let found = shelf.verify();
     let one = found.archives.iter().find(|one| one.entry.name == followed).unwrap();
     let until = match one.outcome {
-        Outcome::Good { followed_until, .. } => followed_until,
-        Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
+        ArchiveOutcome::Good { followed_until, .. } => followed_until,
+        ArchiveOutcome::Bad(_)
+        | ArchiveOutcome::Unfinished
+        | ArchiveOutcome::Closed(_)
+        | ArchiveOutcome::OnClosed(_) => None,
     };
     assert_eq!(until, Some(3000), "{:?}", one.outcome);
     // The backup is being followed: it is kept, whatever the rules say.

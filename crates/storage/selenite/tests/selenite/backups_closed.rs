@@ -1,6 +1,6 @@
 //! Backups of which the given keys open only some.
 
-use selenite::backups::{BaseState, Outcome, Prune, Reason, Rules, Verify, list, prune, verify};
+use selenite::backups::{ArchiveOutcome, BaseState, Prune, Reason, Rules, Verify, list, prune, verify};
 use selenite::{Access, Watch, now};
 use selenite_backup::{ArchiveName, ArchiveWriter};
 use selenite_format::PageSize;
@@ -61,7 +61,7 @@ fn a_backup_on_a_closed_base_is_neither_good_nor_bad_nor_broken() {
     for name in [&above, &top] {
         let one = found.archives.iter().find(|one| one.entry.name == *name).unwrap();
         assert!(
-            matches!(&one.outcome, Outcome::OnClosed(base) if *base == full),
+            matches!(&one.outcome, ArchiveOutcome::OnClosed(base) if *base == full),
             "{:?}",
             one.outcome
         );

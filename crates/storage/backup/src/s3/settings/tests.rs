@@ -21,7 +21,7 @@ fn settings(variables: &[(&str, &str)]) -> (Settings, TempDir) {
     (settings, home)
 }
 
-fn find(variables: &[(&str, &str)]) -> Result<Found, StoreError> {
+fn find(variables: &[(&str, &str)]) -> Result<PlaceSettings, StoreError> {
     let (settings, _home) = settings(variables);
     settings.find("s3://bucket")
 }
