@@ -43,7 +43,7 @@ pub struct Forecast {
     pub added: Estimate,
     /// The variance that the coefficients and rates alone give.
     pub variance_of_inputs: f64,
-    /// The variance that [`Misfit::CALIBRATED`] alone gives.
+    /// The variance that [`Misfit::UNIT`] alone gives.
     pub variance_of_model: f64,
 }
 
@@ -89,7 +89,7 @@ pub struct LeagueRow<'a> {
 pub struct League<'a> {
     /// In the order of the forecasts.
     pub rows: Vec<LeagueRow<'a>>,
-    /// [`Misfit::CALIBRATED`] times so much covers 90 % of all rows without a pool.
+    /// [`Misfit::UNIT`] times so much covers 90 % of all rows without a pool.
     pub factor: f64,
 }
 
@@ -162,6 +162,7 @@ impl Forecast {
     ) -> Result<Self, PlanError> {
         let added = workload.forecast(calibration, (&cipher, Misfit::CALIBRATED))?;
         let of_inputs = workload.forecast(calibration, (&cipher, Misfit::NONE))?;
+        let of_unit = workload.forecast(calibration, (&cipher, Misfit::UNIT))?;
         let variance_of_inputs = variance(of_inputs);
         Ok(Self {
             workload: index,
@@ -170,11 +171,11 @@ impl Forecast {
             has_pool,
             added,
             variance_of_inputs,
-            variance_of_model: (variance(added) - variance_of_inputs).max(0.0),
+            variance_of_model: (variance(of_unit) - variance_of_inputs).max(0.0),
         })
     }
 
-    /// The factor of [`Misfit::CALIBRATED`] with which the 90 % interval reaches just to `measured`.
+    /// The factor of [`Misfit::UNIT`] with which the 90 % interval reaches just to `measured`.
     fn factor(&self, measured: f64) -> f64 {
         let wanted = ((measured - self.added.value) / Z_90).powi(2) - self.variance_of_inputs;
         match self.variance_of_model > 0.0 {
@@ -186,6 +187,11 @@ impl Forecast {
 }
 
 impl Misfit {
+    /// What the league measures misfits in: so small that intervals grow with it in proportion.
+    pub const UNIT: Self = Self {
+        of_difference: 0.15,
+        of_cost: 0.02,
+    };
     /// None.
     pub const NONE: Self = Self {
         of_difference: 0.0,
@@ -231,7 +237,7 @@ pub fn league<'a>(
     let mut rows = Vec::new();
     for (forecast, workload, found) in &results {
         let factor = quantile_90(factors(Some(&workload.workload)));
-        let misfit = Misfit::CALIBRATED.times(factor);
+        let misfit = Misfit::UNIT.times(factor);
         let without_own = workload.forecast(&predictions.calibration, (&forecast.cipher, misfit))?;
         rows.push(LeagueRow {
             workload,

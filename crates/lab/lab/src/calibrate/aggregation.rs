@@ -39,12 +39,12 @@ pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
             let plain = arms.get(PLAIN);
             for (arm, rounds) in &arms {
                 if let Some(value) = of_session(arm, rounds, plain) {
-                    let key = (place(arm, session.aes_instructions), operation, bytes);
+                    let key = (coefficient_set(arm, session.aes_instructions), operation, bytes);
                     values.entry(key).or_default().push(value);
                 }
             }
             if has_no_plain_cost(operation) {
-                let key = (Place::Plain, operation, bytes);
+                let key = (CoefficientSet::Plain, operation, bytes);
                 values.entry(key).or_default().push(0.0);
             }
         }
@@ -63,9 +63,9 @@ pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
     // In the order of the keys: the sizes of an operation ascend.
     for ((place, operation, bytes), sessions) in values {
         let costs = match place {
-            Place::Plain => &mut found.plain,
-            Place::Floor => &mut found.floor,
-            Place::Cipher(cipher) => found.ciphers.entry(cipher).or_default(),
+            CoefficientSet::Plain => &mut found.plain,
+            CoefficientSet::Floor => &mut found.floor,
+            CoefficientSet::Cipher(cipher) => found.ciphers.entry(cipher).or_default(),
         };
         let kib = f64::from(bytes) / KIB;
         costs.entry(operation).or_default().push(Measured { kib, sessions });
@@ -73,16 +73,16 @@ pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
     found
 }
 
-/// Where a coefficient belongs.
+/// The set that a coefficient belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum CoefficientSet {
     Plain,
     Floor,
     Cipher(Cipher),
 }
 
-/// Values of sessions by place, operation and bytes of an operation.
-type Values = BTreeMap<(Place, Operation, u32), Vec<f64>>;
+/// Values of sessions by set, operation and bytes of an operation.
+type Values = BTreeMap<(CoefficientSet, Operation, u32), Vec<f64>>;
 
 /// Nanoseconds by round.
 type Rounds = BTreeMap<u32, f64>;
@@ -113,11 +113,11 @@ fn has_no_plain_cost(operation: Operation) -> bool {
     matches!(operation, Operation::LogRecord | Operation::Handshake)
 }
 
-fn place(arm: &str, aes_instructions: bool) -> Place {
+fn coefficient_set(arm: &str, aes_instructions: bool) -> CoefficientSet {
     match arm {
-        PLAIN => Place::Plain,
-        PLAIN2 => Place::Floor,
-        name => Place::Cipher(cipher(name, aes_instructions)),
+        PLAIN => CoefficientSet::Plain,
+        PLAIN2 => CoefficientSet::Floor,
+        name => CoefficientSet::Cipher(cipher(name, aes_instructions)),
     }
 }
 

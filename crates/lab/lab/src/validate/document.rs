@@ -94,7 +94,7 @@ fn result(league: &League<'_>, rows: &[&LeagueRow<'_>]) -> String {
     let cheap: Vec<&LeagueRow<'_>> = rows.iter().copied().filter(|row| row.measured.added < CHEAP).collect();
     let workloads: BTreeSet<&str> = rows.iter().map(|row| row.workload.workload.as_str()).collect();
     let misfit = Misfit::CALIBRATED;
-    let needed = misfit.times(league.factor);
+    let needed = Misfit::UNIT.times(league.factor);
     let mut out = format!(
         "{} predictions of {} workloads.\n\n| | |\n|---|---|\n",
         errors.count,
@@ -129,11 +129,10 @@ fn result(league: &League<'_>, rows: &[&LeagueRow<'_>]) -> String {
     );
     let _ = write!(
         out,
-        "\nThe misfit as it was written down: {:.0} % of the difference and {:.0} % of the cost of each operation. \
-         {:.2} times as much, {:.0} % and {:.1} %, covers 90 % of these rows.\n",
+        "\nThe misfit as it was written down: {:.0} % of the difference and {:.1} % of the cost of each operation. \
+         {:.0} % and {:.1} % cover 90 % of these rows.\n",
         misfit.of_difference * 100.0,
         misfit.of_cost * 100.0,
-        league.factor,
         needed.of_difference * 100.0,
         needed.of_cost * 100.0
     );
@@ -242,5 +241,4 @@ The [planner](PLANNING.md) predicted what encryption adds to the CPU time of the
 
 ";
 
-const POOL: &str = "The model knows physical reads, and not that Selenite's page pool answers some of them: its predictions \
-                    are upper bounds here.\n";
+const POOL: &str = "The model knows neither which reads Selenite's page pool answers nor what looking there costs.\n";

@@ -224,7 +224,11 @@ fn rates_that_vary_widen_the_interval() {
     let steady = observation(vec![everything(3000.0); 12]);
     let varying = observation((0..12).map(|at| everything(f64::from(at) * 6000.0 / 11.0)).collect());
     let machine = calibration(0.02);
-    let [steady, varying] = [steady, varying].map(|of| predict(&of, &machine, &question()).unwrap());
+    let question = Question {
+        misfit: Some(Misfit::UNIT),
+        ..question()
+    };
+    let [steady, varying] = [steady, varying].map(|of| predict(&of, &machine, &question).unwrap());
     let width = |of: &Prediction| of.added_cores.high - of.added_cores.low;
     assert!(width(&varying) > 2.0 * width(&steady));
     assert_eq!(varying.uncertainty[0].0, "rates between intervals");

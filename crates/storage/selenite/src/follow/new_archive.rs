@@ -16,11 +16,11 @@ use crate::{Database, EngineError, Watch};
 /// A backup in progress.
 pub struct NewArchive {
     thread: JoinHandle<Result<Made, EngineError>>,
-    begun: Begun,
+    begun: NewArchiveName,
 }
 
 /// The name of the archive, once it has one.
-type Begun = Arc<Mutex<Option<ArchiveName>>>;
+type NewArchiveName = Arc<Mutex<Option<ArchiveName>>>;
 
 /// A completed backup.
 pub struct Made {
@@ -40,7 +40,7 @@ impl NewArchive {
         let database = connect(place)?;
         let (destination, watch) = (place.destination.clone(), place.watch.clone());
         let (how, path) = (place.backup.clone(), place.path.to_owned());
-        let begun = Begun::default();
+        let begun = NewArchiveName::default();
         let name = begun.clone();
         let run = move || make(database, &destination, &how, watch, (unfinished, &name));
         let thread = std::thread::Builder::new().name("backup".to_owned()).spawn(run);
@@ -78,7 +78,7 @@ fn make(
     destination: &Arc<dyn Destination>,
     how: &Arc<Backup>,
     watch: Watch,
-    (unfinished, begun): (Option<ArchiveName>, &Begun),
+    (unfinished, begun): (Option<ArchiveName>, &NewArchiveName),
 ) -> Result<Made, EngineError> {
     let path = database.path().to_owned();
     let refused = move |error| EngineError::of_vfs(&error, &path);

@@ -41,7 +41,7 @@ pub struct Hole {
     pub may_be_inner: bool,
 }
 
-struct Visit {
+struct TreeStep {
     page_no: u32,
     depth: usize,
     above: Option<i64>,
@@ -88,7 +88,7 @@ impl Tree {
         let mut tree = Self::default();
         let mut depths = Vec::new();
         let mut leaf_depth = None;
-        let mut visits = vec![Visit {
+        let mut visits = vec![TreeStep {
             page_no: root,
             depth: 0,
             above: None,
@@ -128,7 +128,7 @@ impl Tree {
 }
 
 /// Reads a page that should be of this tree, and takes it.
-fn enter(survey: &mut PageSurvey<'_>, visit: &Visit, family: Family) -> Result<Node, ReadFailure> {
+fn enter(survey: &mut PageSurvey<'_>, visit: &TreeStep, family: Family) -> Result<Node, ReadFailure> {
     let (node, _) = survey.node(visit.page_no)?;
     let is_ours = match (family, node.kind) {
         (Family::Rowid, NodeKind::TableInner | NodeKind::TableLeaf)
@@ -144,7 +144,7 @@ fn enter(survey: &mut PageSurvey<'_>, visit: &Visit, family: Family) -> Result<N
 }
 
 /// Enforces `rowids-in-range`.
-fn is_in_order(node: &Node, visit: &Visit) -> bool {
+fn is_in_order(node: &Node, visit: &TreeStep) -> bool {
     let mut above = visit.above;
     node.cells.iter().all(|cell| {
         let is_above = above.is_none_or(|above| cell.rowid > above);
@@ -153,7 +153,7 @@ fn is_in_order(node: &Node, visit: &Visit) -> bool {
     })
 }
 
-fn below(node: &Node, visit: &Visit) -> Vec<Visit> {
+fn below(node: &Node, visit: &TreeStep) -> Vec<TreeStep> {
     let depth = visit.depth + 1;
     let mut above = visit.above;
     let mut visits = Vec::with_capacity(node.cells.len() + 1);
@@ -162,7 +162,7 @@ fn below(node: &Node, visit: &Visit) -> Vec<Visit> {
             NodeKind::TableInner => (above, Some(cell.rowid)),
             NodeKind::TableLeaf | NodeKind::IndexInner | NodeKind::IndexLeaf => (None, None),
         };
-        visits.push(Visit {
+        visits.push(TreeStep {
             page_no: cell.child.unwrap_or(0),
             depth,
             above: lower,
@@ -170,7 +170,7 @@ fn below(node: &Node, visit: &Visit) -> Vec<Visit> {
         });
         above = upper;
     }
-    visits.push(Visit {
+    visits.push(TreeStep {
         page_no: node.last_child.unwrap_or(0),
         depth,
         above,
