@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use selenite::Suite;
-use selenite_plan::league::{Forecast, League, Measurement, ObservedWorkload, Predictions, league};
+use selenite_plan::league::{Forecast, League, Measurement, ObservedWorkload, PredictedArm, Predictions, league};
 use selenite_plan::observation::ObservedInterval;
 use selenite_plan::observe::{SnapshotText, Supplement, sqlite};
 use selenite_plan::{Calibration, Cipher, Observation, PlanError};
@@ -211,7 +211,7 @@ fn forecasts(workloads: &[ObservedWorkload], request: &ValidationRequest<'_>) ->
 /// The encrypted arms of a study: name, cipher, and whether they have a page pool.
 ///
 /// Errors: an arm of another engine.
-fn arms_of(config: &Config) -> Result<Vec<(String, Cipher, bool)>, ValidateError> {
+fn arms_of(config: &Config) -> Result<Vec<PredictedArm>, ValidateError> {
     let arms = arm::arms(config)?;
     let encrypted = arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
     let facts = |arm: &Arm| {

@@ -47,6 +47,9 @@ pub struct Forecast {
     pub variance_of_model: f64,
 }
 
+/// An arm of a study: its name, its cipher, and whether it has a page pool.
+pub type PredictedArm = (String, Cipher, bool);
+
 /// All that was written down before anything was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Predictions {
@@ -118,7 +121,7 @@ impl Predictions {
     pub fn forecasts_of(
         workloads: &[ObservedWorkload],
         calibration: &Calibration,
-        arms_of: &dyn Fn(&str) -> Vec<(String, Cipher, bool)>,
+        arms_of: &dyn Fn(&str) -> Vec<PredictedArm>,
     ) -> Result<Vec<Forecast>, PlanError> {
         let mut forecasts = Vec::new();
         for (index, workload) in workloads.iter().enumerate() {
@@ -182,28 +185,6 @@ impl Forecast {
             true => (wanted.max(0.0) / self.variance_of_model).sqrt(),
             // Nothing is encrypted: only a measurement of zero fits.
             false => 0.0,
-        }
-    }
-}
-
-impl Misfit {
-    /// What the league measures misfits in: so small that intervals grow with it in proportion.
-    pub const UNIT: Self = Self {
-        of_difference: 0.15,
-        of_cost: 0.02,
-    };
-    /// None.
-    pub const NONE: Self = Self {
-        of_difference: 0.0,
-        of_cost: 0.0,
-    };
-
-    /// So many times as large.
-    #[must_use]
-    pub fn times(self, factor: f64) -> Self {
-        Self {
-            of_difference: self.of_difference * factor,
-            of_cost: self.of_cost * factor,
         }
     }
 }

@@ -22,9 +22,11 @@ use crate::operation::{Amount, KIB, Load, Operation};
 use crate::queue::Queue;
 
 mod formula;
+mod misfit;
 mod what_if;
 
 pub use formula::{Formula, formula_percent};
+pub use misfit::Misfit;
 pub use what_if::WhatIf;
 
 /// The question of a prediction.
@@ -57,30 +59,6 @@ impl Question {
             decrypted_mb: None,
         }
     }
-}
-
-/// The deviation of a production operation from the calibrated one: standard deviations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Misfit {
-    /// Of the logarithm of the difference.
-    pub of_difference: f64,
-    /// Of the difference, as a share of the operation's whole cost.
-    pub of_cost: f64,
-}
-
-impl Misfit {
-    /// For the engine that was calibrated: with it, 90 % of the league's intervals cover the measurement
-    /// (docs/FORECASTS.md of 2026-11-23: 6.76 times 0.15 and 0.02).
-    pub const CALIBRATED: Self = Self {
-        of_difference: 1.0,
-        of_cost: 0.135,
-    };
-    /// For another engine, whose code around the cipher was not measured: no less than for the calibrated one. An
-    /// assumption.
-    pub const OTHER_ENGINE: Self = Self {
-        of_difference: 1.0,
-        of_cost: 0.15,
-    };
 }
 
 /// A value and its 90 % interval.

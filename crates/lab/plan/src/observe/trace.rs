@@ -1,6 +1,6 @@
 //! An application with SQLite and Selenite's extension, by a trace of its calls (FORMAT 14).
 //!
-//! Calls become operations as the counts of [`super::sqlite`] do. Intervals are windows of [`WINDOW`] microseconds.
+//! Calls become operations as the counts of [`super::sqlite`] do. Intervals are windows of 10 s.
 //! Temporary files are not included. A file that was open before the trace began is not in it.
 
 use std::collections::BTreeMap;
