@@ -35,11 +35,11 @@ use crate::{Ended, Front, Instance, Session, memory};
 /// Serves sessions in T-SQL.
 pub struct SqlFront {
     databases: Arc<DatabaseRegistry>,
-    stock: Stock,
+    shared: SharedState,
 }
 
 /// What all sessions share.
-pub(crate) struct Stock {
+pub(crate) struct SharedState {
     programs: ProgramCache,
     pub(crate) clock: LocalClock,
     transaction_next: AtomicU64,
@@ -51,7 +51,7 @@ impl SqlFront {
     pub fn new(databases: Arc<DatabaseRegistry>) -> Self {
         Self {
             databases,
-            stock: Stock {
+            shared: SharedState {
                 programs: ProgramCache::default(),
                 clock: LocalClock::new(),
                 transaction_next: AtomicU64::new(1),
@@ -70,7 +70,7 @@ impl Front for SqlFront {
     }
 
     fn serve(&self, session: Session<'_>) -> Ended {
-        SessionLoop::serve(session, self.databases.as_ref(), &self.stock)
+        SessionLoop::serve(session, self.databases.as_ref(), &self.shared)
     }
 
     fn close(&self) {
@@ -78,7 +78,7 @@ impl Front for SqlFront {
     }
 }
 
-impl Stock {
+impl SharedState {
     /// The program of a text, compiled or from the cache.
     ///
     /// # Errors

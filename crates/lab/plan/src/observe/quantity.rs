@@ -23,7 +23,7 @@ impl Rate {
     /// [`PlanError::Input`] where it is none.
     pub fn parse(place: &str, text: &str) -> Result<Self, PlanError> {
         let refuse = || {
-            let reason = format!("{text:?} is no rate: 25MB/s, 25 MiB/s and 400/s are some");
+            let reason = format!("{text:?} is not a rate (examples: 25MB/s, 25 MiB/s, 400/s)");
             PlanError::input(place, reason)
         };
         let (amount, time) = text.split_once('/').ok_or_else(refuse)?;
@@ -58,7 +58,7 @@ pub fn parse_size(place: &str, text: &str) -> Result<f64, PlanError> {
         "" => Some(number),
         unit => Some(number * bytes_of(unit)?),
     });
-    parsed.ok_or_else(|| PlanError::input(place, format!("{text:?} is no size: 8KiB, 40 GB and 8192 are some")))
+    parsed.ok_or_else(|| PlanError::input(place, format!("{text:?} is not a size (examples: 8KiB, 40 GB, 8192)")))
 }
 
 /// A number without a unit.
@@ -70,7 +70,7 @@ pub fn parse_number(place: &str, text: &str) -> Result<f64, PlanError> {
         Some((number, "")) => Ok(number),
         Some(_) | None => Err(PlanError::input(
             place,
-            format!("{text:?} is no number: 4 and 0.25 are some"),
+            format!("{text:?} is not a number (examples: 4, 0.25)"),
         )),
     }
 }
@@ -88,7 +88,7 @@ pub fn parse_part(place: &str, text: &str, whole: Option<f64>) -> Result<f64, Pl
             format!("{text} of what is not known: say the cores"),
         )),
         (Some(_) | None, _) => {
-            let reason = format!("{text:?} is no number or percentage: 0.25 and 6.25% are some");
+            let reason = format!("{text:?} is not a number or percentage (examples: 0.25, 6.25%)");
             Err(PlanError::input(place, reason))
         }
     }

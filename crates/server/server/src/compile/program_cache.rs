@@ -7,7 +7,7 @@ use selenite_compiler::program::Program;
 
 /// Keeps the programs that ran last. A program never changes, so that all sessions share them.
 #[derive(Default)]
-pub(crate) struct ProgramCache(Mutex<Shelf>);
+pub(crate) struct ProgramCache(Mutex<Entries>);
 
 /// What distinguishes programs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -28,7 +28,7 @@ impl ProgramKey {
 }
 
 #[derive(Default)]
-struct Shelf {
+struct Entries {
     programs: HashMap<ProgramKey, CachedProgram>,
     /// Counts uses of cached programs.
     now: u64,
@@ -44,10 +44,10 @@ struct CachedProgram {
 impl ProgramCache {
     /// The program of that text, if it is kept.
     pub fn find(&self, key: &ProgramKey) -> Option<Arc<Program>> {
-        let mut shelf = self.shelf();
-        shelf.now += 1;
-        let now = shelf.now;
-        let kept = shelf.programs.get_mut(key)?;
+        let mut entries = self.entries();
+        entries.now += 1;
+        let now = entries.now;
+        let kept = entries.programs.get_mut(key)?;
         kept.used = now;
         Some(kept.program.clone())
     }
@@ -58,35 +58,35 @@ impl ProgramCache {
         if size > TEXT_SIZE_MAX {
             return;
         }
-        let mut shelf = self.shelf();
-        shelf.now += 1;
-        let used = shelf.now;
+        let mut entries = self.entries();
+        entries.now += 1;
+        let used = entries.now;
         let program = program.clone();
-        if let Some(kept) = shelf.programs.get_mut(&key) {
+        if let Some(kept) = entries.programs.get_mut(&key) {
             // Two sessions compiled it at the same time.
             *kept = CachedProgram { program, used };
             return;
         }
-        while shelf.programs.len() >= PROGRAM_COUNT_MAX || shelf.size + size > SIZE_MAX {
-            let oldest = shelf.programs.iter().min_by_key(|(_, kept)| kept.used);
+        while entries.programs.len() >= PROGRAM_COUNT_MAX || entries.size + size > SIZE_MAX {
+            let oldest = entries.programs.iter().min_by_key(|(_, kept)| kept.used);
             let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
                 break;
             };
-            shelf.programs.remove(&oldest);
-            shelf.size -= oldest.size();
+            entries.programs.remove(&oldest);
+            entries.size -= oldest.size();
         }
-        shelf.size += size;
-        shelf.programs.insert(key, CachedProgram { program, used });
+        entries.size += size;
+        entries.programs.insert(key, CachedProgram { program, used });
     }
 
     /// Keeps none of them.
     pub fn clear(&self) {
-        let mut shelf = self.shelf();
-        shelf.programs.clear();
-        shelf.size = 0;
+        let mut entries = self.entries();
+        entries.programs.clear();
+        entries.size = 0;
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -125,8 +125,8 @@ impl Transaction {
         // own: SQLite locks them alone. Logins are written to the file, too, and must not wait for another session's
         // idle transaction.
         let id = self.database.shared.record.id;
-        let is_everybodys = [MASTER, TEMPDB].contains(&id);
-        let (write_queue, begin) = if is_everybodys {
+        let is_shared_system_database = [MASTER, TEMPDB].contains(&id);
+        let (write_queue, begin) = if is_shared_system_database {
             (WriteQueue::of(id), "BEGIN")
         } else {
             (self.database.shared.write_queue.clone(), "BEGIN IMMEDIATE")

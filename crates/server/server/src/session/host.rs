@@ -18,7 +18,7 @@ use selenite_tds::{Done, DoneKind, EnvChange, ProcedureId};
 use selenite_tsql::ast::{self, Name};
 use selenite_types::{DataType, Guid, Moment, Value};
 
-use super::Stock;
+use super::SharedState;
 use super::arguments::not_national;
 use super::command::{Command, frees_programs};
 use super::procedure_name::{self, Target};
@@ -38,7 +38,7 @@ use crate::{ServerLimits, memory};
 
 /// What a machine calls in its session.
 pub(crate) struct SessionHost<'a> {
-    pub stock: &'a Stock,
+    pub shared: &'a SharedState,
     pub state: SessionState,
     pub reply: Reply,
     pub executor: SessionExecutor<'a>,
@@ -52,7 +52,7 @@ pub(crate) struct SessionHost<'a> {
     /// request.
     pub swallows_done: bool,
     /// Whether the transaction is not reported to the client: it is one statement's.
-    pub is_untold: bool,
+    pub suppresses_env_change: bool,
     /// The handle that sp_prepexec returns after the status.
     pub handle: Option<Handle>,
 }
@@ -101,7 +101,7 @@ impl<'a> SessionHost<'a> {
             parameters: Arc::from(parameters),
             quoted_identifier: self.state.session.options & QUOTED_IDENTIFIER != 0,
         };
-        let program = self.stock.program(key, &|| self.reply.goes_on());
+        let program = self.shared.program(key, &|| self.reply.goes_on());
         // What it has become of the text, which the parser did not see.
         memory::reserve(0).map_err(|error| vec![error])?;
         program
@@ -123,7 +123,7 @@ impl<'a> SessionHost<'a> {
     fn send_transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Stop> {
         let change = match step {
             TransactionStep::Begin { .. } => {
-                self.transaction = self.stock.next_transaction();
+                self.transaction = self.shared.next_transaction();
                 EnvChange::BeginTransaction(self.transaction)
             }
             TransactionStep::Commit { .. } => EnvChange::CommitTransaction(std::mem::take(&mut self.transaction)),
@@ -138,7 +138,7 @@ impl<'a> SessionHost<'a> {
             | TransactionStep::RollbackTo { .. } => None,
         });
         self.state.session.transaction_id = i64::try_from(self.transaction).unwrap_or(0);
-        if self.is_untold {
+        if self.suppresses_env_change {
             return Ok(());
         }
         self.reply.env_change(&change)
@@ -146,7 +146,7 @@ impl<'a> SessionHost<'a> {
 
     /// How long until so many milliseconds after midnight.
     fn until(&self, milliseconds: u64) -> Duration {
-        let now = self.stock.clock.now().local().time.0 / TICKS_OF_MILLISECOND;
+        let now = self.shared.clock.now().local().time.0 / TICKS_OF_MILLISECOND;
         let day = 24 * 60 * 60 * 1000;
         Duration::from_millis((milliseconds + day - now.min(day)) % day)
     }
@@ -166,7 +166,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn begin_statement(&mut self) {
-        self.state.now = self.stock.clock.now();
+        self.state.now = self.shared.clock.now();
     }
 
     fn prepare_names(&mut self) -> Result<(), SqlError> {
@@ -207,13 +207,13 @@ impl Host for SessionHost<'_> {
         let (executor, execution) = self.execution();
         let insert = executor.bind_insert(statement, execution)?;
         self.reply.set_capture(Some(Capture::new(insert)));
-        self.is_untold = is_own;
+        self.suppresses_env_change = is_own;
         Ok(())
     }
 
     fn end_capture(&mut self) {
         self.reply.set_capture(None);
-        self.is_untold = false;
+        self.suppresses_env_change = false;
     }
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
@@ -253,7 +253,7 @@ impl Host for SessionHost<'_> {
         let done = executor.statement(statement, slots, execution);
         self.reply.forget_rows();
         if done.is_ok() && frees_programs(statement.statement) {
-            self.stock.forget_programs();
+            self.shared.forget_programs();
         }
         done
     }

@@ -8,7 +8,7 @@ use selenite_tds::{
 };
 use selenite_tsql::ast::IsolationLevel;
 
-use super::Stock;
+use super::SharedState;
 use super::facts::new_state;
 use super::host::SessionHost;
 use super::rpc::{Prepared, answer_call};
@@ -36,7 +36,7 @@ type Served = Result<(), Ended>;
 
 impl<'a> SessionLoop<'a> {
     /// Serves a session to its end.
-    pub fn serve(session: Session<'_>, databases: &DatabaseRegistry, stock: &Stock) -> Ended {
+    pub fn serve(session: Session<'_>, databases: &DatabaseRegistry, shared: &SharedState) -> Ended {
         let Session {
             instance,
             login_info,
@@ -45,7 +45,7 @@ impl<'a> SessionLoop<'a> {
         } = session;
         let interrupts = wire.interrupts();
         let mut reply = Reply::new(wire.answers(), interrupts.clone(), instance.name(), instance.log());
-        let state = new_state(instance, &login_info, &entry, stock.clock.now());
+        let state = new_state(instance, &login_info, &entry, shared.clock.now());
         reply.set_text_size(state.session.text_size);
         let opened = SessionExecutor::open(
             databases,
@@ -68,7 +68,7 @@ impl<'a> SessionLoop<'a> {
             machine: Machine::new(),
             first_state: state.clone(),
             host: SessionHost {
-                stock,
+                shared,
                 state,
                 reply,
                 executor,
@@ -76,7 +76,7 @@ impl<'a> SessionLoop<'a> {
                 stopwatch: None,
                 transaction: 0,
                 swallows_done: false,
-                is_untold: false,
+                suppresses_env_change: false,
                 handle: None,
             },
             prepared: Prepared::new(memory::kept_max(&instance.config().limits)),

@@ -12,7 +12,7 @@ use crate::support::{Bench, query_plain};
 
 /// Tries to read and to write at every step from the first draft to the rename; after the rename
 /// it creates a WAL under the new name, as the next user would.
-struct Intruder {
+struct ConcurrentProcess {
     path: PathBuf,
     uri: String,
     seen: Mutex<Vec<String>>,
@@ -20,7 +20,7 @@ struct Intruder {
     user: Mutex<Option<Connection>>,
 }
 
-impl Intruder {
+impl ConcurrentProcess {
     fn open(&self) -> Connection {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(&self.uri, flags).unwrap();
@@ -29,7 +29,7 @@ impl Intruder {
     }
 }
 
-impl Steps for Intruder {
+impl Steps for ConcurrentProcess {
     fn step(&self, name: &str) {
         let mut seen = self.seen.lock().unwrap();
         let begun = seen.iter().any(|step| step == "create");
@@ -65,8 +65,8 @@ impl Steps for Intruder {
     }
 }
 
-fn intruder(path: &std::path::Path, uri: String) -> Arc<Intruder> {
-    Arc::new(Intruder {
+fn intruder(path: &std::path::Path, uri: String) -> Arc<ConcurrentProcess> {
+    Arc::new(ConcurrentProcess {
         path: path.to_owned(),
         uri,
         seen: Mutex::default(),

@@ -20,7 +20,7 @@ pub(crate) enum AttendedResult<R> {
 }
 
 /// Who looks on.
-struct Onlooker {
+struct SessionObserver {
     is_stopped: AtomicBool,
     /// How much is done, in per cent.
     percent: AtomicU8,
@@ -28,7 +28,7 @@ struct Onlooker {
     session: Thread,
 }
 
-impl Observer for Onlooker {
+impl Observer for SessionObserver {
     fn progress(&self, progress: Progress) {
         if progress.total == 0 {
             return;
@@ -52,12 +52,12 @@ pub(crate) fn attend<R: Send>(
     step: Option<u8>,
     work: impl FnOnce(&Watch) -> Result<R, EngineError> + Send,
 ) -> Result<AttendedResult<R>, Ended> {
-    let onlooker = Arc::new(Onlooker {
+    let observer = Arc::new(SessionObserver {
         is_stopped: AtomicBool::new(false),
         percent: AtomicU8::new(0),
         session: thread::current(),
     });
-    let watch = Watch::new(onlooker.clone());
+    let watch = Watch::new(observer.clone());
     let mut steps = Steps::new(step);
     let (outcome, stopped) = thread::scope(|scope| {
         let session = thread::current();
@@ -72,11 +72,11 @@ pub(crate) fn attend<R: Send>(
             if stopped.is_some() {
                 continue;
             }
-            let percent = onlooker.percent.load(Ordering::Relaxed);
+            let percent = observer.percent.load(Ordering::Relaxed);
             let told = steps.reach(percent, (line, &mut *execution));
             let told = told.and_then(|()| Ok(execution.reply.poll()?));
             if let Err(why) = told {
-                onlooker.is_stopped.store(true, Ordering::Relaxed);
+                observer.is_stopped.store(true, Ordering::Relaxed);
                 stopped = Some(why);
             }
         }

@@ -59,7 +59,7 @@ impl Administration<'_, '_> {
 
     fn look_at(&mut self, record: &DatabaseRecord, depth: Option<Depth>, found: &mut Findings) -> Result<(), SqlError> {
         let access = access_to(self.session.instance, record.id)?;
-        let watch = Watch::new(Arc::new(Onlooker(self.session.interrupts.clone())));
+        let watch = Watch::new(Arc::new(InterruptObserver(self.session.interrupts.clone())));
         self.with_connection(record, |database| {
             let connection = &database.connection;
             if let Some(path) = &database.shared.path
@@ -293,9 +293,9 @@ fn row(finding: &Finding, database_id: i32) -> Vec<Value> {
 }
 
 /// Stops a check when the session is to stop.
-struct Onlooker(Interrupts);
+struct InterruptObserver(Interrupts);
 
-impl Observer for Onlooker {
+impl Observer for InterruptObserver {
     fn progress(&self, _: Progress) {}
 
     fn is_interrupted(&self) -> bool {
