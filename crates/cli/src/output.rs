@@ -1,7 +1,6 @@
 //! Standard output.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
-use std::path::Path;
 
 use selenite::EngineError;
 use serde_json::Value;
@@ -56,7 +55,8 @@ pub fn print(text: &str) -> io::Result<()> {
 }
 
 /// Writes a file that the user requested, and reports it on standard error.
-pub fn write_file(path: &Path, text: &str) -> Result<(), EngineError> {
+#[cfg(feature = "lab")]
+pub fn write_file(path: &std::path::Path, text: &str) -> Result<(), EngineError> {
     std::fs::write(path, text).map_err(|source| EngineError::Io {
         verb: "write",
         path: path.to_owned(),
