@@ -446,7 +446,7 @@ fn numbers_by_hand_become_an_observation() {
     };
     refused(with(|one| one.page_size = Some("8KB".into())), "--page-size", "8KiB");
     refused(with(|one| one.page_size = Some("0".into())), "--page-size", "0");
-    refused(with(|one| one.reads = Some("-1/s".into())), "--reads", "no rate");
+    refused(with(|one| one.reads = Some("-1/s".into())), "--reads", "not a rate");
     refused(with(|one| one.commits = None), "--log", "--log-writes");
     refused(with(|one| one.commits = Some("1MB/s".into())), "--commits", "a count");
     refused(with(|one| one.cores = None), "--busy-cores", "say the cores");
