@@ -234,9 +234,8 @@ pub struct Numbers {
 impl Numbers {
     /// Refuses numbers that an observation has: only the cores of the machine may be others.
     pub fn check_none_beside_observation(&self) -> Result<(), CliError> {
-        let reads_mb = self.reads_mb.is_some();
         let given = [
-            ("--reads-mb", reads_mb),
+            ("--reads-mb", self.reads_mb.is_some()),
             ("--reads", self.reads.is_some()),
             ("--sequential-reads", self.sequential_reads.is_some()),
             ("--writes", self.writes.is_some()),

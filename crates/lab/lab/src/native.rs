@@ -272,6 +272,11 @@ fn suite(database: &DatabaseSpec) -> Result<Option<Suite>, WorkerError> {
     if database.cipher == PLAIN {
         return Ok(None);
     }
+    if database.settings.contains_key(OBSERVED) {
+        return Err(WorkerError::Refused(format!(
+            "{OBSERVED} is a setting of databases in clear"
+        )));
+    }
     named(&database.cipher).map(Some)
 }
 

@@ -76,9 +76,6 @@ impl Estimate {
     fn of(mut draws: Vec<f64>) -> Self {
         draws.sort_by(f64::total_cmp);
         let at = |share: f64| {
-            if draws.is_empty() {
-                return 0.0;
-            }
             let position = share * (draws.len().saturating_sub(1)) as f64;
             // A position within the draws: there are at most some thousand.
             #[expect(
@@ -223,9 +220,8 @@ pub fn predict(
     warnings.extend(model.warnings());
     let cores = model.cores;
     let busy = observation.busy_cores();
-    let least = busy.map_or(f64::NEG_INFINITY, |busy| -busy * SAVED_MAX);
-    let added: Vec<f64> = draws.iter().map(|draw| draw.added().max(least)).collect();
-    let added_cores = model.centred(Estimate::of(added.clone()));
+    let added = model.added(&draws);
+    let added_cores = model.added_cores(&added);
     if !added_cores.is_finite() {
         return Err(PlanError::OutOfRange(
             "the load is beyond what can be computed".to_owned(),
@@ -237,7 +233,7 @@ pub fn predict(
             added_cores.value
         )));
     }
-    if added_cores.low <= least {
+    if added_cores.low <= model.least() {
         warnings.push(
             "the calibrated operations take more CPU time without encryption than the system uses: is the CPU time \
              in use right?"
@@ -286,8 +282,8 @@ pub fn predict_added(
     let observation = &question.what_if.apply(observation)?.coalesced();
     let busy = observation.busy_cores().filter(|busy| *busy > 0.0);
     let model = Model::new(observation, calibration, question)?;
-    let added = || model.draws(Varied::ALL, DRAWS).iter().map(Drawn::added).collect();
-    Ok(busy.map(|busy| model.centred(Estimate::of(added())).times(1.0 / busy)))
+    let added = || model.added(&model.draws(Varied::ALL, DRAWS));
+    Ok(busy.map(|busy| model.added_cores(&added()).times(1.0 / busy)))
 }
 
 /// The inputs of a prediction, checked.
@@ -434,18 +430,31 @@ impl<'a> Model<'a> {
         Drawn(drawn)
     }
 
-    /// The interval of an added CPU time with the value that it has without a misfit: a sum of skewed factors has
-    /// another median.
-    fn centred(&self, added: Estimate) -> Estimate {
+    /// The added cores below which more would be saved than is in use.
+    fn least(&self) -> f64 {
+        let busy = self.observation.busy_cores();
+        busy.map_or(f64::NEG_INFINITY, |busy| -busy * SAVED_MAX)
+    }
+
+    /// Cores that are kept busy in addition, by draw.
+    fn added(&self, draws: &[Drawn]) -> Vec<f64> {
+        let least = self.least();
+        draws.iter().map(|draw| draw.added().max(least)).collect()
+    }
+
+    /// The interval of the draws, with the value that there is without a misfit: a sum of skewed factors has another
+    /// median.
+    fn added_cores(&self, added: &[f64]) -> Estimate {
         let varied = Varied {
             model: false,
             ..Varied::ALL
         };
-        let value = Estimate::of(self.draws(varied, UNCERTAINTY_DRAWS).iter().map(Drawn::added).collect()).value;
+        let interval = Estimate::of(added.to_vec());
+        let value = Estimate::of(self.added(&self.draws(varied, UNCERTAINTY_DRAWS))).value;
         Estimate {
             value,
-            low: added.low.min(value),
-            high: added.high.max(value),
+            low: interval.low.min(value),
+            high: interval.high.max(value),
         }
     }
 
@@ -691,12 +700,15 @@ fn latency(observation: &Observation, cores: f64, added: &[f64], warnings: &mut 
         );
         return None;
     };
-    let Some(now) = Queue::new(requests, busy / requests, cores) else {
-        warnings.push("response times are not predicted: no requests, or too few cores for them".to_owned());
+    let none = "response times are not predicted: no requests, or too few cores for them";
+    // A request runs on one core: a part of a core serves none in time.
+    let servers = cores.floor();
+    let queue = |busy: f64| Queue::new(requests, busy / requests, servers).filter(|_| servers >= 1.0);
+    let Some(now) = queue(busy) else {
+        warnings.push(none.to_owned());
         return None;
     };
-    let after = |added: f64| Queue::new(requests, (busy + added).max(f64::MIN_POSITIVE) / requests, cores);
-    let utilization_after = Estimate::of(added.iter().map(|added| (busy + added) / cores).collect());
+    let utilization_after = Estimate::of(added.iter().map(|added| (busy + added) / servers).collect());
     if utilization_after.high > UTILIZATION_MAX {
         warnings.push(format!(
             "response times are not predicted: the cores would be busy for up to {:.0} % of the time, and the model holds up to {:.0} %; measure",
@@ -705,13 +717,23 @@ fn latency(observation: &Observation, cores: f64, added: &[f64], warnings: &mut 
         ));
         return None;
     }
+    let after: Vec<Queue> = added
+        .iter()
+        .step_by(LATENCY_STEP)
+        .filter_map(|added| queue(busy + added))
+        .collect();
+    if after.is_empty() {
+        warnings.push(none.to_owned());
+        return None;
+    }
     let added_ms = |share: f64| {
         let before = now.quantile(share);
-        let differences = added
-            .iter()
-            .step_by(LATENCY_STEP)
-            .filter_map(|added| Some((after(*added)?.quantile(share) - before) * 1e3));
-        Estimate::of(differences.collect())
+        Estimate::of(
+            after
+                .iter()
+                .map(|after| (after.quantile(share) - before) * 1e3)
+                .collect(),
+        )
     };
     Some(Latency {
         utilization: now.utilization(),

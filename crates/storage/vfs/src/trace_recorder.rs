@@ -226,11 +226,15 @@ impl Recording {
         if section.is_empty() || self.is_over {
             return;
         }
+        if std::process::id() != self.process {
+            self.is_over = true;
+            return;
+        }
         let tag = self.key.seal_piece(self.section, false, &mut section);
         section.extend(tag);
         let size = u32::try_from(section.len()).unwrap_or(u32::MAX).to_be_bytes();
         let bytes = [&size[..], &section].concat();
-        if std::process::id() != self.process || self.file.write_all(&bytes).is_err() {
+        if self.file.write_all(&bytes).is_err() {
             self.is_over = true;
             return;
         }

@@ -51,10 +51,6 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
         ..Question::of(Cipher::of(arguments.cipher, aes))
     };
     let mut prediction = predict(&observation, &calibration, &question)?;
-    // Notes come from files: each stays in its line.
-    for warning in &mut prediction.warnings {
-        *warning = printable::line(warning);
-    }
     let differences = fingerprint(&Source::default()).differences(&calibration.fingerprint);
     if !differences.is_empty() {
         prediction.warnings.insert(
@@ -64,6 +60,10 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
                 differences.join("; ")
             ),
         );
+    }
+    // Notes come from files: each stays in its line.
+    for warning in &mut prediction.warnings {
+        *warning = printable::line(warning);
     }
     if let Some(path) = &arguments.html {
         write_file(path, &report::html::plan::page(&prediction))?;

@@ -110,6 +110,9 @@ impl TraceObserver {
         if last == first {
             return Err(PlanError::input("trace", "it has a single moment"));
         }
+        if last / WINDOW - first / WINDOW >= WINDOWS_MAX {
+            return Err(PlanError::input("trace", "it is longer than a month"));
+        }
         let page = f64::from(*page_size);
         let intervals = (first / WINDOW..=last / WINDOW).map(|window| {
             let (begin, end) = (first.max(window * WINDOW), last.min((window + 1) * WINDOW));
@@ -124,13 +127,9 @@ impl TraceObserver {
                 cpu_seconds: None,
             }
         });
-        let intervals: Vec<ObservedInterval> = intervals.take(WINDOWS_MAX).collect();
         let mut notes = Vec::new();
         if self.full > 0 {
             notes.push("a trace has reached its limit: what came later is not included".to_owned());
-        }
-        if last / WINDOW - first / WINDOW >= WINDOWS_MAX as u64 {
-            return Err(PlanError::input("trace", "it is longer than a month"));
         }
         supplement.complete(Observation {
             engine: Engine::Sqlite,
@@ -139,7 +138,7 @@ impl TraceObserver {
             cores: None,
             database_mib: None,
             serialized_share: None,
-            intervals,
+            intervals: intervals.collect(),
         })
     }
 }
@@ -147,7 +146,7 @@ impl TraceObserver {
 /// Microseconds of an interval: 10 s.
 const WINDOW: u64 = 10_000_000;
 /// A month.
-const WINDOWS_MAX: usize = 31 * 24 * 360;
+const WINDOWS_MAX: u64 = 31 * 24 * 360;
 
 #[cfg(test)]
 mod tests {
