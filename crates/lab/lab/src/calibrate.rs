@@ -195,15 +195,19 @@ pub fn fingerprint(source: &Source) -> Fingerprint {
 /// [`CalibrateError::Plan`], [`CalibrateError::Io`].
 pub fn store(calibration: &Calibration, path: &Path) -> Result<(), CalibrateError> {
     let text = calibration.text().map_err(CalibrateError::Plan)?;
+    write_whole(path, &text).map_err(io_error("write", path))
+}
+
+/// Writes a file that is never there in part: another file, which gets its name once it is synced.
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let part = beside(path, "part");
     let written = std::fs::File::create(&part).and_then(|mut file| {
         io::Write::write_all(&mut file, text.as_bytes())?;
         file.sync_all()
     });
-    let written = written.map_err(io_error("write", &part));
-    let done = written.and_then(|()| std::fs::rename(&part, path).map_err(io_error("write", path)));
+    let done = written.and_then(|()| std::fs::rename(&part, path));
     if done.is_err() {
-        // The file may not exist.
+        // What can't be written may not be there.
         let _ = std::fs::remove_file(&part);
     }
     done

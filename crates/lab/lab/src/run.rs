@@ -36,6 +36,7 @@ pub use extension::extend;
 pub use forecast::{Noise, StudyForecast, forecast};
 pub use local_testbed::LocalTestbed;
 pub use observer::{Observer, Progress, Quiet};
+pub(crate) use preparation::worker;
 pub use testbed::{Reencryption, Testbed, Workers};
 
 use crate::arm::{self, Arm};
@@ -340,9 +341,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
             CacheState::Page => {
                 let pages = self.pages.get(&cell.data).copied().unwrap_or(0);
                 let bytes = pages.saturating_mul(u64::from(self.config.layout.page_size));
-                // A cached page has a header, and writes add pages.
-                let kib = bytes.saturating_add(bytes / 4) / 1024 + 1024;
-                u32::try_from(kib).unwrap_or(u32::MAX >> 1).max(configured)
+                page_cache_kib(bytes).max(configured)
             }
         }
     }
@@ -351,6 +350,13 @@ impl<'a, B: Testbed> Runner<'a, B> {
     fn request_timeout(&self) -> Duration {
         self.config.study.block_timeout.max(PATIENCE)
     }
+}
+
+/// SQLite's page cache, in KiB, that holds a database of so many bytes.
+pub(crate) fn page_cache_kib(bytes: u64) -> u32 {
+    // A cached page has a header, and writes add pages.
+    let kib = bytes.saturating_add(bytes / 4) / 1024 + 1024;
+    u32::try_from(kib).unwrap_or(u32::MAX >> 1)
 }
 
 /// The folder that a store is in.

@@ -27,11 +27,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::analysis::{self, AnalysisError};
 use crate::arm::{self, Arm};
+use crate::calibrate::write_whole;
 use crate::config::{CacheState, Cell, Config, ConfigError, hex};
 use crate::drive::{GroupSample, WorkerGroup};
 use crate::engines::Engines;
 use crate::native::OBSERVED;
-use crate::run::{LocalTestbed, NewStudy, Observer, RunContext, RunError, RunOutcome, Testbed, resume, run};
+use crate::run::{
+    LocalTestbed, NewStudy, Observer, RunContext, RunError, RunOutcome, Testbed, page_cache_kib, resume, run, worker,
+};
 use crate::schedule;
 use crate::store::{Store, StoreError};
 use crate::summary::{ArmRole, Metric, StudyState, Summary};
@@ -112,7 +115,7 @@ pub fn validate(
             let predictions = predict_all(request, &mut testbed, note)?;
             let text = serde_json::to_string_pretty(&predictions)
                 .map_err(|error| ValidateError::Refused(error.to_string()))?;
-            write_new(&file, &text)?;
+            write_whole(&file, &text).map_err(RunError::io("write", &file))?;
             (predictions, text)
         }
         Err(error) => return Err(RunError::io("read", &file)(error).into()),
@@ -275,21 +278,6 @@ fn check_names(studies: &[Config]) -> Result<(), ValidateError> {
     }
 }
 
-/// Writes a file that does not exist yet: another one, which gets its name once it is whole.
-fn write_new(path: &Path, text: &str) -> Result<(), ValidateError> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let written = std::fs::File::create(&part).and_then(|mut file| {
-        std::io::Write::write_all(&mut file, text.as_bytes())?;
-        file.sync_all()
-    });
-    let done = written.and_then(|()| std::fs::hard_link(&part, path));
-    // What can't be removed is in the way of nothing.
-    let _ = std::fs::remove_file(&part);
-    Ok(done.map_err(RunError::io("write", path))?)
-}
-
 /// The right to work in a folder, by flock(2) on it.
 struct FolderLock {
     _folder: std::fs::File,
@@ -370,8 +358,7 @@ fn observe(
         let bytes = std::fs::metadata(path).map_err(RunError::io("look at", path))?.len();
         let cache_kib = match cell.cache {
             CacheState::Cold | CacheState::Os => config.layout.cache_kib,
-            // As in a study: pages in the cache have headers, and writes make more of them.
-            CacheState::Page => u32::try_from((bytes + bytes / 4) / 1024 + 1024).unwrap_or(u32::MAX),
+            CacheState::Page => page_cache_kib(bytes).max(config.layout.cache_kib),
         };
         let spec = spec(config, path, cache_kib, true);
         let at = format!("cell `{}`", cell.name);
@@ -537,14 +524,6 @@ fn spec(config: &Config, path: &Path, cache_kib: u32, is_observed: bool) -> Data
 fn start(testbed: &mut LocalTestbed, arm: &Arm, count: u32) -> Result<WorkerGroup, ValidateError> {
     let started = testbed.start(arm, count);
     Ok(started.map_err(|source| worker(arm, "start", source))?)
-}
-
-fn worker(arm: &Arm, at: &str, source: crate::drive::DriveError) -> RunError {
-    RunError::Worker {
-        arm: arm.name.clone(),
-        at: at.to_owned(),
-        source: Box::new(source),
-    }
 }
 
 fn no_data(cell: &Cell) -> ValidateError {

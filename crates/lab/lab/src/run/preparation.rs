@@ -304,7 +304,8 @@ impl<B: Testbed> Runner<'_, B> {
     }
 }
 
-pub(super) fn worker(arm: &Arm, at: &str, source: crate::drive::DriveError) -> RunError {
+/// The error of a worker of an arm.
+pub(crate) fn worker(arm: &Arm, at: &str, source: crate::drive::DriveError) -> RunError {
     RunError::Worker {
         arm: arm.name.clone(),
         at: at.to_owned(),

@@ -129,8 +129,8 @@ fn result(league: &League<'_>, rows: &[&LeagueRow<'_>]) -> String {
     );
     let _ = write!(
         out,
-        "\nThe misfit as it was written down: {:.0} % of the difference and {:.1} % of the cost of each operation. \
-         {:.0} % and {:.1} % cover 90 % of these rows.\n",
+        "\nThe misfit as it was written down: {:.0} % of the difference and {:.1} % of the cost of each operation.\n\
+         The 90 % quantile of the misfits of these rows: {:.0} % and {:.1} %.\n",
         misfit.of_difference * 100.0,
         misfit.of_cost * 100.0,
         needed.of_difference * 100.0,

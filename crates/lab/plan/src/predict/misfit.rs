@@ -12,8 +12,8 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    /// For the engine that was calibrated: with it, 90 % of the league's intervals cover the measurement
-    /// (docs/FORECASTS.md of 2026-11-23: 6.76 times 0.15 and 0.02).
+    /// For the engine that was calibrated: the 90 % quantile of the league's misfits (docs/FORECASTS.md of 2026-11-23:
+    /// 6.76 times 0.15 and 0.02). With it, 89 of its 102 intervals cover the measurement.
     pub const CALIBRATED: Self = Self {
         of_difference: 1.0,
         of_cost: 0.135,
