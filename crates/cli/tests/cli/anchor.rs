@@ -1,6 +1,6 @@
 //! `selenite verify` with anchors: output and exit status.
 
-use crate::bench::{Bench, flip_page};
+use crate::fixture::{Fixture, flip_page};
 
 const WRITE: [&str; 7] = [
     "-i",
@@ -15,13 +15,13 @@ const COMPARE: [&str; 7] = ["-i", "key.txt", "verify", "app.db", "--json", "--an
 
 #[test]
 fn same_changed_and_older_have_verdicts_and_exit_statuses() {
-    let (bench, path) = Bench::encrypted();
-    let ran = bench.run(&WRITE).done();
+    let (fixture, path) = Fixture::encrypted();
+    let ran = fixture.run(&WRITE).done();
     assert!(
         ran.out.contains("new anchor") && ran.out.contains("1 session"),
         "{ran:?}"
     );
-    let json = bench.run(&COMPARE).done().json();
+    let json = fixture.run(&COMPARE).done().json();
     assert_eq!(
         (&json["anchor"]["verdict"], &json["anchor"]["changed_count"]),
         (&"same".into(), &0.into())
@@ -30,13 +30,13 @@ fn same_changed_and_older_have_verdicts_and_exit_statuses() {
 
     let old = std::fs::read(&path).unwrap();
     let sql = "UPDATE note SET text = 'new' WHERE id BETWEEN 300 AND 310";
-    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
-    let anchor = &bench.run(&COMPARE).done().json()["anchor"];
+    fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    let anchor = &fixture.run(&COMPARE).done().json()["anchor"];
     assert_eq!(anchor["verdict"], "changed");
     assert!(anchor["changed_count"].as_u64() >= Some(2), "{anchor}");
     assert_eq!(anchor["unknown_session_count"], anchor["changed_count"]);
 
-    bench.run(&WRITE).done();
+    fixture.run(&WRITE).done();
     let present = std::fs::read(&path).unwrap();
     let places = (1..old.len() / 4096 - 16).map(|page| 65536 + page * 4096);
     let place = places
@@ -46,7 +46,7 @@ fn same_changed_and_older_have_verdicts_and_exit_statuses() {
     let mut mixed = present.clone();
     mixed[place..place + 4096].copy_from_slice(&old[place..place + 4096]);
     std::fs::write(&path, &mixed).unwrap();
-    let ran = bench.run(&COMPARE).failed(5, "older than the anchor: 1 page");
+    let ran = fixture.run(&COMPARE).failed(5, "older than the anchor: 1 page");
     let anchor = &ran.json()["anchor"];
     assert_eq!(
         (&anchor["verdict"], &anchor["older_count"]),
@@ -57,41 +57,41 @@ fn same_changed_and_older_have_verdicts_and_exit_statuses() {
     assert!(ran.err.contains("put back from a copy; of table note"), "{ran:?}");
 
     std::fs::write(&path, &old).unwrap();
-    let ran = bench.run(&["-i", "key.txt", "verify", "app.db", "--anchor", "a.txt"]);
+    let ran = fixture.run(&["-i", "key.txt", "verify", "app.db", "--anchor", "a.txt"]);
     let ran = ran.failed(5, "change counter");
     assert!(ran.out.contains("OLDER than the anchor of 20"), "{ran:?}");
 }
 
 #[test]
 fn an_anchor_that_is_refused_is_exit_status_5_and_says_what_to_do() {
-    let (bench, _) = Bench::encrypted();
-    bench.run(&WRITE).done();
-    bench.run(&["-i", "key.txt", "keys", "renew", "app.db"]).done();
-    bench.run(&COMPARE).failed(5, "another master key");
-    bench.run(&WRITE).done();
-    bench.run(&COMPARE).done();
-    let text = std::fs::read_to_string(bench.path("a.txt")).unwrap();
-    std::fs::write(bench.path("a.txt"), text.replacen("pages ", "pages 1", 1)).unwrap();
-    bench.run(&COMPARE).failed(5, "was altered");
-    bench
+    let (fixture, _) = Fixture::encrypted();
+    fixture.run(&WRITE).done();
+    fixture.run(&["-i", "key.txt", "keys", "renew", "app.db"]).done();
+    fixture.run(&COMPARE).failed(5, "another master key");
+    fixture.run(&WRITE).done();
+    fixture.run(&COMPARE).done();
+    let text = std::fs::read_to_string(fixture.path("a.txt")).unwrap();
+    std::fs::write(fixture.path("a.txt"), text.replacen("pages ", "pages 1", 1)).unwrap();
+    fixture.run(&COMPARE).failed(5, "was altered");
+    fixture
         .run(&["-i", "key.txt", "verify", "app.db", "--anchor", "none.txt"])
         .failed(6, "none.txt");
-    bench
+    fixture
         .run(&["-i", "key.txt", "verify", "app.db", "--write-anchor", "app.db"])
         .failed(2, "already exists");
 }
 
 #[test]
 fn a_bad_page_is_said_to_be_of_its_table_and_no_anchor_is_written() {
-    let (bench, path) = Bench::encrypted();
+    let (fixture, path) = Fixture::encrypted();
     flip_page(&path, 4);
-    let ran = bench.run(&WRITE).failed(5, "1 place not authentic");
+    let ran = fixture.run(&WRITE).failed(5, "1 place not authentic");
     assert!(
         ran.err.contains("page 4: ") && ran.err.contains("; of table note"),
         "{ran:?}"
     );
-    assert!(!bench.path("a.txt").exists());
-    let json = bench
+    assert!(!fixture.path("a.txt").exists());
+    let json = fixture
         .run(&["-i", "key.txt", "verify", "app.db", "--json"])
         .failed(5, "1 place")
         .json();

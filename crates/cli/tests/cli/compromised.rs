@@ -7,61 +7,61 @@ use rustix::process::{Pid, Signal, kill_process};
 use selenite::Database;
 use selenite::storage::Disk;
 
-use crate::bench::{Bench, Ignored, Ran};
-use crate::reencrypt::{bench, count, seal, start_slowly, state, wait_until_seen};
+use crate::fixture::{Fixture, Ignored, Ran};
+use crate::reencrypt::{count, fixture, seal, start_slowly, state, wait_until_seen};
 
 /// Adds another identity. Returns the first digits of its slot.
-fn add(bench: &Bench, name: &str) -> String {
-    if !bench.path(name).exists() {
-        bench.run(&["keygen", "-o", name]).done();
+fn add(fixture: &Fixture, name: &str) -> String {
+    if !fixture.path(name).exists() {
+        fixture.run(&["keygen", "-o", name]).done();
     }
     // By the file of the identity, so that the slot gets an origin mark.
-    bench.run(&["-i", "key.txt", "keys", "add", "app.db", name]).done();
-    opens(bench, name).done();
-    let listed = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
+    fixture.run(&["-i", "key.txt", "keys", "add", "app.db", name]).done();
+    opens(fixture, name).done();
+    let listed = fixture.run(&["keys", "list", "app.db", "--json"]).done().json();
     let slots = listed["slots"].as_array().unwrap();
     slots.last().unwrap()["id"].as_str().unwrap()[..8].to_owned()
 }
 
-fn opens(bench: &Bench, name: &str) -> Ran {
-    bench.run(&["-i", name, "exec", "app.db", "SELECT count(*) FROM note"])
+fn opens(fixture: &Fixture, name: &str) -> Ran {
+    fixture.run(&["-i", name, "exec", "app.db", "SELECT count(*) FROM note"])
 }
 
-fn compromised(bench: &Bench, arguments: &[&str]) -> Ran {
-    bench.run(&[&["-i", "key.txt", "compromised", "app.db"], arguments].concat())
+fn compromised(fixture: &Fixture, arguments: &[&str]) -> Ran {
+    fixture.run(&[&["-i", "key.txt", "compromised", "app.db"], arguments].concat())
 }
 
 /// Starts a run, and ends it in its third step by a signal.
-fn stop_in_last_step(bench: &Bench, slot: &str, signal: Signal) -> std::process::Output {
+fn stop_in_last_step(fixture: &Fixture, slot: &str, signal: Signal) -> std::process::Output {
     let slow = ["-i", "key.txt", "compromised", "app.db", slot, "--max-rate", "200kB/s"];
-    let child = bench
+    let child = fixture
         .command(&slow)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_until_seen(bench);
+    wait_until_seen(fixture);
     kill_process(Pid::from_child(&child), signal).unwrap();
     child.wait_with_output().unwrap()
 }
 
 /// A re-encryption that was killed.
-fn stop_a_new_key(bench: &Bench) {
-    let mut child = start_slowly(bench);
+fn stop_a_new_key(fixture: &Fixture) {
+    let mut child = start_slowly(fixture);
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(state(bench)["state"], "changing key or suite");
+    assert_eq!(state(fixture)["state"], "changing key or suite");
 }
 
 #[test]
 fn a_change_that_was_begun_before_is_not_taken_for_the_third_step() {
-    let bench = bench();
-    let slot = add(&bench, "other.txt");
-    let before = count(&bench);
-    stop_a_new_key(&bench);
-    compromised(&bench, &["ffffffff"]).failed(2, "no key slot");
-    opens(&bench, "other.txt").done();
-    let told = compromised(&bench, &[&slot]).done().out;
+    let fixture = fixture();
+    let slot = add(&fixture, "other.txt");
+    let before = count(&fixture);
+    stop_a_new_key(&fixture);
+    compromised(&fixture, &["ffffffff"]).failed(2, "no key slot");
+    opens(&fixture, "other.txt").done();
+    let told = compromised(&fixture, &[&slot]).done().out;
     for step in [
         "1 of 3",
         "removed key slot",
@@ -72,34 +72,34 @@ fn a_change_that_was_begun_before_is_not_taken_for_the_third_step() {
     ] {
         assert!(told.contains(step), "{step}: {told}");
     }
-    opens(&bench, "other.txt").failed(4, "");
+    opens(&fixture, "other.txt").failed(4, "");
     assert_eq!(
-        (state(&bench)["state"].as_str().unwrap(), count(&bench)),
+        (state(&fixture)["state"].as_str().unwrap(), count(&fixture)),
         ("steady", before)
     );
 }
 
 #[test]
 fn two_key_holders_in_a_row_are_both_revoked() {
-    let bench = bench();
-    let first = add(&bench, "other.txt");
-    let second = add(&bench, "third.txt");
-    stop_in_last_step(&bench, &first, Signal::KILL);
-    let told = compromised(&bench, &[&second]).done().out;
+    let fixture = fixture();
+    let first = add(&fixture, "other.txt");
+    let second = add(&fixture, "third.txt");
+    stop_in_last_step(&fixture, &first, Signal::KILL);
+    let told = compromised(&fixture, &[&second]).done().out;
     assert!(
         told.contains("removed key slot") && told.contains("key epoch 3"),
         "{told}"
     );
-    opens(&bench, "other.txt").failed(4, "");
-    opens(&bench, "third.txt").failed(4, "");
-    opens(&bench, "key.txt").done();
+    opens(&fixture, "other.txt").failed(4, "");
+    opens(&fixture, "third.txt").failed(4, "");
+    opens(&fixture, "key.txt").done();
 }
 
 #[test]
 fn stopped_in_its_last_step_it_says_how_to_go_on_and_does_no_more_than_is_left() {
-    let bench = bench();
-    let slot = add(&bench, "other.txt");
-    let stopped = stop_in_last_step(&bench, &slot, Signal::INT);
+    let fixture = fixture();
+    let slot = add(&fixture, "other.txt");
+    let stopped = stop_in_last_step(&fixture, &slot, Signal::INT);
     let err = String::from_utf8_lossy(&stopped.stderr).into_owned();
     assert_eq!(stopped.status.code(), Some(130), "{err}");
     assert!(
@@ -107,48 +107,50 @@ fn stopped_in_its_last_step_it_says_how_to_go_on_and_does_no_more_than_is_left()
         "{err}"
     );
     // A removed slot cannot be distinguished from a mistyped one.
-    compromised(&bench, &[&slot]).failed(2, "--go-on");
-    let told = compromised(&bench, &[&slot, "--go-on"]).done().out;
+    compromised(&fixture, &[&slot]).failed(2, "--go-on");
+    let told = compromised(&fixture, &[&slot, "--go-on"]).done().out;
     assert!(told.contains("already done") && told.contains("key epoch 2"), "{told}");
-    opens(&bench, "other.txt").failed(4, "");
+    opens(&fixture, "other.txt").failed(4, "");
 }
 
 #[test]
 fn a_slot_that_would_be_lost_stops_it_before_anything_is_changed() {
-    let bench = bench();
-    let slot = add(&bench, "other.txt");
-    std::fs::write(bench.path("phrase.txt"), "correct horse battery staple\n").unwrap();
-    bench
+    let fixture = fixture();
+    let slot = add(&fixture, "other.txt");
+    std::fs::write(fixture.path("phrase.txt"), "correct horse battery staple\n").unwrap();
+    fixture
         .run(&["-i", "key.txt", "keys", "add", "app.db", "passphrase:phrase.txt"])
         .done();
-    compromised(&bench, &[&slot]).failed(1, "(passphrase)");
-    opens(&bench, "other.txt").done();
-    let told = compromised(&bench, &[&slot, "-r", "passphrase:phrase.txt"]).done().out;
+    compromised(&fixture, &[&slot]).failed(1, "(passphrase)");
+    opens(&fixture, "other.txt").done();
+    let told = compromised(&fixture, &[&slot, "-r", "passphrase:phrase.txt"])
+        .done()
+        .out;
     assert!(told.contains("key epoch 2"), "{told}");
-    opens(&bench, "other.txt").failed(4, "");
-    opens(&bench, "passphrase:phrase.txt").done();
+    opens(&fixture, "other.txt").failed(4, "");
+    opens(&fixture, "passphrase:phrase.txt").done();
 }
 
 #[test]
 fn a_new_key_does_not_continue_an_earlier_one() {
-    let bench = bench();
-    stop_a_new_key(&bench);
-    let refused = seal(&bench, &["--new-key"]).failed(2, "in progress");
+    let fixture = fixture();
+    stop_a_new_key(&fixture);
+    let refused = seal(&fixture, &["--new-key"]).failed(2, "in progress");
     assert!(
         refused.err.contains("epoch 2") && refused.err.contains("--resume"),
         "{refused:?}"
     );
-    let told = seal(&bench, &["--cipher", "AES_256"]).done().out;
+    let told = seal(&fixture, &["--cipher", "AES_256"]).done().out;
     assert!(told.contains("continued") && told.contains("key epoch 2"), "{told}");
-    let told = seal(&bench, &["--new-key"]).done().out;
+    let told = seal(&fixture, &["--new-key"]).done().out;
     assert!(!told.contains("continued") && told.contains("key epoch 3"), "{told}");
 }
 
 /// Starts a command that has to wait for a writer, and interrupts it once it handles signals.
-fn interrupt_waiting(bench: &Bench, arguments: &[&str]) -> Ran {
-    let writer = Database::open(&Disk, &bench.path("app.db"), &bench.access()).unwrap();
+fn interrupt_waiting(fixture: &Fixture, arguments: &[&str]) -> Ran {
+    let writer = Database::open(&Disk, &fixture.path("app.db"), &fixture.access()).unwrap();
     writer.run("BEGIN IMMEDIATE", &mut Ignored).unwrap();
-    let child = bench
+    let child = fixture
         .command(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -175,11 +177,11 @@ fn catches_interrupts(pid: u32) -> bool {
 
 #[test]
 fn an_interrupted_change_of_keys_changes_nothing_and_says_so() {
-    let bench = bench();
-    let slot = add(&bench, "other.txt");
-    bench.run(&["keygen", "-o", "third.txt"]).done();
-    let third = bench.recipient("third.txt");
-    let before = std::fs::read(bench.path("app.db")).unwrap();
+    let fixture = fixture();
+    let slot = add(&fixture, "other.txt");
+    fixture.run(&["keygen", "-o", "third.txt"]).done();
+    let third = fixture.recipient("third.txt");
+    let before = std::fs::read(fixture.path("app.db")).unwrap();
     for command in [
         &["keys", "add", "app.db", &third][..],
         &["keys", "remove", "app.db", &slot],
@@ -188,12 +190,12 @@ fn an_interrupted_change_of_keys_changes_nothing_and_says_so() {
         &["keys", "repair", "app.db"],
         &["compromised", "app.db", &slot],
     ] {
-        let ran = interrupt_waiting(&bench, &[&["-i", "key.txt"], command].concat());
+        let ran = interrupt_waiting(&fixture, &[&["-i", "key.txt"], command].concat());
         let ran = ran.failed(130, "interrupted");
         assert!(ran.err.contains("run the same command again"), "{ran:?}");
         assert_eq!(ran.out, "", "{command:?}");
     }
-    assert!(std::fs::read(bench.path("app.db")).unwrap() == before);
-    compromised(&bench, &[&slot]).done();
-    opens(&bench, "other.txt").failed(4, "");
+    assert!(std::fs::read(fixture.path("app.db")).unwrap() == before);
+    compromised(&fixture, &[&slot]).done();
+    opens(&fixture, "other.txt").failed(4, "");
 }

@@ -2,7 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, NOTES};
+use crate::fixture::{Fixture, NOTES};
 
 fn holds(path: &std::path::Path, needle: &[u8]) -> bool {
     let bytes = std::fs::read(path).unwrap();
@@ -11,23 +11,23 @@ fn holds(path: &std::path::Path, needle: &[u8]) -> bool {
 
 #[test]
 fn a_database_is_encrypted_used_and_decrypted() {
-    let (bench, path) = Bench::encrypted();
+    let (fixture, path) = Fixture::encrypted();
     assert!(!holds(&path, b"a secret of ours"));
     let sql = "SELECT count(*), max(text) FROM note";
-    let rows = bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done().out;
+    let rows = fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done().out;
     assert_eq!(rows, "500\ta secret of ours 99\n");
-    let ran = bench.run(&["-i", "key.txt", "decrypt", "app.db"]).done();
+    let ran = fixture.run(&["-i", "key.txt", "decrypt", "app.db"]).done();
     assert!(ran.out.contains("1 table, 500 rows: every value compared"), "{ran:?}");
     assert!(holds(&path, b"a secret of ours"));
-    assert_eq!(bench.names(), ["app.db"]);
+    assert_eq!(fixture.names(), ["app.db"]);
 }
 
 #[test]
 fn encrypting_says_who_opens_it_and_what_is_left_on_the_disk() {
-    let bench = Bench::new();
-    bench.plain("app.db", NOTES);
-    let other = bench.recipient("other.txt");
-    let ran = bench
+    let fixture = Fixture::new();
+    fixture.plain("app.db", NOTES);
+    let other = fixture.recipient("other.txt");
+    let ran = fixture
         .run(&[
             "-i",
             "key.txt",
@@ -39,61 +39,67 @@ fn encrypting_says_who_opens_it_and_what_is_left_on_the_disk() {
             &other,
         ])
         .done();
-    for word in ["app.db", "AEGIS_128X4", "500 rows", &other, &bench.recipient("key.txt")] {
+    for word in [
+        "app.db",
+        "AEGIS_128X4",
+        "500 rows",
+        &other,
+        &fixture.recipient("key.txt"),
+    ] {
         assert!(ran.out.contains(word), "{word}: {ran:?}");
     }
     assert!(
         ran.err.contains("Freed disk blocks still contain the unencrypted data"),
         "{ran:?}"
     );
-    bench.run(&["-i", "other.txt", "keys", "accept", "app.db"]).done();
-    bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]).done();
+    fixture.run(&["-i", "other.txt", "keys", "accept", "app.db"]).done();
+    fixture.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]).done();
 }
 
 #[test]
 fn to_a_new_file_overwrites_nothing() {
-    let (bench, _) = Bench::encrypted();
-    bench
+    let (fixture, _) = Fixture::encrypted();
+    fixture
         .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"])
         .done();
-    bench
+    fixture
         .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"])
         .failed(2, "clear.db: already exists");
-    let ran = bench
+    let ran = fixture
         .run(&["-i", "key.txt", "encrypt", "clear.db", "--to", "again.db"])
         .done();
     assert!(!ran.err.contains("Freed disk blocks"), "{ran:?}");
-    assert_eq!(bench.names(), ["again.db", "app.db", "clear.db"]);
+    assert_eq!(fixture.names(), ["again.db", "app.db", "clear.db"]);
 }
 
 #[test]
 fn each_way_to_fail_has_its_exit_status() {
-    let (bench, path) = Bench::encrypted();
-    bench.plain("clear.db", NOTES);
-    std::fs::write(bench.path("noise.db"), [b'x'; 9000]).unwrap();
-    bench
+    let (fixture, path) = Fixture::encrypted();
+    fixture.plain("clear.db", NOTES);
+    std::fs::write(fixture.path("noise.db"), [b'x'; 9000]).unwrap();
+    fixture
         .run(&["-i", "key.txt", "encrypt", "app.db"])
         .failed(1, "already encrypted");
-    bench
+    fixture
         .run(&["-i", "key.txt", "decrypt", "clear.db"])
         .failed(3, "not encrypted");
-    bench
+    fixture
         .run(&["-i", "key.txt", "encrypt", "noise.db"])
         .failed(3, "not encrypted");
-    bench.run(&["encrypt", "clear.db"]).failed(4, "no key");
-    bench.run(&["decrypt", "app.db"]).failed(4, "no key");
-    bench
+    fixture.run(&["encrypt", "clear.db"]).failed(4, "no key");
+    fixture.run(&["decrypt", "app.db"]).failed(4, "no key");
+    fixture
         .run(&["-i", "other.txt", "decrypt", "app.db"])
         .failed(4, "none of the keys given");
-    bench
+    fixture
         .run(&["-i", "key.txt", "encrypt", "missing.db"])
         .failed(6, "missing.db");
-    bench
+    fixture
         .run(&["-i", "missing.txt", "encrypt", "clear.db"])
         .failed(6, "missing.txt");
-    crate::bench::flip_page(&path, 2);
-    bench.run(&["-i", "key.txt", "decrypt", "app.db"]).failed(5, "page 2");
-    assert_eq!(bench.names(), ["app.db", "clear.db", "noise.db"]);
+    crate::fixture::flip_page(&path, 2);
+    fixture.run(&["-i", "key.txt", "decrypt", "app.db"]).failed(5, "page 2");
+    assert_eq!(fixture.names(), ["app.db", "clear.db", "noise.db"]);
 }
 
 #[test]
@@ -103,18 +109,18 @@ fn a_database_in_use_is_exit_status_7_and_stays_as_it_is() {
         ("DELETE", "BEGIN IMMEDIATE"),
         ("WAL", "SELECT count(*) FROM note"),
     ] {
-        let bench = Bench::new();
-        let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+        let fixture = Fixture::new();
+        let path = fixture.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
         let before = std::fs::read(&path).unwrap();
         let user = rusqlite::Connection::open(&path).unwrap();
         user.execute_batch(sql).unwrap();
-        bench
+        fixture
             .run(&["-i", "key.txt", "encrypt", "app.db"])
             .failed(7, "app.db: in use");
         assert!(
-            bench.names().iter().all(|name| !name.contains("selenite-tmp")),
+            fixture.names().iter().all(|name| !name.contains("selenite-tmp")),
             "{:?}",
-            bench.names()
+            fixture.names()
         );
         user.execute_batch("UPDATE note SET text = text").unwrap();
         drop(user);
@@ -126,50 +132,50 @@ fn a_database_in_use_is_exit_status_7_and_stays_as_it_is() {
 /// An application may define collations that other programs do not have.
 #[test]
 fn a_collation_of_the_application_is_an_error_that_says_what_to_do() {
-    let bench = Bench::new();
-    let path = bench.plain(
+    let fixture = Fixture::new();
+    let path = fixture.plain(
         "app.db",
         "CREATE TABLE name (a TEXT COLLATE NOCASE); INSERT INTO name VALUES ('x'), ('y');
          CREATE INDEX by_name ON name (a); PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'HOUSE');",
     );
     let before = std::fs::read(&path).unwrap();
-    bench
+    fixture
         .run(&["-i", "key.txt", "encrypt", "app.db"])
         .failed(1, "no such collation sequence: HOUSE");
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    assert_eq!(bench.names(), ["app.db"]);
+    assert_eq!(fixture.names(), ["app.db"]);
 }
 
 /// Neither the reader nor the copy is blocked.
 #[test]
 fn to_a_new_file_works_beside_a_reader() {
-    let bench = Bench::new();
-    let path = bench.plain("app.db", NOTES);
+    let fixture = Fixture::new();
+    let path = fixture.plain("app.db", NOTES);
     let user = rusqlite::Connection::open(&path).unwrap();
     user.execute_batch("BEGIN; SELECT count(*) FROM note").unwrap();
-    bench
+    fixture
         .run(&["-i", "key.txt", "encrypt", "app.db", "--to", "new.db"])
         .done();
 }
 
 #[test]
 fn ctrl_c_leaves_the_database_and_nothing_else() {
-    let bench = Bench::new();
-    let path = bench.plain(
+    let fixture = Fixture::new();
+    let path = fixture.plain(
         "app.db",
         "CREATE TABLE note (a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
          INSERT INTO note SELECT hex(zeroblob(100)) FROM n;",
     );
     let before = std::fs::read(&path).unwrap();
     let interrupted = || {
-        let mut child = bench
+        let mut child = fixture
             .command(&["-i", "key.txt", "encrypt", "app.db"])
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
         // As soon as the command has begun to write.
-        let is_writing = || bench.names().iter().any(|name| name.contains("selenite-tmp"));
+        let is_writing = || fixture.names().iter().any(|name| name.contains("selenite-tmp"));
         while !is_writing() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
@@ -187,7 +193,7 @@ fn ctrl_c_leaves_the_database_and_nothing_else() {
         .expect("it was interrupted in time");
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("error: interrupted"));
-    assert_eq!(bench.names(), ["app.db"]);
+    assert_eq!(fixture.names(), ["app.db"]);
     assert_eq!(std::fs::metadata(&path).unwrap().len(), before.len() as u64);
     let text: String = rusqlite::Connection::open(&path)
         .unwrap()

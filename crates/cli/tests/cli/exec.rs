@@ -1,20 +1,20 @@
 //! `selenite exec`.
 
-use crate::bench::{Bench, NOTES, flip_page, run};
+use crate::fixture::{Fixture, NOTES, flip_page, run};
 
 #[test]
 fn rows_are_divided_by_tabs_where_no_terminal_is() {
-    let (bench, _) = Bench::encrypted();
+    let (fixture, _) = Fixture::encrypted();
     let sql = "SELECT 1, NULL, 2.5, 'a' || char(9, 10, 92) || 'b', x'00ff'; SELECT 'two'";
-    let ran = bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    let ran = fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
     assert_eq!(ran.out, "1\t\t2.5\ta\\t\\n\\\\b\t00ff\ntwo\n");
 }
 
 #[test]
 fn json_is_an_object_for_each_statement_that_answers_rows() {
-    let (bench, _) = Bench::encrypted();
+    let (fixture, _) = Fixture::encrypted();
     let sql = "CREATE TABLE t (a); SELECT 1 AS a, 'x' AS a, NULL, 1.5, x'ff'; SELECT a FROM t";
-    let ran = bench.run(&["-i", "key.txt", "exec", "--json", "app.db", sql]).done();
+    let ran = fixture.run(&["-i", "key.txt", "exec", "--json", "app.db", sql]).done();
     let lines: Vec<serde_json::Value> = ran
         .out
         .lines()
@@ -31,14 +31,14 @@ fn json_is_an_object_for_each_statement_that_answers_rows() {
 
 #[test]
 fn a_new_database_is_created_only_on_request() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql = "CREATE TABLE t (a); INSERT INTO t VALUES (7); SELECT * FROM t";
-    bench
+    fixture
         .run(&["-i", "key.txt", "exec", "new.db", sql])
         .failed(6, "no such file");
-    assert_eq!(bench.names(), Vec::<String>::new());
-    bench.run(&["exec", "new.db", sql, "--create"]).failed(4, "no key");
-    assert_eq!(bench.names(), Vec::<String>::new());
+    assert_eq!(fixture.names(), Vec::<String>::new());
+    fixture.run(&["exec", "new.db", sql, "--create"]).failed(4, "no key");
+    assert_eq!(fixture.names(), Vec::<String>::new());
     let words = [
         "-i",
         "key.txt",
@@ -51,28 +51,28 @@ fn a_new_database_is_created_only_on_request() {
         "--page-size",
         "8192",
     ];
-    assert_eq!(bench.run(&words).done().out, "7\n");
-    bench.run(&words).failed(2, "already exists");
-    let json = bench.run(&["status", "new.db", "--json"]).done().json();
+    assert_eq!(fixture.run(&words).done().out, "7\n");
+    fixture.run(&words).failed(2, "already exists");
+    let json = fixture.run(&["status", "new.db", "--json"]).done().json();
     assert_eq!(json["superblock"]["suite"], "CHACHA20");
     assert_eq!(json["superblock"]["page_size"], 8192);
 }
 
 #[test]
 fn errors_of_sql_and_of_data_differ() {
-    let (bench, path) = Bench::encrypted();
-    let ran = bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT missing FROM note"]);
+    let (fixture, path) = Fixture::encrypted();
+    let ran = fixture.run(&["-i", "key.txt", "exec", "app.db", "SELECT missing FROM note"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(ran.err.contains("no such column: missing"), "{ran:?}");
     flip_page(&path, 2);
-    bench
+    fixture
         .run(&["-i", "key.txt", "exec", "app.db", "SELECT * FROM note"])
         .failed(5, "page 2 of the database");
-    bench.plain("clear.db", NOTES);
-    bench
+    fixture.plain("clear.db", NOTES);
+    fixture
         .run(&["-i", "key.txt", "exec", "clear.db", "SELECT 1"])
         .failed(3, "not encrypted");
-    run(bench
+    run(fixture
         .command(&["-i", "key.txt", "exec", "clear.db", "SELECT 1"])
         .env("SELENITE_PLAIN", "allow"))
     .done();
@@ -84,9 +84,9 @@ fn errors_of_sql_and_of_data_differ() {
 fn a_reader_that_stops_is_no_error() {
     use std::io::{BufRead, BufReader, Read};
     use std::process::Stdio;
-    let (bench, _) = Bench::encrypted();
+    let (fixture, _) = Fixture::encrypted();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n";
-    let mut child = bench
+    let mut child = fixture
         .command(&["-i", "key.txt", "exec", "app.db", sql])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -10,27 +10,27 @@ use selenite::State;
 use selenite_keyring::{Cache, Config, Trust, Unlocked};
 use serde_json::Value;
 
-use crate::bench::{Bench, NOTES, Ran, flip_page, run};
 use crate::exposition::{Sample, parse};
+use crate::fixture::{Fixture, NOTES, Ran, flip_page, run};
 
 /// An encrypted database in `srv`, an unencrypted one, an unencrypted copy, a damaged one and
 /// another product's.
-fn scene() -> Bench {
-    let bench = Bench::new();
-    fs::create_dir(bench.path("srv")).unwrap();
+fn scene() -> Fixture {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("srv")).unwrap();
     for name in ["srv/app.db", "srv/torn.db"] {
-        bench.plain(name, NOTES);
-        bench.run(&["-i", "key.txt", "encrypt", name]).done();
+        fixture.plain(name, NOTES);
+        fixture.run(&["-i", "key.txt", "encrypt", name]).done();
     }
-    let mut bytes = fs::read(bench.path("srv/torn.db")).unwrap();
+    let mut bytes = fs::read(fixture.path("srv/torn.db")).unwrap();
     (bytes[100], bytes[32868]) = (bytes[100] ^ 1, bytes[32868] ^ 1);
-    fs::write(bench.path("srv/torn.db"), bytes).unwrap();
+    fs::write(fixture.path("srv/torn.db"), bytes).unwrap();
     // As if they had been encrypted on another machine: this one has no record of a verification.
-    fs::remove_dir_all(bench.path(".local/state/selenite")).unwrap();
-    bench.plain("srv/app.db.bak", NOTES);
-    bench.plain("srv/clear.db", NOTES);
-    fs::write(bench.path("srv/other.db"), [0xaa; 9000]).unwrap();
-    bench
+    fs::remove_dir_all(fixture.path(".local/state/selenite")).unwrap();
+    fixture.plain("srv/app.db.bak", NOTES);
+    fixture.plain("srv/clear.db", NOTES);
+    fs::write(fixture.path("srv/other.db"), [0xaa; 9000]).unwrap();
+    fixture
 }
 
 fn line<'a>(ran: &'a Ran, start: &str) -> &'a str {
@@ -64,17 +64,17 @@ fn value(samples: &[Sample], name: &str, path: &str) -> f64 {
         .value
 }
 
-fn unlocked(bench: &Bench, path: &Path) -> Unlocked {
-    let spec = format!("age:{}", bench.path("key.txt").display());
+fn unlocked(fixture: &Fixture, path: &Path) -> Unlocked {
+    let spec = format!("age:{}", fixture.path("key.txt").display());
     let identities = selenite_keyring::load_identity(&spec, &Config::default()).unwrap();
     let bytes = fs::read(path).unwrap();
     selenite_keyring::unlock(&bytes[..32768], &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
 /// Changes a superblock in both positions, as only a holder of its keys can.
-fn rewrite(bench: &Bench, name: &str, change: impl FnOnce(&mut Unlocked)) {
-    let path = bench.path(name);
-    let mut next = unlocked(bench, &path);
+fn rewrite(fixture: &Fixture, name: &str, change: impl FnOnce(&mut Unlocked)) {
+    let path = fixture.path(name);
+    let mut next = unlocked(fixture, &path);
     next.superblock.generation += 1;
     change(&mut next);
     let bytes = next.encode().unwrap();
@@ -87,8 +87,8 @@ fn rewrite(bench: &Bench, name: &str, change: impl FnOnce(&mut Unlocked)) {
 
 #[test]
 fn a_folder_is_a_table_with_a_summary() {
-    let bench = scene();
-    let without = bench.run(&["status", "srv"]).done();
+    let fixture = scene();
+    let without = fixture.run(&["status", "srv"]).done();
     assert!(without.out.starts_with("PATH "), "{}", without.out);
     assert!(
         line(&without, "srv/app.db").contains("  says yes   AES_256  today"),
@@ -96,7 +96,7 @@ fn a_folder_is_a_table_with_a_summary() {
         without.out
     );
     assert!(without.out.contains("the file's own claim") && without.out.contains("another product"));
-    let ran = bench.run(&["-i", "key.txt", "status", "srv"]).done();
+    let ran = fixture.run(&["-i", "key.txt", "status", "srv"]).done();
     let app = line(&ran, "srv/app.db");
     assert!(
         app.contains("  yes  ") && app.ends_with("never verified, unencrypted copy: app.db.bak"),
@@ -128,14 +128,14 @@ fn a_folder_is_a_table_with_a_summary() {
             "srv/torn.db"
         ]
     );
-    fs::create_dir(bench.path("nothing")).unwrap();
-    assert_eq!(bench.run(&["status", "nothing"]).done().out, "0 databases\n");
-    bench.run(&["status", "srv", "--pages"]).failed(2, "a folder");
+    fs::create_dir(fixture.path("nothing")).unwrap();
+    assert_eq!(fixture.run(&["status", "nothing"]).done().out, "0 databases\n");
+    fixture.run(&["status", "srv", "--pages"]).failed(2, "a folder");
 }
 
 #[test]
 fn warnings_are_an_exit_status_if_that_is_asked_for() {
-    let bench = scene();
+    let fixture = scene();
     for words in [
         ["srv", "--json"],
         ["srv", "--prometheus"],
@@ -143,30 +143,33 @@ fn warnings_are_an_exit_status_if_that_is_asked_for() {
         ["srv/torn.db", "--prometheus"],
     ] {
         let [path, format] = words;
-        bench.run(&["status", path, format]).done();
-        let ran = bench.run(&["status", path, format, "--fail-on-warning"]);
+        fixture.run(&["status", path, format]).done();
+        let ran = fixture.run(&["status", path, format, "--fail-on-warning"]);
         assert!(ran.status == 1 && !ran.err.contains("error"), "{ran:?}");
     }
-    fs::remove_file(bench.path("srv/app.db.bak")).unwrap();
-    bench
+    fs::remove_file(fixture.path("srv/app.db.bak")).unwrap();
+    fixture
         .run(&["status", "srv/app.db", "--verify-days", "0", "--fail-on-warning"])
         .done();
-    bench.run(&["-i", "key.txt", "verify", "srv/app.db"]).done();
-    bench.run(&["status", "srv/app.db", "--fail-on-warning"]).done();
+    fixture.run(&["-i", "key.txt", "verify", "srv/app.db"]).done();
+    fixture.run(&["status", "srv/app.db", "--fail-on-warning"]).done();
     // For a single database, a damaged one is an error.
-    bench.run(&["status", "srv/torn.db"]).failed(5, "superblock");
+    fixture.run(&["status", "srv/torn.db"]).failed(5, "superblock");
 }
 
 #[test]
 fn limits_are_options() {
-    let bench = scene();
+    let fixture = scene();
     let long_ago = 1_600_000_000;
-    rewrite(&bench, "srv/app.db", |unlocked| {
+    rewrite(&fixture, "srv/app.db", |unlocked| {
         unlocked.superblock.master_created = long_ago;
         unlocked.superblock.epochs[0].created = long_ago;
     });
     let codes_with = |words: &[&str]| {
-        let object = bench.run(&[&["status", "srv", "--json"], words].concat()).done().json();
+        let object = fixture
+            .run(&[&["status", "srv", "--json"], words].concat())
+            .done()
+            .json();
         let codes = codes(entry(&object, "srv/app.db")).join(" ");
         (codes, object["limits"]["data_key_days"].as_u64().unwrap())
     };
@@ -185,14 +188,14 @@ fn limits_are_options() {
 
 #[test]
 fn json_has_everything() {
-    let bench = scene();
-    bench
+    let fixture = scene();
+    fixture
         .run(&["-i", "key.txt", "verify", "srv/app.db", "--physical-only"])
         .done();
-    rewrite(&bench, "srv/app.db", |unlocked| {
+    rewrite(&fixture, "srv/app.db", |unlocked| {
         unlocked.set_state(changing(), 3);
     });
-    let object = bench.run(&["-i", "key.txt", "status", "srv", "--json"]).done().json();
+    let object = fixture.run(&["-i", "key.txt", "status", "srv", "--json"]).done().json();
     assert_eq!(
         (&object["warned"], &object["unreadable"]),
         (&true.into(), &serde_json::json!([]))
@@ -202,7 +205,7 @@ fn json_has_everything() {
     assert_eq!((&app["kind"], &app["encrypted"]), (&"selenite".into(), &true.into()));
     assert_eq!(codes(app), ["unfinished", "plain_copy"]);
     assert_eq!(app["warnings"][1]["file"], "srv/app.db.bak");
-    assert_eq!(app["size"], fs::metadata(bench.path("srv/app.db")).unwrap().len());
+    assert_eq!(app["size"], fs::metadata(fixture.path("srv/app.db")).unwrap().len());
     let verify = &app["last_verify"];
     assert_eq!(verify["kind"], "physical");
     assert!(verify["age_seconds"].as_u64().unwrap() < 600, "{verify}");
@@ -230,13 +233,13 @@ fn changing() -> State {
 
 #[test]
 fn prometheus_gets_metrics_of_all_databases() {
-    let bench = scene();
-    bench.run(&["-i", "key.txt", "verify", "srv/app.db"]).done();
-    rewrite(&bench, "srv/app.db", |unlocked| {
+    let fixture = scene();
+    fixture.run(&["-i", "key.txt", "verify", "srv/app.db"]).done();
+    rewrite(&fixture, "srv/app.db", |unlocked| {
         unlocked.set_state(changing(), 1);
     });
     let samples = parse(
-        &bench
+        &fixture
             .run(&["-i", "key.txt", "status", "srv", "--prometheus"])
             .done()
             .out,
@@ -273,22 +276,22 @@ fn prometheus_gets_metrics_of_all_databases() {
     assert_eq!((of("listed", ""), of("unreadable", "")), (5.0, 0.0));
     assert!(of("listed_timestamp_seconds", "") > 1_700_000_000.0);
 
-    let one = parse(&bench.run(&["status", app, "--prometheus"]).done().out);
+    let one = parse(&fixture.run(&["status", app, "--prometheus"]).done().out);
     assert_eq!(value(&one, "selenite_database_listed", ""), 1.0);
     assert_eq!(value(&one, "selenite_database_authentic", app), 0.0);
-    let torn = parse(&bench.run(&["status", "srv/torn.db", "--prometheus"]).done().out);
+    let torn = parse(&fixture.run(&["status", "srv/torn.db", "--prometheus"]).done().out);
     assert_eq!(value(&torn, "selenite_database_damaged", "srv/torn.db"), 1.0);
-    bench
+    fixture
         .run(&["status", "key.txt", "--prometheus"])
         .failed(3, "not an SQLite database");
 }
 
 #[test]
 fn an_answer_replaces_a_file_in_one_step_for_everybody_to_read() {
-    let bench = scene();
-    let path = bench.path("srv/selenite.prom");
+    let fixture = scene();
+    let path = fixture.path("srv/selenite.prom");
     for _ in 0..2 {
-        let ran = bench
+        let ran = fixture
             .run(&["status", "srv", "--prometheus", "--output", "srv/selenite.prom"])
             .done();
         assert_eq!(ran.out, "");
@@ -302,23 +305,27 @@ fn an_answer_replaces_a_file_in_one_step_for_everybody_to_read() {
         );
     }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o604)).unwrap();
-    bench.run(&["status", "srv", "-o", "srv/selenite.prom"]).done();
+    fixture.run(&["status", "srv", "-o", "srv/selenite.prom"]).done();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o604);
     assert!(fs::read_to_string(&path).unwrap().starts_with("PATH "));
-    let left = fs::read_dir(bench.path("srv")).unwrap().count();
+    let left = fs::read_dir(fixture.path("srv")).unwrap().count();
     assert_eq!(left, 6, "the five databases and the answer");
-    bench.run(&["status", "srv", "-o", "/dev/null"]).failed(2, "not a file");
-    bench
+    fixture
+        .run(&["status", "srv", "-o", "/dev/null"])
+        .failed(2, "not a file");
+    fixture
         .run(&["status", "srv", "-o", "srv/app.db"])
         .failed(2, "a database");
-    bench.run(&["status", "srv/app.db"]).done();
-    bench.run(&["status", "srv", "-o", "missing/x"]).failed(6, "missing/x");
+    fixture.run(&["status", "srv/app.db"]).done();
+    fixture
+        .run(&["status", "srv", "-o", "missing/x"])
+        .failed(6, "missing/x");
 }
 
 #[test]
 fn strange_names_reach_neither_the_terminal_nor_prometheus_as_they_are() {
-    let bench = scene();
-    let folder = bench.path("srv");
+    let fixture = scene();
+    let folder = fixture.path("srv");
     let names: [&[u8]; 4] = [
         b"a\x1b[2J\"\n.db",
         b"b\xff.db",
@@ -329,13 +336,13 @@ fn strange_names_reach_neither_the_terminal_nor_prometheus_as_they_are() {
         fs::copy(folder.join("clear.db"), folder.join(OsStr::from_bytes(name))).unwrap();
     }
     for format in [&[][..], &["--json"], &["--prometheus"]] {
-        let ran = bench.run(&[&["status", "srv"], format].concat()).done();
+        let ran = fixture.run(&[&["status", "srv"], format].concat()).done();
         let is_bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!ran.out.contains(is_bad), "{:?}", ran.out);
     }
-    let object = bench.run(&["status", "srv", "--json"]).done().json();
+    let object = fixture.run(&["status", "srv", "--json"]).done().json();
     assert_eq!(entry(&object, "srv/a\u{1b}[2J\"\n.db")["kind"], "clear");
-    let samples = parse(&bench.run(&["status", "srv", "--prometheus"]).done().out);
+    let samples = parse(&fixture.run(&["status", "srv", "--prometheus"]).done().out);
     for shown in [
         "a\\x1b[2J\"\\x0a.db",
         "b\\xff.db",
@@ -351,33 +358,33 @@ fn strange_names_reach_neither_the_terminal_nor_prometheus_as_they_are() {
 
 #[test]
 fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
-    let bench = scene();
-    fs::remove_file(bench.path("srv/app.db.bak")).unwrap();
+    let fixture = scene();
+    fs::remove_file(fixture.path("srv/app.db.bak")).unwrap();
     let verify = ["-i", "key.txt", "verify", "srv/app.db"];
-    flip_page(&bench.path("srv/app.db"), 2);
-    bench.run(&verify).failed(5, "1 place not authentic");
-    flip_page(&bench.path("srv/app.db"), 2);
-    let never = bench.run(&["status", "srv/app.db"]).done().out;
+    flip_page(&fixture.path("srv/app.db"), 2);
+    fixture.run(&verify).failed(5, "1 place not authentic");
+    flip_page(&fixture.path("srv/app.db"), 2);
+    let never = fixture.run(&["status", "srv/app.db"]).done().out;
     assert!(
         never.contains("verified     no verification recorded") && never.contains("warnings     never verified"),
         "{never}"
     );
-    bench.run(&verify).done();
+    fixture.run(&verify).done();
     assert_eq!(
-        fs::read_dir(bench.path(".local/state/selenite/verified"))
+        fs::read_dir(fixture.path(".local/state/selenite/verified"))
             .unwrap()
             .count(),
         1
     );
-    let known = bench.run(&["status", "srv/app.db"]).done().out;
+    let known = fixture.run(&["status", "srv/app.db"]).done().out;
     assert!(
         known.contains(", today, full") && !known.contains("warnings"),
         "{known}"
     );
 
     let elsewhere = |words: &[&str]| {
-        let mut command = bench.command(words);
-        run(command.env("SELENITE_STATE", bench.path("elsewhere"))).done()
+        let mut command = fixture.command(words);
+        run(command.env("SELENITE_STATE", fixture.path("elsewhere"))).done()
     };
     assert!(
         elsewhere(&["status", "srv/app.db"])
@@ -387,7 +394,7 @@ fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
     elsewhere(&verify);
     assert!(elsewhere(&["status", "srv/app.db"]).out.contains(", today, full"));
     // If the result cannot be recorded, the verification still succeeds.
-    let mut command = bench.command(&verify);
+    let mut command = fixture.command(&verify);
     let ran = run(command.env("SELENITE_STATE", "/dev/null/x")).done();
     assert!(
         ran.err.contains("could not record this verification") && ran.out.contains("integrity    ok"),
@@ -397,42 +404,47 @@ fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
 
 #[test]
 fn an_encryption_counts_as_a_verification_of_pages() {
-    let (bench, _) = Bench::encrypted();
-    let status = bench.run(&["status", "app.db"]).done().out;
+    let (fixture, _) = Fixture::encrypted();
+    let status = fixture.run(&["status", "app.db"]).done().out;
     assert!(
         status.contains(", today, physical") && !status.contains("never verified"),
         "{status}"
     );
-    let json = bench.run(&["status", "app.db", "--json"]).done().json();
-    let size = fs::metadata(bench.path("app.db")).unwrap().len();
+    let json = fixture.run(&["status", "app.db", "--json"]).done().json();
+    let size = fs::metadata(fixture.path("app.db")).unwrap().len();
     assert_eq!(json["last_verify"]["page_count"], (size - 65_536) / 4096, "{json}");
     assert_eq!(json["last_verify"]["before_reencryption"], false, "{json}");
-    bench.run(&["-i", "key.txt", "reencrypt", "app.db", "--new-key"]).done();
-    let status = bench.run(&["status", "app.db"]).done().out;
+    fixture
+        .run(&["-i", "key.txt", "reencrypt", "app.db", "--new-key"])
+        .done();
+    let status = fixture.run(&["status", "app.db"]).done().out;
     assert!(
         status.contains(", today, physical, before the last re-encryption"),
         "{status}"
     );
-    let json = bench.run(&["status", "app.db", "--json"]).done().json();
+    let json = fixture.run(&["status", "app.db", "--json"]).done().json();
     assert_eq!(json["last_verify"]["before_reencryption"], true, "{json}");
-    bench.plain("second.db", NOTES);
-    let mut command = bench.command(&["-i", "key.txt", "encrypt", "second.db"]);
+    fixture.plain("second.db", NOTES);
+    let mut command = fixture.command(&["-i", "key.txt", "encrypt", "second.db"]);
     let ran = run(command.env("SELENITE_STATE", "/dev/null/x")).done();
     assert!(ran.err.contains("could not record this verification"), "{ran:?}");
 }
 
 #[test]
 fn the_plain_status_counts_pages_by_epoch_and_says_how_far_it_is() {
-    let bench = scene();
-    let before = bench.run(&["status", "srv/app.db"]).done().out;
+    let fixture = scene();
+    let before = fixture.run(&["status", "srv/app.db"]).done().out;
     assert!(
         !before.contains("done up to") && !before.contains("pages of"),
         "{before}"
     );
-    rewrite(&bench, "srv/app.db", |unlocked| {
+    rewrite(&fixture, "srv/app.db", |unlocked| {
         unlocked.set_state(changing(), 2);
     });
-    let object = bench.run(&["status", "srv/app.db", "--pages", "--json"]).done().json();
+    let object = fixture
+        .run(&["status", "srv/app.db", "--pages", "--json"])
+        .done()
+        .json();
     let page_count = object["superblock"]["page_count"].as_u64().unwrap();
     let percent = 200 / page_count;
     assert_eq!(object["superblock"]["percent"], percent);
@@ -440,7 +452,7 @@ fn the_plain_status_counts_pages_by_epoch_and_says_how_far_it_is() {
         object["superblock"]["pages_by_epoch"],
         serde_json::json!({ "epochs": [{ "epoch": 1, "pages": page_count }], "blank": 0 })
     );
-    let text = bench.run(&["status", "srv/app.db", "--pages"]).done().out;
+    let text = fixture.run(&["status", "srv/app.db", "--pages"]).done().out;
     assert!(text.contains(&format!("done up to   page 2, {percent} %\n")), "{text}");
     assert!(
         text.contains(&format!("pages of     epoch 1: {page_count}\n")),
@@ -450,10 +462,10 @@ fn the_plain_status_counts_pages_by_epoch_and_says_how_far_it_is() {
 
 #[test]
 fn unreadable_files_are_reported_and_end_nothing() {
-    let bench = scene();
+    let fixture = scene();
     // Standard input is a database of the folder: opening it again would release this process's locks.
-    let input = fs::File::open(bench.path("srv/clear.db")).unwrap();
-    let mut command = bench.command(&["status", "srv", "--json", "--fail-on-warning"]);
+    let input = fs::File::open(fixture.path("srv/clear.db")).unwrap();
+    let mut command = fixture.command(&["status", "srv", "--json", "--fail-on-warning"]);
     let ran = run(command.stdin(input));
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use selenite::storage::Disk;
 use selenite::{Cell, Database, Rows};
 
-use crate::bench::{Bench, run};
+use crate::fixture::{Fixture, run};
 
 #[derive(Default)]
 struct Numbers(Vec<i64>);
@@ -39,13 +39,13 @@ fn is_log_held(database: &Database) -> bool {
     ask(database, "PRAGMA wal_checkpoint(TRUNCATE)")[0] != 0
 }
 
-fn in_wal_mode() -> (Bench, Database) {
+fn in_wal_mode() -> (Fixture, Database) {
     selenite::install().unwrap();
-    let (bench, path) = Bench::encrypted();
+    let (fixture, path) = Fixture::encrypted();
     let sql = "PRAGMA journal_mode = WAL";
-    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
-    let database = Database::open(&Disk, &path, &bench.access()).unwrap();
-    (bench, database)
+    fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    let database = Database::open(&Disk, &path, &fixture.access()).unwrap();
+    (fixture, database)
 }
 
 /// A process of `selenite follow` and its output.
@@ -55,7 +55,7 @@ struct Follower {
 }
 
 impl Follower {
-    fn start(bench: &Bench) -> Self {
+    fn start(fixture: &Fixture) -> Self {
         let words = [
             "-i",
             "key.txt",
@@ -67,7 +67,7 @@ impl Follower {
             "--max-log-mib",
             "1",
         ];
-        let mut command = bench.command(&words);
+        let mut command = fixture.command(&words);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let errors = BufReader::new(child.stderr.take().unwrap());
         let (say, lines) = channel();
@@ -109,18 +109,18 @@ impl Drop for Follower {
 fn a_follower_that_is_stopped_while_the_destination_is_unreachable_releases_the_log() {
     for signal in [Signal::INT, Signal::TERM] {
         for is_too_long in [false, true] {
-            let (bench, database) = in_wal_mode();
+            let (fixture, database) = in_wal_mode();
             let insert = |bytes: u32| {
                 let sql = format!("INSERT INTO note (text) VALUES (randomblob({bytes}))");
                 ask(&database, &sql);
             };
             insert(10);
-            let follower = Follower::start(&bench);
+            let follower = Follower::start(&fixture);
             follower.hear("following");
             let second = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
             let named = format!("already followed to backups by process {}", follower.child.id());
-            bench.run(&second).failed(7, &named);
-            let (place, aside) = (bench.path("backups"), bench.path("aside"));
+            fixture.run(&second).failed(7, &named);
+            let (place, aside) = (fixture.path("backups"), fixture.path("aside"));
             fs::rename(&place, &aside).unwrap();
             insert(if is_too_long { 2_000_000 } else { 10 });
             follower.hear("waiting: can't ");
@@ -139,16 +139,16 @@ fn a_follower_that_is_stopped_while_the_destination_is_unreachable_releases_the_
                 "{signal:?} {out}"
             );
             assert!(!place.exists());
-            assert!(!bench.names().iter().any(|name| name.contains("selenite-tmp")));
+            assert!(!fixture.names().iter().any(|name| name.contains("selenite-tmp")));
             insert(10);
             assert!(!is_log_held(&database));
             insert(10);
             fs::rename(&aside, &place).unwrap();
-            bench.run(&second).done();
+            fixture.run(&second).done();
             let restore = ["-i", "key.txt", "restore", "backups", "--to", "new.db"];
-            bench.run(&restore).done();
+            fixture.run(&restore).done();
             let sql = "SELECT count(*), sum(length(text)) FROM note";
-            let count = |name| bench.run(&["-i", "key.txt", "exec", name, sql]).done().out;
+            let count = |name| fixture.run(&["-i", "key.txt", "exec", name, sql]).done().out;
             assert_eq!(count("new.db"), count("app.db"));
             assert!(count("new.db").starts_with("505\t"));
         }
@@ -157,7 +157,7 @@ fn a_follower_that_is_stopped_while_the_destination_is_unreachable_releases_the_
 
 #[test]
 fn exceeding_the_file_size_limit_is_an_error_with_a_message() {
-    let (bench, database) = in_wal_mode();
+    let (fixture, database) = in_wal_mode();
     for _ in 0..20 {
         ask(&database, "INSERT INTO note (text) VALUES (randomblob(50000))");
     }
@@ -165,7 +165,7 @@ fn exceeding_the_file_size_limit_is_an_error_with_a_message() {
     // 256 KiB: larger than the WAL index.
     let words = format!("ulimit -f 512; exec {program} -i key.txt follow app.db backups --once");
     let mut command = Command::new("sh");
-    let folder = bench.path("");
+    let folder = fixture.path("");
     command
         .args(["-c", &words])
         .current_dir(&folder)
@@ -173,25 +173,25 @@ fn exceeding_the_file_size_limit_is_an_error_with_a_message() {
         .env("HOME", &folder);
     run(&mut command).failed(6, "File too large");
     // The backup that it leaves is continued when there is space.
-    bench
+    fixture
         .run(&["-i", "key.txt", "follow", "app.db", "backups", "--once"])
         .done();
-    bench
+    fixture
         .run(&["-i", "key.txt", "restore", "backups", "--to", "new.db"])
         .done();
 }
 
 #[test]
 fn the_end_of_following_comes_from_the_log_and_not_from_file_times() {
-    let (bench, database) = in_wal_mode();
+    let (fixture, database) = in_wal_mode();
     let send = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
-    bench.run(&send).done();
+    fixture.run(&send).done();
     database
         .run("INSERT INTO note(text) VALUES ('later')", &mut Numbers::default())
         .unwrap();
-    bench.run(&send).done();
+    fixture.run(&send).done();
     let list = || {
-        bench
+        fixture
             .run(&["-i", "key.txt", "backups", "list", "backups", "--json"])
             .done()
             .json()
@@ -200,7 +200,7 @@ fn the_end_of_following_comes_from_the_log_and_not_from_file_times() {
     assert!(until.is_string(), "{until}");
     // As after `cp -r`, years later.
     let much_later = std::time::SystemTime::now() + std::time::Duration::from_secs(100_000_000);
-    let mut folders = vec![bench.path("backups")];
+    let mut folders = vec![fixture.path("backups")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
@@ -212,19 +212,19 @@ fn the_end_of_following_comes_from_the_log_and_not_from_file_times() {
         }
     }
     assert_eq!(list()["backups"][0]["followed_until"], until);
-    let text = bench.run(&["-i", "key.txt", "backups", "list", "backups"]).done().out;
+    let text = fixture.run(&["-i", "key.txt", "backups", "list", "backups"]).done().out;
     assert!(
         text.contains(&format!("followed until {}", until.as_str().unwrap())),
         "{text}"
     );
     // Without a key, the time is not available.
-    let closed = bench.run(&["backups", "list", "backups", "--json"]).done().json();
+    let closed = fixture.run(&["backups", "list", "backups", "--json"]).done().json();
     assert_eq!(closed["backups"][0]["followed_until"], serde_json::Value::Null);
     assert_eq!(closed["backups"][0]["followed"], true);
     // While a follower runs, status has no warning; after a kill it does.
-    let codes = || bench.run(&["status", "app.db", "--json"]).done().json()["warnings"].to_string();
-    let follower = Follower::start(&bench);
-    while !bench.names().iter().any(|name| name.ends_with("-claim")) {
+    let codes = || fixture.run(&["status", "app.db", "--json"]).done().json()["warnings"].to_string();
+    let follower = Follower::start(&fixture);
+    while !fixture.names().iter().any(|name| name.ends_with("-claim")) {
         std::thread::yield_now();
     }
     assert!(!codes().contains("draft"), "{}", codes());

@@ -1,10 +1,10 @@
 //! The help of the command.
 
-use crate::bench::{Bench, run};
+use crate::fixture::{Fixture, run};
 
 #[test]
 fn every_command_shows_an_example() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for command in [
         vec![],
         vec!["keygen"],
@@ -37,17 +37,17 @@ fn every_command_shows_an_example() {
     ] {
         let mut words = command.clone();
         words.push("--help");
-        let help = bench.run(&words).done().out;
+        let help = fixture.run(&words).done().out;
         assert!(help.contains("Example:\n  selenite "), "{command:?}: {help}");
         assert!(help.lines().all(|line| line.len() <= 100), "{command:?}: {help}");
     }
-    assert!(bench.run(&["--help"]).out.contains("130  interrupted"));
+    assert!(fixture.run(&["--help"]).out.contains("130  interrupted"));
 }
 
 /// Configurations of studies have keys too.
 #[test]
 fn the_help_of_the_lab_omits_identities() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for words in [
         &["lab", "--help"][..],
         &["lab", "run", "--help"],
@@ -56,26 +56,26 @@ fn the_help_of_the_lab_omits_identities() {
         &["plan", "--help"],
         &["plan", "calibrate", "--help"],
     ] {
-        let help = bench.run(words).done().out;
+        let help = fixture.run(words).done().out;
         assert!(
             !help.contains("--identity") && !help.contains("--allow-deprecated"),
             "{help}"
         );
     }
     for words in [&["--help"][..], &["exec", "--help"], &["keys", "add", "--help"]] {
-        assert!(bench.run(words).done().out.contains("--identity"), "{words:?}");
+        assert!(fixture.run(words).done().out.contains("--identity"), "{words:?}");
     }
     // Its position does not matter, as for every global option.
-    bench.run(&["-i", "key.txt", "lab", "init"]).done();
-    bench.run(&["lab", "-i", "key.txt", "init"]).done();
+    fixture.run(&["-i", "key.txt", "lab", "init"]).done();
+    fixture.run(&["lab", "-i", "key.txt", "init"]).done();
 }
 
 /// Global options are omitted from the help of commands to which they do not apply, and accepted
 /// there all the same.
 #[test]
 fn help_leaves_out_options_that_do_not_apply() {
-    let bench = Bench::new();
-    let shown = |words: &[&str]| bench.run(words).done().out;
+    let fixture = Fixture::new();
+    let shown = |words: &[&str]| fixture.run(words).done().out;
     let keygen = shown(&["keygen", "--help"]);
     for option in ["--identity", "--origin", "--allow-deprecated"] {
         assert!(!keygen.contains(option), "{keygen}");
@@ -87,45 +87,45 @@ fn help_leaves_out_options_that_do_not_apply() {
         "{encrypt}"
     );
     assert!(shown(&["verify", "--help"]).contains("--origin"));
-    bench.run(&["keygen", "-i", "key.txt", "--origin", "any"]).done();
+    fixture.run(&["keygen", "-i", "key.txt", "--origin", "any"]).done();
 }
 
 #[test]
 fn completions_and_man_pages_name_every_command() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        let script = bench.run(&["completions", shell]).done().out;
+        let script = fixture.run(&["completions", shell]).done().out;
         assert!(!script.contains("man-pages"), "{shell}");
         for word in ["reencrypt", "physical-only", "keep-daily"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    let script = bench.run(&["completions", "bash"]).done().out;
-    std::fs::write(bench.path("selenite.bash"), script).unwrap();
+    let script = fixture.run(&["completions", "bash"]).done().out;
+    std::fs::write(fixture.path("selenite.bash"), script).unwrap();
     let mut syntax = std::process::Command::new("bash");
-    syntax.arg("-n").arg(bench.path("selenite.bash"));
+    syntax.arg("-n").arg(fixture.path("selenite.bash"));
     assert!(syntax.status().unwrap().success());
-    bench.run(&["man-pages", "man"]).done();
+    fixture.run(&["man-pages", "man"]).done();
     for page in [
         "selenite.1",
         "selenite-verify.1",
         "selenite-keys-remove.1",
         "selenite-lab-run.1",
     ] {
-        let text = std::fs::read_to_string(bench.path("man").join(page)).unwrap();
+        let text = std::fs::read_to_string(fixture.path("man").join(page)).unwrap();
         assert!(text.contains(".SH"), "{page}: {text}");
     }
 }
 
 #[test]
 fn the_version_is_that_of_the_package() {
-    let version = Bench::new().run(&["--version"]).done().out;
+    let version = Fixture::new().run(&["--version"]).done().out;
     assert_eq!(version, format!("selenite {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
 fn wrong_usage_is_exit_status_2() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for words in [
         vec![],
         vec!["encrpyt", "app.db"],
@@ -133,14 +133,14 @@ fn wrong_usage_is_exit_status_2() {
         vec!["encrypt", "app.db", "--cipher", "ROT13"],
         vec!["exec", "app.db", "SELECT 1", "--page-size", "1000", "--create"],
     ] {
-        let ran = bench.run(&words);
+        let ran = fixture.run(&words);
         assert_eq!(ran.status, 2, "{words:?}: {ran:?}");
     }
-    bench.plain("app.db", "CREATE TABLE t (a)");
-    bench
+    fixture.plain("app.db", "CREATE TABLE t (a)");
+    fixture
         .run(&["-i", "key.txt", "encrypt", "app.db", "--cipher", "none"])
         .failed(2, "NONE encrypts nothing");
-    bench
+    fixture
         .run(&["-i", "key.txt", "encrypt", "app.db", "--cipher", "triple_des_3key"])
         .failed(2, "deprecated");
 }
@@ -148,9 +148,9 @@ fn wrong_usage_is_exit_status_2() {
 /// A user may paste the key itself in place of its file's path.
 #[test]
 fn a_secret_key_in_an_argument_is_not_repeated() {
-    let bench = Bench::new();
-    bench.plain("app.db", "CREATE TABLE t (a)");
-    let ran = run(&mut bench.command(&["-i", "AGE-SECRET-KEY-1QQQQQQ", "encrypt", "app.db"]));
+    let fixture = Fixture::new();
+    fixture.plain("app.db", "CREATE TABLE t (a)");
+    let ran = run(&mut fixture.command(&["-i", "AGE-SECRET-KEY-1QQQQQQ", "encrypt", "app.db"]));
     assert_eq!(ran.status, 2, "{ran:?}");
     assert!(!format!("{ran:?}").contains("1QQQQQQ"), "{ran:?}");
 }
@@ -158,13 +158,13 @@ fn a_secret_key_in_an_argument_is_not_repeated() {
 #[test]
 fn keygen_writes_a_key_once_and_for_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let bench = Bench::new();
-    let mode = std::fs::metadata(bench.path("key.txt")).unwrap().permissions().mode();
+    let fixture = Fixture::new();
+    let mode = std::fs::metadata(fixture.path("key.txt")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let before = std::fs::read(bench.path("key.txt")).unwrap();
-    bench.run(&["keygen", "-o", "key.txt"]).failed(2, "key.txt");
-    assert_eq!(std::fs::read(bench.path("key.txt")).unwrap(), before);
-    let ran = bench.run(&["keygen"]).done();
+    let before = std::fs::read(fixture.path("key.txt")).unwrap();
+    fixture.run(&["keygen", "-o", "key.txt"]).failed(2, "key.txt");
+    assert_eq!(std::fs::read(fixture.path("key.txt")).unwrap(), before);
+    let ran = fixture.run(&["keygen"]).done();
     assert!(
         ran.out.contains("AGE-SECRET-KEY-1") && ran.err.starts_with("public key: age1"),
         "{ran:?}"

@@ -5,35 +5,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use selenite::Database;
 use selenite::storage::Disk;
 
-use crate::bench::{Bench, Ignored, NOTES, flip_page};
+use crate::fixture::{Fixture, Ignored, NOTES, flip_page};
 
 #[test]
 fn status_needs_no_key_and_says_so() {
-    let (bench, _) = Bench::encrypted();
-    let without = bench.run(&["status", "app.db"]).done().out;
+    let (fixture, _) = Fixture::encrypted();
+    let without = fixture.run(&["status", "app.db"]).done().out;
     for word in [
         "encrypted    yes",
         "not checked: no key",
         "AES_256",
         "steady",
-        &bench.recipient("key.txt"),
+        &fixture.recipient("key.txt"),
     ] {
         assert!(without.contains(word), "{word}: {without}");
     }
-    let with = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
+    let with = fixture.run(&["-i", "key.txt", "status", "app.db"]).done().out;
     assert!(with.contains("authentic    yes, opened by key slot "), "{with}");
-    bench.plain("clear.db", NOTES);
-    let clear = bench.run(&["status", "clear.db"]).done().out;
+    fixture.plain("clear.db", NOTES);
+    let clear = fixture.run(&["status", "clear.db"]).done().out;
     assert!(clear.contains("encrypted  no"), "{clear}");
-    std::fs::write(bench.path("noise.db"), [b'x'; 9000]).unwrap();
-    bench.run(&["status", "noise.db"]).failed(3, "not an SQLite database");
-    bench.run(&["status", "missing.db"]).failed(6, "missing.db");
+    std::fs::write(fixture.path("noise.db"), [b'x'; 9000]).unwrap();
+    fixture.run(&["status", "noise.db"]).failed(3, "not an SQLite database");
+    fixture.run(&["status", "missing.db"]).failed(6, "missing.db");
 }
 
 #[test]
 fn status_in_json_has_everything() {
-    let (bench, path) = Bench::encrypted();
-    let json = bench
+    let (fixture, path) = Fixture::encrypted();
+    let json = fixture
         .run(&["-i", "key.txt", "status", "app.db", "--json"])
         .done()
         .json();
@@ -48,11 +48,11 @@ fn status_in_json_has_everything() {
         (&superblock["suite"], &superblock["page_size"]),
         (&"AES_256".into(), &4096.into())
     );
-    assert_eq!(superblock["slots"][0]["who"], bench.recipient("key.txt"));
+    assert_eq!(superblock["slots"][0]["who"], fixture.recipient("key.txt"));
     assert_eq!(superblock["opened_by"], superblock["slots"][0]["id"]);
     assert_eq!(superblock["epochs"][0]["epoch"], 1);
-    bench.plain("clear.db", NOTES);
-    let json = bench.run(&["status", "clear.db", "--json"]).done().json();
+    fixture.plain("clear.db", NOTES);
+    let json = fixture.run(&["status", "clear.db", "--json"]).done().json();
     assert_eq!(
         (&json["encrypted"], &json["superblock"]),
         (&false.into(), &serde_json::Value::Null)
@@ -61,10 +61,10 @@ fn status_in_json_has_everything() {
 
 #[test]
 fn verify_finds_all_well() {
-    let (bench, _) = Bench::encrypted();
-    let text = bench.run(&["-i", "key.txt", "verify", "app.db"]).done().out;
+    let (fixture, _) = Fixture::encrypted();
+    let text = fixture.run(&["-i", "key.txt", "verify", "app.db"]).done().out;
     assert!(text.contains("all of it") && text.contains("integrity    ok"), "{text}");
-    let json = bench
+    let json = fixture
         .run(&["-i", "key.txt", "verify", "app.db", "--json"])
         .done()
         .json();
@@ -73,32 +73,32 @@ fn verify_finds_all_well() {
     assert!(json["page_count"].as_u64().unwrap() > 3);
     let physical = ["-i", "key.txt", "verify", "app.db", "--physical-only", "--json"];
     assert_eq!(
-        bench.run(&physical).done().json()["integrity_check"],
+        fixture.run(&physical).done().json()["integrity_check"],
         serde_json::Value::Null
     );
-    bench.run(&["verify", "app.db"]).failed(4, "no key");
-    bench
+    fixture.run(&["verify", "app.db"]).failed(4, "no key");
+    fixture
         .run(&["-i", "other.txt", "verify", "app.db"])
         .failed(4, "none of the keys given");
 }
 
 #[test]
 fn verify_lists_bad_pages_on_standard_error() {
-    let (bench, path) = Bench::encrypted();
+    let (fixture, path) = Fixture::encrypted();
     flip_page(&path, 2);
     flip_page(&path, 5);
     for words in [
         vec!["-i", "key.txt", "verify", "app.db"],
         vec!["-i", "key.txt", "verify", "app.db", "--physical-only"],
     ] {
-        let ran = bench.run(&words).failed(5, "2 places not authentic");
+        let ran = fixture.run(&words).failed(5, "2 places not authentic");
         assert!(
             ran.err.starts_with("page 2: ") && ran.err.contains("\npage 5: "),
             "{ran:?}"
         );
         assert!(ran.out.contains("no: 2 bad places"), "{ran:?}");
     }
-    let json = bench
+    let json = fixture
         .run(&["-i", "key.txt", "verify", "app.db", "--json"])
         .failed(5, "2 places")
         .json();
@@ -109,18 +109,18 @@ fn verify_lists_bad_pages_on_standard_error() {
 /// Pages that are each authentic but of different times.
 #[test]
 fn verify_finds_an_old_page_by_the_integrity_check() {
-    let (bench, path) = Bench::encrypted();
+    let (fixture, path) = Fixture::encrypted();
     let old = std::fs::read(&path).unwrap();
     let sql =
         "DELETE FROM note WHERE id > 10; CREATE TABLE more (a); INSERT INTO more SELECT randomblob(900) FROM note";
-    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
     let mut new = std::fs::read(&path).unwrap();
     new[65536 + 4096..65536 + 2 * 4096].copy_from_slice(&old[65536 + 4096..65536 + 2 * 4096]);
     std::fs::write(&path, new).unwrap();
-    bench
+    fixture
         .run(&["-i", "key.txt", "verify", "app.db", "--physical-only"])
         .done();
-    let ran = bench
+    let ran = fixture
         .run(&["-i", "key.txt", "verify", "app.db"])
         .failed(5, "not consistent");
     assert!(ran.out.contains("all of it"), "{ran:?}");
@@ -130,11 +130,11 @@ fn verify_finds_an_old_page_by_the_integrity_check() {
 #[test]
 fn verify_finds_nothing_bad_while_others_write() {
     for mode in ["WAL", "DELETE"] {
-        let (bench, path) = Bench::encrypted();
+        let (fixture, path) = Fixture::encrypted();
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let database = Database::open(&Disk, &path, &bench.access()).unwrap();
+                let database = Database::open(&Disk, &path, &fixture.access()).unwrap();
                 let setup =
                     format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 20");
                 database.run(&setup, &mut Ignored).unwrap();
@@ -146,7 +146,7 @@ fn verify_finds_nothing_bad_while_others_write() {
                 }
             });
             for _ in 0..15 {
-                let ran = bench.run(&["-i", "key.txt", "verify", "app.db", "--physical-only"]);
+                let ran = fixture.run(&["-i", "key.txt", "verify", "app.db", "--physical-only"]);
                 if ran.status != 0 {
                     done.store(true, Ordering::Relaxed);
                 }
@@ -160,20 +160,20 @@ fn verify_finds_nothing_bad_while_others_write() {
 /// The other superblock still opens the database, so the damage would go unnoticed.
 #[test]
 fn a_damaged_superblock_is_reported_and_repaired() {
-    let (bench, path) = Bench::encrypted();
+    let (fixture, path) = Fixture::encrypted();
     for (place, words) in [(100, "A damaged, B ok"), (32768 + 100, "A ok, B damaged")] {
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[place] ^= 1;
         std::fs::write(&path, bytes).unwrap();
         for command in ["status", "verify"] {
-            let ran = bench.run(&["-i", "key.txt", command, "app.db"]).done();
+            let ran = fixture.run(&["-i", "key.txt", command, "app.db"]).done();
             assert!(
                 ran.out.contains(words) && ran.err.contains("keys repair app.db"),
                 "{ran:?}"
             );
         }
-        bench.run(&["-i", "key.txt", "keys", "repair", "app.db"]).done();
-        let ran = bench.run(&["-i", "key.txt", "verify", "app.db", "--json"]).done();
+        fixture.run(&["-i", "key.txt", "keys", "repair", "app.db"]).done();
+        let ran = fixture.run(&["-i", "key.txt", "verify", "app.db", "--json"]).done();
         assert_eq!(ran.json()["superblocks"], serde_json::json!({ "a": "ok", "b": "ok" }));
         assert_eq!(ran.err, "");
     }
@@ -181,9 +181,9 @@ fn a_damaged_superblock_is_reported_and_repaired() {
 
 #[test]
 fn salvage_says_what_was_lost_and_exits_by_it() {
-    let (bench, path) = Bench::encrypted();
-    let other = bench.recipient("other.txt");
-    bench
+    let (fixture, path) = Fixture::encrypted();
+    let other = fixture.recipient("other.txt");
+    fixture
         .run(&[
             "-i",
             "key.txt",
@@ -195,11 +195,11 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
             "backup host",
         ])
         .done();
-    std::fs::write(bench.path("key.raw.txt"), [7; 32]).unwrap();
-    bench
+    std::fs::write(fixture.path("key.raw.txt"), [7; 32]).unwrap();
+    fixture
         .run(&["-i", "key.txt", "keys", "add", "app.db", "raw:key.raw.txt"])
         .done();
-    let ran = bench
+    let ran = fixture
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"])
         .done();
     for word in [
@@ -212,16 +212,16 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
     }
     assert!(ran.err.contains("raw key") && ran.err.contains("keys add"), "{ran:?}");
     let sum = "SELECT count(*), min(text) FROM note";
-    bench.run(&["-i", "other.txt", "keys", "accept", "saved.db"]).done();
-    let rows = bench.run(&["-i", "other.txt", "exec", "saved.db", sum]).done().out;
+    fixture.run(&["-i", "other.txt", "keys", "accept", "saved.db"]).done();
+    let rows = fixture.run(&["-i", "other.txt", "exec", "saved.db", sum]).done().out;
     assert!(rows.contains("500"), "{rows}");
 
     // The leaf in the middle of the table; the message names the page and its rows.
     flip_page(&path, 4);
-    bench
+    fixture
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"])
         .failed(2, "already exists");
-    let ran = bench
+    let ran = fixture
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "part.db"])
         .failed(5, "not everything");
     assert!(ran.err.contains("page 4: not authentic\n"), "{ran:?}");
@@ -230,7 +230,7 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
         "{ran:?}"
     );
     assert!(ran.out.contains("1 page lost"), "{ran:?}");
-    let ran = bench.run(&["-i", "key.txt", "salvage", "app.db", "--to", "json.db", "--json"]);
+    let ran = fixture.run(&["-i", "key.txt", "salvage", "app.db", "--to", "json.db", "--json"]);
     let json = ran.json();
     assert_eq!(
         (ran.status, &json["complete"], &json["bad_pages"]),
@@ -242,15 +242,15 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
     let lost = up_to.as_u64().unwrap() - above.as_u64().unwrap();
     assert_eq!(table["rows"], 500 - lost);
     assert_eq!(json["dropped_slots"].as_array().unwrap().len(), 1);
-    bench.run(&["salvage", "app.db", "--to", "x.db"]).failed(4, "no key");
-    bench.run(&["-i", "key.txt", "verify", "part.db"]).done();
+    fixture.run(&["salvage", "app.db", "--to", "x.db"]).failed(4, "no key");
+    fixture.run(&["-i", "key.txt", "verify", "part.db"]).done();
 }
 
 #[test]
 fn a_database_whose_first_64_kib_are_gone_is_damaged_and_not_in_clear() {
     use std::io::{Seek, SeekFrom, Write};
     for filler in [0, b'x', 0xff] {
-        let (bench, path) = Bench::encrypted();
+        let (fixture, path) = Fixture::encrypted();
         let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.seek(SeekFrom::Start(0)).unwrap();
         file.write_all(&[filler; 65_536]).unwrap();
@@ -260,13 +260,13 @@ fn a_database_whose_first_64_kib_are_gone_is_damaged_and_not_in_clear() {
             &["status", "app.db"],
             &["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"],
         ] {
-            let ran = bench.run(words).failed(5, "superblock");
+            let ran = fixture.run(words).failed(5, "superblock");
             assert!(
                 ran.err.contains("damaged") && !ran.err.contains("not encrypted"),
                 "{ran:?}"
             );
         }
-        let listed = bench.run(&["status", ".", "--json"]).done().json();
+        let listed = fixture.run(&["status", ".", "--json"]).done().json();
         let codes = listed["databases"][0]["warnings"].to_string();
         assert!(codes.contains("damaged"), "{codes}");
     }
@@ -274,60 +274,62 @@ fn a_database_whose_first_64_kib_are_gone_is_damaged_and_not_in_clear() {
 
 #[test]
 fn what_only_looks_like_a_file_of_ours_is_no_database() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     // Another product's file: random bytes at any page size.
     let noise: Vec<u8> = (0..200_000_u64)
         .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23).to_le_bytes())
         .collect();
-    std::fs::write(bench.path("noise.db"), noise).unwrap();
-    bench.run(&["status", "noise.db"]).failed(3, "not an SQLite database");
+    std::fs::write(fixture.path("noise.db"), noise).unwrap();
+    fixture.run(&["status", "noise.db"]).failed(3, "not an SQLite database");
     // Small numbers in the position of an epoch, without random bytes after them.
     let counts: Vec<u8> = (0..100_000_u32).flat_map(|_| 1_u32.to_be_bytes()).collect();
-    std::fs::write(bench.path("counts.db"), counts).unwrap();
-    bench.run(&["verify", "counts.db"]).failed(3, "not an SQLite database");
+    std::fs::write(fixture.path("counts.db"), counts).unwrap();
+    fixture
+        .run(&["verify", "counts.db"])
+        .failed(3, "not an SQLite database");
 }
 
 #[test]
 fn a_key_file_that_others_can_read_is_a_warning_and_one_that_they_can_write_an_error() {
     use std::os::unix::fs::PermissionsExt;
-    let (bench, _) = Bench::encrypted();
-    let set = |mode| std::fs::set_permissions(bench.path("key.txt"), std::fs::Permissions::from_mode(mode)).unwrap();
+    let (fixture, _) = Fixture::encrypted();
+    let set = |mode| std::fs::set_permissions(fixture.path("key.txt"), std::fs::Permissions::from_mode(mode)).unwrap();
     set(0o644);
-    let text = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
+    let text = fixture.run(&["-i", "key.txt", "status", "app.db"]).done().out;
     assert!(
         text.contains("key file can be read by others: chmod go-r key.txt"),
         "{text}"
     );
-    let json = bench.run(&["-i", "key.txt", "status", ".", "--json"]).done().json();
+    let json = fixture.run(&["-i", "key.txt", "status", ".", "--json"]).done().json();
     assert!(
         json["databases"][0]["warnings"].to_string().contains("key_readable"),
         "{json}"
     );
-    let without = bench.run(&["status", "app.db"]).done().out;
+    let without = fixture.run(&["status", "app.db"]).done().out;
     assert!(!without.contains("can be read by others"), "{without}");
     set(0o666);
-    bench
+    fixture
         .run(&["-i", "key.txt", "status", "app.db"])
         .failed(4, "key.txt is not trusted: users other than its owner can write there");
     set(0o600);
-    let text = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
+    let text = fixture.run(&["-i", "key.txt", "status", "app.db"]).done().out;
     assert!(!text.contains("can be read by others"), "{text}");
 }
 
 #[test]
 fn what_exists_already_and_a_wrong_configuration_are_errors_of_usage() {
-    let bench = Bench::new();
-    bench.run(&["keygen", "-o", "key.txt"]).failed(2, "key.txt");
-    std::fs::write(bench.path("quick.toml"), "").unwrap();
-    bench
+    let fixture = Fixture::new();
+    fixture.run(&["keygen", "-o", "key.txt"]).failed(2, "key.txt");
+    std::fs::write(fixture.path("quick.toml"), "").unwrap();
+    fixture
         .run(&["lab", "init", "quick", "--output", "quick.toml"])
         .failed(2, "already exists");
-    std::fs::write(bench.path("config.toml"), "identiy = 'key.txt'\n").unwrap();
-    bench.plain("store.lab.db", NOTES);
-    let mut command = bench.command(&["encrypt", "store.lab.db"]);
-    let ran = crate::bench::run(command.env("SELENITE_CONFIG", bench.path("config.toml")));
+    std::fs::write(fixture.path("config.toml"), "identiy = 'key.txt'\n").unwrap();
+    fixture.plain("store.lab.db", NOTES);
+    let mut command = fixture.command(&["encrypt", "store.lab.db"]);
+    let ran = crate::fixture::run(command.env("SELENITE_CONFIG", fixture.path("config.toml")));
     ran.failed(2, "did you mean \"identity\"?");
-    bench
+    fixture
         .run(&["lab", "aa", "store.lab.db"])
         .failed(2, "store.lab.db is a store (an SQLite database), not a configuration");
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use real_store::RealStore;
 
-use crate::bench::{Bench, Ran, run};
+use crate::fixture::{Fixture, Ran, run};
 
 const KEY_ID: &str = "AKIATEST";
 const SECRET: &str = "hunter2/hunter2";
@@ -29,8 +29,8 @@ fn with_store<'a>(command: &'a mut Command, store: &RealStore, secret: &str) -> 
         .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", store.port))
 }
 
-fn run_with_store(bench: &Bench, store: &RealStore, arguments: &[&str]) -> Ran {
-    let ran = run(with_store(&mut bench.command(arguments), store, SECRET));
+fn run_with_store(fixture: &Fixture, store: &RealStore, arguments: &[&str]) -> Ran {
+    let ran = run(with_store(&mut fixture.command(arguments), store, SECRET));
     assert!(!format!("{ran:?}").contains("hunter2"), "{ran:?}");
     ran
 }
@@ -38,26 +38,26 @@ fn run_with_store(bench: &Bench, store: &RealStore, arguments: &[&str]) -> Ran {
 #[test]
 fn a_database_is_backed_up_to_an_object_store_and_restored_from_it() {
     let store = RealStore::start();
-    let (bench, path) = Bench::encrypted();
+    let (fixture, path) = Fixture::encrypted();
     let backup = ["-i", "key.txt", "backup", "app.db", "s3://backups/x"];
-    let first = run_with_store(&bench, &store, &backup).done();
+    let first = run_with_store(&fixture, &store, &backup).done();
     assert!(first.out.contains("s3://backups/x"), "{first:?}");
     let sql = "INSERT INTO note (text) VALUES ('later')";
-    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
-    run_with_store(&bench, &store, &backup).done();
+    fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    run_with_store(&fixture, &store, &backup).done();
     std::fs::remove_file(&path).unwrap();
     let restore = ["-i", "key.txt", "restore", "s3://backups/x", "--to", "new.db"];
-    run_with_store(&bench, &store, &restore).done();
+    run_with_store(&fixture, &store, &restore).done();
     let sql = "SELECT count(*), max(text) FROM note";
-    let rows = bench.run(&["-i", "key.txt", "exec", "new.db", sql]).done().out;
+    let rows = fixture.run(&["-i", "key.txt", "exec", "new.db", sql]).done().out;
     assert_eq!(rows, "501\tlater\n");
 }
 
 #[test]
 fn a_refusal_by_the_store_is_reported_with_advice() {
     let store = RealStore::start();
-    let (bench, _) = Bench::encrypted();
-    let mut command = bench.command(&["-i", "key.txt", "backup", "app.db", "s3://backups/x"]);
+    let (fixture, _) = Fixture::encrypted();
+    let mut command = fixture.command(&["-i", "key.txt", "backup", "app.db", "s3://backups/x"]);
     let ran = run(with_store(&mut command, &store, "hunter2"));
     assert!(!ran.err.contains("hunter2"), "{ran:?}");
     ran.failed(6, "the store answered 403 SignatureDoesNotMatch");
@@ -66,16 +66,16 @@ fn a_refusal_by_the_store_is_reported_with_advice() {
 
 #[test]
 fn places_of_other_kinds_are_refused_without_their_passwords() {
-    let (bench, _) = Bench::encrypted();
+    let (fixture, _) = Fixture::encrypted();
     for place in [
         "gs://b/p",
         "http://user:hunter2@host/p",
         "s3://user:hunter2@bucket",
         "s3:backups",
     ] {
-        let ran = bench.run(&["-i", "key.txt", "backup", "app.db", place]);
+        let ran = fixture.run(&["-i", "key.txt", "backup", "app.db", place]);
         assert!(!ran.err.contains("hunter2"), "{ran:?}");
         ran.failed(2, "can't open ");
     }
-    assert_eq!(bench.names(), ["app.db"]);
+    assert_eq!(fixture.names(), ["app.db"]);
 }

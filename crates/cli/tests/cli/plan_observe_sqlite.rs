@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use selenite_plan::observation::Engine;
 use selenite_plan::{Observation, Operation};
 
-use crate::bench::Bench;
+use crate::fixture::Fixture;
 
 fn observe(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
@@ -30,9 +30,9 @@ fn snapshots_of_an_application_become_an_observation() {
 
 #[test]
 fn the_query_makes_a_snapshot() {
-    let (bench, _) = Bench::encrypted();
-    let query = bench.run(&["plan", "observe", "--print-query", "sqlite"]).done();
-    let ran = bench.run(&["-i", "key.txt", "exec", "app.db", &query.out]).done();
+    let (fixture, _) = Fixture::encrypted();
+    let query = fixture.run(&["plan", "observe", "--print-query", "sqlite"]).done();
+    let ran = fixture.run(&["-i", "key.txt", "exec", "app.db", &query.out]).done();
     let roles: Vec<&str> = ran.out.lines().filter_map(|line| line.split('\t').nth(2)).collect();
     assert_eq!(roles, ["database", "wal", "journal"]);
 }

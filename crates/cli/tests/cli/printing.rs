@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use selenite::Database;
 use selenite::storage::Disk;
 
-use crate::bench::{Bench, Ignored, NOTES, Ran, flip_page};
+use crate::fixture::{Fixture, Ignored, NOTES, Ran, flip_page};
 
 const HOSTILE: &str = "a\u{1b}[2J\nlost  nothing\u{202e}\u{9b}";
 const LEFTOVER: &str = ".app.db.selenite-tmp-\u{1b}]0;x\u{7}\nlost  nothing";
@@ -21,8 +21,8 @@ fn check(ran: Ran) -> Ran {
     ran
 }
 
-fn hostile_table(bench: &Bench) -> PathBuf {
-    let path = bench.path("app.db");
+fn hostile_table(fixture: &Fixture) -> PathBuf {
+    let path = fixture.path("app.db");
     let sql = format!(
         "CREATE TABLE \"{HOSTILE}\" (a, k UNIQUE); CREATE INDEX \"i{HOSTILE}\" ON \"{HOSTILE}\" (a);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
@@ -31,52 +31,52 @@ fn hostile_table(bench: &Bench) -> PathBuf {
         UPDATE sqlite_schema SET sql = 'CREATE VIEW \"w{HOSTILE}\" AS SELECT 1' WHERE type = 'view';"
     );
     let layout = selenite::Layout::default();
-    let database = Database::create(&Disk, &path, &bench.access(), &layout).unwrap();
+    let database = Database::create(&Disk, &path, &fixture.access(), &layout).unwrap();
     database.run(&sql, &mut Ignored).unwrap();
     path
 }
 
 #[test]
 fn names_of_tables_forge_nothing() {
-    let bench = Bench::new();
-    let path = hostile_table(&bench);
+    let fixture = Fixture::new();
+    let path = hostile_table(&fixture);
     // Bad leaves of the table and of its indexes: verify names the owner of each bad page.
     for page_no in 5..=12 {
         flip_page(&path, page_no);
     }
-    let verified = check(bench.run(&["-i", "key.txt", "verify", "app.db"])).failed(5, "not authentic");
+    let verified = check(fixture.run(&["-i", "key.txt", "verify", "app.db"])).failed(5, "not authentic");
     assert!(verified.err.contains("a?[2J?lost"), "{verified:?}");
-    check(bench.run(&["-i", "key.txt", "verify", "app.db", "--json"])).json();
-    let salvaged = check(bench.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db"]));
+    check(fixture.run(&["-i", "key.txt", "verify", "app.db", "--json"])).json();
+    let salvaged = check(fixture.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db"]));
     let salvaged = salvaged.failed(5, "not everything");
     assert!(
         salvaged.out.contains("a?[2J?lost") && salvaged.err.contains("table a?[2J?lost"),
         "{salvaged:?}"
     );
     assert!(salvaged.err.contains("view va?[2J?lost"), "{salvaged:?}");
-    std::fs::remove_file(bench.path("new.db")).unwrap();
-    check(bench.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db", "--json"])).json();
+    std::fs::remove_file(fixture.path("new.db")).unwrap();
+    check(fixture.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db", "--json"])).json();
 }
 
 #[test]
 fn names_of_columns_and_values_forge_nothing() {
-    let bench = Bench::new();
-    bench.plain("app.db", NOTES);
-    bench.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
+    let fixture = Fixture::new();
+    fixture.plain("app.db", NOTES);
+    fixture.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
     let sql = format!("SELECT '{HOSTILE}' AS \"{HOSTILE}\"");
-    check(bench.run(&["-i", "key.txt", "exec", "app.db", &sql])).done();
-    check(bench.run(&["-i", "key.txt", "exec", "app.db", &sql, "--json"]))
+    check(fixture.run(&["-i", "key.txt", "exec", "app.db", &sql])).done();
+    check(fixture.run(&["-i", "key.txt", "exec", "app.db", &sql, "--json"]))
         .done()
         .json();
     let sql = format!("SELECT \"{HOSTILE}\".x");
-    check(bench.run(&["-i", "key.txt", "exec", "app.db", &sql]));
+    check(fixture.run(&["-i", "key.txt", "exec", "app.db", &sql]));
 }
 
 /// Such a file needs no key: any process that may write to the folder can create it.
 #[test]
 fn names_of_leftovers_forge_nothing() {
-    let bench = Bench::new();
-    bench.plain("app.db", NOTES);
+    let fixture = Fixture::new();
+    fixture.plain("app.db", NOTES);
     let commands: [&[&str]; 4] = [
         &["encrypt", "app.db"],
         &["reencrypt", "app.db", "--new-key", "--offline"],
@@ -84,32 +84,32 @@ fn names_of_leftovers_forge_nothing() {
         &["decrypt", "app.db"],
     ];
     for command in commands {
-        std::fs::write(bench.path(LEFTOVER), "x").unwrap();
-        let ran = check(bench.run(&[&["-i", "key.txt"], command].concat())).done();
+        std::fs::write(fixture.path(LEFTOVER), "x").unwrap();
+        let ran = check(fixture.run(&[&["-i", "key.txt"], command].concat())).done();
         assert!(
             ran.out.contains(".app.db.selenite-tmp-\\x1b]0;x\\x07\\x0alost"),
             "{ran:?}"
         );
     }
-    bench.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
-    std::fs::write(bench.path(&LEFTOVER.replace("app", "new")), "x").unwrap();
-    let ran = check(bench.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db"])).done();
+    fixture.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
+    std::fs::write(fixture.path(&LEFTOVER.replace("app", "new")), "x").unwrap();
+    let ran = check(fixture.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db"])).done();
     assert!(ran.out.contains("\\x1b]0;x"), "{ran:?}");
-    std::fs::remove_file(bench.path("new.db")).unwrap();
-    check(bench.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db", "--json"]))
+    std::fs::remove_file(fixture.path("new.db")).unwrap();
+    check(fixture.run(&["-i", "key.txt", "salvage", "app.db", "--to", "new.db", "--json"]))
         .done()
         .json();
-    std::fs::write(bench.path(LEFTOVER), "x").unwrap();
-    check(bench.run(&["-i", "key.txt", "status", "app.db"])).done();
+    std::fs::write(fixture.path(LEFTOVER), "x").unwrap();
+    check(fixture.run(&["-i", "key.txt", "status", "app.db"])).done();
 }
 
 #[test]
 fn the_path_of_a_database_forges_nothing() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let name = format!("{HOSTILE}.db");
-    std::fs::rename(bench.plain("app.db", NOTES), bench.path(&name)).unwrap();
+    std::fs::rename(fixture.plain("app.db", NOTES), fixture.path(&name)).unwrap();
     let new = format!("new {name}");
-    let key = bench.recipient("other.txt");
+    let key = fixture.recipient("other.txt");
     let commands: [&[&str]; 20] = [
         &["encrypt", &name],
         &["encrypt", &name],
@@ -133,12 +133,12 @@ fn the_path_of_a_database_forges_nothing() {
         &["decrypt", &name],
     ];
     for command in commands {
-        let ran = check(bench.run(&[&["-i", "key.txt"], command].concat()));
+        let ran = check(fixture.run(&[&["-i", "key.txt"], command].concat()));
         if command.contains(&"--json") {
             ran.json();
         }
     }
-    assert!(Path::new(&bench.path(&new)).exists());
-    check(bench.run(&["-i", "key.txt", "decrypt", &name])).failed(3, "");
-    check(bench.run(&["keygen", "-o", &format!("{HOSTILE}.txt")])).done();
+    assert!(Path::new(&fixture.path(&new)).exists());
+    check(fixture.run(&["-i", "key.txt", "decrypt", &name])).failed(3, "");
+    check(fixture.run(&["keygen", "-o", &format!("{HOSTILE}.txt")])).done();
 }

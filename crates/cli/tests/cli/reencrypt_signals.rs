@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use selenite::storage::Disk;
 use selenite::{Access, Cell, Database, Rows};
 
-use crate::bench::Bench;
-use crate::reencrypt::{bench, count, seal, start_slowly, state};
+use crate::fixture::Fixture;
+use crate::reencrypt::{count, fixture, seal, start_slowly, state};
 
 struct Nothing;
 
@@ -27,14 +27,14 @@ impl Rows for Nothing {
 struct Holder(Database);
 
 impl Holder {
-    fn new(bench: &Bench) -> Self {
+    fn new(fixture: &Fixture) -> Self {
         selenite::install().unwrap();
         let access = Access {
-            identity: Some(format!("age:{}", bench.path("key.txt").display()).parse().unwrap()),
+            identity: Some(format!("age:{}", fixture.path("key.txt").display()).parse().unwrap()),
             busy_wait: Duration::from_secs(60),
             ..Access::default()
         };
-        Self(Database::open(&Disk, &bench.path("app.db"), &access).unwrap())
+        Self(Database::open(&Disk, &fixture.path("app.db"), &access).unwrap())
     }
 
     fn run(&self, sql: &str) {
@@ -43,9 +43,9 @@ impl Holder {
 }
 
 /// Waits until the state names what the command waits for.
-fn wait_for(bench: &Bench, waiting: &str) {
+fn wait_for(fixture: &Fixture, waiting: &str) {
     loop {
-        let state = state(bench);
+        let state = state(fixture);
         if state["running"]["waiting"].as_str().unwrap_or("").starts_with(waiting) {
             assert!(state["running"]["waiting_since"].as_u64().unwrap() >= state["running"]["since"].as_u64().unwrap());
             return;
@@ -54,7 +54,7 @@ fn wait_for(bench: &Bench, waiting: &str) {
     }
 }
 
-fn stop(bench: &Bench, child: Child, signal: Signal, state_left: &str) {
+fn stop(fixture: &Fixture, child: Child, signal: Signal, state_left: &str) {
     kill_process(Pid::from_child(&child), signal).unwrap();
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -63,20 +63,20 @@ fn stop(bench: &Bench, child: Child, signal: Signal, state_left: &str) {
         err.contains("interrupted before all pages") && err.contains("selenite reencrypt") && err.contains("--resume"),
         "{signal:?} {err}"
     );
-    let left = state(bench);
+    let left = state(fixture);
     assert!(left["running"].is_null(), "{left}");
     assert_eq!(left["state"], state_left, "{left}");
 }
 
 /// Another run completes the re-encryption.
-fn go_on(bench: &Bench, before: &str) {
-    seal(bench, &["--resume"]).done();
-    let end = state(bench);
+fn go_on(fixture: &Fixture, before: &str) {
+    seal(fixture, &["--resume"]).done();
+    let end = state(fixture);
     assert_eq!(
-        (end["state"].as_str().unwrap(), count(bench).as_str()),
+        (end["state"].as_str().unwrap(), count(fixture).as_str()),
         ("steady", before)
     );
-    bench.run(&["-i", "key.txt", "verify", "app.db"]).done();
+    fixture.run(&["-i", "key.txt", "verify", "app.db"]).done();
 }
 
 const SIGNALS: [Signal; 2] = [Signal::INT, Signal::TERM];
@@ -85,70 +85,70 @@ const SEALING: &str = "changing key or suite";
 #[test]
 fn while_it_seals_it_stops_behind_the_batch_and_keeps_the_cursor() {
     for signal in SIGNALS {
-        let bench = bench();
-        let before = count(&bench);
-        let child = start_slowly(&bench);
-        stop(&bench, child, signal, SEALING);
-        let left = state(&bench);
+        let fixture = fixture();
+        let before = count(&fixture);
+        let child = start_slowly(&fixture);
+        stop(&fixture, child, signal, SEALING);
+        let left = state(&fixture);
         let done = left["pages_done"].as_u64().unwrap();
         assert!(done > 0 && done < left["pages"].as_u64().unwrap(), "{left}");
-        go_on(&bench, &before);
+        go_on(&fixture, &before);
     }
 }
 
 #[test]
 fn while_it_waits_for_a_writer_it_names_that_one_and_stops() {
     for signal in SIGNALS {
-        let bench = bench();
-        let before = count(&bench);
-        let holder = Holder::new(&bench);
-        let child = start_slowly(&bench);
+        let fixture = fixture();
+        let before = count(&fixture);
+        let holder = Holder::new(&fixture);
+        let child = start_slowly(&fixture);
         holder.run("BEGIN IMMEDIATE");
         let named = format!("process {} writes", std::process::id());
-        wait_for(&bench, &format!("waiting for writers: {named}"));
-        let told = seal(&bench, &["--status"]).done().out;
+        wait_for(&fixture, &format!("waiting for writers: {named}"));
+        let told = seal(&fixture, &["--status"]).done().out;
         assert!(told.contains(&format!("{named}, since 20")), "{told}");
-        stop(&bench, child, signal, SEALING);
+        stop(&fixture, child, signal, SEALING);
         // The next run reports the process that it would have to wait for.
-        seal(&bench, &["--resume"]).failed(7, &named);
+        seal(&fixture, &["--resume"]).failed(7, &named);
         holder.run("ROLLBACK");
-        go_on(&bench, &before);
+        go_on(&fixture, &before);
     }
 }
 
 #[test]
 fn while_it_waits_for_a_reader_at_the_end_it_names_that_one_and_stops() {
     for signal in SIGNALS {
-        let bench = bench();
-        let before = count(&bench);
-        let holder = Holder::new(&bench);
+        let fixture = fixture();
+        let before = count(&fixture);
+        let holder = Holder::new(&fixture);
         holder.run("CREATE TABLE other(x); BEGIN; SELECT count(*) FROM note");
         let arguments = ["-i", "key.txt", "reencrypt", "app.db", "--new-key"];
-        let mut command = bench.command(&arguments);
+        let mut command = fixture.command(&arguments);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let named = format!("process {} reads", std::process::id());
-        wait_for(&bench, &format!("waiting for readers: {named}"));
-        stop(&bench, child, signal, "finishing");
+        wait_for(&fixture, &format!("waiting for readers: {named}"));
+        stop(&fixture, child, signal, "finishing");
         holder.run("COMMIT");
-        go_on(&bench, &before);
+        go_on(&fixture, &before);
     }
 }
 
 #[test]
 fn while_it_is_paused_it_stops_and_going_on_ends_the_pause() {
     for signal in SIGNALS {
-        let bench = bench();
-        let before = count(&bench);
-        let child = start_slowly(&bench);
-        seal(&bench, &["--pause"]).done();
-        wait_for(&bench, "paused");
-        stop(&bench, child, signal, SEALING);
-        let left = state(&bench);
+        let fixture = fixture();
+        let before = count(&fixture);
+        let child = start_slowly(&fixture);
+        seal(&fixture, &["--pause"]).done();
+        wait_for(&fixture, "paused");
+        stop(&fixture, child, signal, SEALING);
+        let left = state(&fixture);
         assert!(
             left["paused"] == true && left["pages_done"].as_u64().unwrap() > 0,
             "{left}"
         );
-        go_on(&bench, &before);
-        assert_eq!(state(&bench)["paused"], false);
+        go_on(&fixture, &before);
+        assert_eq!(state(&fixture)["paused"], false);
     }
 }

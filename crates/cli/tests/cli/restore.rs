@@ -1,12 +1,12 @@
 //! `selenite restore`.
 
-use crate::bench::Bench;
+use crate::fixture::Fixture;
 
 #[test]
 fn a_restore_reports_its_source_requests_and_slots() {
-    let (bench, _) = Bench::encrypted();
-    bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
-    let told = bench
+    let (fixture, _) = Fixture::encrypted();
+    fixture.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
+    let told = fixture
         .run(&["-i", "key.txt", "restore", "backups", "--to", "new.db"])
         .done()
         .out;
@@ -20,7 +20,7 @@ fn a_restore_reports_its_source_requests_and_slots() {
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }
-    let rows = bench
+    let rows = fixture
         .run(&[
             "-i",
             "key.txt",
@@ -34,20 +34,20 @@ fn a_restore_reports_its_source_requests_and_slots() {
         "{}",
         rows.out
     );
-    bench.run(&["-i", "key.txt", "verify", "new.db"]).done();
-    assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
+    fixture.run(&["-i", "key.txt", "verify", "new.db"]).done();
+    assert_eq!(fixture.names(), ["app.db", "backups", "new.db"]);
 }
 
 #[test]
 fn an_existing_file_is_replaced_only_by_force() {
-    let (bench, path) = Bench::encrypted();
-    bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
+    let (fixture, path) = Fixture::encrypted();
+    fixture.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
     let again = ["-i", "key.txt", "restore", "backups", "--to", "app.db"];
-    bench.run(&again).failed(2, "already exists");
+    fixture.run(&again).failed(2, "already exists");
     std::fs::write(&path, "no database").unwrap();
-    let forced = bench.run(&[&again[..], &["--force"]].concat()).done();
+    let forced = fixture.run(&[&again[..], &["--force"]].concat()).done();
     assert!(forced.err.contains("replaced without a lock"), "{}", forced.err);
-    let forced = bench.run(&[&again[..], &["--force", "--json"]].concat()).done();
+    let forced = fixture.run(&[&again[..], &["--force", "--json"]].concat()).done();
     assert_eq!(forced.err, "");
     let json: serde_json::Value = serde_json::from_str(&forced.out).unwrap();
     assert_eq!(json["replaced"], true);
@@ -57,9 +57,9 @@ fn an_existing_file_is_replaced_only_by_force() {
 
 #[test]
 fn an_escrow_identity_restores_for_the_named_key_holders() {
-    let (bench, _) = Bench::encrypted();
-    let escrow = bench.recipient("other.txt");
-    bench
+    let (fixture, _) = Fixture::encrypted();
+    let escrow = fixture.recipient("other.txt");
+    fixture
         .run(&["-i", "key.txt", "backup", "app.db", "backups", "--recipient", &escrow])
         .done();
     let alone = [
@@ -72,7 +72,7 @@ fn an_escrow_identity_restores_for_the_named_key_holders() {
         "--for",
         &escrow,
     ];
-    bench.run(&alone).failed(4, "cannot prove who made it");
+    fixture.run(&alone).failed(4, "cannot prove who made it");
     let by_escrow = [
         "-i",
         "other.txt",
@@ -83,22 +83,23 @@ fn an_escrow_identity_restores_for_the_named_key_holders() {
         "--to",
         "new.db",
     ];
-    bench.run(&by_escrow).failed(2, "--for");
-    let told = bench.run(&[&by_escrow[..], &["--for", &escrow]].concat()).done().out;
+    fixture.run(&by_escrow).failed(2, "--for");
+    let told = fixture.run(&[&by_escrow[..], &["--for", &escrow]].concat()).done().out;
     assert!(told.contains("with a new master key"), "{told}");
-    bench
+    fixture
         .run(&["-i", "other.txt", "exec", "new.db", "SELECT 1 FROM note"])
         .done();
-    bench
+    fixture
         .run(&["-i", "key.txt", "exec", "new.db", "SELECT 1 FROM note"])
         .failed(4, "");
 }
 
 #[test]
 fn invalid_arguments_are_reported() {
-    let (bench, _) = Bench::encrypted();
-    bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
-    let with = |more: &[&str]| bench.run(&[&["-i", "key.txt", "restore", "backups", "--to", "new.db"], more].concat());
+    let (fixture, _) = Fixture::encrypted();
+    fixture.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
+    let with =
+        |more: &[&str]| fixture.run(&[&["-i", "key.txt", "restore", "backups", "--to", "new.db"], more].concat());
     for (words, why) in [
         (["--at", "yesterday"], "2026-03-01T12:00:00Z"),
         (["--backup", "newest"], "not the name of a backup"),
@@ -116,8 +117,8 @@ fn invalid_arguments_are_reported() {
         with(&["--at", time]).failed(2, "none that old");
     }
     with(&["--database", "00112233445566778899aabbccddeeff"]).failed(2, "holds no backup of database");
-    bench
+    fixture
         .run(&["-i", "other.txt", "restore", "backups", "--to", "new.db"])
         .failed(4, "none of the keys");
-    assert_eq!(bench.names(), ["app.db", "backups"]);
+    assert_eq!(fixture.names(), ["app.db", "backups"]);
 }

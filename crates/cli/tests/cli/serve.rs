@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::Bench;
+use crate::fixture::Fixture;
 
 /// A listening server.
 pub struct Served {
@@ -17,10 +17,10 @@ pub struct Served {
 }
 
 impl Served {
-    fn start(bench: &Bench, port: u16, words: &[&str]) -> Option<Self> {
+    fn start(fixture: &Fixture, port: u16, words: &[&str]) -> Option<Self> {
         let listen = format!("127.0.0.1:{port}");
         let words = [&["serve", "--data", "data", "--listen", &listen], words].concat();
-        let mut child = without_umask(&bench.command(&words))
+        let mut child = without_umask(&fixture.command(&words))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -84,16 +84,16 @@ fn without_umask(command: &Command) -> Command {
 }
 
 /// Starts a server on a port below the ephemeral ones.
-pub fn start(bench: &Bench, words: &[&str]) -> (Served, u16) {
+pub fn start(fixture: &Fixture, words: &[&str]) -> (Served, u16) {
     let first = u16::try_from(std::process::id() % 4000).unwrap() + 16_000;
-    let found = (first..first + 200).find_map(|port| Some((Served::start(bench, port, words)?, port)));
+    let found = (first..first + 200).find_map(|port| Some((Served::start(fixture, port, words)?, port)));
     found.unwrap()
 }
 
 #[test]
 fn the_first_start_prints_a_password_and_every_start_where_it_listens() {
-    let bench = Bench::new();
-    let (served, port) = start(&bench, &[]);
+    let fixture = Fixture::new();
+    let (served, port) = start(&fixture, &[]);
     let lines = served.lines.clone();
     let [password] = lines.as_slice() else {
         panic!("{lines:?}");
@@ -101,7 +101,7 @@ fn the_first_start_prints_a_password_and_every_start_where_it_listens() {
     let secret = password.strip_prefix("password of login sa: ").unwrap();
     assert_eq!(secret.trim_end().len(), 22);
     assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
-    bench
+    fixture
         .run(&[
             "serve",
             "--data",
@@ -120,7 +120,7 @@ fn the_first_start_prints_a_password_and_every_start_where_it_listens() {
     assert!(err.starts_with("data folder: data (new)\n"), "{err}");
     assert!(!err.contains(secret.trim_end()), "{err}");
 
-    let again = Served::start(&bench, port, &[]).unwrap();
+    let again = Served::start(&fixture, port, &[]).unwrap();
     assert_eq!(again.lines, Vec::<String>::new());
     let (status, _, _) = again.end(Signal::INT);
     assert_eq!(status, 0);
@@ -129,15 +129,15 @@ fn the_first_start_prints_a_password_and_every_start_where_it_listens() {
 
 #[test]
 fn a_file_says_what_flags_say() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let file = "identity = \"key.txt\"\nencryption = \"strict\"\nlogin-timeout = 5\n";
-    std::fs::write(bench.path("server.toml"), file).unwrap();
-    let (served, _) = start(&bench, &["--config", "server.toml"]);
+    std::fs::write(fixture.path("server.toml"), file).unwrap();
+    let (served, _) = start(&fixture, &["--config", "server.toml"]);
     let (status, _, err) = served.end(Signal::TERM);
     assert_eq!(status, 0);
     assert!(!err.contains("server-key.txt"), "{err}");
     // The named file opens it, and nothing else does.
-    bench
+    fixture
         .run(&[
             "-i",
             "key.txt",
@@ -146,7 +146,7 @@ fn a_file_says_what_flags_say() {
             "SELECT name FROM selenite_login",
         ])
         .done();
-    bench
+    fixture
         .run(&[
             "-i",
             "other.txt",
@@ -159,23 +159,23 @@ fn a_file_says_what_flags_say() {
             "127.0.0.1:0",
         ])
         .failed(4, "");
-    std::fs::write(bench.path("server.toml"), "lisen = \"127.0.0.1\"\n").unwrap();
-    bench
+    std::fs::write(fixture.path("server.toml"), "lisen = \"127.0.0.1\"\n").unwrap();
+    fixture
         .run(&["serve", "--config", "server.toml"])
         .failed(2, "unknown field");
 }
 
 #[test]
 fn a_port_that_is_taken_is_said_so_before_anything_is_made() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let first = u16::try_from(std::process::id() % 4000).unwrap() + 12_000;
     let taken = (first..first + 200).find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
     let taken = taken.unwrap();
     let listen = taken.local_addr().unwrap().to_string();
-    bench
+    fixture
         .run(&["serve", "--data", "data", "--listen", &listen])
         .failed(7, "cannot listen on");
-    assert_eq!(bench.names(), Vec::<String>::new());
+    assert_eq!(fixture.names(), Vec::<String>::new());
 }
 
 #[cfg(target_os = "linux")]
@@ -183,12 +183,12 @@ fn a_port_that_is_taken_is_said_so_before_anything_is_made() {
 fn a_server_dumps_no_core_and_what_it_makes_is_its_users_alone() {
     use std::os::unix::fs::PermissionsExt;
 
-    let bench = Bench::new();
-    let (served, _) = start(&bench, &[]);
+    let fixture = Fixture::new();
+    let (served, _) = start(&fixture, &[]);
     let limits = served.proc_line("limits", "Max core file size");
     assert_eq!(limits, "Max core file size 0 0 bytes");
     for file in ["master.db", "master.db-wal", "server-certificate.pem", "audit.jsonl"] {
-        let mode = std::fs::metadata(bench.path("data").join(file))
+        let mode = std::fs::metadata(fixture.path("data").join(file))
             .unwrap()
             .permissions()
             .mode();
@@ -200,16 +200,16 @@ fn a_server_dumps_no_core_and_what_it_makes_is_its_users_alone() {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_locked_or_the_server_does_not_start() {
-    let bench = Bench::new();
-    let unlocked = start(&bench, &[]).0;
+    let fixture = Fixture::new();
+    let unlocked = start(&fixture, &[]).0;
     assert_eq!(unlocked.proc_line("status", "VmLck"), "VmLck: 0 kB");
     unlocked.end(Signal::TERM);
-    if bench.may_lock_memory() {
-        let (locked, _) = start(&bench, &["--lock-memory"]);
+    if fixture.may_lock_memory() {
+        let (locked, _) = start(&fixture, &["--lock-memory"]);
         assert_ne!(locked.proc_line("status", "VmLck"), "VmLck: 0 kB");
         locked.end(Signal::TERM);
     } else {
-        let ran = bench.run(&["serve", "--data", "data", "--lock-memory"]);
+        let ran = fixture.run(&["serve", "--data", "data", "--lock-memory"]);
         ran.failed(2, "memory can't be locked");
     }
 }
@@ -218,8 +218,8 @@ fn memory_is_locked_or_the_server_does_not_start() {
 fn a_signal_ends_a_server_that_waits_for_its_identity() {
     use std::time::{Duration, Instant};
 
-    let bench = Bench::new();
-    let pipe = bench.path("identity");
+    let fixture = Fixture::new();
+    let pipe = fixture.path("identity");
     rustix::fs::mknodat(
         rustix::fs::CWD,
         &pipe,
@@ -239,14 +239,14 @@ fn a_signal_ends_a_server_that_waits_for_its_identity() {
         "--listen",
         &listen,
     ];
-    let mut child = bench
+    let mut child = fixture
         .command(&words)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     // It creates the folder before it reads the identity, which is never written.
-    let lock = bench.path("data").join(".selenite-server");
+    let lock = fixture.path("data").join(".selenite-server");
     let began = Instant::now();
     while !lock.exists() {
         assert!(child.try_wait().unwrap().is_none(), "it ended");

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use rustix::process::Signal;
 use selenite_tds::PacketSize;
 
-use crate::bench::Bench;
+use crate::fixture::Fixture;
 use crate::serve::{Served, start};
 use crate::tds_client::{Client, numbers, succeed};
 
@@ -17,9 +17,9 @@ struct Reached {
 }
 
 impl Reached {
-    fn start(bench: &Bench, words: &[&str]) -> Self {
+    fn start(fixture: &Fixture, words: &[&str]) -> Self {
         let words = [&["--encryption", "optional"], words].concat();
-        let (served, port) = start(bench, &words);
+        let (served, port) = start(fixture, &words);
         let password = served.lines[0]
             .strip_prefix("password of login sa: ")
             .unwrap()
@@ -49,8 +49,8 @@ fn fill(client: &mut Client, mib: u32) -> Vec<i32> {
 
 #[test]
 fn one_sessions_temporary_table_leaves_another_no_memory_and_both_go_on() {
-    let bench = Bench::new();
-    let reached = Reached::start(&bench, &["--session-memory", "60", "--server-memory", "80"]);
+    let fixture = Fixture::new();
+    let reached = Reached::start(&fixture, &["--session-memory", "60", "--server-memory", "80"]);
     let (mut holder, mut other) = (reached.client(), reached.client());
     assert_eq!(fill(&mut other, 40), [0_i32; 0]);
     succeed(&mut other, "DROP TABLE #held");
@@ -68,8 +68,8 @@ fn one_sessions_temporary_table_leaves_another_no_memory_and_both_go_on() {
 
 #[test]
 fn a_signal_ends_a_server_whose_sessions_compare_long_texts() {
-    let bench = Bench::new();
-    let reached = Reached::start(&bench, &[]);
+    let fixture = Fixture::new();
+    let reached = Reached::start(&fixture, &[]);
     let declared = "DECLARE @s varchar(max) = REPLICATE(CAST('ab' AS varchar(max)), 2000000), \
          @p varchar(max) = '%' + REPLICATE(CAST('ab' AS varchar(max)), 1000000) + 'c%' RAISERROR('begun', 0, 1) WITH NOWAIT";
     let mut clients = Vec::new();

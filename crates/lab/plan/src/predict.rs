@@ -19,14 +19,16 @@ use crate::PlanError;
 use crate::calibration::{Calibration, Cipher, Measured, TLS_1_3, measured_for, nanoseconds, normal};
 use crate::observation::{CORES_MAX, Engine, Observation};
 use crate::operation::{Amount, KIB, Load, Operation};
-use crate::queue::Queue;
 
 mod formula;
 mod misfit;
+mod response_time;
 mod what_if;
 
 pub use formula::{Formula, formula_percent};
 pub use misfit::Misfit;
+pub use response_time::Latency;
+use response_time::latency;
 pub use what_if::WhatIf;
 
 /// The question of a prediction.
@@ -126,23 +128,6 @@ pub struct OperationCost {
     pub each_ns: Estimate,
     /// Cores that it keeps busy in addition.
     pub cores: Estimate,
-}
-
-/// Response times before and after, in milliseconds of CPU and its queue: waits for the disk are not in them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
-    /// The share of the time in which the cores are busy now.
-    pub utilization: f64,
-    /// The same after encryption.
-    pub utilization_after: Estimate,
-    /// The median now.
-    pub p50_ms: f64,
-    /// What is added to it.
-    pub p50_added_ms: Estimate,
-    /// The 99th percentile now.
-    pub p99_ms: f64,
-    /// What is added to it.
-    pub p99_added_ms: Estimate,
 }
 
 /// The section that serializes commits.
@@ -693,58 +678,6 @@ fn resampled(observation: &Observation, random: &mut ChaCha8Rng) -> Load {
     load.scaled(1.0 / seconds)
 }
 
-fn latency(observation: &Observation, cores: f64, added: &[f64], warnings: &mut Vec<String>) -> Option<Latency> {
-    let (Some(requests), Some(busy)) = (observation.requests_per_second(), observation.busy_cores()) else {
-        warnings.push(
-            "response times are not predicted: they need the rate of requests and the CPU time in use".to_owned(),
-        );
-        return None;
-    };
-    let none = "response times are not predicted: no requests, or too few cores for them";
-    // A request runs on one core: a part of a core serves none in time.
-    let servers = cores.floor();
-    let queue = |busy: f64| Queue::new(requests, busy / requests, servers).filter(|_| servers >= 1.0);
-    let Some(now) = queue(busy) else {
-        warnings.push(none.to_owned());
-        return None;
-    };
-    let utilization_after = Estimate::of(added.iter().map(|added| (busy + added) / servers).collect());
-    if utilization_after.high > UTILIZATION_MAX {
-        warnings.push(format!(
-            "response times are not predicted: the cores would be busy for up to {:.0} % of the time, and the model holds up to {:.0} %; measure",
-            utilization_after.high * 100.0,
-            UTILIZATION_MAX * 100.0
-        ));
-        return None;
-    }
-    let after: Vec<Queue> = added
-        .iter()
-        .step_by(LATENCY_STEP)
-        .filter_map(|added| queue(busy + added))
-        .collect();
-    if after.is_empty() {
-        warnings.push(none.to_owned());
-        return None;
-    }
-    let added_ms = |share: f64| {
-        let before = now.quantile(share);
-        Estimate::of(
-            after
-                .iter()
-                .map(|after| (after.quantile(share) - before) * 1e3)
-                .collect(),
-        )
-    };
-    Some(Latency {
-        utilization: now.utilization(),
-        utilization_after,
-        p50_ms: now.quantile(0.5) * 1e3,
-        p50_added_ms: added_ms(0.5),
-        p99_ms: now.quantile(0.99) * 1e3,
-        p99_added_ms: added_ms(0.99),
-    })
-}
-
 fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<String>) -> Option<Serialized> {
     let share = observation.serialized_share.filter(|share| *share > 0.0)?;
     // Worst case: everything that a commit encrypts is within the section.
@@ -784,8 +717,6 @@ const SAVED_MAX: f64 = 0.99;
 const DRAWS: usize = 4000;
 /// Shares of a variance are shown without decimals.
 const UNCERTAINTY_DRAWS: usize = 500;
-/// Quantiles of queues are expensive to compute; 500 are sufficient for an interval.
-const LATENCY_STEP: usize = 8;
 /// reproducible: the same for all.
 const SEED: u64 = 0x5e1e_417e;
 /// FORMAT 3: bytes that a page keeps for the trailer.

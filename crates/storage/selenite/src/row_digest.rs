@@ -32,9 +32,9 @@ mod tests {
     use crate::storage::Disk;
     use crate::{Access, Layout};
 
-    struct Bench(tempfile::TempDir, Access);
+    struct Fixture(tempfile::TempDir, Access);
 
-    impl Bench {
+    impl Fixture {
         fn new() -> Self {
             crate::install().unwrap();
             let folder = tempfile::tempdir().unwrap();
@@ -66,9 +66,9 @@ mod tests {
 
     #[test]
     fn it_is_the_same_for_the_same_rows_everywhere() {
-        let bench = Bench::new();
-        let mut one = bench.made("one.db", SQL);
-        let mut other = bench.made("other.db", SQL);
+        let fixture = Fixture::new();
+        let mut one = fixture.made("one.db", SQL);
+        let mut other = fixture.made("other.db", SQL);
         other
             .batch("DELETE FROM note; INSERT INTO note VALUES (3, x'00ff', 'y'), (2, 1.5, NULL), (1, 1, 'x'); VACUUM")
             .unwrap();
@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn every_changed_value_changes_the_digest() {
-        let bench = Bench::new();
-        let mut database = bench.made("app.db", SQL);
+        let fixture = Fixture::new();
+        let mut database = fixture.made("app.db", SQL);
         let mut seen = vec![digest(&mut database)];
         for sql in [
             "UPDATE note SET a = 1.0 WHERE id = 1",
@@ -100,13 +100,13 @@ mod tests {
 
     #[test]
     fn the_digest_is_of_the_connections_transaction() {
-        let bench = Bench::new();
-        let mut reader = bench.made("app.db", SQL);
+        let fixture = Fixture::new();
+        let mut reader = fixture.made("app.db", SQL);
         reader
             .batch("PRAGMA journal_mode = WAL; BEGIN; SELECT * FROM note")
             .unwrap();
         let before = digest(&mut reader);
-        let writer = Database::open(&Disk, reader.path(), &bench.1).unwrap();
+        let writer = Database::open(&Disk, reader.path(), &fixture.1).unwrap();
         writer.batch("DELETE FROM note").unwrap();
         assert_eq!(digest(&mut reader), before);
         assert!(!reader.connection().is_autocommit(), "it was not ended");

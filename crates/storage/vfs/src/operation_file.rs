@@ -81,11 +81,11 @@ mod tests {
 
     use super::*;
 
-    struct Bench {
+    struct Fixture {
         folder: tempfile::TempDir,
     }
 
-    impl Bench {
+    impl Fixture {
         fn new() -> Self {
             Self {
                 folder: tempfile::tempdir().unwrap(),
@@ -112,38 +112,38 @@ mod tests {
 
     #[test]
     fn a_report_is_read_only_while_its_writer_holds_the_lock() {
-        let bench = Bench::new();
-        assert_eq!(bench.read_report(), None);
-        fs::write(bench.report(), "pid 7\nwaiting paused\n").unwrap();
-        assert_eq!(bench.read_report(), None);
-        let held = File::open(bench.report()).unwrap();
+        let fixture = Fixture::new();
+        assert_eq!(fixture.read_report(), None);
+        fs::write(fixture.report(), "pid 7\nwaiting paused\n").unwrap();
+        assert_eq!(fixture.read_report(), None);
+        let held = File::open(fixture.report()).unwrap();
         held.lock().unwrap();
         for _ in 0..2 {
-            let seen = bench.read_report().unwrap();
+            let seen = fixture.read_report().unwrap();
             assert_eq!((seen.pid, seen.waiting.as_str()), (7, "paused"));
         }
         drop(held);
-        assert_eq!(bench.read_report(), None);
+        assert_eq!(fixture.read_report(), None);
     }
 
     #[test]
     fn neither_links_nor_pipes_nor_folders_nor_large_files_are_opened() {
-        let bench = Bench::new();
-        fs::write(bench.database(), [0; 512]).unwrap();
-        symlink(bench.database(), bench.report()).unwrap();
-        bench.check_refused();
-        fs::remove_file(bench.report()).unwrap();
-        fs::hard_link(bench.database(), bench.report()).unwrap();
-        bench.check_refused();
-        fs::remove_file(bench.report()).unwrap();
-        fs::write(bench.report(), vec![b'x'; SIZE_MAX + 1]).unwrap();
-        bench.check_refused();
-        fs::remove_file(bench.report()).unwrap();
-        fs::create_dir(bench.report()).unwrap();
-        bench.check_refused();
-        fs::remove_dir(bench.report()).unwrap();
-        let made = std::process::Command::new("mkfifo").arg(bench.report()).status();
+        let fixture = Fixture::new();
+        fs::write(fixture.database(), [0; 512]).unwrap();
+        symlink(fixture.database(), fixture.report()).unwrap();
+        fixture.check_refused();
+        fs::remove_file(fixture.report()).unwrap();
+        fs::hard_link(fixture.database(), fixture.report()).unwrap();
+        fixture.check_refused();
+        fs::remove_file(fixture.report()).unwrap();
+        fs::write(fixture.report(), vec![b'x'; SIZE_MAX + 1]).unwrap();
+        fixture.check_refused();
+        fs::remove_file(fixture.report()).unwrap();
+        fs::create_dir(fixture.report()).unwrap();
+        fixture.check_refused();
+        fs::remove_dir(fixture.report()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(fixture.report()).status();
         assert!(made.unwrap().success());
-        bench.check_refused();
+        fixture.check_refused();
     }
 }

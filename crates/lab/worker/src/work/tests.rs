@@ -9,7 +9,7 @@ use crate::protocol::{Dataset, Hummer};
 use crate::stock::{Stock, spec};
 use crate::{dataset, digest};
 
-struct Bench {
+struct Fixture {
     _folder: tempfile::TempDir,
     database: DatabaseSpec,
     connection: Connection,
@@ -17,7 +17,7 @@ struct Bench {
     controls: Controls,
 }
 
-impl Bench {
+impl Fixture {
     fn new(dataset: &Dataset, journal_mode: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut database = spec(&folder.path().join("a.db"));
@@ -76,9 +76,9 @@ fn recorded(text: &str) -> u64 {
 #[test]
 fn inserts_are_rows_and_leave_no_log() {
     for (mode, has_log) in [("wal", true), ("delete", false)] {
-        let bench = Bench::new(&STATEMENTS, mode);
-        let sample = bench.run(&Workload::Insert { rows: 20 });
-        assert_eq!(bench.count("SELECT count(*) FROM testtable"), 320);
+        let fixture = Fixture::new(&STATEMENTS, mode);
+        let sample = fixture.run(&Workload::Insert { rows: 20 });
+        assert_eq!(fixture.count("SELECT count(*) FROM testtable"), 320);
         assert_eq!(sample.operations, 20);
         assert_eq!(recorded(&sample.latencies["insert"]), 20);
         assert!(sample.checkpoint_ns <= sample.elapsed_ns);
@@ -86,9 +86,9 @@ fn inserts_are_rows_and_leave_no_log() {
         assert_eq!(sample.wal_bytes >= 20 * 4096, has_log, "{sample:?}");
         assert_eq!(
             sample.database_bytes,
-            std::fs::metadata(&bench.database.path).unwrap().len()
+            std::fs::metadata(&fixture.database.path).unwrap().len()
         );
-        let mut wal = bench.database.path.clone().into_os_string();
+        let mut wal = fixture.database.path.clone().into_os_string();
         wal.push("-wal");
         assert_eq!(std::fs::metadata(wal).is_ok_and(|log| log.len() == 0), has_log);
     }
@@ -97,11 +97,11 @@ fn inserts_are_rows_and_leave_no_log() {
 #[test]
 fn an_insert_into_indexes_writes_more_pages() {
     let written = [0, 2].map(|indexes| {
-        let bench = Bench::new(&Dataset::Statements { rows: 5000, indexes }, "wal");
-        let count = bench.count("SELECT count(*) FROM sqlite_schema WHERE type = 'index'");
+        let fixture = Fixture::new(&Dataset::Statements { rows: 5000, indexes }, "wal");
+        let count = fixture.count("SELECT count(*) FROM sqlite_schema WHERE type = 'index'");
         assert_eq!(count, i64::from(indexes));
-        let sample = bench.run(&Workload::Insert { rows: 20 });
-        assert_eq!(bench.run(&Workload::IntegrityCheck).answer, "ok");
+        let sample = fixture.run(&Workload::Insert { rows: 20 });
+        assert_eq!(fixture.run(&Workload::IntegrityCheck).answer, "ok");
         sample.wal_bytes
     });
     assert!(written[1] > 2 * written[0], "{written:?}");
@@ -113,9 +113,9 @@ fn an_insert_into_indexes_writes_more_pages() {
 
 #[test]
 fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
-    let bench = Bench::new(&Dataset::Scan { bytes: 4 << 20 }, "wal");
+    let fixture = Fixture::new(&Dataset::Scan { bytes: 4 << 20 }, "wal");
     let answers = [1, 5].map(|connections| {
-        let sample = bench.run(&Workload::Readers { connections });
+        let sample = fixture.run(&Workload::Readers { connections });
         assert_eq!(sample.operations, u64::from(connections));
         assert!(
             sample.read_chars >= u64::from(connections) * (4 << 20) * 9 / 10,
@@ -128,13 +128,13 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
     assert!(ends[0].starts_with("1 rows "), "{ends:?}");
     // The fixture's own connection is still open.
     assert!(
-        bench
+        fixture
             .run(&Workload::Equal { rehearsals: 0 })
             .answer
             .starts_with("0 rows ")
     );
     for connections in [0, 257] {
-        let refused = bench.run_as(&Workload::Readers { connections }, 5, Share { index: 0, count: 1 });
+        let refused = fixture.run_as(&Workload::Readers { connections }, 5, Share { index: 0, count: 1 });
         assert!(matches!(refused, Err(WorkerError::Refused(_))), "{refused:?}");
     }
 }
@@ -143,14 +143,14 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
 fn a_database_is_opened_the_requested_number_of_times() {
     // Reads are counted for the whole process.
     selenite_testing::own_process!();
-    let bench = Bench::new(&STATEMENTS, "wal");
-    let Bench {
+    let fixture = Fixture::new(&STATEMENTS, "wal");
+    let Fixture {
         _folder: folder,
         database,
         connection,
         controls,
         ..
-    } = bench;
+    } = fixture;
     drop(connection);
     let block = Block {
         seed: 5,
@@ -172,12 +172,12 @@ fn a_database_is_opened_the_requested_number_of_times() {
 
 #[test]
 fn an_update_writes_every_page_also_the_second_time_with_the_same_seed() {
-    let bench = Bench::new(&STATEMENTS, "wal");
+    let fixture = Fixture::new(&STATEMENTS, "wal");
     for _ in 0..3 {
-        let sample = bench.run(&Workload::UpdateAll);
+        let sample = fixture.run(&Workload::UpdateAll);
         assert!(sample.write_chars > 4096 * 3, "{sample:?}");
         assert_eq!(
-            bench.count("SELECT count(DISTINCT name) FROM testtable WHERE length(name) = 25"),
+            fixture.count("SELECT count(DISTINCT name) FROM testtable WHERE length(name) = 25"),
             1
         );
     }
@@ -185,20 +185,20 @@ fn an_update_writes_every_page_also_the_second_time_with_the_same_seed() {
 
 #[test]
 fn reads_return_the_rows_that_exist() {
-    let bench = Bench::new(&Dataset::Scan { bytes: 100_000 }, "wal");
-    let like = bench.run(&Workload::Like { rehearsals: 2 });
+    let fixture = Fixture::new(&Dataset::Scan { bytes: 100_000 }, "wal");
+    let like = fixture.run(&Workload::Like { rehearsals: 2 });
     assert!(like.answer.starts_with("1 rows "), "{}", like.answer);
     assert_eq!(like.operations, 1);
     assert!(
-        bench
+        fixture
             .run(&Workload::Equal { rehearsals: 0 })
             .answer
             .starts_with("0 rows ")
     );
-    assert_eq!(bench.run(&Workload::IntegrityCheck).answer, "ok");
-    assert_eq!(bench.run(&Workload::QuickCheck).answer, "ok");
+    assert_eq!(fixture.run(&Workload::IntegrityCheck).answer, "ok");
+    assert_eq!(fixture.run(&Workload::QuickCheck).answer, "ok");
     assert!(
-        bench
+        fixture
             .run_as(&Workload::SelectAll, 5, Share { index: 0, count: 1 })
             .is_err()
     );
@@ -206,8 +206,8 @@ fn reads_return_the_rows_that_exist() {
 
 #[test]
 fn a_damaged_index_fails_the_integrity_check() {
-    let bench = Bench::new(&CARDS, "delete");
-    bench
+    let fixture = Fixture::new(&CARDS, "delete");
+    fixture
         .connection
         .execute_batch(
             "PRAGMA writable_schema = ON;
@@ -215,34 +215,42 @@ fn a_damaged_index_fails_the_integrity_check() {
              WHERE name = 'PurchaseByVendor';",
         )
         .unwrap();
-    let connection = Stock.open(&bench.database).unwrap();
+    let connection = Stock.open(&fixture.database).unwrap();
     let block = Block {
         seed: 5,
         process: Share { index: 0, count: 1 },
         start_at_ns: 0,
-        controls: &bench.controls,
+        controls: &fixture.controls,
     };
-    let checked = run(&Stock, &bench.database, &connection, &Workload::IntegrityCheck, &block);
+    let checked = run(
+        &Stock,
+        &fixture.database,
+        &connection,
+        &Workload::IntegrityCheck,
+        &block,
+    );
     assert!(matches!(checked, Err(WorkerError::Wrong(_))), "{checked:?}");
 }
 
 #[test]
 fn the_mix_is_reads_updates_inserts_and_twins_do_the_same() {
-    let benches = [Bench::new(&CARDS, "wal"), Bench::new(&CARDS, "delete")];
-    let samples = benches.each_ref().map(|bench| bench.run(&hummer([5, 4, 1], 100)));
+    let fixtures = [Fixture::new(&CARDS, "wal"), Fixture::new(&CARDS, "delete")];
+    let samples = fixtures.each_ref().map(|fixture| fixture.run(&hummer([5, 4, 1], 100)));
     assert_eq!(samples[0].answer, samples[1].answer);
     assert!(
         samples[0]
             .answer
             .starts_with("50 read, 40 updated, 10 inserted, 50 rows ")
     );
-    let digests = benches.each_ref().map(|bench| digest::of(&bench.connection).unwrap());
+    let digests = fixtures
+        .each_ref()
+        .map(|fixture| digest::of(&fixture.connection).unwrap());
     assert_eq!(digests[0], digests[1]);
-    assert_eq!(benches[0].count("SELECT count(*) FROM Purchase"), 210);
+    assert_eq!(fixtures[0].count("SELECT count(*) FROM Purchase"), 210);
     for (name, count) in [("read", 50), ("update", 40), ("insert", 10)] {
         assert_eq!(recorded(&samples[0].latencies[name]), count);
     }
-    let other = benches[0]
+    let other = fixtures[0]
         .run_as(&hummer([5, 4, 1], 100), 6, Share { index: 0, count: 1 })
         .unwrap();
     assert_ne!(other.answer, samples[0].answer);
@@ -250,10 +258,10 @@ fn the_mix_is_reads_updates_inserts_and_twins_do_the_same() {
 
 #[test]
 fn several_processes_work_on_one_database() {
-    let bench = Bench::new(&CARDS, "wal");
+    let fixture = Fixture::new(&CARDS, "wal");
     std::thread::scope(|scope| {
         for index in 0..3 {
-            let database = &bench.database;
+            let database = &fixture.database;
             scope.spawn(move || {
                 let connection = Stock.open(database).unwrap();
                 let (_sender, controls) = channel();
@@ -269,17 +277,17 @@ fn several_processes_work_on_one_database() {
             });
         }
     });
-    assert_eq!(bench.count("SELECT count(*) FROM Purchase"), 1100);
-    assert_eq!(bench.run(&Workload::IntegrityCheck).answer, "ok");
+    assert_eq!(fixture.count("SELECT count(*) FROM Purchase"), 1100);
+    assert_eq!(fixture.run(&Workload::IntegrityCheck).answer, "ok");
 }
 
 #[test]
 fn controls_change_the_mix_and_end_the_pause() {
-    let bench = Bench::new(&CARDS, "wal");
-    let send = |stop, mix| bench.sender.send(Control { stop, mix }).unwrap();
+    let fixture = Fixture::new(&CARDS, "wal");
+    let send = |stop, mix| fixture.sender.send(Control { stop, mix }).unwrap();
     send(false, Some([0, 0, 9]));
     send(false, Some([0, 10, 0]));
-    let sample = bench.run(&hummer([10, 0, 0], 30));
+    let sample = fixture.run(&hummer([10, 0, 0], 30));
     assert!(
         sample.answer.starts_with("0 read, 30 updated, 0 inserted"),
         "{}",
@@ -293,31 +301,31 @@ fn controls_change_the_mix_and_end_the_pause() {
         pause_ms: 3_600_000,
     };
     send(true, None);
-    let sample = bench.run(&Workload::Hummer { hummer: long });
+    let sample = fixture.run(&Workload::Hummer { hummer: long });
     assert!(sample.altered && sample.operations < 100);
-    assert!(!bench.run(&hummer([10, 0, 0], 3)).altered);
+    assert!(!fixture.run(&hummer([10, 0, 0], 3)).altered);
 }
 
 #[test]
 fn an_invalid_mix_and_an_excess_process_are_refused() {
-    let bench = Bench::new(&CARDS, "wal");
+    let fixture = Fixture::new(&CARDS, "wal");
     for (mix, index) in [([4, 3, 2], 0), ([255, 255, 255], 0), ([4, 3, 3], 1)] {
-        let refused = bench.run_as(&hummer(mix, 1), 5, Share { index, count: 1 });
+        let refused = fixture.run_as(&hummer(mix, 1), 5, Share { index, count: 1 });
         assert!(matches!(refused, Err(WorkerError::Refused(_))), "{mix:?}");
     }
 }
 
 #[test]
 fn copies_are_removed_afterwards() {
-    let bench = Bench::new(&CARDS, "wal");
-    assert_eq!(bench.run(&Workload::Backup).answer, "copied");
-    let Bench {
+    let fixture = Fixture::new(&CARDS, "wal");
+    assert_eq!(fixture.run(&Workload::Backup).answer, "copied");
+    let Fixture {
         _folder: folder,
         database,
         connection,
         controls,
         ..
-    } = bench;
+    } = fixture;
     drop(connection);
     let block = Block {
         seed: 5,

@@ -28,12 +28,12 @@ mod transactions;
 mod variables;
 
 /// A session's machine with its host.
-struct Bench {
+struct Fixture {
     machine: Machine,
     host: Mock,
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         Self {
             machine: Machine::new(),
@@ -200,7 +200,7 @@ fn compile(text: &str) -> Result<Program, Vec<SqlError>> {
 
 /// The recorded calls of a batch in a new session.
 fn run(text: &str) -> Vec<String> {
-    Bench::new().run(text)
+    Fixture::new().run(text)
 }
 
 /// The texts that a batch of a new session prints, and its errors in short form.

@@ -2,8 +2,8 @@
 //!
 //! Sessions are served here by a front with a few commands ([`front`]); what is tested is everything before it.
 
-mod bench;
 mod client;
+mod fixture;
 mod front;
 mod hostile;
 mod logins;

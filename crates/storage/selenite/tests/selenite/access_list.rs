@@ -9,7 +9,7 @@ use selenite::offline::{Offline, offline};
 use selenite::storage::Disk;
 use selenite::{Encrypt, Target, Watch, decrypt, encrypt};
 
-use crate::support::Bench;
+use crate::support::Fixture;
 
 const LIST: &str = "system.posix_acl_access";
 
@@ -38,8 +38,8 @@ fn read(path: &Path, name: &str) -> Option<Vec<u8>> {
 }
 
 /// Runs every operation that replaces a database with a new file.
-fn replace_in_every_way(bench: &Bench, path: &Path, check: impl Fn(&str)) {
-    let (access, watch) = (bench.access(), Watch::none());
+fn replace_in_every_way(fixture: &Fixture, path: &Path, check: impl Fn(&str)) {
+    let (access, watch) = (fixture.access(), Watch::none());
     let inode = || fs::metadata(path).unwrap().ino();
     let mut last = inode();
     let mut check = |how: &str| {
@@ -59,13 +59,13 @@ fn replace_in_every_way(bench: &Bench, path: &Path, check: impl Fn(&str)) {
 
 #[test]
 fn an_access_list_and_user_attributes_are_kept() {
-    let bench = Bench::new();
-    let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    let fixture = Fixture::new();
+    let path = fixture.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let list = list_for(12345);
     setxattr(&path, LIST, &list, XattrFlags::empty()).expect("a file system with access lists");
     setxattr(&path, "user.origin", b"here", XattrFlags::empty()).unwrap();
-    replace_in_every_way(&bench, &path, |how| {
+    replace_in_every_way(&fixture, &path, |how| {
         assert_eq!(read(&path, LIST).as_deref(), Some(&list[..]), "{how}");
         assert_eq!(read(&path, "user.origin").as_deref(), Some(&b"here"[..]), "{how}");
         assert_eq!(
@@ -80,10 +80,10 @@ fn an_access_list_and_user_attributes_are_kept() {
 /// user could read.
 #[test]
 fn a_user_without_access_to_the_old_file_has_none_to_the_new_one() {
-    let bench = Bench::new();
-    let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    let fixture = Fixture::new();
+    let path = fixture.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-    let folder = bench.folder.path();
+    let folder = fixture.folder.path();
     setxattr(
         folder,
         "system.posix_acl_default",
@@ -92,7 +92,7 @@ fn a_user_without_access_to_the_old_file_has_none_to_the_new_one() {
     )
     .expect("a file system with access lists");
     assert_eq!(read(&path, LIST), None, "it was there before");
-    replace_in_every_way(&bench, &path, |how| {
+    replace_in_every_way(&fixture, &path, |how| {
         assert_eq!(read(&path, LIST), None, "{how}");
         assert_eq!(
             fs::metadata(&path).unwrap().permissions().mode() & 0o777,

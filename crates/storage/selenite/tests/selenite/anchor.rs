@@ -10,7 +10,7 @@ use selenite::verify::{Origin, Report, Verify, verify};
 use selenite::{Access, Database, EngineError, Layout, PageSize, Watch, keys};
 
 use crate::other_process::Writer;
-use crate::support::{Bench, Collected};
+use crate::support::{Collected, Fixture};
 
 const PAGE: u64 = 1024;
 
@@ -20,16 +20,16 @@ const NOTES: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
     INSERT INTO note SELECT i, hex(randomblob(100)) FROM n;";
 
 /// A database with pages of 1 KiB, in `mode`.
-pub fn database(bench: &Bench, name: &str, mode: &str) -> PathBuf {
-    let path = bench.path(name);
+pub fn database(fixture: &Fixture, name: &str, mode: &str) -> PathBuf {
+    let path = fixture.path(name);
     let layout = Layout {
         page_size: PageSize::try_from(1024).unwrap(),
         ..Layout::default()
     };
-    drop(Database::create(&Disk, &path, &bench.access(), &layout).unwrap());
+    drop(Database::create(&Disk, &path, &fixture.access(), &layout).unwrap());
     run(
         &path,
-        &bench.access(),
+        &fixture.access(),
         &format!("PRAGMA journal_mode = {mode}; {NOTES}"),
     );
     path
@@ -40,18 +40,18 @@ pub fn run(path: &Path, access: &Access, sql: &str) {
     database.run(sql, &mut Collected::default()).unwrap();
 }
 
-pub fn with(bench: &Bench, path: &Path, how: &Verify<'_>) -> Result<Report, EngineError> {
-    verify(&Disk, path, &bench.access(), how, &Watch::none())
+pub fn with(fixture: &Fixture, path: &Path, how: &Verify<'_>) -> Result<Report, EngineError> {
+    verify(&Disk, path, &fixture.access(), how, &Watch::none())
 }
 
-pub fn write(bench: &Bench, path: &Path) -> PathBuf {
-    let anchor = bench.path("anchor.txt");
+pub fn write(fixture: &Fixture, path: &Path) -> PathBuf {
+    let anchor = fixture.path("anchor.txt");
     let how = Verify {
         physical_only: true,
         anchor: None,
         write_anchor: Some(&anchor),
     };
-    let report = with(bench, path, &how).unwrap();
+    let report = with(fixture, path, &how).unwrap();
     let written = report.written.expect("all is good");
     assert!(
         report.physical.is_good() && written.page_count == report.physical.page_count,
@@ -60,19 +60,19 @@ pub fn write(bench: &Bench, path: &Path) -> PathBuf {
     anchor
 }
 
-pub fn try_compare(bench: &Bench, path: &Path, anchor: &Path) -> Result<Comparison, EngineError> {
+pub fn try_compare(fixture: &Fixture, path: &Path, anchor: &Path) -> Result<Comparison, EngineError> {
     let how = Verify {
         physical_only: true,
         anchor: Some(anchor),
         write_anchor: None,
     };
-    let report = with(bench, path, &how)?;
+    let report = with(fixture, path, &how)?;
     assert!(report.physical.is_good(), "{report:?}");
     Ok(report.comparison.unwrap())
 }
 
-pub fn compare(bench: &Bench, path: &Path, anchor: &Path) -> Comparison {
-    try_compare(bench, path, anchor).unwrap()
+pub fn compare(fixture: &Fixture, path: &Path, anchor: &Path) -> Comparison {
+    try_compare(fixture, path, anchor).unwrap()
 }
 
 pub fn read_page(path: &Path, page_no: u64) -> Vec<u8> {
@@ -98,19 +98,19 @@ pub fn differing(one: &Path, other: &Path) -> Vec<u64> {
 #[test]
 fn an_unchanged_database_is_the_same() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let path = database(&bench, "app.db", mode);
-        let anchor = write(&bench, &path);
-        let found = compare(&bench, &path, &anchor);
+        let fixture = Fixture::new();
+        let path = database(&fixture, "app.db", mode);
+        let anchor = write(&fixture, &path);
+        let found = compare(&fixture, &path, &anchor);
         assert_eq!(
             (found.verdict(), found.changed_count),
             (Verdict::Same, 0),
             "{mode}: {found:?}"
         );
         // A copy elsewhere gives the same verdict.
-        let copy = bench.path("copy.db");
+        let copy = fixture.path("copy.db");
         fs::copy(&path, &copy).unwrap();
-        assert_eq!(compare(&bench, &copy, &anchor).verdict(), Verdict::Same, "{mode}");
+        assert_eq!(compare(&fixture, &copy, &anchor).verdict(), Verdict::Same, "{mode}");
     }
 }
 
@@ -119,10 +119,10 @@ fn an_unchanged_database_is_the_same() {
 #[test]
 fn ordinary_use_is_never_older() {
     for mode in ["DELETE", "PERSIST", "TRUNCATE", "WAL"] {
-        let bench = Bench::new();
-        let (path, access) = (database(&bench, "app.db", mode), bench.access());
-        let mut writer = Writer::start(&bench, &path);
-        let mut anchor = write(&bench, &path);
+        let fixture = Fixture::new();
+        let (path, access) = (database(&fixture, "app.db", mode), fixture.access());
+        let mut writer = Writer::start(&fixture, &path);
+        let mut anchor = write(&fixture, &path);
         for sql in [
             "UPDATE note SET text = hex(randomblob(90)) WHERE id % 7 = 0",
             "DELETE FROM note WHERE id % 3 = 0",
@@ -136,52 +136,52 @@ fn ordinary_use_is_never_older() {
             writer.write();
             run(&path, &access, sql);
             writer.write();
-            let found = compare(&bench, &path, &anchor);
+            let found = compare(&fixture, &path, &anchor);
             assert_eq!(found.verdict(), Verdict::Changed, "{mode}, {sql}: {found:?}");
         }
-        keys::add(&Disk, &path, &access, &bench.spec("other-key"), "").unwrap();
-        let found = compare(&bench, &path, &anchor);
+        keys::add(&Disk, &path, &access, &fixture.spec("other-key"), "").unwrap();
+        let found = compare(&fixture, &path, &anchor);
         assert_eq!(
             (found.verdict(), found.generation.1 - found.generation.0),
             (Verdict::Changed, 1),
             "{mode}"
         );
         // A second anchor, which includes the sessions of the first.
-        let next = bench.path("next.txt");
+        let next = fixture.path("next.txt");
         let how = Verify {
             physical_only: false,
             anchor: Some(&anchor),
             write_anchor: Some(&next),
         };
-        let report = with(&bench, &path, &how).unwrap();
+        let report = with(&fixture, &path, &how).unwrap();
         assert_eq!(report.faults, Some(Vec::new()), "{mode}");
         assert!(report.written.unwrap().session_count >= 1, "{mode}");
         anchor = next;
-        assert_eq!(compare(&bench, &path, &anchor).verdict(), Verdict::Same, "{mode}");
+        assert_eq!(compare(&fixture, &path, &anchor).verdict(), Verdict::Same, "{mode}");
         writer.write();
-        assert_eq!(compare(&bench, &path, &anchor).verdict(), Verdict::Changed, "{mode}");
+        assert_eq!(compare(&fixture, &path, &anchor).verdict(), Verdict::Changed, "{mode}");
     }
 }
 
 #[test]
 fn one_page_put_back_is_found_and_named() {
-    let bench = Bench::new();
-    let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
-    let old = bench.path("old.db");
+    let fixture = Fixture::new();
+    let (path, access) = (database(&fixture, "app.db", "DELETE"), fixture.access());
+    let old = fixture.path("old.db");
     fs::copy(&path, &old).unwrap();
     run(
         &path,
         &access,
         "UPDATE note SET text = hex(randomblob(100)) WHERE id BETWEEN 700 AND 720",
     );
-    let anchor = write(&bench, &path);
+    let anchor = write(&fixture, &path);
     let changed = differing(&path, &old);
     assert!(changed.len() > 5, "{changed:?}");
     let mut seen = 0;
     for page_no in changed {
         let present = read_page(&path, page_no);
         put_page(&path, page_no, &read_page(&old, page_no));
-        let found = compare(&bench, &path, &anchor);
+        let found = compare(&fixture, &path, &anchor);
         assert_eq!(found.verdict(), Verdict::Older, "{page_no}: {found:?}");
         let places: Vec<_> = found
             .older
@@ -193,17 +193,17 @@ fn one_page_put_back_is_found_and_named() {
         put_page(&path, page_no, &present);
     }
     assert!(seen > 0, "none of them was said to be of the table");
-    assert_eq!(compare(&bench, &path, &anchor).verdict(), Verdict::Same);
+    assert_eq!(compare(&fixture, &path, &anchor).verdict(), Verdict::Same);
 }
 
 #[test]
 fn some_pages_put_back_among_pages_that_were_written_since_are_found() {
-    let bench = Bench::new();
-    let (path, access) = (database(&bench, "app.db", "WAL"), bench.access());
-    let old = bench.path("old.db");
+    let fixture = Fixture::new();
+    let (path, access) = (database(&fixture, "app.db", "WAL"), fixture.access());
+    let old = fixture.path("old.db");
     fs::copy(&path, &old).unwrap();
     run(&path, &access, "UPDATE note SET text = hex(randomblob(100))");
-    let anchor = write(&bench, &path);
+    let anchor = write(&fixture, &path);
     run(
         &path,
         &access,
@@ -217,7 +217,7 @@ fn some_pages_put_back_among_pages_that_were_written_since_are_found() {
     for &page_no in &back {
         put_page(&path, page_no, &read_page(&old, page_no));
     }
-    let found = compare(&bench, &path, &anchor);
+    let found = compare(&fixture, &path, &anchor);
     let places: Vec<u64> = found.older.iter().map(|place| place.page_no.into()).collect();
     assert_eq!((found.verdict(), places), (Verdict::Older, back));
     assert!(found.changed_count > found.older_count, "{found:?}");
@@ -226,17 +226,17 @@ fn some_pages_put_back_among_pages_that_were_written_since_are_found() {
 #[test]
 fn the_whole_file_put_back_is_found() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let (path, access) = (database(&bench, "app.db", mode), bench.access());
+        let fixture = Fixture::new();
+        let (path, access) = (database(&fixture, "app.db", mode), fixture.access());
         let old = fs::read(&path).unwrap();
         run(
             &path,
             &access,
             "DELETE FROM note WHERE id > 1000; VACUUM; CREATE TABLE more (a)",
         );
-        let anchor = write(&bench, &path);
+        let anchor = write(&fixture, &path);
         fs::write(&path, &old).unwrap();
-        let found = compare(&bench, &path, &anchor);
+        let found = compare(&fixture, &path, &anchor);
         assert_eq!(found.verdict(), Verdict::Older, "{mode}: {found:?}");
         assert!(
             found.change_counter_is_lower() && !found.generation_is_lower(),
@@ -248,18 +248,18 @@ fn the_whole_file_put_back_is_found() {
 
 #[test]
 fn an_older_superblock_over_the_same_pages_is_found() {
-    let bench = Bench::new();
-    let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
+    let fixture = Fixture::new();
+    let (path, access) = (database(&fixture, "app.db", "DELETE"), fixture.access());
     let old = fs::read(&path).unwrap()[..65536].to_vec();
-    keys::add(&Disk, &path, &access, &bench.spec("other-key"), "").unwrap();
-    let anchor = write(&bench, &path);
+    keys::add(&Disk, &path, &access, &fixture.spec("other-key"), "").unwrap();
+    let anchor = write(&fixture, &path);
     OpenOptions::new()
         .write(true)
         .open(&path)
         .unwrap()
         .write_all_at(&old, 0)
         .unwrap();
-    let found = compare(&bench, &path, &anchor);
+    let found = compare(&fixture, &path, &anchor);
     assert_eq!((found.verdict(), found.older_count), (Verdict::Older, 0), "{found:?}");
     assert!(found.generation_is_lower());
 }
@@ -268,9 +268,9 @@ fn an_older_superblock_over_the_same_pages_is_found() {
 #[test]
 fn old_pages_in_a_log_or_journal_are_found() {
     for (mode, companion, origin) in [("WAL", "-wal", Origin::Wal), ("DELETE", "-journal", Origin::Journal)] {
-        let bench = Bench::new();
-        let (path, access) = (database(&bench, "app.db", mode), bench.access());
-        let log = bench.path(&format!("app.db{companion}"));
+        let fixture = Fixture::new();
+        let (path, access) = (database(&fixture, "app.db", mode), fixture.access());
+        let log = fixture.path(&format!("app.db{companion}"));
         let database = Database::open(&Disk, &path, &access).unwrap();
         let spill = "PRAGMA cache_size = 5; BEGIN; UPDATE note SET text = 'old' WHERE id < 600; DELETE FROM note WHERE id > 1900";
         database.run(spill, &mut Collected::default()).unwrap();
@@ -281,10 +281,10 @@ fn old_pages_in_a_log_or_journal_are_found() {
         assert!(old.len() > 10_000, "{mode}");
         drop(database);
         run(&path, &access, "UPDATE note SET text = hex(randomblob(100))");
-        let anchor = write(&bench, &path);
-        assert_eq!(compare(&bench, &path, &anchor).verdict(), Verdict::Same, "{mode}");
+        let anchor = write(&fixture, &path);
+        assert_eq!(compare(&fixture, &path, &anchor).verdict(), Verdict::Same, "{mode}");
         fs::write(&log, old).unwrap();
-        let found = compare(&bench, &path, &anchor);
+        let found = compare(&fixture, &path, &anchor);
         assert_eq!(found.verdict(), Verdict::Older, "{mode}: {found:?}");
         assert!(
             found
@@ -299,43 +299,43 @@ fn old_pages_in_a_log_or_journal_are_found() {
 /// The documented limit: the session of a process that had no page in the anchored file.
 #[test]
 fn an_old_page_of_a_session_that_the_anchor_does_not_know_is_changed_and_a_chain_of_anchors_knows_it() {
-    let bench = Bench::new();
-    let path = database(&bench, "app.db", "DELETE");
+    let fixture = Fixture::new();
+    let path = database(&fixture, "app.db", "DELETE");
     // Another process writes one page of its own table, which this process then overwrites.
-    let mut writer = Writer::start(&bench, &path);
+    let mut writer = Writer::start(&fixture, &path);
     writer.write();
-    let first = write(&bench, &path);
-    let old = bench.path("old.db");
+    let first = write(&fixture, &path);
+    let old = fixture.path("old.db");
     fs::copy(&path, &old).unwrap();
     drop(writer);
-    run(&path, &bench.access(), "UPDATE other SET a = hex(randomblob(700))");
+    run(&path, &fixture.access(), "UPDATE other SET a = hex(randomblob(700))");
     // Except page 1, whose page count is not the file's any more.
     let back: Vec<u64> = differing(&path, &old)
         .into_iter()
         .filter(|&page_no| page_no > 1)
         .collect();
-    let alone = bench.path("alone.txt");
-    let chained = bench.path("chained.txt");
+    let alone = fixture.path("alone.txt");
+    let chained = fixture.path("chained.txt");
     for (known, target) in [(None, &alone), (Some(first.as_path()), &chained)] {
         let how = Verify {
             physical_only: true,
             anchor: known,
             write_anchor: Some(target),
         };
-        assert!(with(&bench, &path, &how).unwrap().written.is_some());
+        assert!(with(&fixture, &path, &how).unwrap().written.is_some());
     }
     let of_writer = back.into_iter().find(|&page_no| {
         let present = read_page(&path, page_no);
         put_page(&path, page_no, &read_page(&old, page_no));
-        let is_unknown = compare(&bench, &path, &alone).unknown_count == 1;
+        let is_unknown = compare(&fixture, &path, &alone).unknown_count == 1;
         if !is_unknown {
             put_page(&path, page_no, &present);
         }
         is_unknown
     });
     assert!(of_writer.is_some(), "no page of the other process was left");
-    assert_eq!(compare(&bench, &path, &alone).verdict(), Verdict::Changed);
-    assert_eq!(compare(&bench, &path, &chained).verdict(), Verdict::Older);
+    assert_eq!(compare(&fixture, &path, &alone).verdict(), Verdict::Changed);
+    assert_eq!(compare(&fixture, &path, &chained).verdict(), Verdict::Older);
 }
 
 /// Another connection reads from the log, or writes, all the time: the database is never
@@ -343,16 +343,16 @@ fn an_old_page_of_a_session_that_the_anchor_does_not_know_is_changed_and_a_chain
 #[test]
 fn a_database_in_constant_use_is_busy_and_no_anchor_is_written() {
     for sql in ["BEGIN IMMEDIATE", "BEGIN; SELECT * FROM note"] {
-        let bench = Bench::new();
-        let (path, access) = (database(&bench, "app.db", "WAL"), bench.access());
-        let mut holder = Writer::start(&bench, &path);
+        let fixture = Fixture::new();
+        let (path, access) = (database(&fixture, "app.db", "WAL"), fixture.access());
+        let mut holder = Writer::start(&fixture, &path);
         holder.write();
         holder.run(sql);
         if sql != "BEGIN IMMEDIATE" {
             // Later commits can't be copied: the reader reads the file as it was before.
             run(&path, &access, "INSERT INTO note (text) VALUES (1)");
         }
-        let anchor = bench.path("anchor.txt");
+        let anchor = fixture.path("anchor.txt");
         let how = Verify {
             write_anchor: Some(&anchor),
             ..Verify::default()
@@ -361,7 +361,7 @@ fn a_database_in_constant_use_is_busy_and_no_anchor_is_written() {
         assert!(matches!(refused, Err(EngineError::Busy { .. })), "{sql}: {refused:?}");
         assert!(!anchor.exists());
         holder.run("ROLLBACK");
-        write(&bench, &path);
+        write(&fixture, &path);
     }
 }
 
@@ -369,16 +369,16 @@ fn a_database_in_constant_use_is_busy_and_no_anchor_is_written() {
 #[test]
 fn an_anchor_is_written_and_compared_while_others_write() {
     for mode in ["WAL", "DELETE"] {
-        let bench = Bench::new();
-        let path = database(&bench, "app.db", mode);
-        let anchor = bench.path("anchor.txt");
-        let mut writers: Vec<Writer> = (0..2).map(|_| Writer::start(&bench, &path)).collect();
+        let fixture = Fixture::new();
+        let path = database(&fixture, "app.db", mode);
+        let anchor = fixture.path("anchor.txt");
+        let mut writers: Vec<Writer> = (0..2).map(|_| Writer::start(&fixture, &path)).collect();
         for writer in &mut writers {
             writer.begin_to_write_on();
         }
         let access = Access {
             busy_wait: std::time::Duration::from_secs(60),
-            ..bench.access()
+            ..fixture.access()
         };
         for round in 0..9 {
             let how = Verify {
@@ -397,7 +397,7 @@ fn an_anchor_is_written_and_compared_while_others_write() {
             assert!(writer.end() > 0, "{mode}: nothing was written meanwhile");
         }
         let report = with(
-            &bench,
+            &fixture,
             &path,
             &Verify {
                 anchor: Some(&anchor),

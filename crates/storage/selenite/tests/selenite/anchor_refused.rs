@@ -10,16 +10,16 @@ use selenite::verify::Verify;
 use selenite::{Class, EngineError, VerifyNotes, keys};
 
 use crate::anchor::{compare, database, differing, put_page, read_page, run, try_compare, with, write};
-use crate::support::Bench;
+use crate::support::Fixture;
 
 #[test]
 fn no_anchor_is_written_for_older_or_bad_pages_or_over_another_file() {
-    let bench = Bench::new();
-    let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
-    let old = bench.path("old.db");
+    let fixture = Fixture::new();
+    let (path, access) = (database(&fixture, "app.db", "DELETE"), fixture.access());
+    let old = fixture.path("old.db");
     fs::copy(&path, &old).unwrap();
     run(&path, &access, "UPDATE note SET text = 'new'");
-    let anchor = write(&bench, &path);
+    let anchor = write(&fixture, &path);
     let text = fs::read(&anchor).unwrap();
     let page_no = *differing(&path, &old).last().unwrap();
     let present = read_page(&path, page_no);
@@ -29,49 +29,49 @@ fn no_anchor_is_written_for_older_or_bad_pages_or_over_another_file() {
         anchor: Some(&anchor),
         write_anchor: Some(&anchor),
     };
-    let report = with(&bench, &path, &how).unwrap();
+    let report = with(&fixture, &path, &how).unwrap();
     // It is not recorded as verified either: the folder of notes does not exist.
-    let notes = VerifyNotes::of(Some(&bench.path("state")));
+    let notes = VerifyNotes::of(Some(&fixture.path("state")));
     notes.keep(&path, &report).unwrap();
     assert!(notes.find(report.physical.database_id, &path).is_none());
     assert_eq!((report.written, report.comparison.unwrap().older_count), (None, 1));
     let mut bad = present.clone();
     bad[5] ^= 1;
     put_page(&path, page_no, &bad);
-    let report = with(&bench, &path, &how).unwrap();
+    let report = with(&fixture, &path, &how).unwrap();
     assert_eq!((report.written, report.physical.bad_count), (None, 1));
     // Page 1: SQLite itself must not open such a file.
     put_page(&path, page_no, &present);
     let first = read_page(&path, 1);
     put_page(&path, 1, &bad);
-    let report = with(&bench, &path, &how).unwrap();
+    let report = with(&fixture, &path, &how).unwrap();
     assert_eq!((report.written, report.physical.bad[0].page_no), (None, 1));
     put_page(&path, 1, &first);
     assert_eq!(fs::read(&anchor).unwrap(), text);
-    let other = database(&bench, "other.db", "DELETE");
+    let other = database(&fixture, "other.db", "DELETE");
     for target in [&path, &old, &anchor] {
         let how = Verify {
             write_anchor: Some(target),
             ..Verify::default()
         };
         let before = fs::read(target).unwrap();
-        let refused = with(&bench, &other, &how);
+        let refused = with(&fixture, &other, &how);
         assert!(matches!(refused, Err(EngineError::Exists { .. })), "{refused:?}");
         assert_eq!(fs::read(target).unwrap(), before);
     }
-    assert_eq!(bench.names(), ["anchor.txt", "app.db", "old.db", "other.db"]);
+    assert_eq!(fixture.names(), ["anchor.txt", "app.db", "old.db", "other.db"]);
 }
 
 #[test]
 fn an_anchor_that_is_not_authentic_is_refused_with_the_reason() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let (path, other) = (
-        database(&bench, "app.db", "DELETE"),
-        database(&bench, "other.db", "DELETE"),
+        database(&fixture, "app.db", "DELETE"),
+        database(&fixture, "other.db", "DELETE"),
     );
-    let anchor = write(&bench, &path);
+    let anchor = write(&fixture, &path);
     let refused = |path: &Path, why: &str| {
-        let error = try_compare(&bench, path, &anchor).unwrap_err();
+        let error = try_compare(&fixture, path, &anchor).unwrap_err();
         assert!(error.to_string().contains(why), "{error} lacks {why}");
         assert_eq!(error.class(), Class::Data);
         assert!(!error.advice().is_empty());
@@ -120,23 +120,23 @@ fn an_anchor_that_is_not_authentic_is_refused_with_the_reason() {
     fs::write(&anchor, "").unwrap();
     refused(&path, "not an anchor");
     fs::write(&anchor, &text).unwrap();
-    assert_eq!(compare(&bench, &path, &anchor).verdict(), Verdict::Same);
+    assert_eq!(compare(&fixture, &path, &anchor).verdict(), Verdict::Same);
 }
 
 #[test]
 fn after_a_new_master_key_an_anchor_is_refused_and_an_old_copy_is_detected() {
-    let bench = Bench::new();
-    let (path, access) = (database(&bench, "app.db", "DELETE"), bench.access());
-    let old = bench.path("old.db");
+    let fixture = Fixture::new();
+    let (path, access) = (database(&fixture, "app.db", "DELETE"), fixture.access());
+    let old = fixture.path("old.db");
     fs::copy(&path, &old).unwrap();
-    let anchor = write(&bench, &path);
+    let anchor = write(&fixture, &path);
     keys::renew(&Disk, &path, &access, &[], false).unwrap();
-    let error = try_compare(&bench, &path, &anchor).unwrap_err();
+    let error = try_compare(&fixture, &path, &anchor).unwrap_err();
     assert!(error.to_string().contains("renewed since"), "{error}");
     assert!(error.advice().contains("keys renew"), "{}", error.advice());
-    let anchor = write(&bench, &path);
-    assert_eq!(compare(&bench, &path, &anchor).verdict(), Verdict::Same);
+    let anchor = write(&fixture, &path);
+    assert_eq!(compare(&fixture, &path, &anchor).verdict(), Verdict::Same);
     // The copy has the old master key, so the new anchor can't be authenticated by it.
-    let error = try_compare(&bench, &old, &anchor).unwrap_err();
+    let error = try_compare(&fixture, &old, &anchor).unwrap_err();
     assert!(error.to_string().contains("it is an older copy"), "{error}");
 }

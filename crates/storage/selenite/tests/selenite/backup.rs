@@ -13,14 +13,14 @@ use selenite_backup::{
 };
 
 use crate::restore::{CONTENTS, made};
-use crate::support::{Bench, query, superblock_of};
+use crate::support::{Fixture, query, superblock_of};
 
-fn place(bench: &Bench) -> Arc<dyn Destination> {
-    Arc::new(Folder::new(&bench.path("backups")))
+fn place(fixture: &Fixture) -> Arc<dyn Destination> {
+    Arc::new(Folder::new(&fixture.path("backups")))
 }
 
-fn run(bench: &Bench, path: &Path, how: Backup, place: &Arc<dyn Destination>) -> Result<Report, EngineError> {
-    backup(&Disk, path, &bench.access(), how, place, &Watch::none())
+fn run(fixture: &Fixture, path: &Path, how: Backup, place: &Arc<dyn Destination>) -> Result<Report, EngineError> {
+    backup(&Disk, path, &fixture.access(), how, place, &Watch::none())
 }
 
 fn incremental() -> Backup {
@@ -31,21 +31,21 @@ fn incremental() -> Backup {
 }
 
 /// Restores a backup, and returns its content.
-fn contents(bench: &Bench, name: &ArchiveName) -> String {
-    let to = bench.path("restored.db");
+fn contents(fixture: &Fixture, name: &ArchiveName) -> String {
+    let to = fixture.path("restored.db");
     let how = Restore {
         which: Which::Named(name.clone()),
         force: true,
         ..Restore::new(&to)
     };
-    restore(&Disk, place(bench).as_ref(), &bench.access(), &how, &Watch::none()).unwrap();
-    let ok = query(&to, &bench.access(), "PRAGMA integrity_check").unwrap();
+    restore(&Disk, place(fixture).as_ref(), &fixture.access(), &how, &Watch::none()).unwrap();
+    let ok = query(&to, &fixture.access(), "PRAGMA integrity_check").unwrap();
     assert_eq!(format!("{ok:?}"), "[[Text(\"ok\")]]");
-    format!("{:?}", query(&to, &bench.access(), CONTENTS).unwrap())
+    format!("{:?}", query(&to, &fixture.access(), CONTENTS).unwrap())
 }
 
-fn now(bench: &Bench, path: &Path) -> String {
-    format!("{:?}", query(path, &bench.access(), CONTENTS).unwrap())
+fn now(fixture: &Fixture, path: &Path) -> String {
+    format!("{:?}", query(path, &fixture.access(), CONTENTS).unwrap())
 }
 
 /// Pages that changed, were added, removed and moved: with a log that is largely not copied to the
@@ -53,14 +53,14 @@ fn now(bench: &Bench, path: &Path) -> String {
 #[test]
 fn every_link_of_a_chain_is_restored_as_the_database_was_then() {
     for mode in ["WAL", "DELETE"] {
-        let bench = Bench::new();
-        let path = made(&bench, "app.db", mode, 2000);
+        let fixture = Fixture::new();
+        let path = made(&fixture, "app.db", mode, 2000);
         // Keeps the log from being copied into the file when the others close.
-        let holder = Database::open(&Disk, &path, &bench.access()).unwrap();
-        let place = place(&bench);
+        let holder = Database::open(&Disk, &path, &fixture.access()).unwrap();
+        let place = place(&fixture);
         let mut links = vec![(
-            run(&bench, &path, Backup::default(), &place).unwrap(),
-            now(&bench, &path),
+            run(&fixture, &path, Backup::default(), &place).unwrap(),
+            now(&fixture, &path),
         )];
         for sql in [
             "UPDATE t SET b = hex(randomblob(100)) WHERE a = 7",
@@ -70,17 +70,17 @@ fn every_link_of_a_chain_is_restored_as_the_database_was_then() {
              INSERT INTO t (b) SELECT hex(randomblob(90)) FROM n",
             "SELECT 1",
         ] {
-            query(&path, &bench.access(), sql).unwrap();
-            let made = run(&bench, &path, incremental(), &place).unwrap();
+            query(&path, &fixture.access(), sql).unwrap();
+            let made = run(&fixture, &path, incremental(), &place).unwrap();
             assert_eq!(made.base.as_ref(), links.last().map(|(above, _)| &above.name));
-            links.push((made, now(&bench, &path)));
+            links.push((made, now(&fixture, &path)));
         }
         drop(holder);
         let sent: Vec<u64> = links.iter().map(|(report, _)| report.sent_count).collect();
         assert!(sent[0] > 100 && sent[1] < 10 && sent[4] > 50, "{mode}: {sent:?}");
         assert_eq!(sent[5], 0, "{mode}");
         for (report, then) in links.iter().rev() {
-            assert_eq!(contents(&bench, &report.name), *then, "{mode}: {}", report.name);
+            assert_eq!(contents(&fixture, &report.name), *then, "{mode}: {}", report.name);
             assert_eq!(report.sent_count + report.same_count, u64::from(report.page_count));
         }
     }
@@ -89,17 +89,17 @@ fn every_link_of_a_chain_is_restored_as_the_database_was_then() {
 #[test]
 fn pages_of_every_size_are_restored_compressed_or_not() {
     for (size, level) in [(1024, 3), (4096, 19), (65_536, 1), (8192, 0)] {
-        let bench = Bench::new();
-        let path = bench.path("app.db");
+        let fixture = Fixture::new();
+        let path = fixture.path("app.db");
         let layout = Layout {
             page_size: PageSize::try_from(size).unwrap(),
             ..Layout::default()
         };
-        drop(Database::create(&Disk, &path, &bench.access(), &layout).unwrap());
+        drop(Database::create(&Disk, &path, &fixture.access(), &layout).unwrap());
         let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b);
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
             INSERT INTO t (b) SELECT 'the same again and again ' || i FROM n;";
-        query(&path, &bench.access(), sql).unwrap();
+        query(&path, &fixture.access(), sql).unwrap();
         let how = Backup {
             level: if level == 0 {
                 CompressionLevel::None
@@ -109,7 +109,7 @@ fn pages_of_every_size_are_restored_compressed_or_not() {
             digest: true,
             ..Backup::default()
         };
-        let made = run(&bench, &path, how, &place(&bench)).unwrap();
+        let made = run(&fixture, &path, how, &place(&fixture)).unwrap();
         let whole = u64::from(made.page_count) * u64::from(size);
         assert_eq!(
             made.traffic.sent < whole / 2,
@@ -117,7 +117,7 @@ fn pages_of_every_size_are_restored_compressed_or_not() {
             "{size}: {}",
             made.traffic.sent
         );
-        assert_eq!(contents(&bench, &made.name), now(&bench, &path), "{size}");
+        assert_eq!(contents(&fixture, &made.name), now(&fixture, &path), "{size}");
     }
 }
 
@@ -125,9 +125,9 @@ fn pages_of_every_size_are_restored_compressed_or_not() {
 #[test]
 fn a_backup_beside_writers_is_of_one_moment() {
     for mode in ["WAL", "DELETE"] {
-        let bench = Bench::new();
-        let path = made(&bench, "app.db", mode, 500);
-        let access = bench.access();
+        let fixture = Fixture::new();
+        let path = made(&fixture, "app.db", mode, 500);
+        let access = fixture.access();
         query(
             &path,
             &access,
@@ -147,15 +147,15 @@ fn a_backup_beside_writers_is_of_one_moment() {
                         "BEGIN IMMEDIATE; UPDATE ledger SET amount = amount - 5 WHERE id = {from};
                          UPDATE ledger SET amount = amount + 5 WHERE id = {to}; COMMIT"
                     );
-                    if query(&path, &bench.access(), &sql).is_ok() {
+                    if query(&path, &fixture.access(), &sql).is_ok() {
                         committed.fetch_add(1, Ordering::Relaxed);
                     }
                 }
             });
-            let place = place(&bench);
+            let place = place(&fixture);
             let patient = selenite::Access {
                 busy_wait: std::time::Duration::from_secs(60),
-                ..bench.access()
+                ..fixture.access()
             };
             let take = |how| {
                 backup(&Disk, &path, &patient, how, &place, &Watch::none())
@@ -170,9 +170,9 @@ fn a_backup_beside_writers_is_of_one_moment() {
             names
         });
         for name in names.iter().rev().take(6) {
-            contents(&bench, name);
+            contents(&fixture, name);
             let sum = query(
-                &bench.path("restored.db"),
+                &fixture.path("restored.db"),
                 &access,
                 "SELECT sum(amount), count(*) FROM ledger",
             )
@@ -190,42 +190,42 @@ fn spoil(path: &Path, page_no: u64) {
 
 #[test]
 fn a_bad_page_is_named_and_ends_the_backup_or_is_left_out() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "DELETE", 2000);
-    let place = place(&bench);
-    run(&bench, &path, Backup::default(), &place).unwrap();
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "DELETE", 2000);
+    let place = place(&fixture);
+    run(&fixture, &path, Backup::default(), &place).unwrap();
     spoil(&path, 9);
-    let refused = run(&bench, &path, Backup::default(), &place).unwrap_err();
+    let refused = run(&fixture, &path, Backup::default(), &place).unwrap_err();
     assert_eq!(refused.class(), Class::Data);
     assert!(refused.to_string().contains("page 9"), "{refused}");
-    let id = superblock_of(&bench, &path).superblock.database_id;
+    let id = superblock_of(&fixture, &path).superblock.database_id;
     let finished = || {
         let catalog = Catalog::list(place.as_ref(), Some(id)).unwrap();
         catalog.entries.iter().filter(|entry| entry.is_finished).count()
     };
     assert_eq!(finished(), 1, "no backup without the page");
     // An incremental backup does not read the page: its mark is unchanged.
-    let blind = run(&bench, &path, incremental(), &place).unwrap();
+    let blind = run(&fixture, &path, incremental(), &place).unwrap();
     assert_eq!((blind.sent_count, &blind.missing[..]), (0, &[][..]));
-    contents(&bench, &blind.name);
+    contents(&fixture, &blind.name);
     let how = || Backup {
         verify: true,
         ..incremental()
     };
-    assert_eq!(run(&bench, &path, how(), &place).unwrap_err().class(), Class::Data);
+    assert_eq!(run(&fixture, &path, how(), &place).unwrap_err().class(), Class::Data);
     let skipping = Backup {
         skip_bad: true,
         ..Backup::default()
     };
-    let made = run(&bench, &path, skipping, &place).unwrap();
+    let made = run(&fixture, &path, skipping, &place).unwrap();
     assert_eq!(made.missing, [9]);
-    let to = bench.path("restored.db");
+    let to = fixture.path("restored.db");
     let how = Restore {
         which: Which::Named(made.name),
         force: true,
         ..Restore::new(&to)
     };
-    let from = |how: &Restore| restore(&Disk, place.as_ref(), &bench.access(), how, &Watch::none());
+    let from = |how: &Restore| restore(&Disk, place.as_ref(), &fixture.access(), how, &Watch::none());
     assert_eq!(from(&how).unwrap_err().class(), Class::Data);
     let how = Restore {
         allow_missing: true,
@@ -280,99 +280,99 @@ impl Destination for Failing {
 }
 
 /// 40 MiB of incompressible rows: three parts.
-fn large(bench: &Bench) -> PathBuf {
-    let path = made(bench, "app.db", "DELETE", 10);
+fn large(fixture: &Fixture) -> PathBuf {
+    let path = made(fixture, "app.db", "DELETE", 10);
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
         INSERT INTO t (b) SELECT randomblob(8000) FROM n;";
-    query(&path, &bench.access(), sql).unwrap();
+    query(&path, &fixture.access(), sql).unwrap();
     path
 }
 
 #[test]
 fn an_interrupted_backup_resumes_with_the_pages_that_changed_since() {
-    let bench = Bench::new();
-    let path = large(&bench);
+    let fixture = Fixture::new();
+    let path = large(&fixture);
     let resuming = || Backup {
         resume: true,
         ..Backup::default()
     };
     // begun, part, index, part: the second part has no index.
     let failing: Arc<dyn Destination> = Arc::new(Failing {
-        folder: Folder::new(&bench.path("backups")),
+        folder: Folder::new(&fixture.path("backups")),
         left: AtomicUsize::new(4),
     });
-    let refused = run(&bench, &path, resuming(), &failing).unwrap_err();
+    let refused = run(&fixture, &path, resuming(), &failing).unwrap_err();
     assert_eq!(refused.class(), Class::Io);
     assert!(refused.to_string().contains("it went away"), "{refused}");
 
-    query(&path, &bench.access(), "UPDATE t SET b = 'other' WHERE a % 1000 = 3").unwrap();
-    let resumed = run(&bench, &path, resuming(), &place(&bench)).unwrap();
+    query(&path, &fixture.access(), "UPDATE t SET b = 'other' WHERE a % 1000 = 3").unwrap();
+    let resumed = run(&fixture, &path, resuming(), &place(&fixture)).unwrap();
     assert!(resumed.resumed);
     assert!(resumed.traffic.sent < 20 << 20, "{}", resumed.traffic.sent);
     assert!(resumed.same_count > 7000, "{}", resumed.same_count);
-    assert_eq!(contents(&bench, &resumed.name), now(&bench, &path));
+    assert_eq!(contents(&fixture, &resumed.name), now(&fixture, &path));
 }
 
 /// The newest backup is determined by name, and a name has the time when the backup was begun.
 #[test]
 fn an_interrupted_backup_that_may_be_running_or_is_not_the_newest_is_left_alone() {
-    let bench = Bench::new();
-    let path = large(&bench);
+    let fixture = Fixture::new();
+    let path = large(&fixture);
     let failing: Arc<dyn Destination> = Arc::new(Failing {
-        folder: Folder::new(&bench.path("backups")),
+        folder: Folder::new(&fixture.path("backups")),
         left: AtomicUsize::new(3),
     });
-    assert!(run(&bench, &path, Backup::default(), &failing).is_err());
-    let careful = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
+    assert!(run(&fixture, &path, Backup::default(), &failing).is_err());
+    let careful = run(&fixture, &path, Backup::default(), &place(&fixture)).unwrap();
     assert!(!careful.resumed);
-    query(&path, &bench.access(), "UPDATE t SET b = 'other' WHERE a % 1000 = 3").unwrap();
+    query(&path, &fixture.access(), "UPDATE t SET b = 'other' WHERE a % 1000 = 3").unwrap();
     let how = Backup {
         resume: true,
         ..Backup::default()
     };
-    let last = run(&bench, &path, how, &place(&bench)).unwrap();
+    let last = run(&fixture, &path, how, &place(&fixture)).unwrap();
     assert!(!last.resumed && last.name > careful.name);
-    let to = bench.path("newest.db");
+    let to = fixture.path("newest.db");
     let how = Restore::new(&to);
-    restore(&Disk, place(&bench).as_ref(), &bench.access(), &how, &Watch::none()).unwrap();
-    assert_eq!(now(&bench, &to), now(&bench, &path));
+    restore(&Disk, place(&fixture).as_ref(), &fixture.access(), &how, &Watch::none()).unwrap();
+    assert_eq!(now(&fixture, &to), now(&fixture, &path));
 }
 
 /// The holder of a former master key can write backups under it.
 #[test]
 fn a_backup_under_a_former_master_key_is_no_base() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "WAL", 300);
-    run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
-    keys::renew(&Disk, &path, &bench.access(), &[], false).unwrap();
-    let refused = run(&bench, &path, incremental(), &place(&bench)).unwrap_err();
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "WAL", 300);
+    run(&fixture, &path, Backup::default(), &place(&fixture)).unwrap();
+    keys::renew(&Disk, &path, &fixture.access(), &[], false).unwrap();
+    let refused = run(&fixture, &path, incremental(), &place(&fixture)).unwrap_err();
     assert_eq!(refused.class(), Class::Usage, "{refused}");
-    let full = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
-    let next = run(&bench, &path, incremental(), &place(&bench)).unwrap();
+    let full = run(&fixture, &path, Backup::default(), &place(&fixture)).unwrap();
+    let next = run(&fixture, &path, incremental(), &place(&fixture)).unwrap();
     assert_eq!(next.base, Some(full.name));
 }
 
 /// A backup can't be restored without the key of its base.
 #[test]
 fn a_backup_for_others_is_no_base() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "WAL", 300);
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "WAL", 300);
     let escrow = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
     let how = |incremental, escrow: Option<&str>| Backup {
         incremental,
         recipients: escrow.iter().map(|text| text.parse().unwrap()).collect(),
         ..Backup::default()
     };
-    let first = run(&bench, &path, how(false, None), &place(&bench)).unwrap();
-    let refused = run(&bench, &path, how(true, Some(escrow)), &place(&bench)).unwrap_err();
+    let first = run(&fixture, &path, how(false, None), &place(&fixture)).unwrap();
+    let refused = run(&fixture, &path, how(true, Some(escrow)), &place(&fixture)).unwrap_err();
     assert_eq!(refused.class(), Class::Usage, "{refused}");
-    let second = run(&bench, &path, how(false, Some(escrow)), &place(&bench)).unwrap();
+    let second = run(&fixture, &path, how(false, Some(escrow)), &place(&fixture)).unwrap();
     assert_eq!(
-        run(&bench, &path, how(true, None), &place(&bench)).unwrap().base,
+        run(&fixture, &path, how(true, None), &place(&fixture)).unwrap().base,
         Some(first.name)
     );
     assert_eq!(
-        run(&bench, &path, how(true, Some(escrow)), &place(&bench))
+        run(&fixture, &path, how(true, Some(escrow)), &place(&fixture))
             .unwrap()
             .base,
         Some(second.name)
@@ -383,20 +383,20 @@ fn a_backup_for_others_is_no_base() {
 /// their own time; after one from an hour ahead, the next name is later than that.
 #[test]
 fn a_backup_from_the_future_does_not_block_later_ones() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "WAL", 300);
-    let first = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
-    let unlocked = superblock_of(&bench, &path);
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "WAL", 300);
+    let first = run(&fixture, &path, Backup::default(), &place(&fixture)).unwrap();
+    let unlocked = superblock_of(&fixture, &path);
     let id = unlocked.superblock.database_id;
     let clock = selenite::now();
     for ahead in [3600, 100_000_000] {
-        drop(selenite_backup::ArchiveWriter::begin(&place(&bench), &unlocked, clock + ahead, &[]).unwrap());
+        drop(selenite_backup::ArchiveWriter::begin(&place(&fixture), &unlocked, clock + ahead, &[]).unwrap());
     }
-    let catalog = Catalog::list(place(&bench).as_ref(), Some(id)).unwrap();
+    let catalog = Catalog::list(place(&fixture).as_ref(), Some(id)).unwrap();
     assert_eq!(catalog.free_second(id, clock), clock + 3601);
     assert_eq!(catalog.free_second(id, clock + 7200), clock + 7200);
     assert_eq!(catalog.free_second(id, clock + 100_000_000), clock + 100_000_001);
-    let next = run(&bench, &path, incremental(), &place(&bench)).unwrap();
+    let next = run(&fixture, &path, incremental(), &place(&fixture)).unwrap();
     assert_eq!(next.base, Some(first.name));
     assert!(next.name.is_after(clock + 3600) && !next.name.is_after(clock + 4000));
 }
@@ -404,8 +404,8 @@ fn a_backup_from_the_future_does_not_block_later_ones() {
 /// A recipient who was removed since could read what was written later.
 #[test]
 fn an_interrupted_backup_for_others_is_not_resumed() {
-    let bench = Bench::new();
-    let path = large(&bench);
+    let fixture = Fixture::new();
+    let path = large(&fixture);
     let resuming = |recipient: Option<&str>| Backup {
         resume: true,
         recipients: recipient.iter().map(|text| text.parse().unwrap()).collect(),
@@ -413,42 +413,42 @@ fn an_interrupted_backup_for_others_is_not_resumed() {
     };
     let interrupted = |recipient| {
         let failing: Arc<dyn Destination> = Arc::new(Failing {
-            folder: Folder::new(&bench.path("backups")),
+            folder: Folder::new(&fixture.path("backups")),
             left: AtomicUsize::new(3),
         });
-        assert!(run(&bench, &path, resuming(recipient), &failing).is_err());
+        assert!(run(&fixture, &path, resuming(recipient), &failing).is_err());
     };
     let escrow = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
     interrupted(Some(escrow));
-    assert!(!run(&bench, &path, resuming(None), &place(&bench)).unwrap().resumed);
+    assert!(!run(&fixture, &path, resuming(None), &place(&fixture)).unwrap().resumed);
     interrupted(Some(escrow));
     assert!(
-        run(&bench, &path, resuming(Some(escrow)), &place(&bench))
+        run(&fixture, &path, resuming(Some(escrow)), &place(&fixture))
             .unwrap()
             .resumed
     );
     interrupted(None);
-    keys::add(&Disk, &path, &bench.access(), escrow, "escrow").unwrap();
-    assert!(!run(&bench, &path, resuming(None), &place(&bench)).unwrap().resumed);
+    keys::add(&Disk, &path, &fixture.access(), escrow, "escrow").unwrap();
+    assert!(!run(&fixture, &path, resuming(None), &place(&fixture)).unwrap().resumed);
 }
 
 /// Two processes that continue one archive: one of them fails at the first name that exists, and
 /// the other's is complete.
 #[test]
 fn of_two_backups_in_one_archive_one_fails() {
-    let bench = Bench::new();
-    let path = large(&bench);
+    let fixture = Fixture::new();
+    let path = large(&fixture);
     let failing: Arc<dyn Destination> = Arc::new(Failing {
-        folder: Folder::new(&bench.path("backups")),
+        folder: Folder::new(&fixture.path("backups")),
         left: AtomicUsize::new(1),
     });
     let resuming = || Backup {
         resume: true,
         ..Backup::default()
     };
-    assert!(run(&bench, &path, resuming(), &failing).is_err());
+    assert!(run(&fixture, &path, resuming(), &failing).is_err());
     let ends: Vec<Result<Report, EngineError>> = std::thread::scope(|scope| {
-        let one = || run(&bench, &path, resuming(), &place(&bench));
+        let one = || run(&fixture, &path, resuming(), &place(&fixture));
         let threads = [scope.spawn(one), scope.spawn(one)];
         threads.map(|thread| thread.join().unwrap()).into()
     });
@@ -463,24 +463,24 @@ fn of_two_backups_in_one_archive_one_fails() {
     }
     assert!(!done.is_empty());
     for report in done {
-        assert_eq!(contents(&bench, &report.name), now(&bench, &path));
+        assert_eq!(contents(&fixture, &report.name), now(&fixture, &path));
     }
 }
 
 #[test]
 fn an_incremental_backup_without_a_base_and_a_backup_without_a_key_are_refused() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "WAL", 20);
-    let refused = run(&bench, &path, incremental(), &place(&bench)).unwrap_err();
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "WAL", 20);
+    let refused = run(&fixture, &path, incremental(), &place(&fixture)).unwrap_err();
     assert_eq!(refused.class(), Class::Usage, "{refused}");
     let stranger = backup(
         &Disk,
         &path,
-        &bench.access_by("other-key"),
+        &fixture.access_by("other-key"),
         Backup::default(),
-        &place(&bench),
+        &place(&fixture),
         &Watch::none(),
     );
     assert_eq!(stranger.unwrap_err().class(), Class::Key);
-    assert!(!bench.path("backups").exists());
+    assert!(!fixture.path("backups").exists());
 }

@@ -10,7 +10,7 @@ use selenite::storage::Disk;
 use selenite::{Database, EngineError, Layout, Watch};
 use selenite_backup::{ArchiveName, CompressionLevel, Destination, Object, StoreError, StoreErrorKind, Traffic};
 
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,7 +146,7 @@ impl Destination for MemoryDestination {
 }
 
 struct Trial {
-    bench: Bench,
+    fixture: Fixture,
     database: PathBuf,
     rows: String,
     /// One part at a time, each sent before the next is filled.
@@ -157,11 +157,11 @@ const ROWS: &str = "SELECT count(*), sum(id), sum(length(data)), group_concat(su
 
 impl Trial {
     fn new(rows: u32, size: u32) -> Self {
-        let bench = Bench::new();
-        let database = bench.path("app.db");
-        drop(Database::create(&Disk, &database, &bench.access(), &Layout::default()).unwrap());
+        let fixture = Fixture::new();
+        let database = fixture.path("app.db");
+        drop(Database::create(&Disk, &database, &fixture.access(), &Layout::default()).unwrap());
         let trial = Self {
-            bench,
+            fixture,
             database,
             rows: String::new(),
             frugal: false,
@@ -175,7 +175,7 @@ impl Trial {
     }
 
     fn run(&self, sql: &str) {
-        query(&self.database, &self.bench.access(), sql).unwrap();
+        query(&self.database, &self.fixture.access(), sql).unwrap();
     }
 
     /// Updates the rows that restored databases are expected to have.
@@ -185,7 +185,7 @@ impl Trial {
     }
 
     fn rows_of(&self, path: &Path) -> String {
-        format!("{:?}", query(path, &self.bench.access(), ROWS).unwrap())
+        format!("{:?}", query(path, &self.fixture.access(), ROWS).unwrap())
     }
 
     fn back_up(
@@ -202,18 +202,25 @@ impl Trial {
             ..Backup::default()
         };
         let place: Arc<dyn Destination> = destination.clone();
-        let done = backup(&Disk, &self.database, &self.bench.access(), how, &place, &Watch::none());
+        let done = backup(
+            &Disk,
+            &self.database,
+            &self.fixture.access(),
+            how,
+            &place,
+            &Watch::none(),
+        );
         done.map(|report| report.name)
     }
 
     /// The rows of a restored backup, or the error of the restore.
     fn restored(&self, destination: &MemoryDestination, name: &ArchiveName) -> Result<String, EngineError> {
-        let to = self.bench.path("restored.db");
+        let to = self.fixture.path("restored.db");
         let how = Restore {
             which: Which::Named(name.clone()),
             ..Restore::new(&to)
         };
-        restore(&Disk, destination, &self.bench.access(), &how, &Watch::none())?;
+        restore(&Disk, destination, &self.fixture.access(), &how, &Watch::none())?;
         let rows = self.rows_of(&to);
         std::fs::remove_file(&to).unwrap();
         Ok(rows)

@@ -13,10 +13,10 @@ use selenite_backup::{ArchiveName, ArchiveWriter, CompressionLevel, Destination,
 use selenite_format::PageSize;
 use selenite_format::archive::{Base, Facts, LogEnd, LogPosition};
 
-use crate::support::{Bench, Collected, superblock_of};
+use crate::support::{Collected, Fixture, superblock_of};
 
-pub struct BackupBench {
-    pub bench: Bench,
+pub struct BackupFixture {
+    pub fixture: Fixture,
     pub database: PathBuf,
     pub place: Arc<dyn Destination>,
 }
@@ -25,19 +25,23 @@ const SQL: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
     INSERT INTO note SELECT i, hex(randomblob(200)) FROM n;";
 
-impl BackupBench {
+impl BackupFixture {
     pub fn new() -> Self {
-        let bench = Bench::new();
-        let database = bench.path("app.db");
-        let made = Database::create(&Disk, &database, &bench.access(), &Layout::default()).unwrap();
+        let fixture = Fixture::new();
+        let database = fixture.path("app.db");
+        let made = Database::create(&Disk, &database, &fixture.access(), &Layout::default()).unwrap();
         made.run(SQL, &mut Collected::default()).unwrap();
-        let place: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
-        Self { bench, database, place }
+        let place: Arc<dyn Destination> = Arc::new(Folder::new(&fixture.path("backups")));
+        Self {
+            fixture,
+            database,
+            place,
+        }
     }
 
     /// A full backup of the present state.
     pub fn full(&self) -> ArchiveName {
-        let (access, how) = (self.bench.access(), Backup::default());
+        let (access, how) = (self.fixture.access(), Backup::default());
         let made = backup(&Disk, &self.database, &access, how, &self.place, &Watch::none());
         made.unwrap().name
     }
@@ -55,7 +59,7 @@ impl BackupBench {
         page_count: u32,
         digest: Option<[u8; 32]>,
     ) -> (ArchiveName, Base) {
-        let unlocked = superblock_of(&self.bench, &self.database);
+        let unlocked = superblock_of(&self.fixture, &self.database);
         let mut writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
         let facts = Facts {
             begun: [0; 32],
@@ -79,15 +83,15 @@ impl BackupBench {
 
     /// A backup that was begun at this time, and never finished.
     fn begun(&self, made: u64) -> ArchiveName {
-        let unlocked = superblock_of(&self.bench, &self.database);
+        let unlocked = superblock_of(&self.fixture, &self.database);
         let writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
         writer.name().clone()
     }
 
     pub fn folder(&self, name: &ArchiveName) -> PathBuf {
-        let id = superblock_of(&self.bench, &self.database).superblock.database_id;
+        let id = superblock_of(&self.fixture, &self.database).superblock.database_id;
         let id: String = id.0.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.bench.path("backups").join(id).join(name.as_str())
+        self.fixture.path("backups").join(id).join(name.as_str())
     }
 
     /// Writes this number of turns with one page each to an archive's log.
@@ -117,7 +121,7 @@ impl BackupBench {
     }
 
     fn opened(&self, name: &ArchiveName) -> selenite_backup::Backup {
-        let access = self.bench.access();
+        let access = self.fixture.access();
         let identities =
             selenite_keyring::load(access.identity.as_ref().unwrap(), &selenite_keyring::Config::default());
         let trust = selenite_keyring::Trust::default();
@@ -126,7 +130,7 @@ impl BackupBench {
             trust: &trust,
             cache: &selenite_keyring::Cache::new(),
         };
-        let id = superblock_of(&self.bench, &self.database).superblock.database_id;
+        let id = superblock_of(&self.fixture, &self.database).superblock.database_id;
         let archive = selenite_backup::OpenArchive::open(self.place.as_ref(), id, name, &keys).unwrap();
         archive.into_backup(self.place.as_ref()).unwrap()
     }
@@ -136,7 +140,7 @@ impl BackupBench {
     }
 
     fn verify_as(&self, what: &Verify) -> Result<Verification, EngineError> {
-        verify(self.place.as_ref(), &self.bench.access(), what, &Watch::none())
+        verify(self.place.as_ref(), &self.fixture.access(), what, &Watch::none())
     }
 
     pub fn prune(&self, rules: Rules, dry_run: bool) -> Pruned {
@@ -145,11 +149,11 @@ impl BackupBench {
             dry_run,
             ..Prune::default()
         };
-        prune(self.place.as_ref(), &self.bench.access(), &what, &Watch::none()).unwrap()
+        prune(self.place.as_ref(), &self.fixture.access(), &what, &Watch::none()).unwrap()
     }
 
     pub fn names(&self) -> Vec<String> {
-        let listing = list(self.place.as_ref(), &self.bench.access(), None, &Watch::none()).unwrap();
+        let listing = list(self.place.as_ref(), &self.fixture.access(), None, &Watch::none()).unwrap();
         listing.archives.iter().map(|one| one.entry.name.to_string()).collect()
     }
 }
@@ -190,11 +194,11 @@ fn faults(verification: &Verification, name: &ArchiveName) -> Vec<String> {
 
 #[test]
 fn a_changed_byte_of_any_object_makes_a_backup_bad() {
-    let bench = BackupBench::new();
-    let full = bench.full();
-    let (base, page_count) = bench.base_of(&full);
-    let (above, _) = bench.made(selenite::now(), Some(base), page_count);
-    let good = bench.verify();
+    let fixture = BackupFixture::new();
+    let full = fixture.full();
+    let (base, page_count) = fixture.base_of(&full);
+    let (above, _) = fixture.made(selenite::now(), Some(base), page_count);
+    let good = fixture.verify();
     assert_eq!(
         (good.good_count(), good.bad_count()),
         (2, 0),
@@ -220,13 +224,13 @@ fn a_changed_byte_of_any_object_makes_a_backup_bad() {
     );
 
     for object in ["begun", "part-00000000", "index-00000000", "manifest"] {
-        let path = bench.folder(&full).join(object);
+        let path = fixture.folder(&full).join(object);
         let bytes = fs::read(&path).unwrap();
         for at in [20, bytes.len() / 2, bytes.len() - 1] {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1;
             fs::write(&path, &flipped).unwrap();
-            let found = bench.verify();
+            let found = fixture.verify();
             let own = faults(&found, &full);
             assert!(
                 own.iter()
@@ -236,24 +240,24 @@ fn a_changed_byte_of_any_object_makes_a_backup_bad() {
             assert!(!faults(&found, &above).is_empty(), "{object} {at}");
         }
         fs::remove_file(&path).unwrap();
-        let found = bench.verify();
+        let found = fixture.verify();
         assert!(
             !faults(&found, &full).is_empty() && !faults(&found, &above).is_empty(),
             "{object}"
         );
         fs::write(&path, &bytes).unwrap();
     }
-    assert_eq!(bench.verify().good_count(), 2);
+    assert_eq!(fixture.verify().good_count(), 2);
 }
 
 #[test]
 fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
-    let bench = BackupBench::new();
-    let (base, page_count) = bench.base_of(&bench.full());
-    let (longer, _) = bench.made(10, Some(base), page_count + 2);
-    let (shorter, _) = bench.made(10, Some(base), page_count - 2);
-    let (alone, _) = bench.made(10, None, 1);
-    let found = bench.verify();
+    let fixture = BackupFixture::new();
+    let (base, page_count) = fixture.base_of(&fixture.full());
+    let (longer, _) = fixture.made(10, Some(base), page_count + 2);
+    let (shorter, _) = fixture.made(10, Some(base), page_count - 2);
+    let (alone, _) = fixture.made(10, None, 1);
+    let found = fixture.verify();
     let lost = format!(
         "{longer}: 2 of its pages are missing from its parts and its bases, the first is {}",
         page_count + 1
@@ -265,11 +269,11 @@ fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
 
 #[test]
 fn a_log_is_verified_with_its_backup() {
-    let bench = BackupBench::new();
-    let (base, page_count) = bench.base_of(&bench.full());
-    let (followed, _) = bench.made(10, Some(base), page_count);
-    bench.follow(&followed, 3);
-    let found = bench.verify();
+    let fixture = BackupFixture::new();
+    let (base, page_count) = fixture.base_of(&fixture.full());
+    let (followed, _) = fixture.made(10, Some(base), page_count);
+    fixture.follow(&followed, 3);
+    let found = fixture.verify();
     let one = found.archives.iter().find(|one| one.entry.name == followed).unwrap();
     let until = match one.outcome {
         ArchiveOutcome::Good { followed_until, .. } => followed_until,
@@ -280,36 +284,36 @@ fn a_log_is_verified_with_its_backup() {
     };
     assert_eq!(until, Some(3000), "{:?}", one.outcome);
     // The backup is being followed: it is kept, whatever the rules say.
-    let (newer, _) = bench.made(20, None, 1);
-    let pruned = bench.prune(last(1), true);
+    let (newer, _) = fixture.made(20, None, 1);
+    let pruned = fixture.prune(last(1), true);
     let kept = pruned.kept.iter().find(|kept| kept.entry.name == followed).unwrap();
     assert!(kept.reasons.contains(&Reason::Followed));
     assert_eq!(removed(&pruned), [newer]);
-    let second = bench.folder(&followed).join("log-00000001");
+    let second = fixture.folder(&followed).join("log-00000001");
     let bytes = fs::read(&second).unwrap();
     let mut flipped = bytes.clone();
     flipped[200] ^= 1;
     fs::write(&second, flipped).unwrap();
-    assert!(faults(&bench.verify(), &followed)[0].contains("log-00000001"));
+    assert!(faults(&fixture.verify(), &followed)[0].contains("log-00000001"));
     fs::remove_file(&second).unwrap();
-    assert!(faults(&bench.verify(), &followed)[0].contains("log-0000000"));
+    assert!(faults(&fixture.verify(), &followed)[0].contains("log-0000000"));
     fs::write(&second, bytes).unwrap();
-    assert_eq!(faults(&bench.verify(), &followed), [""; 0]);
+    assert_eq!(faults(&fixture.verify(), &followed), [""; 0]);
 }
 
 #[test]
 fn one_backup_is_verified_with_its_bases_only() {
-    let bench = BackupBench::new();
-    let full = bench.full();
-    let (base, page_count) = bench.base_of(&full);
-    let (above, _) = bench.made(10, Some(base), page_count);
-    let (other, _) = bench.made(20, None, 7);
+    let fixture = BackupFixture::new();
+    let full = fixture.full();
+    let (base, page_count) = fixture.base_of(&full);
+    let (above, _) = fixture.made(10, Some(base), page_count);
+    let (other, _) = fixture.made(20, None, 7);
     let named = |name: &ArchiveName| {
         let what = Verify {
             name: Some(name.clone()),
             ..Verify::default()
         };
-        bench.verify_as(&what).unwrap()
+        fixture.verify_as(&what).unwrap()
     };
     assert_eq!((named(&above).good_count(), named(&above).bad_count()), (2, 0));
     assert_eq!(named(&full).archives.len(), 1);
@@ -318,34 +322,34 @@ fn one_backup_is_verified_with_its_bases_only() {
         name: Some(ArchiveName::new(1, base.archive_id)),
         ..Verify::default()
     };
-    assert_eq!(bench.verify_as(&nothing).unwrap_err().class(), Class::Usage);
+    assert_eq!(fixture.verify_as(&nothing).unwrap_err().class(), Class::Usage);
 }
 
 #[test]
 fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
-    let bench = BackupBench::new();
-    let full = bench.full();
-    let other = bench.bench.access_by("other-key");
-    let found = verify(bench.place.as_ref(), &other, &Verify::default(), &Watch::none()).unwrap();
+    let fixture = BackupFixture::new();
+    let full = fixture.full();
+    let other = fixture.fixture.access_by("other-key");
+    let found = verify(fixture.place.as_ref(), &other, &Verify::default(), &Watch::none()).unwrap();
     assert_eq!((found.good_count(), found.bad_count()), (0, 0));
     assert!(found.closed().is_some());
-    bench.made(10, None, 1);
+    fixture.made(10, None, 1);
     let what = Prune {
         rules: last(1),
         ..Prune::default()
     };
-    let error = prune(bench.place.as_ref(), &other, &what, &Watch::none()).unwrap_err();
+    let error = prune(fixture.place.as_ref(), &other, &what, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
-    assert_eq!(bench.names().len(), 2);
+    assert_eq!(fixture.names().len(), 2);
 
-    let listing = list(bench.place.as_ref(), &other, None, &Watch::none()).unwrap();
+    let listing = list(fixture.place.as_ref(), &other, None, &Watch::none()).unwrap();
     assert!(
         listing
             .archives
             .iter()
             .all(|one| one.known.is_none() && one.why_not.is_some())
     );
-    let with = list(bench.place.as_ref(), &bench.bench.access(), None, &Watch::none()).unwrap();
+    let with = list(fixture.place.as_ref(), &fixture.fixture.access(), None, &Watch::none()).unwrap();
     let one = with.archives.iter().find(|one| one.entry.name == full).unwrap();
     let known = one.known.as_ref().unwrap();
     assert!(known.base.is_none() && known.page_count > 100 && one.entry.is_finished && one.entry.size > 100_000);
@@ -353,26 +357,26 @@ fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
 
 #[test]
 fn pruning_removes_backups_that_no_rule_keeps_and_no_foreign_files() {
-    let bench = BackupBench::new();
-    let (first, base) = bench.made(1_000_000, None, 1);
-    let (second, on_it) = bench.made(2_000_000, Some(base), 1);
-    let (third, _) = bench.made(3_000_000, None, 1);
-    let (fourth, _) = bench.made(4_000_000, Some(on_it), 1);
-    let ours = ["note.txt", "part-0000000x", "manifest.bak"].map(|name| bench.folder(&third).join(name));
+    let fixture = BackupFixture::new();
+    let (first, base) = fixture.made(1_000_000, None, 1);
+    let (second, on_it) = fixture.made(2_000_000, Some(base), 1);
+    let (third, _) = fixture.made(3_000_000, None, 1);
+    let (fourth, _) = fixture.made(4_000_000, Some(on_it), 1);
+    let ours = ["note.txt", "part-0000000x", "manifest.bak"].map(|name| fixture.folder(&third).join(name));
     for path in &ours {
         fs::write(path, "mine").unwrap();
     }
-    let foreign = bench.bench.path("backups").join("readme");
+    let foreign = fixture.fixture.path("backups").join("readme");
     fs::write(&foreign, "mine").unwrap();
 
-    let dry = bench.prune(last(1), true);
+    let dry = fixture.prune(last(1), true);
     assert_eq!(removed(&dry), std::slice::from_ref(&third));
-    assert_eq!((bench.names().len(), dry.foreign_count), (4, 4));
-    let done = bench.prune(last(1), false);
+    assert_eq!((fixture.names().len(), dry.foreign_count), (4, 4));
+    let done = fixture.prune(last(1), false);
     assert_eq!(removed(&done), [third]);
-    assert_eq!(bench.names(), [first.as_str(), second.as_str(), fourth.as_str()]);
+    assert_eq!(fixture.names(), [first.as_str(), second.as_str(), fourth.as_str()]);
     assert!(ours.iter().chain([&foreign]).all(|path| path.exists()));
-    assert_eq!(removed(&bench.prune(last(1), false)), []);
+    assert_eq!(removed(&fixture.prune(last(1), false)), []);
     let reasons = |name: &ArchiveName| {
         done.kept
             .iter()
@@ -388,19 +392,19 @@ fn pruning_removes_backups_that_no_rule_keeps_and_no_foreign_files() {
     );
 
     // A chain that no rule keeps is removed from its end.
-    let (fifth, _) = bench.made(5_000_000, None, 1);
-    assert_eq!(removed(&bench.prune(last(1), false)), [fourth, second, first]);
-    assert_eq!(bench.names(), [fifth.as_str()]);
+    let (fifth, _) = fixture.made(5_000_000, None, 1);
+    assert_eq!(removed(&fixture.prune(last(1), false)), [fourth, second, first]);
+    assert_eq!(fixture.names(), [fifth.as_str()]);
 }
 
 /// The missing object names its base, which is therefore unknown.
 #[test]
 fn a_backup_without_its_begun_object_is_not_removed() {
-    let bench = BackupBench::new();
-    let (first, base) = bench.made(1_000_000, None, 1);
-    let (second, _) = bench.made(2_000_000, Some(base), 1);
-    let (third, _) = bench.made(3_000_000, None, 1);
-    let begun = bench.folder(&second).join("begun");
+    let fixture = BackupFixture::new();
+    let (first, base) = fixture.made(1_000_000, None, 1);
+    let (second, _) = fixture.made(2_000_000, Some(base), 1);
+    let (third, _) = fixture.made(3_000_000, None, 1);
+    let begun = fixture.folder(&second).join("begun");
     let whole = fs::read(&begun).unwrap();
     fs::remove_file(&begun).unwrap();
     let long = vec![7; 1 << 20];
@@ -408,61 +412,61 @@ fn a_backup_without_its_begun_object_is_not_removed() {
         if let Some(contents) = contents {
             fs::write(&begun, contents).unwrap();
         }
-        let pruned = bench.prune(last(1), false);
+        let pruned = fixture.prune(last(1), false);
         assert_eq!(removed(&pruned), []);
         let kept = pruned.kept.iter().find(|kept| kept.entry.name == second).unwrap();
         assert!(kept.reasons.contains(&Reason::Unreadable) && kept.why_not.is_some());
     }
     fs::write(&begun, whole).unwrap();
-    assert_eq!(removed(&bench.prune(last(1), false)), [second, first]);
-    assert_eq!(bench.names(), [third.as_str()]);
+    assert_eq!(removed(&fixture.prune(last(1), false)), [second, first]);
+    assert_eq!(fixture.names(), [third.as_str()]);
 }
 
 #[test]
 fn an_unfinished_backup_is_removed_after_a_day_by_the_destinations_clock() {
-    let bench = BackupBench::new();
-    let old = bench.begun(1_000_000);
-    let young = bench.begun(2_000_000);
+    let fixture = BackupFixture::new();
+    let old = fixture.begun(1_000_000);
+    let young = fixture.begun(2_000_000);
     let now = SystemTime::now();
     let age = |name: &ArchiveName, seconds: u64| {
         let file = File::options()
             .write(true)
-            .open(bench.folder(name).join("begun"))
+            .open(fixture.folder(name).join("begun"))
             .unwrap();
         file.set_modified(now - Duration::from_secs(seconds)).unwrap();
     };
     age(&old, 3 * 86_400);
     age(&young, 2 * 86_400 + 3600);
     // The destination's clock is two days behind: no object there is newer.
-    assert_eq!(removed(&bench.prune(Rules::default(), false)), []);
-    let (full, _) = bench.made(3_000_000, None, 1);
+    assert_eq!(removed(&fixture.prune(Rules::default(), false)), []);
+    let (full, _) = fixture.made(3_000_000, None, 1);
     age(&young, 80_000);
     // One object is from the future: that does not make any other old.
-    let foreign = bench.bench.path("backups").join("foreign");
+    let foreign = fixture.fixture.path("backups").join("foreign");
     fs::write(&foreign, "x").unwrap();
     let file = File::options().write(true).open(&foreign).unwrap();
     file.set_modified(now + Duration::from_secs(9 * 86_400)).unwrap();
     age(&full, 1);
-    assert_eq!(removed(&bench.prune(Rules::default(), false)), [old]);
-    assert_eq!(bench.names(), [young.as_str(), full.as_str()]);
+    assert_eq!(removed(&fixture.prune(Rules::default(), false)), [old]);
+    assert_eq!(fixture.names(), [young.as_str(), full.as_str()]);
 }
 
 #[test]
 fn a_base_that_was_replaced_is_rejected() {
-    let bench = BackupBench::new();
-    let (full, base) = bench.made(1_000_000, None, 1);
+    let fixture = BackupFixture::new();
+    let (full, base) = fixture.made(1_000_000, None, 1);
     let other = Base {
         manifest: [9; 32],
         ..base
     };
-    let (above, _) = bench.made(2_000_000, Some(other), 1);
-    let found = bench.verify();
+    let (above, _) = fixture.made(2_000_000, Some(other), 1);
+    let found = fixture.verify();
     assert!(
         faults(&found, &above)
             .iter()
             .any(|fault| fault.contains("manifest of its base has changed"))
     );
-    let pruned = bench.prune(last(1), true);
+    let pruned = fixture.prune(last(1), true);
     let reasons = |name: &ArchiveName| {
         pruned
             .kept
@@ -478,10 +482,10 @@ fn a_base_that_was_replaced_is_rejected() {
 
 #[test]
 fn a_backup_from_before_the_master_key_was_renewed_opens_with_the_former_key() {
-    let bench = BackupBench::new();
-    bench.made(1_000_000, None, 1);
-    keys::renew(&Disk, &bench.database, &bench.bench.access(), &[], false).unwrap();
-    bench.made(2_000_000, None, 1);
-    let pruned = bench.prune(last(1), true);
+    let fixture = BackupFixture::new();
+    fixture.made(1_000_000, None, 1);
+    keys::renew(&Disk, &fixture.database, &fixture.fixture.access(), &[], false).unwrap();
+    fixture.made(2_000_000, None, 1);
+    let pruned = fixture.prune(last(1), true);
     assert_eq!(pruned.removed.len(), 1);
 }

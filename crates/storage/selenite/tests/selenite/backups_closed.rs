@@ -7,19 +7,19 @@ use selenite_format::PageSize;
 use selenite_format::archive::{Base, Facts};
 use selenite_keyring::AgeRecipient;
 
-use crate::backups::{BackupBench, last, removed};
+use crate::backups::{BackupFixture, last, removed};
 use crate::support::superblock_of;
 
 /// A backup for these recipients, with no page of its own.
 fn made_for(
-    bench: &BackupBench,
+    fixture: &BackupFixture,
     made: u64,
     base: Option<Base>,
     page_count: u32,
     to: &[AgeRecipient],
 ) -> (ArchiveName, Base) {
-    let unlocked = superblock_of(&bench.bench, &bench.database);
-    let mut writer = ArchiveWriter::begin(&bench.place, &unlocked, made, to).unwrap();
+    let unlocked = superblock_of(&fixture.fixture, &fixture.database);
+    let mut writer = ArchiveWriter::begin(&fixture.place, &unlocked, made, to).unwrap();
     let facts = Facts {
         begun: [0; 32],
         base,
@@ -40,29 +40,29 @@ fn made_for(
 }
 
 /// The access of an escrow holder, who has only a key of backups, and the recipient.
-fn escrow(bench: &BackupBench) -> (Access, AgeRecipient) {
+fn escrow(fixture: &BackupFixture) -> (Access, AgeRecipient) {
     let key = selenite_keyring::keygen(0);
-    let path = bench.bench.path("escrow-key");
+    let path = fixture.fixture.path("escrow-key");
     std::fs::write(&path, key.text.as_bytes()).unwrap();
     let access = Access {
         identity: Some(format!("age:{}", path.display()).parse().unwrap()),
         // A recipient's archive does not show who sealed it.
         origin: Some(selenite_keyring::OriginPolicy::Any),
-        ..bench.bench.access()
+        ..fixture.fixture.access()
     };
     (access, key.recipient.parse().unwrap())
 }
 
 #[test]
 fn a_backup_on_a_closed_base_is_neither_good_nor_bad_nor_broken() {
-    let bench = BackupBench::new();
-    let (access, recipient) = escrow(&bench);
+    let fixture = BackupFixture::new();
+    let (access, recipient) = escrow(&fixture);
     let to = [recipient];
-    let full = bench.full();
-    let (base, page_count) = bench.base_of(&full);
-    let (above, above_base) = made_for(&bench, now(), Some(base), page_count, &to);
-    let (top, _) = made_for(&bench, now() + 1, Some(above_base), page_count, &to);
-    let found = verify(bench.place.as_ref(), &access, &Verify::default(), &Watch::none()).unwrap();
+    let full = fixture.full();
+    let (base, page_count) = fixture.base_of(&full);
+    let (above, above_base) = made_for(&fixture, now(), Some(base), page_count, &to);
+    let (top, _) = made_for(&fixture, now() + 1, Some(above_base), page_count, &to);
+    let found = verify(fixture.place.as_ref(), &access, &Verify::default(), &Watch::none()).unwrap();
     assert_eq!((found.good_count(), found.bad_count(), found.closed_count()), (0, 0, 3));
     for name in [&above, &top] {
         let one = found.archives.iter().find(|one| one.entry.name == *name).unwrap();
@@ -78,10 +78,10 @@ fn a_backup_on_a_closed_base_is_neither_good_nor_bad_nor_broken() {
         name: Some(top.clone()),
         ..Verify::default()
     };
-    let found = verify(bench.place.as_ref(), &access, &what, &Watch::none()).unwrap();
+    let found = verify(fixture.place.as_ref(), &access, &what, &Watch::none()).unwrap();
     assert_eq!((found.archives.len(), found.closed_count()), (3, 3));
 
-    let listing = list(bench.place.as_ref(), &access, None, &Watch::none()).unwrap();
+    let listing = list(fixture.place.as_ref(), &access, None, &Watch::none()).unwrap();
     let known = |name: &ArchiveName| {
         let one = listing.archives.iter().find(|one| one.entry.name == *name).unwrap();
         one.known.clone().unwrap()
@@ -92,17 +92,17 @@ fn a_backup_on_a_closed_base_is_neither_good_nor_bad_nor_broken() {
         (BaseState::Closed, BaseState::Closed)
     );
 
-    let pruned = prune(bench.place.as_ref(), &access, &keep_last(), &Watch::none()).unwrap();
+    let pruned = prune(fixture.place.as_ref(), &access, &keep_last(), &Watch::none()).unwrap();
     assert_eq!(removed(&pruned), []);
     let kept = pruned.kept.iter().find(|kept| kept.entry.name == top).unwrap();
     assert!(!kept.reasons.contains(&Reason::Broken), "{:?}", kept.reasons);
 
     // An altered archive is bad, whatever it depends on.
-    let manifest = bench.folder(&top).join("manifest");
+    let manifest = fixture.folder(&top).join("manifest");
     let mut bytes = std::fs::read(&manifest).unwrap();
     bytes[100] ^= 1;
     std::fs::write(&manifest, bytes).unwrap();
-    let found = verify(bench.place.as_ref(), &access, &Verify::default(), &Watch::none()).unwrap();
+    let found = verify(fixture.place.as_ref(), &access, &Verify::default(), &Watch::none()).unwrap();
     assert_eq!((found.bad_count(), found.closed_count()), (1, 2));
 }
 
@@ -116,15 +116,15 @@ fn keep_last() -> Prune {
 /// A timer makes backups for a recipient; another is made by hand, for none.
 #[test]
 fn the_newest_possible_base_is_kept_for_each_set_of_recipients() {
-    let bench = BackupBench::new();
-    let (_, recipient) = escrow(&bench);
+    let fixture = BackupFixture::new();
+    let (_, recipient) = escrow(&fixture);
     let to = [recipient];
-    let (old, _) = made_for(&bench, 1_000_000, None, 1, &to);
-    let (of_timer, _) = made_for(&bench, 2_000_000, None, 1, &to);
-    let (by_hand, _) = made_for(&bench, 3_000_000, None, 1, &[]);
+    let (old, _) = made_for(&fixture, 1_000_000, None, 1, &to);
+    let (of_timer, _) = made_for(&fixture, 2_000_000, None, 1, &to);
+    let (by_hand, _) = made_for(&fixture, 3_000_000, None, 1, &[]);
     // From a clock that was ahead: it is not used as a base.
-    let (ahead, _) = made_for(&bench, now() + 9 * 86_400, None, 1, &[]);
-    let pruned = bench.prune(last(1), true);
+    let (ahead, _) = made_for(&fixture, now() + 9 * 86_400, None, 1, &[]);
+    let pruned = fixture.prune(last(1), true);
     assert_eq!(removed(&pruned), [old]);
     let reasons = |name: &ArchiveName| {
         let kept = pruned.kept.iter().find(|kept| kept.entry.name == *name).unwrap();
@@ -136,5 +136,5 @@ fn the_newest_possible_base_is_kept_for_each_set_of_recipients() {
         [Reason::Newest, Reason::Last, Reason::NextBase].into()
     );
     assert_eq!(reasons(&ahead), [Reason::Future].into());
-    assert_eq!(removed(&bench.prune(Rules::default(), false)), []);
+    assert_eq!(removed(&fixture.prune(Rules::default(), false)), []);
 }

@@ -9,19 +9,19 @@ use selenite::storage::Disk;
 use selenite::{Class, EngineError, Watch};
 use selenite_backup::ArchiveName;
 
-use crate::backups::{BackupBench, last, removed};
+use crate::backups::{BackupFixture, last, removed};
 
 #[test]
 fn an_incomplete_backup_does_not_count_for_a_rule() {
-    let bench = BackupBench::new();
-    let (older, _) = bench.made(1_000_000, None, 1);
-    let (old, _) = bench.made(2_000_000, None, 1);
-    let full = bench.full();
+    let fixture = BackupFixture::new();
+    let (older, _) = fixture.made(1_000_000, None, 1);
+    let (old, _) = fixture.made(2_000_000, None, 1);
+    let full = fixture.full();
     for object in ["part-00000000", "index-00000000"] {
-        let path = bench.folder(&full).join(object);
+        let path = fixture.folder(&full).join(object);
         let whole = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
-        let pruned = bench.prune(last(1), true);
+        let pruned = fixture.prune(last(1), true);
         assert_eq!(removed(&pruned), std::slice::from_ref(&older), "{object}");
         let reasons = |name: &ArchiveName| {
             let kept = pruned.kept.iter().find(|kept| kept.entry.name == *name);
@@ -31,20 +31,20 @@ fn an_incomplete_backup_does_not_count_for_a_rule() {
         assert!(reasons(&old).contains(&Reason::Newest), "{object}");
         fs::write(&path, whole).unwrap();
     }
-    assert_eq!(removed(&bench.prune(last(1), false)).len(), 2);
-    assert_eq!(bench.names(), [full.as_str()]);
+    assert_eq!(removed(&fixture.prune(last(1), false)).len(), 2);
+    assert_eq!(fixture.names(), [full.as_str()]);
 }
 
 /// The same by name and size alone: no object is read.
 #[test]
 fn a_missing_or_truncated_object_is_listed_by_name() {
-    let bench = BackupBench::new();
-    let full = bench.full();
-    let (base, page_count) = bench.base_of(&full);
-    let (above, _) = bench.made(selenite::now(), Some(base), page_count);
+    let fixture = BackupFixture::new();
+    let full = fixture.full();
+    let (base, page_count) = fixture.base_of(&full);
+    let (above, _) = fixture.made(selenite::now(), Some(base), page_count);
     let look = |key: &str| {
-        let access = bench.bench.access_by(key);
-        list(bench.place.as_ref(), &access, None, &Watch::none())
+        let access = fixture.fixture.access_by(key);
+        list(fixture.place.as_ref(), &access, None, &Watch::none())
             .unwrap()
             .archives
     };
@@ -56,7 +56,7 @@ fn a_missing_or_truncated_object_is_listed_by_name() {
     assert!(archives.iter().all(|one| one.fault.is_none()), "{archives:?}");
     assert_eq!(chain_state(&archives), BaseState::Whole);
     for object in ["part-00000000", "index-00000000", "begun"] {
-        let path = bench.folder(&full).join(object);
+        let path = fixture.folder(&full).join(object);
         let whole = fs::read(&path).unwrap();
         for is_cut in [false, true] {
             match is_cut {
@@ -75,33 +75,39 @@ fn a_missing_or_truncated_object_is_listed_by_name() {
             assert_eq!(chain_state(&look("key")), BaseState::Broken, "{object}");
             // Only the next incremental backup needs an index.
             if object.starts_with("index") {
-                restored(&bench, &full).unwrap();
+                restored(&fixture, &full).unwrap();
                 continue;
             }
-            let error = restored(&bench, &full).unwrap_err();
+            let error = restored(&fixture, &full).unwrap_err();
             assert_eq!(error.class(), Class::Data, "{object}: {error}");
             assert!(error.to_string().contains(object), "{error}");
         }
         fs::write(&path, &whole).unwrap();
     }
-    restored(&bench, &full).unwrap();
+    restored(&fixture, &full).unwrap();
 }
 
-fn restored(bench: &BackupBench, name: &ArchiveName) -> Result<Restored, EngineError> {
-    let to = bench.bench.path("restored.db");
+fn restored(fixture: &BackupFixture, name: &ArchiveName) -> Result<Restored, EngineError> {
+    let to = fixture.fixture.path("restored.db");
     let how = Restore {
         which: Which::Named(name.clone()),
         force: true,
         ..Restore::new(&to)
     };
-    restore(&Disk, bench.place.as_ref(), &bench.bench.access(), &how, &Watch::none())
+    restore(
+        &Disk,
+        fixture.place.as_ref(),
+        &fixture.fixture.access(),
+        &how,
+        &Watch::none(),
+    )
 }
 
 /// The next backup would depend on this one, and be useless with it.
 #[test]
 fn an_incremental_backup_with_a_bad_base_advises_a_full_one() {
-    let bench = BackupBench::new();
-    let full = bench.full();
+    let fixture = BackupFixture::new();
+    let full = fixture.full();
     let incremental = || {
         let how = Backup {
             incremental: true,
@@ -109,15 +115,15 @@ fn an_incremental_backup_with_a_bad_base_advises_a_full_one() {
         };
         backup(
             &Disk,
-            &bench.database,
-            &bench.bench.access(),
+            &fixture.database,
+            &fixture.fixture.access(),
             how,
-            &bench.place,
+            &fixture.place,
             &Watch::none(),
         )
     };
     for object in ["begun", "index-00000000", "part-00000000", "manifest"] {
-        let path = bench.folder(&full).join(object);
+        let path = fixture.folder(&full).join(object);
         let whole = fs::read(&path).unwrap();
         let mut flipped = whole.clone();
         let middle = flipped.len() / 2;
@@ -141,7 +147,11 @@ fn an_incremental_backup_with_a_bad_base_advises_a_full_one() {
                 _ => {
                     let error = incremental().unwrap_err();
                     assert_eq!(error.class(), Class::Data, "{object}: {error}");
-                    let command = format!("selenite backup {} {}", bench.database.display(), bench.place.place());
+                    let command = format!(
+                        "selenite backup {} {}",
+                        fixture.database.display(),
+                        fixture.place.place()
+                    );
                     assert!(error.advice().contains(&command), "{}", error.advice());
                 }
             }

@@ -81,14 +81,14 @@ const CONVERSIONS: [Conversion; 6] = [
     },
 ];
 
-struct Bench {
+struct Fixture {
     key: KeyFile,
     ledger: Ledger,
     /// The setting of the connections that write in between.
     synchronous: &'static str,
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         Self {
             key: KeyFile::new(1),
@@ -265,15 +265,15 @@ impl Observer for Bound {
 const COMMITS: u64 = 12;
 
 fn crash(conversion: &Conversion, points: usize) -> Summary {
-    let bench = Arc::new(Bench::new());
-    let origin = bench.origin(conversion);
+    let fixture = Arc::new(Fixture::new());
+    let origin = fixture.origin(conversion);
     let old = marks(&origin);
     assert!(!old.is_empty());
-    let check = |acknowledged| bench.check(&old, acknowledged);
+    let check = |acknowledged| fixture.check(&old, acknowledged);
     let scenario = Scenario::new(conversion.name, &check).from(origin).with_points(points);
     run(&scenario, |run| {
         run.acknowledge(8);
-        for &(position, tx) in play(&bench, conversion).commits.borrow().iter() {
+        for &(position, tx) in play(&fixture, conversion).commits.borrow().iter() {
             run.acknowledge_at(position, tx);
         }
         Ok(())
@@ -281,9 +281,9 @@ fn crash(conversion: &Conversion, points: usize) -> Summary {
 }
 
 /// A commit before the operation, some in between, and the rest afterwards.
-fn play(bench: &Arc<Bench>, conversion: &Conversion) -> Writer {
+fn play(fixture: &Arc<Fixture>, conversion: &Conversion) -> Writer {
     let writer = Writer {
-        bench: bench.clone(),
+        fixture: fixture.clone(),
         mode: conversion.mode,
         commits: Rc::default(),
     };
@@ -295,7 +295,7 @@ fn play(bench: &Arc<Bench>, conversion: &Conversion) -> Writer {
         }
     })));
     let thread = std::thread::current().id();
-    let done = bench.reencrypt(conversion.goal, &Watch::new(Arc::new(Bound { thread })));
+    let done = fixture.reencrypt(conversion.goal, &Watch::new(Arc::new(Bound { thread })));
     CALL.set(None);
     assert!(done.is_ok(), "{}: {}", conversion.name, done.unwrap_err());
     assert!(writer.last() > 9, "no write in between");
@@ -308,7 +308,7 @@ fn play(bench: &Arc<Bench>, conversion: &Conversion) -> Writer {
 /// Another connection, which commits at intervals, and records when.
 #[derive(Clone)]
 struct Writer {
-    bench: Arc<Bench>,
+    fixture: Arc<Fixture>,
     mode: &'static str,
     commits: Rc<RefCell<Vec<(usize, u64)>>>,
 }
@@ -320,10 +320,10 @@ impl Writer {
 
     fn commit(&self) {
         let tx = self.last() + 1;
-        let Ok(connection) = self.bench.connect(self.mode) else {
+        let Ok(connection) = self.fixture.connect(self.mode) else {
             return;
         };
-        if self.bench.ledger.commit(&connection, &["main"], tx).is_ok() {
+        if self.fixture.ledger.commit(&connection, &["main"], tx).is_ok() {
             let position = Disk::of_thread().unwrap().position();
             self.commits.borrow_mut().push((position, tx));
         }

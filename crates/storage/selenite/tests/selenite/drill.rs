@@ -8,10 +8,10 @@ use selenite::storage::Disk;
 use selenite::{Class, Database, EngineError, Watch, now, row_digest};
 use selenite_backup::ArchiveName;
 
-use crate::backups::BackupBench;
+use crate::backups::BackupFixture;
 
-fn rehearse(bench: &BackupBench, which: Which, key: &str) -> Result<Drilled, EngineError> {
-    let place = bench.bench.path("scratch");
+fn rehearse(fixture: &BackupFixture, which: Which, key: &str) -> Result<Drilled, EngineError> {
+    let place = fixture.fixture.path("scratch");
     fs::create_dir_all(&place).unwrap();
     let what = Drill {
         database_id: None,
@@ -19,22 +19,22 @@ fn rehearse(bench: &BackupBench, which: Which, key: &str) -> Result<Drilled, Eng
         allow_missing: false,
         place: Some(place.clone()),
     };
-    let access = bench.bench.access_by(key);
-    let drilled = drill(bench.place.as_ref(), &access, &what, &Watch::none());
+    let access = fixture.fixture.access_by(key);
+    let drilled = drill(fixture.place.as_ref(), &access, &what, &Watch::none());
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "something is left");
     drilled
 }
 
 #[test]
 fn a_drill_says_whether_the_rows_are_those_that_were_backed_up() {
-    let bench = BackupBench::new();
-    let full = bench.full();
-    let (base, page_count) = bench.base_of(&full);
-    let mut database = Database::open(&Disk, &bench.database, &bench.bench.access()).unwrap();
+    let fixture = BackupFixture::new();
+    let full = fixture.full();
+    let (base, page_count) = fixture.base_of(&full);
+    let mut database = Database::open(&Disk, &fixture.database, &fixture.fixture.access()).unwrap();
     let digest = row_digest(&mut database, &Watch::none(), 0).unwrap();
-    let of = |digest| bench.made_with(now(), Some(base), page_count, digest).0;
+    let of = |digest| fixture.made_with(now(), Some(base), page_count, digest).0;
     let (right, wrong) = (of(Some(digest)), of(Some([7; 32])));
-    let rehearsed = |name: ArchiveName| rehearse(&bench, Which::Named(name), "key").unwrap();
+    let rehearsed = |name: ArchiveName| rehearse(&fixture, Which::Named(name), "key").unwrap();
     let drilled = rehearsed(full);
     assert!(drilled.rows == Rows::Unknown && drilled.is_good());
     let drilled = rehearsed(right);
@@ -47,38 +47,38 @@ fn a_drill_says_whether_the_rows_are_those_that_were_backed_up() {
 /// From a clock that was once ahead.
 #[test]
 fn a_backup_from_the_future_does_not_hide_later_ones() {
-    let bench = BackupBench::new();
-    let full = bench.full();
-    let (base, page_count) = bench.base_of(&full);
-    let of = |time| bench.made_with(time, Some(base), page_count, None).0;
+    let fixture = BackupFixture::new();
+    let full = fixture.full();
+    let (base, page_count) = fixture.base_of(&full);
+    let of = |time| fixture.made_with(time, Some(base), page_count, None).0;
     let (sooner, later) = (of(now() + 2 * 86_400), of(now() + 3 * 86_400));
-    let restored = rehearse(&bench, Which::Newest, "key").unwrap().restored;
+    let restored = rehearse(&fixture, Which::Newest, "key").unwrap().restored;
     assert_eq!(
         (restored.name, restored.passed_over),
         (full, vec![later.clone(), sooner])
     );
-    let restored = rehearse(&bench, Which::Named(later.clone()), "key").unwrap().restored;
+    let restored = rehearse(&fixture, Which::Named(later.clone()), "key").unwrap().restored;
     assert_eq!((restored.name, restored.passed_over), (later, Vec::new()));
     // Two clocks may differ by a minute.
     let near = of(now() + 20);
-    assert_eq!(rehearse(&bench, Which::Newest, "key").unwrap().restored.name, near);
+    assert_eq!(rehearse(&fixture, Which::Newest, "key").unwrap().restored.name, near);
     // If there is no other, it is the newest: nine pages, none of which it has.
-    let bench = BackupBench::new();
-    bench.made_with(now() + 86_400, None, 9, None);
-    let error = rehearse(&bench, Which::Newest, "key").unwrap_err();
+    let fixture = BackupFixture::new();
+    fixture.made_with(now() + 86_400, None, 9, None);
+    let error = rehearse(&fixture, Which::Newest, "key").unwrap_err();
     assert_eq!(error.class(), Class::Data, "{error}");
 }
 
 #[test]
 fn a_drill_that_fails_leaves_nothing_either() {
-    let bench = BackupBench::new();
-    let error = rehearse(&bench, Which::Newest, "key").unwrap_err();
+    let fixture = BackupFixture::new();
+    let error = rehearse(&fixture, Which::Newest, "key").unwrap_err();
     assert_eq!(error.class(), Class::Io);
-    bench.full();
-    let error = rehearse(&bench, Which::Newest, "other-key").unwrap_err();
+    fixture.full();
+    let error = rehearse(&fixture, Which::Newest, "other-key").unwrap_err();
     assert_eq!(error.class(), Class::Key);
     // Nine pages, none of which it has.
-    bench.made_with(now() + 30, None, 9, None);
-    let error = rehearse(&bench, Which::Newest, "key").unwrap_err();
+    fixture.made_with(now() + 30, None, 9, None);
+    let error = rehearse(&fixture, Which::Newest, "key").unwrap_err();
     assert_eq!(error.class(), Class::Data);
 }

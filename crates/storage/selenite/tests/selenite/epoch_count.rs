@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use selenite::storage::Disk;
 use selenite::{Class, Encrypt, Watch, count_epochs, encrypt};
 
-use crate::support::Bench;
+use crate::support::Fixture;
 
 #[test]
 fn pages_are_counted_by_the_epoch_in_their_trailers() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql = "PRAGMA page_size = 1024; CREATE TABLE note (a);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
         INSERT INTO note SELECT hex(randomblob(200)) FROM n;";
-    let path = bench.plain("app.db", sql);
+    let path = fixture.plain("app.db", sql);
     let clear = count_epochs(&Disk, &path, &Watch::none()).unwrap_err();
     assert_eq!(clear.class(), Class::NotEncrypted);
-    encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::none()).unwrap();
+    encrypt(&Disk, &path, &fixture.access(), &Encrypt::default(), &Watch::none()).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let page_count = u64::try_from((bytes.len() - 65536) / 1024).unwrap();
     assert!(page_count > 1100, "more than is read at once");

@@ -11,7 +11,7 @@ use selenite::{Watch, salvage};
 
 use crate::salvage::{LAYOUT, NOTES, pages, place, saved, sealed, table};
 use crate::salvage_logs::{THEM, THREE, texts, with_log as with_note_log};
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 use crate::verify::{FRAME, with_log};
 
 /// The disk of this machine; certain bytes of the files whose names end with `name` can't be read.
@@ -102,27 +102,27 @@ impl Storage for Failing {
     }
 }
 
-fn check(bench: &Bench, path: &Path, disk: &Failing) -> PhysicalReport {
-    physical(disk, path, &bench.access(), &Watch::none()).unwrap()
+fn check(fixture: &Fixture, path: &Path, disk: &Failing) -> PhysicalReport {
+    physical(disk, path, &fixture.access(), &Watch::none()).unwrap()
 }
 
-fn save(bench: &Bench, path: &Path, disk: &Failing) -> salvage::Salvaged {
-    let to = bench.path("saved.db");
-    salvage::salvage(disk, path, &bench.access(), (&to, &[]), &Watch::none()).unwrap()
+fn save(fixture: &Fixture, path: &Path, disk: &Failing) -> salvage::Salvaged {
+    let to = fixture.path("saved.db");
+    salvage::salvage(disk, path, &fixture.access(), (&to, &[]), &Watch::none()).unwrap()
 }
 
 #[test]
 fn verify_names_the_frame_of_a_log_that_can_not_be_read() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql = "UPDATE note SET b = 'one' WHERE a < 20; UPDATE note SET b = 'two' WHERE a > 2900;";
-    let copy = with_log(&bench, "WAL", sql);
+    let copy = with_log(&fixture, "WAL", sql);
     for (within, index, is_named) in [(0, Some(3), false), (500, Some(3), true)] {
         let start = 32 + 3 * FRAME + within;
         let disk = Failing {
             name: "copy.db-wal",
             bytes: start..start + 100,
         };
-        let report = check(&bench, &copy, &disk);
+        let report = check(&fixture, &copy, &disk);
         assert_eq!(
             (
                 report.bad.len(),
@@ -138,15 +138,15 @@ fn verify_names_the_frame_of_a_log_that_can_not_be_read() {
         name: "copy.db-wal",
         bytes: 0..10,
     };
-    let report = check(&bench, &copy, &disk);
+    let report = check(&fixture, &copy, &disk);
     assert_eq!((report.bad.len(), report.bad[0].index), (1, None), "{report:?}");
 }
 
 #[test]
 fn verify_names_the_record_of_a_journal_that_can_not_be_read() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let copy = with_log(
-        &bench,
+        &fixture,
         "DELETE",
         "PRAGMA cache_size = 5; BEGIN; UPDATE note SET b = 'changed'",
     );
@@ -157,7 +157,7 @@ fn verify_names_the_record_of_a_journal_that_can_not_be_read() {
             name: "copy.db-journal",
             bytes,
         };
-        let report = check(&bench, &copy, &disk);
+        let report = check(&fixture, &copy, &disk);
         let bad = report.bad.iter().find(|bad| bad.origin == Origin::Journal).unwrap();
         assert_eq!(bad.index, index, "{report:?}");
         assert_eq!(bad.page_no > 0, index.is_some(), "{report:?}");
@@ -166,62 +166,62 @@ fn verify_names_the_record_of_a_journal_that_can_not_be_read() {
 
 #[test]
 fn salvage_continues_after_an_unreadable_frame_of_a_log() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql =
         format!("DROP INDEX note_by_text; PRAGMA wal_checkpoint(TRUNCATE); {THREE} PRAGMA wal_checkpoint(PASSIVE);");
-    let path = with_note_log(&bench, &LAYOUT, "WAL", &sql);
+    let path = with_note_log(&fixture, &LAYOUT, "WAL", &sql);
     let start = 32 + FRAME + 30;
     let disk = Failing {
         name: "damaged.db-wal",
         bytes: start..start + 100,
     };
-    let salvaged = save(&bench, &path, &disk);
+    let salvaged = save(&fixture, &path, &disk);
     assert_eq!((salvaged.bad_logs.len(), salvaged.bad_logs[0].index), (1, Some(1)));
-    assert_eq!(texts(&bench, THEM), ["first", "second", "third"]);
+    assert_eq!(texts(&fixture, THEM), ["first", "second", "third"]);
 }
 
 #[test]
 fn salvage_loses_the_page_of_a_record_that_can_not_be_read_and_no_more() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let open = "PRAGMA cache_size = 5; DROP INDEX note_by_text; BEGIN; UPDATE note SET text = 'open';";
-    let path = with_note_log(&bench, &LAYOUT, "DELETE", open);
+    let path = with_note_log(&fixture, &LAYOUT, "DELETE", open);
     let start = 2048 + 512 + 500;
     let disk = Failing {
         name: "damaged.db-journal",
         bytes: start..start + 8,
     };
-    let salvaged = save(&bench, &path, &disk);
+    let salvaged = save(&fixture, &path, &disk);
     assert_eq!(
         (salvaged.bad_logs.len(), table(&salvaged, "note").lost_count),
         (1, 1),
         "{salvaged:?}"
     );
     assert_eq!(
-        texts(&bench, "SELECT count(*) || '' FROM note WHERE text = 'open'"),
+        texts(&fixture, "SELECT count(*) || '' FROM note WHERE text = 'open'"),
         ["0"]
     );
 }
 
 #[test]
 fn salvage_loses_the_rows_of_a_page_that_can_not_be_read_and_no_others() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
-    let leaf = pages(&path, &bench, "note", "leaf")[5];
-    let dump = query(&path, &bench.access(), "SELECT * FROM note").unwrap();
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db", &LAYOUT, NOTES);
+    let leaf = pages(&path, &fixture, "note", "leaf")[5];
+    let dump = query(&path, &fixture.access(), "SELECT * FROM note").unwrap();
     let disk = Failing {
         name: "app.db",
         bytes: place(leaf) + 100..place(leaf) + 101,
     };
-    let salvaged = save(&bench, &path, &disk);
+    let salvaged = save(&fixture, &path, &disk);
     let note = table(&salvaged, "note");
     assert_eq!(
         (salvaged.bad_pages.as_slice(), note.lost_count),
         ([leaf].as_slice(), 1),
         "{salvaged:?}"
     );
-    let rows = saved(&bench, "SELECT * FROM note");
+    let rows = saved(&fixture, "SELECT * FROM note");
     assert!(rows.len() > 2900 && rows.iter().all(|row| dump.contains(row)));
     assert_eq!(rows.len() as u64, note.row_count);
-    let report = check(&bench, &path, &disk);
+    let report = check(&fixture, &path, &disk);
     assert_eq!((report.bad_count, report.bad[0].page_no), (1, leaf));
 }

@@ -9,29 +9,29 @@ use selenite::storage::{Disk, Storage};
 use selenite::{EngineError, Watch, reencrypt};
 
 use crate::folder::{NOTE, codes, list, notes, only, sealed, verified};
-use crate::support::Bench;
+use crate::support::Fixture;
 
 /// A full copy, which is unencrypted after `--off`.
 #[test]
 fn an_interrupted_offline_copy_is_reported_as_drafts() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db");
-    let draft = bench.plain(".app.db.selenite-tmp-offline", NOTE);
-    let done = bench.path(".app.db.selenite-tmp-offline-done");
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db");
+    let draft = fixture.plain(".app.db.selenite-tmp-offline", NOTE);
+    let done = fixture.path(".app.db.selenite-tmp-offline-done");
     fs::write(&done, [0; 40]).unwrap();
-    verified(&bench, &path);
-    let listing = list(&bench);
+    verified(&fixture, &path);
+    let listing = list(&fixture);
     let one = only(&listing);
     let files: Vec<Option<&Path>> = one.warnings.iter().map(Warning::file).collect();
     assert_eq!(
         (codes(one), files),
         (vec!["draft", "draft"], vec![Some(&*draft), Some(&*done)])
     );
-    let context = ListingContext::new(&bench.access(), Limits::default()).unwrap();
-    let listing = context.with_notes(notes(&bench)).file(&path).unwrap();
+    let context = ListingContext::new(&fixture.access(), Limits::default()).unwrap();
+    let listing = context.with_notes(notes(&fixture)).file(&path).unwrap();
     assert_eq!(codes(only(&listing)), ["draft", "draft"]);
     fs::remove_file(&path).unwrap();
-    assert_eq!(codes(only(&list(&bench))), ["draft"]);
+    assert_eq!(codes(only(&list(&fixture))), ["draft"]);
 }
 
 struct Stopped;
@@ -46,22 +46,22 @@ impl selenite::Observer for Stopped {
 
 #[test]
 fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db");
-    verified(&bench, &path);
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db");
+    verified(&fixture, &path);
     let watch = Watch::new(std::sync::Arc::new(Stopped));
     let how = reencrypt::Reencrypt::default();
-    let stopped = reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &watch);
+    let stopped = reencrypt::reencrypt(&Disk, &path, &fixture.access(), &how, &watch);
     assert!(matches!(stopped, Err(EngineError::Unfinished { .. })), "{stopped:?}");
     let context = || {
-        ListingContext::new(&bench.access(), Limits::default())
+        ListingContext::new(&fixture.access(), Limits::default())
             .unwrap()
-            .with_notes(notes(&bench))
+            .with_notes(notes(&fixture))
     };
-    let link = bench.path("link");
+    let link = fixture.path("link");
     symlink(&path, &link).unwrap();
     let found = |codes_of: &[&str]| {
-        assert_eq!(codes(only(&list(&bench))), codes_of);
+        assert_eq!(codes(only(&list(&fixture))), codes_of);
         for path in [&path, &link] {
             let of_file = context().file(path).unwrap();
             assert_eq!(
@@ -71,14 +71,14 @@ fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
                     .is_some_and(|last| *last == Warning::Unfinished),
                 !codes_of.is_empty()
             );
-            let status = selenite::status(&Disk, path, &bench.access()).unwrap();
+            let status = selenite::status(&Disk, path, &fixture.access()).unwrap();
             let judged = context().judge(&status);
             assert_eq!(judged.warnings.contains(&Warning::Unfinished), !codes_of.is_empty());
         }
     };
     found(&["unfinished"]);
     // A process that works on it, here or in another pid namespace.
-    let claim = Disk.claim(&bench.path("app.db-selenite")).unwrap().unwrap();
+    let claim = Disk.claim(&fixture.path("app.db-selenite")).unwrap().unwrap();
     for pid in [std::process::id(), u32::MAX] {
         claim.write(&format!("pid {pid}\n")).unwrap();
         found(&[]);
@@ -89,6 +89,6 @@ fn an_interrupted_re_encryption_that_no_process_continues_is_a_warning() {
         goal: reencrypt::Goal::GoOn,
         ..how
     };
-    reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &Watch::none()).unwrap();
+    reencrypt::reencrypt(&Disk, &path, &fixture.access(), &how, &Watch::none()).unwrap();
     found(&[]);
 }

@@ -27,28 +27,28 @@ use selenite::{Access, Database, EngineError, Layout, Watch};
 use selenite_backup::{Destination, Folder};
 use selenite_testing::KeyFile;
 
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     key: KeyFile,
     restored: AtomicU32,
 }
 
-impl Bench {
+impl Fixture {
     /// With an empty ledger in WAL mode.
     pub(crate) fn new() -> Self {
         selenite::install().unwrap();
-        let bench = Self {
+        let fixture = Self {
             folder: tempfile::tempdir().unwrap(),
             key: KeyFile::new(1),
             restored: AtomicU32::new(0),
         };
-        let database = Database::create(&Disk, &bench.path(), &bench.access(), &Layout::default()).unwrap();
+        let database = Database::create(&Disk, &fixture.path(), &fixture.access(), &Layout::default()).unwrap();
         let sql = "PRAGMA journal_mode = WAL;
              CREATE TABLE ledger(id INTEGER PRIMARY KEY, writer INTEGER, number INTEGER, amount INTEGER, total INTEGER, body BLOB);
              CREATE TABLE counted(writer INTEGER PRIMARY KEY, number INTEGER);
              INSERT INTO ledger VALUES (0, -1, 0, 0, 0, NULL);";
         database.run(sql, &mut quiet::Nothing).unwrap();
-        bench
+        fixture
     }
 
     pub(crate) fn path(&self) -> PathBuf {

@@ -3,7 +3,7 @@
 use selenite::storage::Disk;
 use selenite::{Database, Layout, keys};
 
-use crate::support::{Bench, Collected};
+use crate::support::{Collected, Fixture};
 
 const TWIN: usize = 32768;
 
@@ -11,12 +11,12 @@ const TWIN: usize = 32768;
 /// writes.
 #[test]
 fn a_connection_that_saw_a_torn_superblock_sees_the_whole_one() {
-    let bench = Bench::new();
-    let (path, access) = (bench.path("app.db"), bench.access());
+    let fixture = Fixture::new();
+    let (path, access) = (fixture.path("app.db"), fixture.access());
     drop(Database::create(&Disk, &path, &access, &Layout::default()).unwrap());
 
     let before = std::fs::read(&path).unwrap();
-    let other = bench.spec("other-key");
+    let other = fixture.spec("other-key");
     keys::add(&Disk, &path, &access, &other, "").unwrap();
     let after = std::fs::read(&path).unwrap();
     let place = if before[..64] == after[..64] { TWIN } else { 0 };

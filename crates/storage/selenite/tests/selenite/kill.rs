@@ -17,7 +17,7 @@ use selenite::{Cell, Encrypt, FileContent, Target, Watch, decrypt, encrypt, insp
 use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
-use crate::support::{Bench, query, query_plain};
+use crate::support::{Fixture, query, query_plain};
 
 const NOTES: &str = "PRAGMA page_size = 1024;
     CREATE TABLE note (id INTEGER PRIMARY KEY, text, extra);
@@ -76,8 +76,8 @@ fn child() {
 }
 
 /// Runs the child, and kills it where it stops; returns its output.
-fn run_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) -> String {
-    let (mut child, mut lines) = start_child(bench, path, is_encryption, stop_at);
+fn run_child(fixture: &Fixture, path: &Path, is_encryption: bool, stop_at: u32) -> String {
+    let (mut child, mut lines) = start_child(fixture, path, is_encryption, stop_at);
     let said = wait_for(&mut lines, &["stopped at ", "done after "]);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -94,11 +94,11 @@ fn wait_for(lines: &mut Lines, words: &[&str]) -> String {
         .expect("the child says how far it is")
 }
 
-fn start_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) -> (Child, Lines) {
+fn start_child(fixture: &Fixture, path: &Path, is_encryption: bool, stop_at: u32) -> (Child, Lines) {
     let mut command = test_command("kill::child");
     command
         .env("SELENITE_TEST_PATH", path)
-        .env("SELENITE_TEST_KEY", bench.spec("key"))
+        .env("SELENITE_TEST_KEY", fixture.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
@@ -111,24 +111,24 @@ fn start_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) ->
 }
 
 fn step_count(is_encryption: bool, mode: &str) -> u32 {
-    let bench = Bench::new();
-    let path = prepare(&bench, is_encryption, mode).0;
-    let said = run_child(&bench, &path, is_encryption, u32::MAX);
+    let fixture = Fixture::new();
+    let path = prepare(&fixture, is_encryption, mode).0;
+    let said = run_child(&fixture, &path, is_encryption, u32::MAX);
     said.strip_prefix("done after ").unwrap().parse().unwrap()
 }
 
-fn prepare(bench: &Bench, is_encryption: bool, mode: &str) -> (std::path::PathBuf, Vec<Vec<Cell>>) {
-    let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+fn prepare(fixture: &Fixture, is_encryption: bool, mode: &str) -> (std::path::PathBuf, Vec<Vec<Cell>>) {
+    let path = fixture.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
     let rows = query_plain(&path, DUMP);
     if !is_encryption {
-        encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::none()).unwrap();
+        encrypt(&Disk, &path, &fixture.access(), &Encrypt::default(), &Watch::none()).unwrap();
     }
     (path, rows)
 }
 
 /// Checks that the file is one of the two databases, complete; and that a second run succeeds.
-fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
-    let access = bench.access();
+fn check(fixture: &Fixture, path: &Path, rows: &[Vec<Cell>], said: &str) {
+    let access = fixture.access();
     let is_sealed = match inspect(&Disk, path).unwrap() {
         FileContent::Sealed { .. } => true,
         FileContent::Plain => false,
@@ -151,7 +151,7 @@ fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
         );
         encrypt(&Disk, path, &access, &Encrypt::default(), &Watch::none()).unwrap();
     }
-    assert_eq!(bench.names(), ["app.db"], "{said}: the next run removes what is left");
+    assert_eq!(fixture.names(), ["app.db"], "{said}: the next run removes what is left");
 }
 
 /// xorshift: the seed is printed, and repeats the same steps.
@@ -172,27 +172,27 @@ fn kill_everywhere(is_encryption: bool, mode: &str, seed: u64) {
         stops.push(u32::try_from(random(&mut state) % u64::from(count)).unwrap());
     }
     for stop_at in stops {
-        let bench = Bench::new();
-        let (path, rows) = prepare(&bench, is_encryption, mode);
-        let said = run_child(&bench, &path, is_encryption, stop_at);
-        check(&bench, &path, &rows, &said);
+        let fixture = Fixture::new();
+        let (path, rows) = prepare(&fixture, is_encryption, mode);
+        let said = run_child(&fixture, &path, is_encryption, stop_at);
+        check(&fixture, &path, &rows, &said);
     }
     kill_between_steps(is_encryption, mode, state);
 }
 
 fn kill_between_steps(is_encryption: bool, mode: &str, mut state: u64) {
-    let bench = Bench::new();
-    let (path, _) = prepare(&bench, is_encryption, mode);
-    let (mut child, mut lines) = start_child(&bench, &path, is_encryption, u32::MAX);
+    let fixture = Fixture::new();
+    let (path, _) = prepare(&fixture, is_encryption, mode);
+    let (mut child, mut lines) = start_child(&fixture, &path, is_encryption, u32::MAX);
     wait_for(&mut lines, &["begun"]);
     let begun = Instant::now();
     wait_for(&mut lines, &["done after "]);
     let whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
     child.wait().unwrap();
     for _ in 0..12 {
-        let bench = Bench::new();
-        let (path, rows) = prepare(&bench, is_encryption, mode);
-        let (mut child, mut lines) = start_child(&bench, &path, is_encryption, u32::MAX);
+        let fixture = Fixture::new();
+        let (path, rows) = prepare(&fixture, is_encryption, mode);
+        let (mut child, mut lines) = start_child(&fixture, &path, is_encryption, u32::MAX);
         wait_for(&mut lines, &["begun"]);
         let begun = Instant::now();
         let wanted = Duration::from_micros(random(&mut state) % whole);
@@ -201,7 +201,12 @@ fn kill_between_steps(is_encryption: bool, mode: &str, mut state: u64) {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        check(&bench, &path, &rows, &format!("killed after {wanted:?} of {whole} us"));
+        check(
+            &fixture,
+            &path,
+            &rows,
+            &format!("killed after {wanted:?} of {whole} us"),
+        );
     }
 }
 

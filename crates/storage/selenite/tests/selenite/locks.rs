@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite::{Encrypt, EngineError, Target, decrypt, encrypt};
 
 use crate::pausing::{Pausing, Steps, watch};
-use crate::support::{Bench, query_plain};
+use crate::support::{Fixture, query_plain};
 
 /// Tries to read and to write at every step from the first draft to the rename; after the rename
 /// it creates a WAL under the new name, as the next user would.
@@ -82,13 +82,13 @@ const NOTES: &str = "CREATE TABLE note (a, b);
 #[test]
 fn no_connection_gets_a_lock_while_a_database_is_encrypted() {
     for mode in ["DELETE", "WAL", "PERSIST", "TRUNCATE"] {
-        let bench = Bench::new();
-        let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+        let fixture = Fixture::new();
+        let path = fixture.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
         let steps = intruder(&path, format!("file:{}?vfs=unix", path.display()));
         let storage = Pausing(steps.clone());
-        encrypt(&storage, &path, &bench.access(), &Encrypt::default(), &watch(&steps)).unwrap();
+        encrypt(&storage, &path, &fixture.access(), &Encrypt::default(), &watch(&steps)).unwrap();
         assert!(*steps.refused.lock().unwrap() > 10, "{mode}");
-        assert_eq!(bench.names(), ["app.db"], "{mode}");
+        assert_eq!(fixture.names(), ["app.db"], "{mode}");
     }
 }
 
@@ -97,9 +97,9 @@ fn no_connection_gets_a_lock_while_a_database_is_encrypted() {
 #[test]
 fn the_logs_of_a_new_user_survive_the_old_connection() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let access = bench.access();
-        let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+        let fixture = Fixture::new();
+        let access = fixture.access();
+        let path = fixture.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
         encrypt(
             &selenite::storage::Disk,
             &path,
@@ -113,16 +113,16 @@ fn the_logs_of_a_new_user_survive_the_old_connection() {
             format!(
                 "file:{}?vfs=selenite&selenite_identity={}",
                 path.display(),
-                bench.spec("key")
+                fixture.spec("key")
             ),
         );
         let storage = Pausing(steps.clone());
         decrypt(&storage, &path, &access, &Target::InPlace, &watch(&steps)).unwrap();
         assert!(steps.user.lock().unwrap().is_some(), "{mode}");
         assert!(
-            bench.names().contains(&"app.db-wal".to_owned()),
+            fixture.names().contains(&"app.db-wal".to_owned()),
             "{mode}: {:?}",
-            bench.names()
+            fixture.names()
         );
         steps.user.lock().unwrap().take();
         assert_eq!(query_plain(&path, "SELECT a FROM mine").len(), 1, "{mode}");
@@ -135,14 +135,14 @@ fn the_logs_of_a_new_user_survive_the_old_connection() {
 #[test]
 fn a_connection_to_the_old_file_fails_at_its_next_read() {
     for mode in ["DELETE", "PERSIST"] {
-        let bench = Bench::new();
-        let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+        let fixture = Fixture::new();
+        let path = fixture.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
         let steps = Arc::new(LeaveBehind {
             path: path.clone(),
             connection: Mutex::default(),
         });
         let storage = Pausing(steps.clone());
-        encrypt(&storage, &path, &bench.access(), &Encrypt::default(), &watch(&steps)).unwrap();
+        encrypt(&storage, &path, &fixture.access(), &Encrypt::default(), &watch(&steps)).unwrap();
         let connection = steps.connection.lock().unwrap().take().unwrap();
         let error = connection.execute_batch("INSERT INTO note VALUES (1, 2)").unwrap_err();
         assert_eq!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase), "{error}");
@@ -188,19 +188,19 @@ fn has_been_inspected() -> bool {
 #[test]
 fn a_reader_makes_it_busy_and_nothing_is_left() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+        let fixture = Fixture::new();
+        let path = fixture.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
         let before = std::fs::read(&path).unwrap();
         let steps = Arc::new(Reader {
             path: path.clone(),
             connection: Mutex::default(),
         });
         let storage = Pausing(steps.clone());
-        let refused = encrypt(&storage, &path, &bench.access(), &Encrypt::default(), &watch(&steps));
+        let refused = encrypt(&storage, &path, &fixture.access(), &Encrypt::default(), &watch(&steps));
         assert!(matches!(refused, Err(EngineError::Busy { .. })), "{mode}: {refused:?}");
         steps.connection.lock().unwrap().take();
         assert_eq!(std::fs::read(&path).unwrap(), before, "{mode}");
-        assert_eq!(bench.names(), ["app.db"], "{mode}");
+        assert_eq!(fixture.names(), ["app.db"], "{mode}");
     }
 }
 

@@ -19,7 +19,7 @@ use selenite_testing::own_process::test_command;
 
 use crate::offline::{DUMP, check, made};
 use crate::pausing::{Pausing, Steps, watch};
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
 const HOW: Offline = Offline {
     suite: Some(Suite::Aegis256X4),
@@ -73,10 +73,10 @@ fn offline_child() {
 }
 
 /// Runs the child to the step at which it stops, calls `look`, and kills it; returns its output.
-fn run_child(bench: &Bench, path: &Path, stop_at: u32, look: impl FnOnce(&str)) -> String {
+fn run_child(fixture: &Fixture, path: &Path, stop_at: u32, look: impl FnOnce(&str)) -> String {
     let mut child = test_command("offline_kill::offline_child")
         .env("SELENITE_TEST_OFFLINE", path)
-        .env("SELENITE_TEST_KEY", bench.spec("key"))
+        .env("SELENITE_TEST_KEY", fixture.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -105,9 +105,9 @@ fn random(state: &mut u64) -> u64 {
 }
 
 fn kill_everywhere(mode: &str, seed: u64) {
-    let bench = Bench::new();
-    let path = made(&bench, &Layout::default(), mode, 3500);
-    let said = run_child(&bench, &path, u32::MAX, |_| ());
+    let fixture = Fixture::new();
+    let path = made(&fixture, &Layout::default(), mode, 3500);
+    let said = run_child(&fixture, &path, u32::MAX, |_| ());
     let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
     println!("{count} steps, seed {seed}");
     // The last steps are those around the rename and before it, when all runs are recorded as
@@ -120,18 +120,18 @@ fn kill_everywhere(mode: &str, seed: u64) {
     let mut taken_over = 0;
     let mut refused = 0;
     for stop_at in stops {
-        let bench = Bench::new();
-        let path = made(&bench, &Layout::default(), mode, 3500);
-        let access = bench.access();
+        let fixture = Fixture::new();
+        let path = made(&fixture, &Layout::default(), mode, 3500);
+        let access = fixture.access();
         let rows = query(&path, &access, DUMP).unwrap();
         // The child holds its lock while it copies, verifies and renames. The order of the
         // threads' steps differs from run to run, but most of the last 20 steps before the rename
         // are those of verifying.
-        let said = run_child(&bench, &path, stop_at, |said| {
+        let said = run_child(&fixture, &path, stop_at, |said| {
             if LOCKED_STEPS.contains(&said) {
                 let hasty = selenite::Access {
                     busy_wait: Duration::ZERO,
-                    ..bench.access()
+                    ..fixture.access()
                 };
                 let busy = query(&path, &hasty, DUMP).unwrap_err();
                 assert_eq!(busy.class(), selenite::Class::Busy, "{said}: {busy}");
@@ -144,7 +144,7 @@ fn kill_everywhere(mode: &str, seed: u64) {
         assert_eq!(done.epoch, epoch + 1, "{said}");
         taken_over += done.taken_over;
         check(&path, &access, &rows);
-        assert_eq!(bench.names(), ["app.db"], "{said}: the next run removes what is left");
+        assert_eq!(fixture.names(), ["app.db"], "{said}: the next run removes what is left");
     }
     println!("{taken_over} bytes taken over, {refused} times refused");
     assert!(taken_over > 0 && refused > 0);
@@ -162,15 +162,15 @@ fn a_kill_during_an_offline_copy_in_wal_mode_leaves_one_complete_database() {
 
 #[test]
 fn a_second_process_is_refused_with_the_pid_and_start_of_the_first() {
-    let bench = Bench::new();
-    let path = made(&bench, &Layout::default(), "WAL", 500);
-    let said = run_child(&bench, &path, u32::MAX, |_| ());
+    let fixture = Fixture::new();
+    let path = made(&fixture, &Layout::default(), "WAL", 500);
+    let said = run_child(&fixture, &path, u32::MAX, |_| ());
     let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
     let started = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
     let mut is_seen = false;
-    run_child(&bench, &path, count / 2, |said| {
+    run_child(&fixture, &path, count / 2, |said| {
         assert!(said.starts_with("stopped at "), "{said}");
         let report = reencrypt::report(&Disk, &path)
             .unwrap()
@@ -178,7 +178,7 @@ fn a_second_process_is_refused_with_the_pid_and_start_of_the_first() {
         assert!(report.is_offline && report.since >= started.as_secs(), "{report:?}");
         let command = std::fs::read_to_string(format!("/proc/{}/cmdline", report.pid)).unwrap();
         assert!(command.contains("offline_child"), "{command}");
-        let access = bench.access();
+        let access = fixture.access();
         let second = offline(&Disk, &path, &access, &HOW, &Watch::none()).map(drop);
         let online = |goal| {
             let how = Reencrypt {
@@ -199,8 +199,8 @@ fn a_second_process_is_refused_with_the_pid_and_start_of_the_first() {
     });
     assert!(is_seen);
     // It was killed, and no process holds the claim that it left.
-    assert!(bench.names().contains(&"app.db-selenite".to_owned()));
+    assert!(fixture.names().contains(&"app.db-selenite".to_owned()));
     assert!(reencrypt::report(&Disk, &path).unwrap().is_none());
-    offline(&Disk, &path, &bench.access(), &HOW, &Watch::none()).unwrap();
-    assert_eq!(bench.names(), ["app.db"]);
+    offline(&Disk, &path, &fixture.access(), &HOW, &Watch::none()).unwrap();
+    assert_eq!(fixture.names(), ["app.db"]);
 }

@@ -7,7 +7,7 @@ use selenite::{Class, EngineError, Layout, PageSize, Suite, Watch};
 
 use crate::offline::{DUMP, check, made};
 use crate::power::Power;
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
 const SEED: u64 = 0x5eed_0021;
 
@@ -30,9 +30,9 @@ fn fail_everywhere(mode: &str, seed: u64) {
     };
     let mut taken_over = 0;
     for fails_at in 0.. {
-        let bench = Bench::new();
-        let access = bench.access();
-        let path = made(&bench, &layout, mode, 5000);
+        let fixture = Fixture::new();
+        let access = fixture.access();
+        let path = made(&fixture, &layout, mode, 5000);
         let rows = query(&path, &access, DUMP).unwrap();
         let power = Power::failing_at(fails_at);
         let ended = offline(&power, &path, &access, &how, &Watch::none());
@@ -46,7 +46,7 @@ fn fail_everywhere(mode: &str, seed: u64) {
         };
         taken_over += again.taken_over;
         check(&path, &access, &rows);
-        assert_eq!(bench.names(), ["app.db"], "step {fails_at}");
+        assert_eq!(fixture.names(), ["app.db"], "step {fails_at}");
         if ended.is_ok() && power.step_count() < fails_at {
             println!("{fails_at} steps, {taken_over} bytes taken over");
             assert!(fails_at > 15 && taken_over > 0);
@@ -70,8 +70,8 @@ fn a_full_disk_leaves_the_database_unchanged_and_no_other_file() {
     for mode in ["DELETE", "WAL"] {
         // The superblocks, the pages, and the file of done runs.
         for write_count in 0..6 {
-            let bench = Bench::new();
-            let path = made(&bench, &Layout::default(), mode, 5000);
+            let fixture = Fixture::new();
+            let path = made(&fixture, &Layout::default(), mode, 5000);
             let before = std::fs::read(&path).unwrap();
             let how = Offline {
                 noted_every: 1,
@@ -80,7 +80,7 @@ fn a_full_disk_leaves_the_database_unchanged_and_no_other_file() {
             let full = offline(
                 &Power::full_after(write_count),
                 &path,
-                &bench.access(),
+                &fixture.access(),
                 &how,
                 &Watch::none(),
             );
@@ -94,7 +94,7 @@ fn a_full_disk_leaves_the_database_unchanged_and_no_other_file() {
                 error.advice()
             );
             assert_eq!(std::fs::read(&path).unwrap(), before);
-            assert_eq!(bench.names(), ["app.db"]);
+            assert_eq!(fixture.names(), ["app.db"]);
         }
     }
 }

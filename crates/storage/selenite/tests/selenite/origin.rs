@@ -17,19 +17,19 @@ use selenite::{
 use selenite_backup::{Destination, Folder};
 use selenite_keyring::{Origin, OriginPolicy, keygen};
 
-use crate::support::{Bench, Collected, query};
+use crate::support::{Collected, Fixture, query};
 
-/// Creates an age identity in a file of the bench; returns its recipient.
-fn person(bench: &Bench, name: &str) -> String {
+/// Creates an age identity in a file of the fixture; returns its recipient.
+fn person(fixture: &Fixture, name: &str) -> String {
     let made = keygen(0);
-    std::fs::write(bench.path(name), made.text.as_bytes()).unwrap();
+    std::fs::write(fixture.path(name), made.text.as_bytes()).unwrap();
     made.recipient
 }
 
-fn by(bench: &Bench, name: &str) -> Access {
+fn by(fixture: &Fixture, name: &str) -> Access {
     Access {
-        identity: Some(format!("age:{}", bench.path(name).display()).parse().unwrap()),
-        ..bench.access()
+        identity: Some(format!("age:{}", fixture.path(name).display()).parse().unwrap()),
+        ..fixture.access()
     }
 }
 
@@ -67,20 +67,20 @@ fn is_foreign<T: std::fmt::Debug>(result: Result<T, EngineError>) -> bool {
 }
 
 /// A database that `mallory-key` made, with a slot for the public recipient of `victim-key`.
-fn forged(bench: &Bench, mode: &str) -> (PathBuf, Access) {
-    let recipient = person(bench, "victim-key");
-    person(bench, "mallory-key");
-    let path = bench.path("app.db");
-    made(&path, &by(bench, "mallory-key"), mode);
-    keys::add(&Disk, &path, &by(bench, "mallory-key"), &recipient, "").unwrap();
-    (path, by(bench, "victim-key"))
+fn forged(fixture: &Fixture, mode: &str) -> (PathBuf, Access) {
+    let recipient = person(fixture, "victim-key");
+    person(fixture, "mallory-key");
+    let path = fixture.path("app.db");
+    made(&path, &by(fixture, "mallory-key"), mode);
+    keys::add(&Disk, &path, &by(fixture, "mallory-key"), &recipient, "").unwrap();
+    (path, by(fixture, "victim-key"))
 }
 
 #[test]
 fn a_database_of_foreign_origin_is_refused_by_every_operation() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let (path, victim) = forged(&bench, mode);
+        let fixture = Fixture::new();
+        let (path, victim) = forged(&fixture, mode);
         let watch = Watch::none();
         let before = std::fs::read(&path).unwrap();
         assert!(is_foreign(query(&path, &victim, "INSERT INTO t VALUES ('secret')")));
@@ -90,11 +90,11 @@ fn a_database_of_foreign_origin_is_refused_by_every_operation() {
             &Disk,
             &path,
             &victim,
-            &bench.spec("other-key"),
+            &fixture.spec("other-key"),
             ""
         )));
-        let to = bench.path("exported-key");
-        let recipient = person(&bench, "escrow-key");
+        let to = fixture.path("exported-key");
+        let recipient = person(&fixture, "escrow-key");
         assert!(is_foreign(key_export::export(
             &Disk,
             &path,
@@ -104,7 +104,7 @@ fn a_database_of_foreign_origin_is_refused_by_every_operation() {
         )));
         assert!(is_foreign(decrypt(&Disk, &path, &victim, &Target::InPlace, &watch)));
         assert!(is_foreign(offline(&Disk, &path, &victim, &Offline::default(), &watch)));
-        let target = bench.path("saved.db");
+        let target = fixture.path("saved.db");
         assert!(is_foreign(selenite::salvage::salvage(
             &Disk,
             &path,
@@ -116,16 +116,16 @@ fn a_database_of_foreign_origin_is_refused_by_every_operation() {
         // The status shows its origin.
         assert_eq!(origin_of(&path, &victim), Origin::Foreign);
         assert!(opens(&path, &any(&victim)));
-        assert!(opens(&path, &by(&bench, "mallory-key")));
+        assert!(opens(&path, &by(&fixture, "mallory-key")));
     }
 }
 
 #[test]
 fn accepting_marks_the_slot_also_while_others_use_the_database() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let (path, victim) = forged(&bench, mode);
-        let mallory = Database::open(&Disk, &path, &by(&bench, "mallory-key")).unwrap();
+        let fixture = Fixture::new();
+        let (path, victim) = forged(&fixture, mode);
+        let mallory = Database::open(&Disk, &path, &by(&fixture, "mallory-key")).unwrap();
         mallory.run("SELECT * FROM t", &mut Collected::default()).unwrap();
         let accepted = accept(&Disk, &path, &victim).unwrap();
         assert_eq!(
@@ -143,31 +143,31 @@ fn accepting_marks_the_slot_also_while_others_use_the_database() {
         let again = accept(&Disk, &path, &victim).unwrap();
         assert_eq!((again.origin, again.marked.len()), (Origin::Own, 0));
         // An identity without a slot can't accept it.
-        assert!(accept(&Disk, &path, &bench.access()).is_err());
+        assert!(accept(&Disk, &path, &fixture.access()).is_err());
     }
 }
 
 #[test]
 fn origin_marks_survive_every_change_of_keys_by_others() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let recipient = person(&bench, "receiver-key");
-        person(&bench, "own-key");
-        let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+        let fixture = Fixture::new();
+        let recipient = person(&fixture, "receiver-key");
+        person(&fixture, "own-key");
+        let (path, own) = (fixture.path("app.db"), by(&fixture, "own-key"));
         made(&path, &own, mode);
-        keys::add(&Disk, &path, &own, &bench.spec("key"), "").unwrap();
-        keys::add(&Disk, &path, &own, &bench.spec("other-key"), "").unwrap();
+        keys::add(&Disk, &path, &own, &fixture.spec("key"), "").unwrap();
+        keys::add(&Disk, &path, &own, &fixture.spec("other-key"), "").unwrap();
         keys::add(&Disk, &path, &own, &recipient, "").unwrap();
         // The administrator has a raw key, and no age identity.
-        let (admin, watch) = (bench.access(), Watch::none());
+        let (admin, watch) = (fixture.access(), Watch::none());
         let check = |step: &str| {
             assert!(opens(&path, &own), "{step}");
             assert!(
-                is_foreign(query(&path, &by(&bench, "receiver-key"), "SELECT 1")),
+                is_foreign(query(&path, &by(&fixture, "receiver-key"), "SELECT 1")),
                 "{step}"
             );
         };
-        keys::renew(&Disk, &path, &admin, &[bench.spec("other-key")], false).unwrap();
+        keys::renew(&Disk, &path, &admin, &[fixture.spec("other-key")], false).unwrap();
         check("renew");
         reencrypt(&Disk, &path, &admin, &Reencrypt::default(), &watch).unwrap();
         check("reencrypt");
@@ -193,31 +193,31 @@ fn origin_marks_survive_every_change_of_keys_by_others() {
 
 #[test]
 fn every_operation_marks_a_slot_for_ones_own_recipient() {
-    let bench = Bench::new();
-    let (own, other) = (person(&bench, "own-key"), person(&bench, "third-key"));
-    let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES ('x')");
+    let fixture = Fixture::new();
+    let (own, other) = (person(&fixture, "own-key"), person(&fixture, "third-key"));
+    let path = fixture.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES ('x')");
     let how = Encrypt {
         recipients: vec![own, other.clone()],
-        target: Target::New(bench.path("sealed.db")),
+        target: Target::New(fixture.path("sealed.db")),
         ..Encrypt::default()
     };
-    encrypt(&Disk, &path, &by(&bench, "own-key"), &how, &Watch::none()).unwrap();
-    let sealed = bench.path("sealed.db");
-    assert!(opens(&sealed, &by(&bench, "own-key")));
-    assert!(is_foreign(query(&sealed, &by(&bench, "third-key"), "SELECT 1")));
+    encrypt(&Disk, &path, &by(&fixture, "own-key"), &how, &Watch::none()).unwrap();
+    let sealed = fixture.path("sealed.db");
+    assert!(opens(&sealed, &by(&fixture, "own-key")));
+    assert!(is_foreign(query(&sealed, &by(&fixture, "third-key"), "SELECT 1")));
     let slots = keys::list(&Disk, &sealed).unwrap().slots;
     assert_eq!(slots.len(), 2);
     // The file of an identity is an identity, and so is the text of one in force.
     let id = slots.iter().find(|slot| slot.who == other).unwrap().id.to_string();
-    let spec = format!("age:{}", bench.path("third-key").display());
-    keys::replace(&Disk, &sealed, &by(&bench, "own-key"), &id, &spec, "").unwrap();
-    assert!(opens(&sealed, &by(&bench, "third-key")));
+    let spec = format!("age:{}", fixture.path("third-key").display());
+    keys::replace(&Disk, &sealed, &by(&fixture, "own-key"), &id, &spec, "").unwrap();
+    assert!(opens(&sealed, &by(&fixture, "third-key")));
 }
 
 #[test]
 fn an_expected_commitment_admits_that_database_and_no_other() {
-    let bench = Bench::new();
-    let (path, victim) = forged(&bench, "DELETE");
+    let fixture = Fixture::new();
+    let (path, victim) = forged(&fixture, "DELETE");
     let expecting = |commitment| Access {
         expected: Expected {
             commitment: Some(commitment),
@@ -238,8 +238,8 @@ fn an_expected_commitment_admits_that_database_and_no_other() {
     assert_eq!(keys::list(&Disk, &path).unwrap().commitment, None);
 }
 
-fn back_up(bench: &Bench, path: &Path, access: &Access, recipients: &[String]) {
-    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
+fn back_up(fixture: &Fixture, path: &Path, access: &Access, recipients: &[String]) {
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&fixture.path("backups")));
     let how = Backup {
         recipients: recipients.iter().map(|text| text.parse().unwrap()).collect(),
         ..Backup::default()
@@ -247,68 +247,74 @@ fn back_up(bench: &Bench, path: &Path, access: &Access, recipients: &[String]) {
     backup(&Disk, path, access, how, &destination, &Watch::none()).unwrap();
 }
 
-fn bring(bench: &Bench, access: &Access, how: &Restore) -> Result<Restored, EngineError> {
-    restore(&Disk, &Folder::new(&bench.path("backups")), access, how, &Watch::none())
+fn bring(fixture: &Fixture, access: &Access, how: &Restore) -> Result<Restored, EngineError> {
+    restore(
+        &Disk,
+        &Folder::new(&fixture.path("backups")),
+        access,
+        how,
+        &Watch::none(),
+    )
 }
 
 #[test]
 fn a_backup_of_foreign_origin_is_refused_and_ones_own_keeps_its_mark() {
-    let bench = Bench::new();
-    let (path, victim) = forged(&bench, "WAL");
-    back_up(&bench, &path, &by(&bench, "mallory-key"), &[]);
-    let how = Restore::new(&bench.path("restored.db"));
-    assert!(is_foreign(bring(&bench, &victim, &how)));
-    assert!(!bench.path("restored.db").exists());
-    bring(&bench, &any(&victim), &how).unwrap();
-    assert!(is_foreign(query(&bench.path("restored.db"), &victim, "SELECT 1")));
+    let fixture = Fixture::new();
+    let (path, victim) = forged(&fixture, "WAL");
+    back_up(&fixture, &path, &by(&fixture, "mallory-key"), &[]);
+    let how = Restore::new(&fixture.path("restored.db"));
+    assert!(is_foreign(bring(&fixture, &victim, &how)));
+    assert!(!fixture.path("restored.db").exists());
+    bring(&fixture, &any(&victim), &how).unwrap();
+    assert!(is_foreign(query(&fixture.path("restored.db"), &victim, "SELECT 1")));
 
     accept(&Disk, &path, &victim).unwrap();
-    std::fs::remove_dir_all(bench.path("backups")).unwrap();
-    back_up(&bench, &path, &by(&bench, "mallory-key"), &[]);
-    let again = Restore::new(&bench.path("again.db"));
-    bring(&bench, &victim, &again).unwrap();
-    assert!(opens(&bench.path("again.db"), &victim));
+    std::fs::remove_dir_all(fixture.path("backups")).unwrap();
+    back_up(&fixture, &path, &by(&fixture, "mallory-key"), &[]);
+    let again = Restore::new(&fixture.path("again.db"));
+    bring(&fixture, &victim, &again).unwrap();
+    assert!(opens(&fixture.path("again.db"), &victim));
     let over = Restore { force: true, ..how };
-    bring(&bench, &victim, &over).unwrap();
-    assert!(opens(&bench.path("restored.db"), &victim));
+    bring(&fixture, &victim, &over).unwrap();
+    assert!(opens(&fixture.path("restored.db"), &victim));
 }
 
 #[test]
 fn a_backup_opened_as_a_recipient_needs_origin_any() {
-    let bench = Bench::new();
-    let escrow = person(&bench, "escrow-key");
-    person(&bench, "own-key");
-    let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+    let fixture = Fixture::new();
+    let escrow = person(&fixture, "escrow-key");
+    person(&fixture, "own-key");
+    let (path, own) = (fixture.path("app.db"), by(&fixture, "own-key"));
     made(&path, &own, "WAL");
-    back_up(&bench, &path, &own, std::slice::from_ref(&escrow));
+    back_up(&fixture, &path, &own, std::slice::from_ref(&escrow));
     let how = Restore {
         recipients: vec![escrow],
-        ..Restore::new(&bench.path("restored.db"))
+        ..Restore::new(&fixture.path("restored.db"))
     };
-    let refused = bring(&bench, &by(&bench, "escrow-key"), &how).unwrap_err();
+    let refused = bring(&fixture, &by(&fixture, "escrow-key"), &how).unwrap_err();
     assert_eq!(refused.class(), Class::Key, "{refused}");
     assert!(refused.advice().contains("--origin any"), "{}", refused.advice());
-    let restored = bring(&bench, &any(&by(&bench, "escrow-key")), &how).unwrap();
+    let restored = bring(&fixture, &any(&by(&fixture, "escrow-key")), &how).unwrap();
     assert!(restored.has_new_master);
     // It is the escrow identity's own: it was made with that identity's secret.
-    assert!(opens(&bench.path("restored.db"), &by(&bench, "escrow-key")));
+    assert!(opens(&fixture.path("restored.db"), &by(&fixture, "escrow-key")));
 }
 
 #[test]
 fn an_import_adds_slots_and_marks_that_of_an_identity() {
-    let bench = Bench::new();
-    let escrow = person(&bench, "escrow-key");
-    person(&bench, "own-key");
-    let new = person(&bench, "new-key");
-    let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+    let fixture = Fixture::new();
+    let escrow = person(&fixture, "escrow-key");
+    person(&fixture, "own-key");
+    let new = person(&fixture, "new-key");
+    let (path, own) = (fixture.path("app.db"), by(&fixture, "own-key"));
     made(&path, &own, "WAL");
-    let file = bench.path("exported-key");
+    let file = fixture.path("exported-key");
     key_export::export(&Disk, &path, &own, &escrow, (&file, false)).unwrap();
-    let spec = format!("age:{}", bench.path("new-key").display());
-    let imported = key_export::import(&Disk, &path, &by(&bench, "escrow-key"), &file, (&[escrow, spec], "")).unwrap();
+    let spec = format!("age:{}", fixture.path("new-key").display());
+    let imported = key_export::import(&Disk, &path, &by(&fixture, "escrow-key"), &file, (&[escrow, spec], "")).unwrap();
     assert_eq!(imported.commitment, commitment_of(&path, &own));
     for name in ["own-key", "escrow-key", "new-key"] {
-        assert!(opens(&path, &by(&bench, name)), "{name}");
+        assert!(opens(&path, &by(&fixture, name)), "{name}");
     }
     let listed = keys::list(&Disk, &path).unwrap().slots;
     assert!(listed.iter().any(|slot| slot.who == new));
@@ -316,16 +322,16 @@ fn an_import_adds_slots_and_marks_that_of_an_identity() {
 
 #[test]
 fn compromised_refuses_ones_own_slot_before_any_step_and_remove_reports_it() {
-    let bench = Bench::new();
-    person(&bench, "own-key");
-    let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+    let fixture = Fixture::new();
+    person(&fixture, "own-key");
+    let (path, own) = (fixture.path("app.db"), by(&fixture, "own-key"));
     made(&path, &own, "WAL");
-    keys::add(&Disk, &path, &own, &bench.spec("key"), "").unwrap();
+    keys::add(&Disk, &path, &own, &fixture.spec("key"), "").unwrap();
     let slots = keys::list(&Disk, &path).unwrap().slots;
     let before = std::fs::read(&path).unwrap();
     let what = Compromised {
         slot: slots[0].id.to_string(),
-        recipients: vec![bench.spec("key")],
+        recipients: vec![fixture.spec("key")],
         resume: false,
         drop_others: false,
         how: Reencrypt::default(),
@@ -336,17 +342,17 @@ fn compromised_refuses_ones_own_slot_before_any_step_and_remove_reports_it() {
     assert_eq!((steps, std::fs::read(&path).unwrap() == before), (0, true));
     assert!(opens(&path, &own));
     // With another identity it succeeds.
-    compromised(&Disk, &path, &bench.access(), &what, &Watch::none(), &mut |_| {
+    compromised(&Disk, &path, &fixture.access(), &what, &Watch::none(), &mut |_| {
         steps += 1
     })
     .unwrap();
     assert!(steps > 0 && !opens(&path, &own));
 
-    keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
+    keys::add(&Disk, &path, &fixture.access(), &fixture.spec("other-key"), "").unwrap();
     let slots = keys::list(&Disk, &path).unwrap().slots;
-    let others = keys::remove(&Disk, &path, &bench.access(), &slots[1].id.to_string(), true).unwrap();
+    let others = keys::remove(&Disk, &path, &fixture.access(), &slots[1].id.to_string(), true).unwrap();
     assert!(!others.revokes_caller);
-    keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
-    let own = keys::remove(&Disk, &path, &bench.access(), &slots[0].id.to_string(), true).unwrap();
+    keys::add(&Disk, &path, &fixture.access(), &fixture.spec("other-key"), "").unwrap();
+    let own = keys::remove(&Disk, &path, &fixture.access(), &slots[0].id.to_string(), true).unwrap();
     assert!(own.revokes_caller);
 }

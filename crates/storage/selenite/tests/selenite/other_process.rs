@@ -8,7 +8,7 @@ use selenite::storage::Disk;
 use selenite::{Access, Database};
 use selenite_testing::own_process::test_command;
 
-use crate::support::{Bench, Collected};
+use crate::support::{Collected, Fixture};
 
 /// Another process with the database open: this test program, which runs [`child`].
 pub struct Writer {
@@ -17,10 +17,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn start(bench: &Bench, path: &Path) -> Self {
+    pub fn start(fixture: &Fixture, path: &Path) -> Self {
         let mut child = test_command("other_process::child")
             .env("SELENITE_TEST_OTHER_PATH", path)
-            .env("SELENITE_TEST_KEY", bench.spec("key"))
+            .env("SELENITE_TEST_KEY", fixture.spec("key"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -10,27 +10,27 @@ use selenite::reencrypt::{self, Reencrypt, reencrypt};
 use selenite::storage::Disk;
 use selenite::{Class, Database, EngineError, Layout, VerifyNotes, Watch, verify};
 
-use crate::support::{Bench, Collected, query};
+use crate::support::{Collected, Fixture, query};
 
 const VICTIM: &str = "what only the owner may write";
 
-fn sealed(bench: &Bench) -> PathBuf {
-    let path = bench.path("app.db");
-    let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
+fn sealed(fixture: &Fixture) -> PathBuf {
+    let path = fixture.path("app.db");
+    let database = Database::create(&Disk, &path, &fixture.access(), &Layout::default()).unwrap();
     let sql = "CREATE TABLE t (a); INSERT INTO t VALUES (hex(randomblob(40000)))";
     database.run(sql, &mut Collected::default()).unwrap();
     path
 }
 
-fn victim(bench: &Bench) -> PathBuf {
-    let victim = bench.path("victim");
+fn victim(fixture: &Fixture) -> PathBuf {
+    let victim = fixture.path("victim");
     fs::write(&victim, VICTIM).unwrap();
     victim
 }
 
-fn verified(bench: &Bench, path: &Path) -> verify::Report {
+fn verified(fixture: &Fixture, path: &Path) -> verify::Report {
     let how = verify::Verify::default();
-    verify::verify(&Disk, path, &bench.access(), &how, &Watch::none()).unwrap()
+    verify::verify(&Disk, path, &fixture.access(), &how, &Watch::none()).unwrap()
 }
 
 fn pipe(path: &Path) {
@@ -40,20 +40,20 @@ fn pipe(path: &Path) {
 
 #[test]
 fn a_note_replaces_a_link_and_not_its_target() {
-    let bench = Bench::new();
-    let path = sealed(&bench);
-    let notes = VerifyNotes::of(Some(&bench.path("state")));
-    let report = verified(&bench, &path);
+    let fixture = Fixture::new();
+    let path = sealed(&fixture);
+    let notes = VerifyNotes::of(Some(&fixture.path("state")));
+    let report = verified(&fixture, &path);
     notes.keep(&path, &report).unwrap();
-    let folder = bench.path("state").join("verified");
+    let folder = fixture.path("state").join("verified");
     let note = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
-    let victim = victim(&bench);
-    for target in [&victim, &bench.path("nothing")] {
+    let victim = victim(&fixture);
+    for target in [&victim, &fixture.path("nothing")] {
         fs::remove_file(&note).unwrap();
         symlink(target, &note).unwrap();
         notes.keep(&path, &report).unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
-        assert!(!bench.path("nothing").exists());
+        assert!(!fixture.path("nothing").exists());
         assert!(fs::symlink_metadata(&note).unwrap().is_file());
         assert!(notes.find(report.physical.database_id, &path).is_some());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
@@ -62,42 +62,42 @@ fn a_note_replaces_a_link_and_not_its_target() {
 
 #[test]
 fn a_note_is_read_neither_through_a_link_nor_from_a_pipe() {
-    let bench = Bench::new();
-    let path = sealed(&bench);
-    let notes = VerifyNotes::of(Some(&bench.path("state")));
-    let report = verified(&bench, &path);
+    let fixture = Fixture::new();
+    let path = sealed(&fixture);
+    let notes = VerifyNotes::of(Some(&fixture.path("state")));
+    let report = verified(&fixture, &path);
     notes.keep(&path, &report).unwrap();
     let id = report.physical.database_id;
-    let note = fs::read_dir(bench.path("state").join("verified")).unwrap();
+    let note = fs::read_dir(fixture.path("state").join("verified")).unwrap();
     let note = note.into_iter().next().unwrap().unwrap().path();
-    fs::rename(&note, bench.path("note")).unwrap();
-    symlink(bench.path("note"), &note).unwrap();
+    fs::rename(&note, fixture.path("note")).unwrap();
+    symlink(fixture.path("note"), &note).unwrap();
     assert_eq!(notes.find(id, &path), None);
     fs::remove_file(&note).unwrap();
     pipe(&note);
     assert_eq!(notes.find(id, &path), None);
     fs::remove_file(&note).unwrap();
-    fs::rename(bench.path("note"), &note).unwrap();
+    fs::rename(fixture.path("note"), &note).unwrap();
     assert!(notes.find(id, &path).is_some());
 }
 
 #[test]
 fn no_note_is_written_to_a_folder_that_is_a_link() {
-    let bench = Bench::new();
-    let path = sealed(&bench);
-    let (state, other) = (bench.path("state"), bench.path("other"));
+    let fixture = Fixture::new();
+    let path = sealed(&fixture);
+    let (state, other) = (fixture.path("state"), fixture.path("other"));
     fs::create_dir(&state).unwrap();
     fs::create_dir(&other).unwrap();
     symlink(&other, state.join("verified")).unwrap();
     let notes = VerifyNotes::of(Some(&state));
-    let report = verified(&bench, &path);
+    let report = verified(&fixture, &path);
     let kept = notes.keep(&path, &report);
     assert!(matches!(kept, Err(EngineError::Io { .. })), "{kept:?}");
     assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
     assert_eq!(notes.find(report.physical.database_id, &path), None);
     // The state folder itself is the choice of the user who verifies.
-    symlink(&other, bench.path("elsewhere")).unwrap();
-    VerifyNotes::of(Some(&bench.path("elsewhere")))
+    symlink(&other, fixture.path("elsewhere")).unwrap();
+    VerifyNotes::of(Some(&fixture.path("elsewhere")))
         .keep(&path, &report)
         .unwrap();
     assert_eq!(fs::read_dir(other.join("verified")).unwrap().count(), 1);
@@ -105,15 +105,15 @@ fn no_note_is_written_to_a_folder_that_is_a_link() {
 
 #[test]
 fn a_claim_is_neither_taken_nor_read_through_a_link() {
-    let bench = Bench::new();
-    let path = sealed(&bench);
-    let (victim, claim) = (victim(&bench), bench.path("app.db-selenite"));
+    let fixture = Fixture::new();
+    let path = sealed(&fixture);
+    let (victim, claim) = (victim(&fixture), fixture.path("app.db-selenite"));
     for plant in [
         |target: &Path, name: &Path| symlink(target, name),
         |target: &Path, name: &Path| fs::hard_link(target, name),
     ] {
         plant(&victim, &claim).unwrap();
-        let done = reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::none());
+        let done = reencrypt(&Disk, &path, &fixture.access(), &Reencrypt::default(), &Watch::none());
         assert_eq!(done.unwrap_err().class(), Class::Io);
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
         fs::remove_file(&claim).unwrap();
@@ -125,53 +125,53 @@ fn a_claim_is_neither_taken_nor_read_through_a_link() {
     pipe(&claim);
     assert!(reencrypt::report(&Disk, &path).is_err());
     fs::remove_file(&claim).unwrap();
-    reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::none()).unwrap();
+    reencrypt(&Disk, &path, &fixture.access(), &Reencrypt::default(), &Watch::none()).unwrap();
 }
 
 #[test]
 fn a_pause_replaces_a_dangling_link() {
-    let bench = Bench::new();
-    let path = sealed(&bench);
-    let pause = bench.path("app.db-selenite-pause");
-    symlink(bench.path("nothing"), &pause).unwrap();
+    let fixture = Fixture::new();
+    let path = sealed(&fixture);
+    let pause = fixture.path("app.db-selenite-pause");
+    symlink(fixture.path("nothing"), &pause).unwrap();
     reencrypt::pause(&Disk, &path).unwrap();
     assert!(reencrypt::is_paused(&Disk, &path));
-    assert!(!bench.path("nothing").exists());
+    assert!(!fixture.path("nothing").exists());
     assert!(reencrypt::resume(&Disk, &path).unwrap());
     assert!(!reencrypt::is_paused(&Disk, &path));
 }
 
 #[test]
 fn the_files_of_an_offline_copy_replace_links() {
-    let bench = Bench::new();
-    let path = sealed(&bench);
-    let victim = victim(&bench);
+    let fixture = Fixture::new();
+    let path = sealed(&fixture);
+    let victim = victim(&fixture);
     for tail in ["offline", "offline-done"] {
-        let name = bench.path(&format!(".app.db.selenite-tmp-{tail}"));
-        for target in [&victim, &bench.path("nothing")] {
+        let name = fixture.path(&format!(".app.db.selenite-tmp-{tail}"));
+        for target in [&victim, &fixture.path("nothing")] {
             symlink(target, &name).unwrap();
-            offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::none()).unwrap();
+            offline(&Disk, &path, &fixture.access(), &Offline::default(), &Watch::none()).unwrap();
         }
         fs::hard_link(&victim, &name).unwrap();
-        offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::none()).unwrap();
+        offline(&Disk, &path, &fixture.access(), &Offline::default(), &Watch::none()).unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
     }
-    assert_eq!(bench.names(), ["app.db", "victim"]);
-    query(&path, &bench.access(), "SELECT a FROM t").unwrap();
+    assert_eq!(fixture.names(), ["app.db", "victim"]);
+    query(&path, &fixture.access(), "SELECT a FROM t").unwrap();
 }
 
 /// A run that continues a draft creates only the file of done runs.
 #[test]
 fn a_continued_offline_copy_writes_its_done_file_through_no_link() {
-    let bench = Bench::new();
-    let path = sealed(&bench);
-    let victim = victim(&bench);
+    let fixture = Fixture::new();
+    let path = sealed(&fixture);
+    let victim = victim(&fixture);
     let steps = std::sync::Arc::new(Stopped);
     let watch = Watch::new(steps);
-    let stopped = offline(&Disk, &path, &bench.access(), &Offline::default(), &watch);
+    let stopped = offline(&Disk, &path, &fixture.access(), &Offline::default(), &watch);
     assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
-    assert!(bench.path(".app.db.selenite-tmp-offline").exists());
-    let done = bench.path(".app.db.selenite-tmp-offline-done");
+    assert!(fixture.path(".app.db.selenite-tmp-offline").exists());
+    let done = fixture.path(".app.db.selenite-tmp-offline-done");
     for plant in [
         |target: &Path, name: &Path| symlink(target, name),
         |target: &Path, name: &Path| fs::hard_link(target, name),
@@ -179,12 +179,12 @@ fn a_continued_offline_copy_writes_its_done_file_through_no_link() {
         let _ = fs::remove_file(&done);
         plant(&victim, &done).unwrap();
         let watch = Watch::new(std::sync::Arc::new(Stopped));
-        let stopped = offline(&Disk, &path, &bench.access(), &Offline::default(), &watch);
+        let stopped = offline(&Disk, &path, &fixture.access(), &Offline::default(), &watch);
         assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
     }
-    offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::none()).unwrap();
-    assert_eq!(bench.names(), ["app.db", "victim"]);
+    offline(&Disk, &path, &fixture.access(), &Offline::default(), &Watch::none()).unwrap();
+    assert_eq!(fixture.names(), ["app.db", "victim"]);
 }
 
 struct Stopped;

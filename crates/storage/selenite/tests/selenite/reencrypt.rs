@@ -27,12 +27,12 @@ use child::{Role, start};
 
 const WRITERS: u64 = 4;
 
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     pub(crate) key: KeyFile,
 }
 
-impl Bench {
+impl Fixture {
     pub(crate) fn new() -> Self {
         selenite::install().unwrap();
         Self {
@@ -148,20 +148,20 @@ fn kill_and_look(mode: &str, seed: u64) {
     let kills: u64 = std::env::var("SELENITE_KILLS").map_or(50, |text| text.parse().unwrap());
     let mut random = Random::new(seed);
     println!("{mode}: seed {seed}, {} kills", kills / 2);
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let layout = Layout {
         page_size: PageSize::try_from(1024).unwrap(),
         ..Layout::default()
     };
-    bench.fill(&layout, mode, 1500);
-    let spec = bench.key.spec();
+    fixture.fill(&layout, mode, 1500);
+    let spec = fixture.key.spec();
     let writers: Vec<ChildProcess> = (0..WRITERS)
-        .map(|writer| listen_to(start(&bench.path(), &spec, Role::Writer(writer))))
+        .map(|writer| listen_to(start(&fixture.path(), &spec, Role::Writer(writer))))
         .collect();
     let (mut killed, mut ended) = (0, 0);
     while killed < kills / 2 {
         let steps = usize::try_from(1 + random.below(60)).unwrap();
-        if listen_to(start(&bench.path(), &spec, Role::Sealer)).kill_after(steps) {
+        if listen_to(start(&fixture.path(), &spec, Role::Sealer)).kill_after(steps) {
             killed += 1;
         } else {
             ended += 1;
@@ -173,15 +173,15 @@ fn kill_and_look(mode: &str, seed: u64) {
             goal,
             ..Reencrypt::default()
         };
-        reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none())
+        reencrypt(&Disk, &fixture.path(), &fixture.access(), &how, &Watch::none())
     };
     let done = match seal(Goal::NewKey) {
         // The last process that was killed has begun it.
         Err(EngineError::Begun { .. }) => seal(Goal::GoOn).unwrap(),
         done => done.unwrap(),
     };
-    check(&bench, &last);
-    assert_eq!(epochs(&bench.path(), 1024), BTreeSet::from([done.epoch]), "{mode}");
+    check(&fixture, &last);
+    assert_eq!(epochs(&fixture.path(), 1024), BTreeSet::from([done.epoch]), "{mode}");
     println!(
         "{mode}: {killed} killed, {ended} came to their end, epoch {}, commits {last:?}",
         done.epoch
@@ -190,8 +190,8 @@ fn kill_and_look(mode: &str, seed: u64) {
 }
 
 /// Checks that every acknowledged commit is in the database.
-fn check(bench: &Bench, last: &[u64]) {
-    let database = Database::open(&Disk, &bench.path(), &bench.access()).unwrap();
+fn check(fixture: &Fixture, last: &[u64]) {
+    let database = Database::open(&Disk, &fixture.path(), &fixture.access()).unwrap();
     for (writer, &last) in last.iter().enumerate() {
         let mut rows = quiet::Numbers::default();
         let sql = format!("SELECT count(*), max(number) FROM t WHERE writer = {writer} AND number <= {last}");
@@ -203,7 +203,7 @@ fn check(bench: &Bench, last: &[u64]) {
     database.run("PRAGMA integrity_check", &mut rows).unwrap();
     assert_eq!(rows.0, ["ok"]);
     drop(database);
-    let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
+    let report = selenite::verify::physical(&Disk, &fixture.path(), &fixture.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
 }
 

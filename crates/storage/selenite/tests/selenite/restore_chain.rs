@@ -12,53 +12,55 @@ use selenite::{Class, EngineError, Observer, Progress, Watch};
 use selenite_backup::{ArchiveName, Destination, Folder};
 
 use crate::restore::{CONTENTS, back_up, from_backups, made, same};
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
-fn back_up_as(bench: &Bench, path: &Path, how: Backup) -> ArchiveName {
-    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
-    let done = backup(&Disk, path, &bench.access(), how, &destination, &Watch::none());
+fn back_up_as(fixture: &Fixture, path: &Path, how: Backup) -> ArchiveName {
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&fixture.path("backups")));
+    let done = backup(&Disk, path, &fixture.access(), how, &destination, &Watch::none());
     done.unwrap().name
 }
 
 /// The paths of all objects of all backups.
-fn objects(bench: &Bench) -> Vec<PathBuf> {
-    let folder = Folder::new(&bench.path("backups"));
+fn objects(fixture: &Fixture) -> Vec<PathBuf> {
+    let folder = Folder::new(&fixture.path("backups"));
     let objects = folder.list("").unwrap().into_iter();
-    objects.map(|object| bench.path("backups").join(object.name)).collect()
+    objects
+        .map(|object| fixture.path("backups").join(object.name))
+        .collect()
 }
 
 #[test]
 fn each_link_of_a_chain_is_restored_as_the_database_was_then() {
     for mode in ["DELETE", "WAL"] {
-        let bench = Bench::new();
-        let path = made(&bench, "app.db", mode, 3000);
-        let mut names = vec![back_up(&bench, &path)];
-        let mut contents = vec![query(&path, &bench.access(), CONTENTS).unwrap()];
+        let fixture = Fixture::new();
+        let path = made(&fixture, "app.db", mode, 3000);
+        let mut names = vec![back_up(&fixture, &path)];
+        let mut contents = vec![query(&path, &fixture.access(), CONTENTS).unwrap()];
         for sql in [
             "UPDATE t SET b = 'changed' WHERE a % 400 = 7",
             "DELETE FROM t WHERE a > 1000; VACUUM",
             "INSERT INTO t (b) SELECT hex(randomblob(200)) FROM t",
             "SELECT 1",
         ] {
-            query(&path, &bench.access(), sql).unwrap();
+            query(&path, &fixture.access(), sql).unwrap();
             names.push(back_up_as(
-                &bench,
+                &fixture,
                 &path,
                 Backup {
                     incremental: true,
                     ..Backup::default()
                 },
             ));
-            contents.push(query(&path, &bench.access(), CONTENTS).unwrap());
+            contents.push(query(&path, &fixture.access(), CONTENTS).unwrap());
         }
-        let to = bench.path("new.db");
+        let to = fixture.path("new.db");
         for (index, (name, contents)) in names.iter().zip(&contents).enumerate() {
             let how = Restore {
                 which: Which::Named(name.clone()),
                 force: true,
                 ..Restore::new(&to)
             };
-            let restored = from_backups(&bench, &how).unwrap();
+            let restored = from_backups(&fixture, &how).unwrap();
             // If several were begun in one second, any of them may be the base of the next.
             let is_chain = if index == 0 {
                 restored.link_count == 1
@@ -71,13 +73,13 @@ fn each_link_of_a_chain_is_restored_as_the_database_was_then() {
                 restored.link_count
             );
             assert_eq!(
-                query(&to, &bench.access(), CONTENTS).unwrap(),
+                query(&to, &fixture.access(), CONTENTS).unwrap(),
                 *contents,
                 "{mode} {index}"
             );
-            let report = physical(&Disk, &to, &bench.access(), &Watch::none()).unwrap();
+            let report = physical(&Disk, &to, &fixture.access(), &Watch::none()).unwrap();
             assert!(report.is_good());
-            let ok = query(&to, &bench.access(), "PRAGMA integrity_check").unwrap();
+            let ok = query(&to, &fixture.access(), "PRAGMA integrity_check").unwrap();
             assert_eq!(format!("{ok:?}"), "[[Text(\"ok\")]]");
         }
     }
@@ -86,58 +88,62 @@ fn each_link_of_a_chain_is_restored_as_the_database_was_then() {
 /// Also within one second.
 #[test]
 fn the_newest_is_the_one_that_was_made_last() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "DELETE", 100);
-    let to = bench.path("new.db");
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "DELETE", 100);
+    let to = fixture.path("new.db");
     let how = Restore {
         force: true,
         ..Restore::new(&to)
     };
     for round in 0..6 {
-        query(&path, &bench.access(), "INSERT INTO t (b) VALUES ('one more')").unwrap();
+        query(&path, &fixture.access(), "INSERT INTO t (b) VALUES ('one more')").unwrap();
         let name = back_up_as(
-            &bench,
+            &fixture,
             &path,
             Backup {
                 incremental: round % 2 == 1,
                 ..Backup::default()
             },
         );
-        assert_eq!(from_backups(&bench, &how).unwrap().name, name, "{round}");
-        assert!(same(&bench, &path, &to));
+        assert_eq!(from_backups(&fixture, &how).unwrap().name, name, "{round}");
+        assert!(same(&fixture, &path, &to));
     }
 }
 
 #[test]
 fn a_backup_that_lacks_pages_is_restored_only_on_request() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "DELETE", 3000);
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "DELETE", 3000);
     let mut bytes = std::fs::read(&path).unwrap();
     let place = 65536 + 49 * 4096;
     bytes[place..place + 16].fill(0xee);
     std::fs::write(&path, bytes).unwrap();
     back_up_as(
-        &bench,
+        &fixture,
         &path,
         Backup {
             skip_bad: true,
             ..Backup::default()
         },
     );
-    let to = bench.path("new.db");
+    let to = fixture.path("new.db");
     let how = Restore::new(&to);
-    let error = from_backups(&bench, &how).unwrap_err();
+    let error = from_backups(&fixture, &how).unwrap_err();
     assert_eq!(error.class(), Class::Data, "{error}");
     assert!(error.to_string().ends_with("not authentic: 50"), "{error}");
     let how = Restore {
         allow_missing: true,
         ..how
     };
-    assert_eq!(from_backups(&bench, &how).unwrap().missing, [50]);
-    assert!(physical(&Disk, &to, &bench.access(), &Watch::none()).unwrap().is_good());
+    assert_eq!(from_backups(&fixture, &how).unwrap().missing, [50]);
+    assert!(
+        physical(&Disk, &to, &fixture.access(), &Watch::none())
+            .unwrap()
+            .is_good()
+    );
     let page = query(
         &to,
-        &bench.access(),
+        &fixture.access(),
         "SELECT data = zeroblob(4096) FROM sqlite_dbpage WHERE pgno = 50",
     );
     assert_eq!(format!("{:?}", page.unwrap()), "[[Integer(1)]]");
@@ -145,15 +151,15 @@ fn a_backup_that_lacks_pages_is_restored_only_on_request() {
 
 #[test]
 fn nothing_is_restored_from_a_tampered_object() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "DELETE", 500);
-    let (first, second) = (back_up(&bench, &path), back_up(&bench, &path));
-    let to = bench.path("new.db");
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "DELETE", 500);
+    let (first, second) = (back_up(&fixture, &path), back_up(&fixture, &path));
+    let to = fixture.path("new.db");
     let how = Restore {
         which: Which::Named(second.clone()),
         ..Restore::new(&to)
     };
-    let own: Vec<PathBuf> = objects(&bench)
+    let own: Vec<PathBuf> = objects(&fixture)
         .into_iter()
         .filter(|path| path.display().to_string().contains(second.as_str()) && !path.ends_with("index-00000000"))
         .collect();
@@ -174,19 +180,19 @@ fn nothing_is_restored_from_a_tampered_object() {
         ];
         for attack in attacks {
             std::fs::write(&object, attack).unwrap();
-            let error = from_backups(&bench, &how).unwrap_err();
+            let error = from_backups(&fixture, &how).unwrap_err();
             assert_eq!(error.class(), Class::Data, "{}: {error}", object.display());
             assert!(!error.advice().is_empty());
-            assert_eq!(bench.names(), ["app.db", "backups"]);
+            assert_eq!(fixture.names(), ["app.db", "backups"]);
         }
         std::fs::remove_file(&object).unwrap();
-        let error = from_backups(&bench, &how).unwrap_err();
+        let error = from_backups(&fixture, &how).unwrap_err();
         assert!(matches!(error, EngineError::Backup(_)), "{error}");
-        assert_eq!(bench.names(), ["app.db", "backups"]);
+        assert_eq!(fixture.names(), ["app.db", "backups"]);
         std::fs::write(&object, whole).unwrap();
     }
-    from_backups(&bench, &how).unwrap();
-    assert!(same(&bench, &path, &to));
+    from_backups(&fixture, &how).unwrap();
+    assert!(same(&fixture, &path, &to));
 }
 
 /// Interrupts at this number of checks.
@@ -202,73 +208,73 @@ impl Observer for StopAfter {
 
 #[test]
 fn fetched_parts_are_kept_until_the_end() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "DELETE", 10_000);
-    back_up(&bench, &path);
-    let far = Folder::new(&bench.path("backups"));
-    let to = bench.path("new.db");
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "DELETE", 10_000);
+    back_up(&fixture, &path);
+    let far = Folder::new(&fixture.path("backups"));
+    let to = fixture.path("new.db");
     let how = Restore {
         keep_fetched: true,
         ..Restore::new(&to)
     };
     let watch = Watch::new(Arc::new(StopAfter(AtomicU32::new(0))));
-    let stopped = restore(&Disk, &far, &bench.access(), &how, &watch);
+    let stopped = restore(&Disk, &far, &fixture.access(), &how, &watch);
     assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
-    assert_eq!(bench.names(), [".new.db.selenite-fetched", "app.db", "backups"]);
+    assert_eq!(fixture.names(), [".new.db.selenite-fetched", "app.db", "backups"]);
     let before = far.traffic().requests;
-    restore(&Disk, &far, &bench.access(), &how, &Watch::none()).unwrap();
+    restore(&Disk, &far, &fixture.access(), &how, &Watch::none()).unwrap();
     // Only the list was requested again.
     assert_eq!(far.traffic().requests, before + 1);
-    assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
-    assert!(same(&bench, &path, &to));
+    assert_eq!(fixture.names(), ["app.db", "backups", "new.db"]);
+    assert!(same(&fixture, &path, &to));
 }
 
 /// `claim-owns-the-cache`: another restore that is running or was interrupted may have fetched
 /// them; a restore that never held the claim does not remove them.
 #[test]
 fn a_failed_restore_keeps_the_parts_that_another_fetched() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "DELETE", 300);
-    back_up(&bench, &path);
-    let to = bench.path("new.db");
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "DELETE", 300);
+    back_up(&fixture, &path);
+    let to = fixture.path("new.db");
     let how = Restore {
         keep_fetched: true,
         ..Restore::new(&to)
     };
-    let fetched = bench.path(".new.db.selenite-fetched");
+    let fetched = fixture.path(".new.db.selenite-fetched");
     let kept = fetched.join("kept");
     let wrong = Restore {
         which: Which::At(1),
         ..how.clone()
     };
-    let error = from_backups(&bench, &wrong).unwrap_err();
+    let error = from_backups(&fixture, &wrong).unwrap_err();
     assert_eq!(error.class(), Class::Usage, "{error}");
     // What it fetched itself is removed.
-    let far = Folder::new(&bench.path("backups"));
-    let other = bench.access_by("other-key");
+    let far = Folder::new(&fixture.path("backups"));
+    let other = fixture.access_by("other-key");
     let error = restore(&Disk, &far, &other, &how, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
-    assert_eq!(bench.names(), ["app.db", "backups"]);
+    assert_eq!(fixture.names(), ["app.db", "backups"]);
 
     std::fs::create_dir(&fetched).unwrap();
     std::fs::write(&kept, "sealed").unwrap();
     let error = restore(&Disk, &far, &other, &how, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
     assert!(kept.exists());
-    from_backups(&bench, &how).unwrap();
-    assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
+    from_backups(&fixture, &how).unwrap();
+    assert_eq!(fixture.names(), ["app.db", "backups", "new.db"]);
 }
 
 #[test]
 fn one_process_at_a_time_restores_a_file() {
-    let bench = Bench::new();
-    let path = made(&bench, "app.db", "DELETE", 300);
-    back_up(&bench, &path);
-    let to = bench.path("new.db");
+    let fixture = Fixture::new();
+    let path = made(&fixture, "app.db", "DELETE", 300);
+    back_up(&fixture, &path);
+    let to = fixture.path("new.db");
     use selenite::storage::Storage;
-    let claim = Disk.claim(&bench.path(".new.db.selenite-tmp-restore-claim")).unwrap();
-    let error = from_backups(&bench, &Restore::new(&to)).unwrap_err();
+    let claim = Disk.claim(&fixture.path(".new.db.selenite-tmp-restore-claim")).unwrap();
+    let error = from_backups(&fixture, &Restore::new(&to)).unwrap_err();
     assert_eq!(error.class(), Class::Busy, "{error}");
     drop(claim);
-    from_backups(&bench, &Restore::new(&to)).unwrap();
+    from_backups(&fixture, &Restore::new(&to)).unwrap();
 }

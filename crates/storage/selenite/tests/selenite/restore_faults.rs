@@ -12,7 +12,7 @@ use selenite::{Class, EngineError, Watch};
 use selenite_backup::Folder;
 
 use crate::restore::{CONTENTS, back_up, made, same};
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
 /// The disk of this machine; one call fails, or, if the disk is full, all calls from then on.
 #[derive(Clone)]
@@ -145,7 +145,7 @@ impl Storage for Faulty {
 const ROWS: u32 = 12_000;
 
 struct Trial {
-    bench: Bench,
+    fixture: Fixture,
     source: PathBuf,
     to: PathBuf,
     /// The rows that existed before, if any.
@@ -154,12 +154,12 @@ struct Trial {
 
 impl Trial {
     fn new(is_there: bool) -> Self {
-        let bench = Bench::new();
-        let source = made(&bench, "source.db", "WAL", ROWS);
-        back_up(&bench, &source);
-        let to = bench.path("app.db");
+        let fixture = Fixture::new();
+        let source = made(&fixture, "source.db", "WAL", ROWS);
+        back_up(&fixture, &source);
+        let to = fixture.path("app.db");
         let mut trial = Self {
-            bench,
+            fixture,
             source,
             to,
             before: None,
@@ -173,14 +173,14 @@ impl Trial {
 
     fn put_old(&self) {
         let _ = std::fs::remove_file(&self.to);
-        made(&self.bench, "app.db", "WAL", 20);
+        made(&self.fixture, "app.db", "WAL", 20);
     }
 
     fn rows(&self) -> Option<String> {
         let rows = self
             .to
             .exists()
-            .then(|| query(&self.to, &self.bench.access(), "SELECT count(*) FROM t").unwrap());
+            .then(|| query(&self.to, &self.fixture.access(), "SELECT count(*) FROM t").unwrap());
         rows.map(|rows| format!("{rows:?}"))
     }
 
@@ -190,8 +190,8 @@ impl Trial {
             keep_fetched: true,
             ..Restore::new(&self.to)
         };
-        let destination = Folder::new(&self.bench.path("backups"));
-        restore(disk, &destination, &self.bench.access(), &how, &Watch::none())
+        let destination = Folder::new(&self.fixture.path("backups"));
+        restore(disk, &destination, &self.fixture.access(), &how, &Watch::none())
     }
 
     /// Fails at each call. Returns the number of calls.
@@ -204,7 +204,7 @@ impl Trial {
                     disk.0.calls.load(Ordering::SeqCst) < fail_at,
                     "call {fail_at} failed unseen"
                 );
-                assert!(same(&self.bench, &self.source, &self.to));
+                assert!(same(&self.fixture, &self.source, &self.to));
                 return fail_at - 1;
             };
             let about = format!("call {fail_at}, full {is_full}: {error}");
@@ -225,7 +225,7 @@ impl Trial {
             self.look(&error, &about);
             // The fetched parts may be kept for the next run: nothing else is left.
             let left: Vec<String> = self
-                .bench
+                .fixture
                 .names()
                 .into_iter()
                 .filter(|name| !name.ends_with("fetched"))
@@ -250,8 +250,8 @@ impl Trial {
         }
         assert!(matches!(error, EngineError::Io { verb: "sync", .. }), "{about}");
         assert_eq!(
-            query(&self.to, &self.bench.access(), CONTENTS).unwrap(),
-            query(&self.source, &self.bench.access(), CONTENTS).unwrap(),
+            query(&self.to, &self.fixture.access(), CONTENTS).unwrap(),
+            query(&self.source, &self.fixture.access(), CONTENTS).unwrap(),
             "{about}"
         );
     }
@@ -264,7 +264,7 @@ impl Trial {
         self.restore(&Disk)
             .map(drop)
             .unwrap_or_else(|error| panic!("again: {about}: {error}"));
-        assert_eq!(self.bench.names(), ["app.db", "backups", "source.db"], "{about}");
+        assert_eq!(self.fixture.names(), ["app.db", "backups", "source.db"], "{about}");
         match self.before {
             Some(_) => self.put_old(),
             None => std::fs::remove_file(&self.to).unwrap(),

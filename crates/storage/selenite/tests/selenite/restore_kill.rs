@@ -18,7 +18,7 @@ use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
 use crate::restore::{CONTENTS, back_up, made, same};
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
 /// Counts its steps, and stops at one of them.
 struct StopAt {
@@ -67,10 +67,10 @@ fn restore_child() {
 }
 
 /// Runs the child to the step at which it stops, and kills it; returns its output.
-fn run_child(bench: &Bench, to: &Path, stop_at: u32) -> String {
+fn run_child(fixture: &Fixture, to: &Path, stop_at: u32) -> String {
     let mut child = test_command("restore_kill::restore_child")
         .env("SELENITE_TEST_RESTORE", to)
-        .env("SELENITE_TEST_KEY", bench.spec("key"))
+        .env("SELENITE_TEST_KEY", fixture.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -91,33 +91,33 @@ fn run_child(bench: &Bench, to: &Path, stop_at: u32) -> String {
 }
 
 /// `prepare` creates the previous file; `is_old` returns whether it is unchanged.
-fn kill_everywhere(prepare: impl Fn(&Bench, &Path), is_old: impl Fn(&Bench, &Path) -> bool) {
+fn kill_everywhere(prepare: impl Fn(&Fixture, &Path), is_old: impl Fn(&Fixture, &Path) -> bool) {
     let (mut kept, mut restored) = (0, 0);
     let mut stop_at = 0;
     loop {
-        let bench = Bench::new();
-        let source = made(&bench, "source.db", "WAL", 800);
-        back_up(&bench, &source);
-        let to = bench.path("app.db");
-        prepare(&bench, &to);
-        let said = run_child(&bench, &to, stop_at);
+        let fixture = Fixture::new();
+        let source = made(&fixture, "source.db", "WAL", 800);
+        back_up(&fixture, &source);
+        let to = fixture.path("app.db");
+        prepare(&fixture, &to);
+        let said = run_child(&fixture, &to, stop_at);
         let is_new = to.exists()
-            && query(&to, &bench.access(), CONTENTS)
-                .is_ok_and(|rows| rows == query(&source, &bench.access(), CONTENTS).unwrap());
+            && query(&to, &fixture.access(), CONTENTS)
+                .is_ok_and(|rows| rows == query(&source, &fixture.access(), CONTENTS).unwrap());
         if is_new {
-            assert!(same(&bench, &source, &to), "{said}");
+            assert!(same(&fixture, &source, &to), "{said}");
             restored += 1;
         } else {
-            assert!(is_old(&bench, &to), "step {stop_at}, {said}: {:?}", bench.names());
+            assert!(is_old(&fixture, &to), "step {stop_at}, {said}: {:?}", fixture.names());
             kept += 1;
         }
         if said.starts_with("done") {
             break;
         }
-        let destination = Folder::new(&bench.path("backups"));
-        restore(&Disk, &destination, &bench.access(), &how(&to), &Watch::none()).unwrap();
-        assert!(same(&bench, &source, &to), "{said}");
-        assert_eq!(bench.names(), ["app.db", "backups", "source.db"], "{said}");
+        let destination = Folder::new(&fixture.path("backups"));
+        restore(&Disk, &destination, &fixture.access(), &how(&to), &Watch::none()).unwrap();
+        assert!(same(&fixture, &source, &to), "{said}");
+        assert_eq!(fixture.names(), ["app.db", "backups", "source.db"], "{said}");
         stop_at += 1;
     }
     println!("{kept} kept, {restored} restored");
@@ -132,9 +132,9 @@ fn a_kill_leaves_no_file_or_the_complete_one() {
 #[test]
 fn a_kill_leaves_the_old_database_or_the_complete_new_one() {
     kill_everywhere(
-        |bench, to| drop(made(bench, to.file_name().unwrap().to_str().unwrap(), "WAL", 20)),
-        |bench, to| {
-            let rows = query(to, &bench.access(), "SELECT count(*) FROM t").unwrap();
+        |fixture, to| drop(made(fixture, to.file_name().unwrap().to_str().unwrap(), "WAL", 20)),
+        |fixture, to| {
+            let rows = query(to, &fixture.access(), "SELECT count(*) FROM t").unwrap();
             format!("{rows:?}") == "[[Integer(20)]]"
         },
     );
@@ -147,10 +147,10 @@ fn a_kill_leaves_the_unopenable_file_or_the_complete_new_one() {
             std::fs::write(to, "junk").unwrap();
             std::fs::write(to.with_file_name("app.db-wal"), "its log").unwrap();
         },
-        |bench, to| {
+        |fixture, to| {
             // Its log is renamed just before the file gets its name.
             let log = std::fs::read(to.with_file_name("app.db-wal"))
-                .or_else(|_| std::fs::read(bench.path(".app.db.selenite-tmp-restore-wal")));
+                .or_else(|_| std::fs::read(fixture.path(".app.db.selenite-tmp-restore-wal")));
             std::fs::read(to).unwrap() == b"junk" && log.unwrap() == b"its log"
         },
     );

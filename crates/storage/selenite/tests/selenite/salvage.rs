@@ -14,7 +14,7 @@ use selenite::{
 };
 
 use crate::pausing::{Pausing, Steps, watch};
-use crate::support::{Bench, Collected, holds, query};
+use crate::support::{Collected, Fixture, holds, query};
 
 /// Small pages: many of them, with few rows.
 pub const LAYOUT: Layout = Layout {
@@ -24,9 +24,9 @@ pub const LAYOUT: Layout = Layout {
 };
 
 /// A new encrypted database.
-pub fn sealed(bench: &Bench, name: &str, layout: &Layout, sql: &str) -> PathBuf {
-    let path = bench.path(name);
-    let database = Database::create(&Disk, &path, &bench.access(), layout).unwrap();
+pub fn sealed(fixture: &Fixture, name: &str, layout: &Layout, sql: &str) -> PathBuf {
+    let path = fixture.path(name);
+    let database = Database::create(&Disk, &path, &fixture.access(), layout).unwrap();
     database.run(sql, &mut Collected::default()).unwrap();
     path
 }
@@ -49,13 +49,13 @@ pub fn spoil(path: &Path, page_no: u32) {
 }
 
 /// The pages of a table or index of one kind, from SQLite: `internal`, `leaf` or `overflow`.
-pub fn pages(path: &Path, bench: &Bench, name: &str, kind: &str) -> Vec<u32> {
+pub fn pages(path: &Path, fixture: &Fixture, name: &str, kind: &str) -> Vec<u32> {
     let sql = format!("SELECT pageno FROM dbstat WHERE name = '{name}' AND pagetype = '{kind}' ORDER BY path");
-    numbers(path, bench, &sql)
+    numbers(path, fixture, &sql)
 }
 
-pub fn numbers(path: &Path, bench: &Bench, sql: &str) -> Vec<u32> {
-    let rows = query(path, &bench.access(), sql).unwrap();
+pub fn numbers(path: &Path, fixture: &Fixture, sql: &str) -> Vec<u32> {
+    let rows = query(path, &fixture.access(), sql).unwrap();
     rows.into_iter()
         .map(|row| match row[0] {
             Cell::Integer(number) => u32::try_from(number).unwrap(),
@@ -64,25 +64,25 @@ pub fn numbers(path: &Path, bench: &Bench, sql: &str) -> Vec<u32> {
         .collect()
 }
 
-pub fn try_save(bench: &Bench, path: &Path) -> Result<Salvaged, EngineError> {
-    let to = bench.path("saved.db");
-    salvage(&Disk, path, &bench.access(), (&to, &[]), &Watch::none())
+pub fn try_save(fixture: &Fixture, path: &Path) -> Result<Salvaged, EngineError> {
+    let to = fixture.path("saved.db");
+    salvage(&Disk, path, &fixture.access(), (&to, &[]), &Watch::none())
 }
 
 /// Salvages to `saved.db`, and checks that it is sound and that the damaged database is unchanged.
-pub fn save(bench: &Bench, path: &Path) -> Salvaged {
+pub fn save(fixture: &Fixture, path: &Path) -> Salvaged {
     let before = fs::read(path).unwrap();
-    let names = bench.names();
-    let salvaged = try_save(bench, path).unwrap();
+    let names = fixture.names();
+    let salvaged = try_save(fixture, path).unwrap();
     assert_eq!(fs::read(path).unwrap(), before);
     let mut expected = names;
     expected.push("saved.db".to_owned());
     expected.sort();
-    assert_eq!(bench.names(), expected);
+    assert_eq!(fixture.names(), expected);
     let report = verify::verify(
         &Disk,
         &salvaged.path,
-        &bench.access(),
+        &fixture.access(),
         &verify::Verify::default(),
         &Watch::none(),
     )
@@ -96,8 +96,8 @@ pub fn table<'a>(salvaged: &'a Salvaged, name: &str) -> &'a TableReport {
     salvaged.tables.iter().find(|table| table.name == name).unwrap()
 }
 
-pub fn saved(bench: &Bench, sql: &str) -> Vec<Vec<Cell>> {
-    query(&bench.path("saved.db"), &bench.access(), sql).unwrap()
+pub fn saved(fixture: &Fixture, sql: &str) -> Vec<Vec<Cell>> {
+    query(&fixture.path("saved.db"), &fixture.access(), sql).unwrap()
 }
 
 pub fn integer(number: i64) -> Vec<Vec<Cell>> {
@@ -166,17 +166,17 @@ fn a_sound_database_is_copied_unchanged_in_every_encoding_and_layout() {
         ("UTF-16le", AutoVacuum::Full, "wal"),
         ("UTF-16be", AutoVacuum::Incremental, "delete"),
     ] {
-        let bench = Bench::new();
+        let fixture = Fixture::new();
         let layout = Layout { auto_vacuum, ..LAYOUT };
         // An encoding is chosen before the first table, and Database::create makes none.
         let sql = format!("PRAGMA encoding = '{encoding}'; PRAGMA journal_mode = {mode}; {ALL_KINDS}");
-        let path = sealed(&bench, "app.db", &layout, &sql);
+        let path = sealed(&fixture, "app.db", &layout, &sql);
         let dump = |path: &Path| {
-            let of = |sql: &&str| query(path, &bench.access(), sql).unwrap();
+            let of = |sql: &&str| query(path, &fixture.access(), sql).unwrap();
             DUMPS.iter().map(of).collect::<Vec<_>>()
         };
         let before = dump(&path);
-        let salvaged = save(&bench, &path);
+        let salvaged = save(&fixture, &path);
         assert!(salvaged.is_complete(), "{encoding}: {salvaged:?}");
         assert_eq!(
             (salvaged.bad_count, salvaged.schema, salvaged.suite),
@@ -192,23 +192,23 @@ fn a_sound_database_is_copied_unchanged_in_every_encoding_and_layout() {
             ("application_id", "77"),
             ("page_size", "1024"),
         ] {
-            let found = &saved(&bench, &format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"))[0][0];
+            let found = &saved(&fixture, &format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}"))[0][0];
             assert_eq!(*found, Cell::Text(value.to_owned()), "{encoding}: {pragma}");
         }
         // A new rowid is above all that were ever assigned.
-        saved(&bench, "INSERT INTO counted (a) VALUES ('five')");
-        assert_eq!(saved(&bench, "SELECT max(id) FROM counted"), integer(5));
+        saved(&fixture, "INSERT INTO counted (a) VALUES ('five')");
+        assert_eq!(saved(&fixture, "SELECT max(id) FROM counted"), integer(5));
         assert!(!holds(&salvaged.path, b"quick brown"));
     }
 }
 
 #[test]
 fn a_lost_leaf_is_reported_with_its_rows_and_all_others_are_copied() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
-    let leaves = pages(&path, &bench, "note", "leaf");
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db", &LAYOUT, NOTES);
+    let leaves = pages(&path, &fixture, "note", "leaf");
     spoil(&path, leaves[10]);
-    let salvaged = save(&bench, &path);
+    let salvaged = save(&fixture, &path);
     let note = table(&salvaged, "note");
     assert_eq!((salvaged.bad_count, note.lost_count, note.found_count), (1, 1, 0));
     let Lost::Page(hole) = &note.lost[0] else {
@@ -222,65 +222,65 @@ fn a_lost_leaf_is_reported_with_its_rows_and_all_others_are_copied() {
     let lost = u64::try_from(up_to - above).unwrap();
     assert!(lost > 0 && note.row_count == 3000 - lost, "{note:?}");
     let sql = format!("SELECT count(*) FROM note WHERE id > {above} AND id <= {up_to}");
-    assert_eq!(saved(&bench, &sql), integer(0));
+    assert_eq!(saved(&fixture, &sql), integer(0));
     assert!(!salvaged.is_complete());
 }
 
 #[test]
 fn bad_pages_of_an_index_or_the_free_list_lose_no_row() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql = format!("{NOTES} CREATE TABLE gone AS SELECT * FROM note; DROP TABLE gone; ANALYZE;");
-    let path = sealed(&bench, "app.db", &LAYOUT, &sql);
-    let index = pages(&path, &bench, "note_by_text", "leaf");
-    let root = pages(&path, &bench, "note_by_text", "internal");
+    let path = sealed(&fixture, "app.db", &LAYOUT, &sql);
+    let index = pages(&path, &fixture, "note_by_text", "leaf");
+    let root = pages(&path, &fixture, "note_by_text", "internal");
     let of_none = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < (SELECT page_count FROM
         pragma_page_count)) SELECT i FROM n WHERE i NOT IN (SELECT pageno FROM dbstat)";
-    let free = numbers(&path, &bench, of_none);
+    let free = numbers(&path, &fixture, of_none);
     for page_no in [index[0], index[7], root[0], free[0], free[20]] {
         spoil(&path, page_no);
     }
-    let salvaged = save(&bench, &path);
+    let salvaged = save(&fixture, &path);
     assert_eq!((salvaged.bad_count, salvaged.is_complete()), (5, true), "{salvaged:?}");
-    assert_eq!(saved(&bench, "SELECT count(*) FROM note"), integer(3000));
+    assert_eq!(saved(&fixture, "SELECT count(*) FROM note"), integer(3000));
     assert_eq!(
-        saved(&bench, "SELECT count(*) FROM note WHERE text > ''"),
+        saved(&fixture, "SELECT count(*) FROM note WHERE text > ''"),
         integer(3000)
     );
 }
 
 #[test]
 fn a_lost_overflow_page_loses_one_row() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql =
         "CREATE TABLE long (a, b); INSERT INTO long VALUES (1, zeroblob(20000)), (2, 'short'), (3, zeroblob(20000));
         CREATE TABLE keyed (a PRIMARY KEY, b) WITHOUT ROWID;
         INSERT INTO keyed VALUES (1, zeroblob(20000)), (2, 'short'), (3, zeroblob(20000));";
-    let path = sealed(&bench, "app.db", &LAYOUT, sql);
+    let path = sealed(&fixture, "app.db", &LAYOUT, sql);
     for name in ["long", "keyed"] {
-        spoil(&path, pages(&path, &bench, name, "overflow")[25]);
+        spoil(&path, pages(&path, &fixture, name, "overflow")[25]);
     }
-    let salvaged = save(&bench, &path);
+    let salvaged = save(&fixture, &path);
     let long = table(&salvaged, "long");
     assert_eq!((long.row_count, long.lost_count), (2, 1));
     assert!(matches!(long.lost[0], Lost::Row { rowid: Some(3), .. }), "{long:?}");
     let keyed = table(&salvaged, "keyed");
     assert!(matches!(keyed.lost[0], Lost::Row { rowid: None, .. }), "{keyed:?}");
-    assert_eq!(saved(&bench, "SELECT sum(a) FROM long"), integer(3));
+    assert_eq!(saved(&fixture, "SELECT sum(a) FROM long"), integer(3));
     assert_eq!(
-        saved(&bench, "SELECT sum(a), sum(length(b)) FROM keyed"),
+        saved(&fixture, "SELECT sum(a), sum(length(b)) FROM keyed"),
         [[3, 20005].map(Cell::Integer).to_vec()]
     );
 }
 
 #[test]
 fn a_page_of_another_table_or_database_is_not_taken() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql = format!("{NOTES} CREATE TABLE twin AS SELECT id, 'forged ' || id AS text FROM note;");
-    let path = sealed(&bench, "app.db", &LAYOUT, &sql);
-    let other = sealed(&bench, "other.db", &LAYOUT, &sql);
+    let path = sealed(&fixture, "app.db", &LAYOUT, &sql);
+    let other = sealed(&fixture, "other.db", &LAYOUT, &sql);
     let (notes, twins) = (
-        pages(&path, &bench, "note", "leaf"),
-        pages(&path, &bench, "twin", "leaf"),
+        pages(&path, &fixture, "note", "leaf"),
+        pages(&path, &fixture, "twin", "leaf"),
     );
     let mut image = vec![0; 1024];
     let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
@@ -291,10 +291,10 @@ fn a_page_of_another_table_or_database_is_not_taken() {
     file.write_all_at(&image, place(notes[5])).unwrap();
     drop(file);
     fs::remove_file(&other).unwrap();
-    let salvaged = save(&bench, &path);
+    let salvaged = save(&fixture, &path);
     assert_eq!((salvaged.bad_count, table(&salvaged, "note").lost_count), (2, 2));
     assert_eq!(
-        saved(&bench, "SELECT count(*) FROM note WHERE text NOT LIKE 'note %'"),
+        saved(&fixture, "SELECT count(*) FROM note WHERE text NOT LIKE 'note %'"),
         integer(0)
     );
     assert_eq!(table(&salvaged, "twin").row_count, 3000);
@@ -303,78 +303,91 @@ fn a_page_of_another_table_or_database_is_not_taken() {
 /// A page does not show how old it is; but the rowids of an older one are not those of its place.
 #[test]
 fn an_older_page_does_not_restore_its_rows_in_place_of_others() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
-    let (old, old_leaves) = (fs::read(&path).unwrap(), pages(&path, &bench, "note", "leaf"));
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db", &LAYOUT, NOTES);
+    let (old, old_leaves) = (fs::read(&path).unwrap(), pages(&path, &fixture, "note", "leaf"));
     let sql = "UPDATE note SET id = id + 10000; DELETE FROM note WHERE id > 12990";
-    query(&path, &bench.access(), sql).unwrap();
-    let leaves = pages(&path, &bench, "note", "leaf");
+    query(&path, &fixture.access(), sql).unwrap();
+    let leaves = pages(&path, &fixture, "note", "leaf");
     let page_no = *leaves[5..].iter().find(|page_no| old_leaves.contains(page_no)).unwrap();
     let mut bytes = fs::read(&path).unwrap();
     let at = usize::try_from(place(page_no)).unwrap();
     bytes[at..at + 1024].copy_from_slice(&old[at..at + 1024]);
     fs::write(&path, bytes).unwrap();
-    let salvaged = save(&bench, &path);
+    let salvaged = save(&fixture, &path);
     let note = table(&salvaged, "note");
     assert_eq!((salvaged.bad_count, note.lost_count), (0, 1));
     assert!(
         matches!(&note.lost[0], Lost::Page(hole) if hole.why == ReadFailure::Misplaced),
         "{note:?}"
     );
-    assert_eq!(saved(&bench, "SELECT count(*) FROM note WHERE id <= 10000"), integer(0));
+    assert_eq!(
+        saved(&fixture, "SELECT count(*) FROM note WHERE id <= 10000"),
+        integer(0)
+    );
 }
 
 #[test]
 fn a_definition_that_needs_its_application_is_reported_and_its_rows_are_kept() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     // As if written by an application that has the function: the schema is changed accordingly.
     let sql = format!(
         "{NOTES} CREATE TABLE special (a, b AS (a + 1) STORED); INSERT INTO special (a) VALUES (1), (2);
         PRAGMA writable_schema = ON;
         UPDATE sqlite_schema SET sql = 'CREATE TABLE special (a, b AS (their_own(a)) STORED)' WHERE name = 'special';
         INSERT INTO sqlite_schema VALUES ('table', 'evil', 'evil', 2, 'ATTACH ''{}'' AS evil');",
-        bench.path("evil.db").display()
+        fixture.path("evil.db").display()
     );
-    let path = sealed(&bench, "app.db", &LAYOUT, &sql);
-    let salvaged = save(&bench, &path);
+    let path = sealed(&fixture, "app.db", &LAYOUT, &sql);
+    let salvaged = save(&fixture, &path);
     let mut names: Vec<&str> = salvaged.not_made.iter().map(|one| one.name.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["evil", "special"], "{salvaged:?}");
     assert_eq!(
         saved(
-            &bench,
+            &fixture,
             "SELECT name, c0, c1 FROM lost_and_found WHERE name = 'special' ORDER BY id"
         ),
         [[1, 2], [2, 3]].map(|[a, b]| vec![Cell::Text("special".to_owned()), Cell::Integer(a), Cell::Integer(b)])
     );
-    assert!(!bench.path("evil.db").exists());
+    assert!(!fixture.path("evil.db").exists());
 }
 
 #[test]
 fn salvage_overwrites_nothing_and_leaves_no_draft() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
-    fs::write(bench.path("saved.db"), "there").unwrap();
-    assert!(matches!(try_save(&bench, &path), Err(EngineError::Exists { .. })));
-    assert_eq!(fs::read(bench.path("saved.db")).unwrap(), b"there");
-    fs::remove_file(bench.path("saved.db")).unwrap();
-    fs::write(bench.path("saved.db-wal"), "").unwrap();
-    assert!(matches!(try_save(&bench, &path), Err(EngineError::Exists { .. })));
-    fs::remove_file(bench.path("saved.db-wal")).unwrap();
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db", &LAYOUT, NOTES);
+    fs::write(fixture.path("saved.db"), "there").unwrap();
+    assert!(matches!(try_save(&fixture, &path), Err(EngineError::Exists { .. })));
+    assert_eq!(fs::read(fixture.path("saved.db")).unwrap(), b"there");
+    fs::remove_file(fixture.path("saved.db")).unwrap();
+    fs::write(fixture.path("saved.db-wal"), "").unwrap();
+    assert!(matches!(try_save(&fixture, &path), Err(EngineError::Exists { .. })));
+    fs::remove_file(fixture.path("saved.db-wal")).unwrap();
     // Interrupted in each phase.
     for phase in [Phase::Verifying, Phase::Copying] {
         let watch = Watch::new(Arc::new(Stopper {
             phase,
             is_stopped: false.into(),
         }));
-        let to = bench.path("saved.db");
-        let stopped = salvage(&Disk, &path, &bench.access(), (&to, &[]), &watch);
+        let to = fixture.path("saved.db");
+        let stopped = salvage(&Disk, &path, &fixture.access(), (&to, &[]), &watch);
         assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
-        assert_eq!(bench.names(), ["app.db"]);
+        assert_eq!(fixture.names(), ["app.db"]);
     }
-    let to = bench.path("saved.db");
-    let error = salvage(&Disk, &path, &bench.access_by("other-key"), (&to, &[]), &Watch::none()).unwrap_err();
-    assert_eq!((error.class(), bench.names()), (Class::Key, vec!["app.db".to_owned()]));
+    let to = fixture.path("saved.db");
+    let error = salvage(
+        &Disk,
+        &path,
+        &fixture.access_by("other-key"),
+        (&to, &[]),
+        &Watch::none(),
+    )
+    .unwrap_err();
+    assert_eq!(
+        (error.class(), fixture.names()),
+        (Class::Key, vec!["app.db".to_owned()])
+    );
 }
 
 /// Checks every file at every step.
@@ -421,23 +434,23 @@ impl Looker {
 
 #[test]
 fn nothing_is_written_unencrypted_and_the_rename_comes_last() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
-    let to = bench.path("new.db");
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db", &LAYOUT, NOTES);
+    let to = fixture.path("new.db");
     let steps = Arc::new(Looker {
         target: to.clone(),
         is_named: false.into(),
     });
     let storage = Pausing(steps.clone());
-    salvage(&storage, &path, &bench.access(), (&to, &[]), &watch(&steps)).unwrap();
+    salvage(&storage, &path, &fixture.access(), (&to, &[]), &watch(&steps)).unwrap();
     assert!(steps.is_named.load(Ordering::SeqCst));
     assert_eq!(
-        query(&to, &bench.access(), "SELECT count(*) FROM note").unwrap(),
+        query(&to, &fixture.access(), "SELECT count(*) FROM note").unwrap(),
         integer(3000)
     );
-    let draft = bench.path(".saved.db.selenite-tmp-00000000");
+    let draft = fixture.path(".saved.db.selenite-tmp-00000000");
     fs::write(&draft, "").unwrap();
-    assert_eq!(save(&bench, &path).leftovers, [draft]);
+    assert_eq!(save(&fixture, &path).leftovers, [draft]);
 }
 
 struct Stopper {
@@ -474,16 +487,16 @@ impl Observer for Writer {
 
 #[test]
 fn a_database_that_is_written_to_meanwhile_is_refused() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let path = sealed(
-        &bench,
+        &fixture,
         "app.db",
         &LAYOUT,
         "CREATE TABLE t (a); INSERT INTO t VALUES (1);",
     );
     let watch = Watch::new(Arc::new(Writer(path.clone())));
-    let to = bench.path("saved.db");
-    let error = salvage(&Disk, &path, &bench.access(), (&to, &[]), &watch).unwrap_err();
+    let to = fixture.path("saved.db");
+    let error = salvage(&Disk, &path, &fixture.access(), (&to, &[]), &watch).unwrap_err();
     assert_eq!(error.class(), Class::Busy, "{error}");
-    assert_eq!(bench.names(), ["app.db"]);
+    assert_eq!(fixture.names(), ["app.db"]);
 }

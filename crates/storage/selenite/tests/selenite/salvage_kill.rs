@@ -16,7 +16,7 @@ use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
 use crate::salvage::{LAYOUT, NOTES, pages, save, saved, sealed, spoil};
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
 /// Counts its steps, and stops at one of them.
 struct StopAt {
@@ -58,10 +58,10 @@ fn salvage_child() {
 }
 
 /// Runs the child to the step at which it stops, and kills it; returns its output.
-fn run_child(bench: &Bench, path: &Path, stop_at: u32) -> String {
+fn run_child(fixture: &Fixture, path: &Path, stop_at: u32) -> String {
     let mut child = test_command("salvage_kill::salvage_child")
         .env("SELENITE_TEST_SALVAGE", path)
-        .env("SELENITE_TEST_KEY", bench.spec("key"))
+        .env("SELENITE_TEST_KEY", fixture.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -91,15 +91,15 @@ fn random(state: &mut u64) -> u64 {
 #[test]
 fn a_kill_during_a_salvage_leaves_no_file_or_the_complete_one() {
     const SEED: u64 = 0x5eed_0021;
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
-    spoil(&path, pages(&path, &bench, "note", "leaf")[4]);
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db", &LAYOUT, NOTES);
+    spoil(&path, pages(&path, &fixture, "note", "leaf")[4]);
     let whole = std::fs::read(&path).unwrap();
-    let said = run_child(&bench, &path, u32::MAX);
+    let said = run_child(&fixture, &path, u32::MAX);
     let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
     println!("{count} steps, seed {SEED:#x}");
-    let to = bench.path("saved.db");
-    let rows = saved(&bench, "SELECT * FROM note");
+    let to = fixture.path("saved.db");
+    let rows = saved(&fixture, "SELECT * FROM note");
     std::fs::remove_file(&to).unwrap();
     // The last steps are those around the rename: all of them, and some of the others.
     let mut state = SEED;
@@ -107,20 +107,20 @@ fn a_kill_during_a_salvage_leaves_no_file_or_the_complete_one() {
     let stops: Vec<u32> = some.chain(count.saturating_sub(12)..count).collect();
     let mut finished = 0;
     for stop_at in stops {
-        let said = run_child(&bench, &path, stop_at);
+        let said = run_child(&fixture, &path, stop_at);
         assert!(said.starts_with("stopped at "), "{said}");
         assert_eq!(std::fs::read(&path).unwrap(), whole, "{said}");
         if to.exists() {
             finished += 1;
             assert_eq!(
-                query(&to, &bench.access(), "SELECT * FROM note").unwrap(),
+                query(&to, &fixture.access(), "SELECT * FROM note").unwrap(),
                 rows,
                 "{said}"
             );
         } else {
-            let left: Vec<String> = bench.names().into_iter().filter(|name| name != "app.db").collect();
-            let salvaged = save(&bench, &path);
-            assert_eq!(saved(&bench, "SELECT * FROM note"), rows, "{said}");
+            let left: Vec<String> = fixture.names().into_iter().filter(|name| name != "app.db").collect();
+            let salvaged = save(&fixture, &path);
+            assert_eq!(saved(&fixture, "SELECT * FROM note"), rows, "{said}");
             // Another run could be using the leftovers: they are reported, and stay.
             let leftovers: Vec<&str> = salvaged
                 .leftovers
@@ -134,8 +134,8 @@ fn a_kill_during_a_salvage_leaves_no_file_or_the_complete_one() {
             let drafts = left.iter().filter(|name| !name.ends_with("-journal")).count();
             assert_eq!(leftovers.len(), drafts, "{said}: {left:?}");
         }
-        for name in bench.names().iter().filter(|name| *name != "app.db") {
-            std::fs::remove_file(bench.path(name)).unwrap();
+        for name in fixture.names().iter().filter(|name| *name != "app.db") {
+            std::fs::remove_file(fixture.path(name)).unwrap();
         }
     }
     assert!(finished > 0, "no kill came after the rename");

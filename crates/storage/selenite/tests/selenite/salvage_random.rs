@@ -10,7 +10,7 @@ use selenite::salvage::{Lost, Salvaged, TableReport};
 use selenite::{AutoVacuum, Cell, Layout, PageSize, Suite};
 
 use crate::salvage::{numbers, save, saved, sealed, table};
-use crate::support::{Bench, query};
+use crate::support::{Fixture, query};
 
 /// SplitMix64.
 struct Random(u64);
@@ -81,8 +81,8 @@ struct Expected {
 }
 
 impl Expected {
-    fn of(bench: &Bench, path: &Path) -> Self {
-        let ask = |sql: &str| query(path, &bench.access(), sql).unwrap();
+    fn of(fixture: &Fixture, path: &Path) -> Self {
+        let ask = |sql: &str| query(path, &fixture.access(), sql).unwrap();
         let mut expected = Self {
             rows: BTreeMap::new(),
             pages: BTreeMap::new(),
@@ -208,11 +208,11 @@ fn is_accounted_for(report: &TableReport, rowid: i64) -> bool {
     })
 }
 
-fn compare(bench: &Bench, expected: &Expected, spoilt: &BTreeSet<u32>, salvaged: &Salvaged, seed: u64) {
+fn compare(fixture: &Fixture, expected: &Expected, spoilt: &BTreeSet<u32>, salvaged: &Salvaged, seed: u64) {
     assert_eq!(salvaged.bad_count, u64::try_from(spoilt.len()).unwrap(), "seed {seed}");
     for (name, rows) in &expected.rows {
         let report = table(salvaged, name);
-        let found = by_rowid(saved(bench, &all(name)));
+        let found = by_rowid(saved(fixture, &all(name)));
         assert_eq!(report.row_count, u64::try_from(found.len()).unwrap(), "seed {seed}");
         for (rowid, row) in &found {
             assert_eq!(
@@ -232,7 +232,7 @@ fn compare(bench: &Bench, expected: &Expected, spoilt: &BTreeSet<u32>, salvaged:
             assert!(is_told, "seed {seed}: {name} row {rowid} is not said to be lost");
         }
     }
-    for row in saved(bench, KEYED) {
+    for row in saved(fixture, KEYED) {
         assert!(expected.keyed.contains(&format!("{row:?}")), "seed {seed}: {row:?}");
     }
     let keyed = table(salvaged, "keyed");
@@ -248,13 +248,13 @@ fn run(seed: u64) -> u64 {
         page_size: PageSize::try_from([1024, 1024, 2048, 4096][usize::try_from(random.below(4)).unwrap()]).unwrap(),
         auto_vacuum: auto_vacuum[usize::try_from(random.below(3)).unwrap()],
     };
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db", &layout, &statements(&mut random));
-    let expected = Expected::of(&bench, &path);
-    let page_count = numbers(&path, &bench, "PRAGMA page_count")[0];
+    let fixture = Fixture::new();
+    let path = sealed(&fixture, "app.db", &layout, &statements(&mut random));
+    let expected = Expected::of(&fixture, &path);
+    let page_count = numbers(&path, &fixture, "PRAGMA page_count")[0];
     let spoilt = damage(&path, layout.page_size.bytes(), page_count, &mut random);
-    let salvaged = save(&bench, &path);
-    compare(&bench, &expected, &spoilt, &salvaged, seed);
+    let salvaged = save(&fixture, &path);
+    compare(&fixture, &expected, &spoilt, &salvaged, seed);
     salvaged.tables.iter().map(|table| table.lost_count).sum()
 }
 

@@ -8,11 +8,11 @@ use selenite_format::{Chosen, choose};
 use selenite_keyring::{Cache, Config, Trust, Unlocked};
 
 /// A folder with keys in it.
-pub struct Bench {
+pub struct Fixture {
     pub folder: tempfile::TempDir,
 }
 
-impl Bench {
+impl Fixture {
     pub fn new() -> Self {
         selenite::install().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -102,20 +102,20 @@ pub fn holds(path: &Path, needle: &[u8]) -> bool {
 }
 
 /// A database's superblock, with its keys.
-pub fn superblock_of(bench: &Bench, path: &Path) -> Unlocked {
+pub fn superblock_of(fixture: &Fixture, path: &Path) -> Unlocked {
     let file = std::fs::read(path).unwrap();
     let (a, b) = (&file[..32768], &file[32768..65536]);
     let size = u64::try_from(file.len()).unwrap();
     let (Chosen::A(bytes) | Chosen::B(bytes)) = choose(a, b, size) else {
         panic!("{} has no superblock", path.display())
     };
-    let identities = selenite_keyring::load_identity(&bench.spec("key"), &Config::default()).unwrap();
+    let identities = selenite_keyring::load_identity(&fixture.spec("key"), &Config::default()).unwrap();
     selenite_keyring::unlock(bytes, &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
 /// Changes a database's superblock, with the next generation, in both places.
-pub fn rewrite_superblock(bench: &Bench, path: &Path, change: impl FnOnce(&mut Unlocked)) {
-    let present = superblock_of(bench, path);
+pub fn rewrite_superblock(fixture: &Fixture, path: &Path, change: impl FnOnce(&mut Unlocked)) {
+    let present = superblock_of(fixture, path);
     let mut next = present.with_generation(present.superblock.generation + 1);
     change(&mut next);
     let bytes = next.encode().unwrap();

@@ -7,12 +7,12 @@ use std::thread;
 use selenite::storage::Disk;
 use selenite::{Database, Layout, inspect};
 
-use crate::support::Bench;
+use crate::support::Fixture;
 
 #[test]
 fn inspecting_and_opening_a_file_at_once_does_not_fail() {
-    let bench = Bench::new();
-    let (path, access) = (bench.path("app.db"), bench.access());
+    let fixture = Fixture::new();
+    let (path, access) = (fixture.path("app.db"), fixture.access());
     Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
     let start = Barrier::new(THREAD_COUNT);
     thread::scope(|scope| {

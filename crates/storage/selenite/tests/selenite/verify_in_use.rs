@@ -9,17 +9,17 @@ use selenite::{Access, Watch};
 
 use crate::other_process::Writer;
 use crate::salvage::{LAYOUT, NOTES, sealed};
-use crate::support::Bench;
+use crate::support::Fixture;
 
 fn verify_while_others_write(mode: &str) {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let sql = format!("PRAGMA journal_mode = {mode}; {NOTES}");
-    let path = sealed(&bench, "app.db", &LAYOUT, &sql);
+    let path = sealed(&fixture, "app.db", &LAYOUT, &sql);
     let access = Access {
         busy_wait: Duration::from_secs(60),
-        ..bench.access()
+        ..fixture.access()
     };
-    let mut writer = Writer::start(&bench, &path);
+    let mut writer = Writer::start(&fixture, &path);
     writer.begin_to_write_on();
     for count in 0..120 {
         let report = physical(&Disk, &path, &access, &Watch::none()).unwrap();

@@ -8,7 +8,7 @@ use selenite::storage::Disk;
 use selenite::verify::{BadPage, Owner, physical};
 use selenite::{AutoVacuum, Cell, Database, Layout, PageSize, Watch};
 
-use crate::support::{Bench, Collected};
+use crate::support::{Collected, Fixture};
 
 const SCHEMA: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text, blob);
     CREATE INDEX note_by_text ON note (text);
@@ -20,8 +20,8 @@ const SCHEMA: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text, blob);
     CREATE TABLE gone AS SELECT * FROM note;
     DROP TABLE gone;";
 
-fn owners(path: &Path, bench: &Bench) -> BTreeMap<u32, Owner> {
-    let report = physical(&Disk, path, &bench.access(), &Watch::none()).unwrap();
+fn owners(path: &Path, fixture: &Fixture) -> BTreeMap<u32, Owner> {
+    let report = physical(&Disk, path, &fixture.access(), &Watch::none()).unwrap();
     let name = |bad: BadPage| (bad.page_no, bad.owner.expect("every page has one"));
     report.bad.into_iter().map(name).collect()
 }
@@ -30,9 +30,9 @@ fn flip(bytes: &mut [u8], page_no: u32, page_size: usize) {
     bytes[65536 + (usize::try_from(page_no).unwrap() - 1) * page_size + 77] ^= 1;
 }
 
-fn count(path: &Path, bench: &Bench, sql: &str) -> Result<(), selenite::EngineError> {
+fn count(path: &Path, fixture: &Fixture, sql: &str) -> Result<(), selenite::EngineError> {
     let mut rows = Collected::default();
-    Database::open(&Disk, path, &bench.access())?.run(sql, &mut rows)
+    Database::open(&Disk, path, &fixture.access())?.run(sql, &mut rows)
 }
 
 /// Each page alone is made bad. SQLite then fails to read the reported table or index, and reads
@@ -44,14 +44,14 @@ fn each_page_belongs_to_the_object_that_sqlite_can_not_read_without_it() {
         (1024, "UTF-16le", AutoVacuum::Full),
         (4096, "UTF-16be", AutoVacuum::Incremental),
     ] {
-        let bench = Bench::new();
-        let path = bench.path("app.db");
+        let fixture = Fixture::new();
+        let path = fixture.path("app.db");
         let layout = Layout {
             page_size: PageSize::try_from(page_size).unwrap(),
             auto_vacuum,
             ..Layout::default()
         };
-        let database = Database::create(&Disk, &path, &bench.access(), &layout).unwrap();
+        let database = Database::create(&Disk, &path, &fixture.access(), &layout).unwrap();
         let mut rows = Collected::default();
         database
             .run(&format!("PRAGMA encoding = '{encoding}'; {SCHEMA}"), &mut rows)
@@ -70,7 +70,7 @@ fn each_page_belongs_to_the_object_that_sqlite_can_not_read_without_it() {
             let mut bad = good.clone();
             flip(&mut bad, page_no, bytes_of);
             fs::write(&path, &bad).unwrap();
-            let found = owners(&path, &bench);
+            let found = owners(&path, &fixture);
             assert_eq!(found.keys().copied().collect::<Vec<_>>(), [page_no]);
             let owner = &found[&page_no];
             *kinds.entry(owner.word()).or_default() += 1;
@@ -86,7 +86,7 @@ fn each_page_belongs_to_the_object_that_sqlite_can_not_read_without_it() {
                 ("wide \u{e4}", "SELECT sum(length(b)), count(*) FROM \"wide \u{e4}\""),
             ];
             for (name, sql) in reads {
-                let is_bad = count(&path, &bench, sql).is_err();
+                let is_bad = count(&path, &fixture, sql).is_err();
                 let expected = page_no == 1 || owner.name() == Some(name);
                 assert_eq!(is_bad, expected, "page {page_no} of {page_size}: {owner}, {sql}");
             }
@@ -108,9 +108,9 @@ fn each_page_belongs_to_the_object_that_sqlite_can_not_read_without_it() {
 /// An owner that only a bad page would reveal is not guessed.
 #[test]
 fn unreachable_pages_have_an_unknown_owner() {
-    let bench = Bench::new();
-    let path = bench.path("app.db");
-    let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
+    let fixture = Fixture::new();
+    let path = fixture.path("app.db");
+    let database = Database::create(&Disk, &path, &fixture.access(), &Layout::default()).unwrap();
     database.run(SCHEMA, &mut Collected::default()).unwrap();
     drop(database);
     let mut bytes = fs::read(&path).unwrap();
@@ -119,7 +119,7 @@ fn unreachable_pages_have_an_unknown_owner() {
         flip(&mut bytes, page_no, 4096);
     }
     fs::write(&path, bytes).unwrap();
-    let found = owners(&path, &bench);
+    let found = owners(&path, &fixture);
     assert_eq!(found.len(), usize::try_from(page_count).unwrap());
     for (page_no, owner) in found {
         assert_eq!(owner, if page_no == 1 { Owner::Schema } else { Owner::Unknown });

@@ -13,14 +13,14 @@ use selenite_vfs::role::Role;
 const PAGE_SIZE: usize = 1024;
 const MODES: [&str; 5] = ["delete", "truncate", "persist", "memory", "off"];
 
-struct Bench {
+struct Fixture {
     disk: Arc<Disk>,
     opening: Opening,
     _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         let disk = Disk::new();
         let disk_guard = disk.enter();
@@ -81,30 +81,30 @@ fn check(connection: &Connection) {
 #[test]
 fn a_file_that_grows_is_written_in_pieces_of_64_kib() {
     for mode in MODES {
-        let bench = Bench::new();
-        let connection = bench.connect(mode, "normal");
-        bench.disk.watch();
+        let fixture = Fixture::new();
+        let connection = fixture.connect(mode, "normal");
+        fixture.disk.watch();
         connection.execute_batch(GROW).unwrap();
-        let writes = bench.writes();
+        let writes = fixture.writes();
         let bytes: usize = writes.iter().sum();
         assert!(bytes >= 400 * PAGE_SIZE, "{mode}: {bytes} bytes");
         assert!(writes.len() < 100, "{mode}: {} writes", writes.len());
         assert_eq!(writes.iter().max(), Some(&65536), "{mode}");
         check(&connection);
-        check(&bench.opening.connect().unwrap());
+        check(&fixture.opening.connect().unwrap());
     }
 }
 
 #[test]
 fn a_checkpoint_writes_page_by_page() {
-    let bench = Bench::new();
-    let connection = bench.connect("wal", "normal");
+    let fixture = Fixture::new();
+    let connection = fixture.connect("wal", "normal");
     connection.execute_batch(GROW).unwrap();
-    bench.disk.watch();
+    fixture.disk.watch();
     connection
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         .unwrap();
-    let writes = bench.writes();
+    let writes = fixture.writes();
     assert!(writes.len() > 400 && writes.iter().all(|size| *size == PAGE_SIZE));
 }
 
@@ -124,9 +124,9 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
                     // After a transient failure the write may be repeated and succeed; a permanent
                     // failure must be reported.
                     let times = if after % 2 == 0 { u64::MAX } else { 1 };
-                    let bench = Bench::new();
-                    let connection = bench.connect(mode, synchronous);
-                    bench.disk.inject(Fault {
+                    let fixture = Fixture::new();
+                    let connection = fixture.connect(mode, synchronous);
+                    fixture.disk.inject(Fault {
                         call: Call::Write,
                         role: Some(Role::Main),
                         after,
@@ -135,13 +135,13 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
                     });
                     let place = format!("{mode}, {synchronous}, {failure:?}, write {after}");
                     let grown = connection.execute_batch(GROW);
-                    if bench.disk.fault_hits() == 0 {
+                    if fixture.disk.fault_hits() == 0 {
                         grown.unwrap();
                         assert_eq!(rows(&connection), 401, "{place}");
                         break;
                     }
                     assert!(grown.is_err() || times == 1, "{place}: acknowledged");
-                    bench.disk.clear_faults();
+                    fixture.disk.clear_faults();
                     if grown.is_err() {
                         failed += 1;
                         let _ = connection.execute_batch("ROLLBACK");
@@ -150,7 +150,7 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
                     }
                     assert_eq!(rows(&connection), 401, "{place}");
                     drop(connection);
-                    let again = bench.opening.connect().unwrap();
+                    let again = fixture.opening.connect().unwrap();
                     assert_eq!(rows(&again), 401, "{place}");
                     check(&again);
                 }
@@ -163,8 +163,8 @@ fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
 #[test]
 fn appended_pages_are_read_and_rolled_back_like_written_ones() {
     for mode in MODES {
-        let bench = Bench::new();
-        let connection = bench.connect(mode, "normal");
+        let fixture = Fixture::new();
+        let connection = fixture.connect(mode, "normal");
         connection.execute_batch(GROW.trim_end_matches("COMMIT")).unwrap();
         assert_eq!(rows(&connection), 401, "{mode}");
         connection
@@ -179,7 +179,7 @@ fn appended_pages_are_read_and_rolled_back_like_written_ones() {
         check(&connection);
         connection.execute_batch(GROW).unwrap();
         check(&connection);
-        let other = bench.opening.connect().unwrap();
+        let other = fixture.opening.connect().unwrap();
         assert_eq!(rows(&other), 401, "{mode}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod expected;
+mod fixture;
 mod key_changes;
 mod lock_byte_page;
 mod origin;
@@ -10,4 +11,3 @@ mod pins;
 mod replaced;
 mod shared_cache;
 mod suites;
-mod workbench;

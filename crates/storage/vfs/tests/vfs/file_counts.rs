@@ -110,23 +110,23 @@ fn sum(connection: &Connection) -> i64 {
 fn every_call_of_the_disk_is_counted_once() {
     for mode in ["wal", "delete"] {
         for is_clear in [false, true] {
-            let bench = CountedDatabase::new(&format!("calls-{mode}"), is_clear);
-            let connection = filled(&bench.opening, mode, 300);
-            bench.compare(&DatabaseFileCounts::default(), 0, true);
+            let fixture = CountedDatabase::new(&format!("calls-{mode}"), is_clear);
+            let connection = filled(&fixture.opening, mode, 300);
+            fixture.compare(&DatabaseFileCounts::default(), 0, true);
             let (log, other) = match mode {
-                "wal" => (bench.counts().wal, bench.counts().journal),
-                _ => (bench.counts().journal, bench.counts().wal),
+                "wal" => (fixture.counts().wal, fixture.counts().journal),
+                _ => (fixture.counts().journal, fixture.counts().wal),
             };
             assert!(log.bytes_written > 0 && (mode == "wal" || other == FileCounts::default()));
             if mode == "wal" {
                 connection
                     .query_row("PRAGMA wal_checkpoint(truncate)", [], |_| Ok(()))
                     .unwrap();
-                bench.compare(&DatabaseFileCounts::default(), 0, true);
-                assert!(bench.counts().database.bytes_written > 300 * 4096);
+                fixture.compare(&DatabaseFileCounts::default(), 0, true);
+                assert!(fixture.counts().database.bytes_written > 300 * 4096);
             }
             drop(connection);
-            bench.compare(&DatabaseFileCounts::default(), 0, true);
+            fixture.compare(&DatabaseFileCounts::default(), 0, true);
         }
     }
 }
@@ -135,23 +135,23 @@ fn every_call_of_the_disk_is_counted_once() {
 fn bytes_read_are_those_of_the_disk_and_not_of_the_pool() {
     own_process!();
     for is_clear in [false, true] {
-        let bench = CountedDatabase::new("pool", is_clear);
-        let connection = filled(&bench.opening, "delete", 300);
+        let fixture = CountedDatabase::new("pool", is_clear);
+        let connection = filled(&fixture.opening, "delete", 300);
         assert!(sum(&connection) >= 900_000);
-        let (before, from) = (bench.counts(), bench.disk.calls().len());
+        let (before, from) = (fixture.counts(), fixture.disk.calls().len());
         connection
             .query_row("SELECT selenite_drop_pages()", [], |_| Ok(()))
             .unwrap();
         sum(&connection);
-        bench.compare(&before, from, false);
-        let read = bench.counts().database.bytes_read - before.database.bytes_read;
+        fixture.compare(&before, from, false);
+        let read = fixture.counts().database.bytes_read - before.database.bytes_read;
         assert!(read >= 300 * 4096, "{read}");
         // A page is stored in the pool when it is read for the second time. SQLite's own cache of
         // five pages holds almost nothing.
         sum(&connection);
-        let before = bench.counts();
+        let before = fixture.counts();
         sum(&connection);
-        let read = bench.counts().database.bytes_read - before.database.bytes_read;
+        let read = fixture.counts().database.bytes_read - before.database.bytes_read;
         assert_eq!(read < 4096, !is_clear, "{read}");
     }
 }
@@ -159,17 +159,17 @@ fn bytes_read_are_those_of_the_disk_and_not_of_the_pool() {
 #[test]
 fn counts_go_on_over_connections_and_add_up_those_that_are_open() {
     for is_clear in [false, true] {
-        let bench = CountedDatabase::new("connections", is_clear);
-        drop(filled(&bench.opening, "wal", 20));
-        let first = bench.counts();
-        let (one, other) = (bench.opening.connect().unwrap(), bench.opening.connect().unwrap());
+        let fixture = CountedDatabase::new("connections", is_clear);
+        drop(filled(&fixture.opening, "wal", 20));
+        let first = fixture.counts();
+        let (one, other) = (fixture.opening.connect().unwrap(), fixture.opening.connect().unwrap());
         sum(&one);
         sum(&other);
-        let second = bench.counts();
+        let second = fixture.counts();
         assert!(second.database.reads > first.database.reads);
         assert_eq!(second.database.writes, first.database.writes);
         drop(one);
-        bench.compare(&DatabaseFileCounts::default(), 0, true);
+        fixture.compare(&DatabaseFileCounts::default(), 0, true);
         drop(other);
         assert_eq!(file_counts(Path::new("/counts-connections/never.db")), None);
     }

@@ -100,8 +100,8 @@ fn update(connection: &Connection, rows: &str) {
 #[test]
 fn commits_and_their_frames_are_counted() {
     for is_clear in [false, true] {
-        let bench = ForecastDatabase::new("commits", is_clear);
-        let connection = bench.connect();
+        let fixture = ForecastDatabase::new("commits", is_clear);
+        let connection = fixture.connect();
         update(&connection, "= 1");
         let raised = raised(&connection, || {
             for number in 0..20 {
@@ -128,8 +128,8 @@ fn commits_and_their_frames_are_counted() {
 #[test]
 fn a_transaction_that_exceeds_the_cache_is_one_commit() {
     for is_clear in [false, true] {
-        let bench = ForecastDatabase::new("spill", is_clear);
-        let connection = bench.connect();
+        let fixture = ForecastDatabase::new("spill", is_clear);
+        let connection = fixture.connect();
         let raised_by = |end: &'static str| {
             raised(&connection, || {
                 connection.execute_batch("BEGIN").unwrap();
@@ -156,8 +156,8 @@ fn a_transaction_that_exceeds_the_cache_is_one_commit() {
 #[test]
 fn commits_in_exclusive_mode_and_over_a_new_log_are_counted() {
     for is_clear in [false, true] {
-        let bench = ForecastDatabase::new("exclusive", is_clear);
-        let connection = bench.connect();
+        let fixture = ForecastDatabase::new("exclusive", is_clear);
+        let connection = fixture.connect();
         connection.execute_batch("PRAGMA locking_mode = exclusive").unwrap();
         let raised = raised(&connection, || {
             for _ in 0..3 {
@@ -209,8 +209,8 @@ fn forecast_under_load(connection: &Connection) -> Vec<Row> {
 #[test]
 fn a_forecast_has_every_suite_and_its_interval() {
     for is_clear in [false, true] {
-        let bench = ForecastDatabase::new("rows", is_clear);
-        let connection = bench.connect();
+        let fixture = ForecastDatabase::new("rows", is_clear);
+        let connection = fixture.connect();
         let rows = forecast_under_load(&connection);
         let names: BTreeSet<(&str, &str)> = rows
             .iter()
@@ -242,8 +242,8 @@ fn a_forecast_has_every_suite_and_its_interval() {
 #[test]
 fn a_forecast_changes_no_count_and_no_transaction() {
     for is_clear in [false, true] {
-        let bench = ForecastDatabase::new("look", is_clear);
-        let connection = bench.connect();
+        let fixture = ForecastDatabase::new("look", is_clear);
+        let connection = fixture.connect();
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         update(&connection, "<= 60");
         let raised = raised(&connection, || {
@@ -263,8 +263,8 @@ fn a_forecast_changes_no_count_and_no_transaction() {
 
 #[test]
 fn other_databases_of_a_connection_are_named_by_their_schema() {
-    let bench = ForecastDatabase::new("schema", true);
-    let connection = bench.connect();
+    let fixture = ForecastDatabase::new("schema", true);
+    let connection = fixture.connect();
     let rows = |table: &str| {
         let sql = format!("SELECT count(*) FROM {table}");
         connection.query_row(&sql, [], |row| row.get::<_, i64>(0))
@@ -325,8 +325,8 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
 #[test]
 fn metrics_are_a_text_that_prometheus_reads() {
     for is_clear in [false, true] {
-        let bench = ForecastDatabase::new("metrics", is_clear);
-        let connection = bench.connect();
+        let fixture = ForecastDatabase::new("metrics", is_clear);
+        let connection = fixture.connect();
         forecast_under_load(&connection);
         let text: String = connection
             .query_row("SELECT selenite_metrics()", [], |row| row.get(0))

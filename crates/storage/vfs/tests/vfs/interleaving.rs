@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use selenite_testing::{InterleavedTask, own_process};
 use selenite_vfs::injected_bugs::{Bug, inject};
-use test_connection::{Bench, TestConnection, is_busy};
+use test_connection::{Fixture, TestConnection, is_busy};
 
 const CHECKPOINTS: [&str; 4] = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
 
@@ -71,8 +71,12 @@ fn at_every_call(
 
 /// Another process commits and copies the log between the calls of a reader; returns the number of
 /// calls.
-fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
-    let (reader, beside, other) = (bench.connect(), Rc::new(bench.connect()), Rc::new(bench.foreign()));
+fn come_between_reads(fixture: &Fixture, log: Log, kind: &'static str) -> u64 {
+    let (reader, beside, other) = (
+        fixture.connect(),
+        Rc::new(fixture.connect()),
+        Rc::new(fixture.foreign()),
+    );
     let deed = {
         let (beside, other) = (beside.clone(), other.clone());
         move || {
@@ -105,13 +109,13 @@ fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
 fn a_reader_sees_one_snapshot_whatever_comes_between_its_calls() {
     own_process!();
     for pool_size in ["64M", "0"] {
-        let bench = Bench::new("wal", pool_size);
+        let fixture = Fixture::new("wal", pool_size);
         let pairs = LOGS.into_iter();
-        let counts = pairs.flat_map(|log| CHECKPOINTS.map(|kind| come_between_reads(&bench, log, kind)));
+        let counts = pairs.flat_map(|log| CHECKPOINTS.map(|kind| come_between_reads(&fixture, log, kind)));
         let count: u64 = counts.sum();
-        println!("pool {pool_size}: {count} calls; {:?}", bench.counts());
+        println!("pool {pool_size}: {count} calls; {:?}", fixture.counts());
         assert!(count > 300, "{count} calls");
-        bench.assert_used(pool_size != "0");
+        fixture.assert_used(pool_size != "0");
     }
 }
 
@@ -120,13 +124,13 @@ fn a_reader_sees_one_snapshot_whatever_comes_between_its_calls() {
 fn bugs_that_are_planted_are_found() {
     own_process!();
     for bug in [Bug::WindowOutlivesItsLock, Bug::PoolOutlivesCheckpoint] {
-        let bench = Bench::new("wal", "64M");
+        let fixture = Fixture::new("wal", "64M");
         inject(Some(bug));
         let found = catch_unwind(AssertUnwindSafe(|| {
             for log in LOGS {
                 CHECKPOINTS
                     .into_iter()
-                    .for_each(|kind| assert!(come_between_reads(&bench, log, kind) > 0));
+                    .for_each(|kind| assert!(come_between_reads(&fixture, log, kind) > 0));
             }
         }));
         inject(None);
@@ -140,15 +144,15 @@ fn bugs_that_are_planted_are_found() {
 fn a_snapshot_is_unchanged_between_any_two_calls_of_a_checkpoint() {
     own_process!();
     for (pool_size, kinds) in [("64M", &CHECKPOINTS[..]), ("0", &["RESTART"])] {
-        let bench = Bench::new("wal", pool_size);
+        let fixture = Fixture::new("wal", pool_size);
         let mut count = 0;
         for log in LOGS {
             for &kind in kinds {
                 for is_older in [false, true] {
                     let (held, beside, other) = (
-                        Rc::new(bench.connect()),
-                        Rc::new(bench.connect()),
-                        Rc::new(bench.foreign()),
+                        Rc::new(fixture.connect()),
+                        Rc::new(fixture.connect()),
+                        Rc::new(fixture.foreign()),
                     );
                     let begin = || {
                         held.end();
@@ -183,9 +187,9 @@ fn a_snapshot_is_unchanged_between_any_two_calls_of_a_checkpoint() {
                 }
             }
         }
-        println!("pool {pool_size}: {count} calls; {:?}", bench.counts());
+        println!("pool {pool_size}: {count} calls; {:?}", fixture.counts());
         assert!(count > 300, "{count} calls");
-        bench.assert_used(pool_size != "0");
+        fixture.assert_used(pool_size != "0");
     }
 }
 
@@ -196,9 +200,13 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
     own_process!();
     for mode in ["wal", "delete", "persist", "truncate"] {
         for is_foreign in [true, false] {
-            let bench = Bench::new(mode, "64M");
-            let writer = if is_foreign { bench.foreign() } else { bench.connect() };
-            let (reader, held) = (Rc::new(bench.connect()), Rc::new(bench.connect()));
+            let fixture = Fixture::new(mode, "64M");
+            let writer = if is_foreign {
+                fixture.foreign()
+            } else {
+                fixture.connect()
+            };
+            let (reader, held) = (Rc::new(fixture.connect()), Rc::new(fixture.connect()));
             let deed = {
                 let (reader, held) = (reader.clone(), held.clone());
                 move || {
@@ -218,9 +226,9 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
             };
             let before = || (0..2).for_each(|_| reader.read_all());
             let count = at_every_call(before, work, deed, || reader.read_all());
-            println!("{mode}: {count} calls; {:?}", bench.counts());
+            println!("{mode}: {count} calls; {:?}", fixture.counts());
             assert!(count > 20, "{count} calls");
-            bench.assert_used(true);
+            fixture.assert_used(true);
         }
     }
 }
@@ -231,10 +239,14 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
 fn a_writer_with_a_journal_comes_between_the_transactions_of_a_reader_only() {
     own_process!();
     for mode in ["delete", "persist", "truncate"] {
-        let bench = Bench::new(mode, "64M");
+        let fixture = Fixture::new(mode, "64M");
         for is_foreign in [true, false] {
-            let writer = Rc::new(if is_foreign { bench.foreign() } else { bench.connect() });
-            let reader = bench.connect();
+            let writer = Rc::new(if is_foreign {
+                fixture.foreign()
+            } else {
+                fixture.connect()
+            });
+            let reader = fixture.connect();
             let deed = {
                 let writer = writer.clone();
                 move || {
@@ -247,7 +259,7 @@ fn a_writer_with_a_journal_comes_between_the_transactions_of_a_reader_only() {
             let count = at_every_call(|| writer.commit().unwrap(), work, deed, || reader.read_all());
             assert!(count > 10, "{mode}: {count} calls");
         }
-        println!("{mode}: {:?}", bench.counts());
-        bench.assert_used(true);
+        println!("{mode}: {:?}", fixture.counts());
+        fixture.assert_used(true);
     }
 }

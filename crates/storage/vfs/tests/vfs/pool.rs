@@ -14,14 +14,14 @@ use selenite_vfs::role::Role;
 
 const ROWS: i64 = 300;
 
-struct Bench {
+struct Fixture {
     disk: Arc<Disk>,
     opening: Opening,
     _disk_guard: DiskGuard,
     _key: KeyFile,
 }
 
-impl Bench {
+impl Fixture {
     fn new(mode: &str) -> Self {
         let disk = Disk::new();
         let disk_guard = disk.enter();
@@ -106,11 +106,11 @@ fn status(connection: &Connection, name: &str) -> i64 {
 fn the_third_scan_of_any_connection_reads_no_page() {
     own_process!();
     for mode in ["wal", "delete"] {
-        let bench = Bench::new(mode);
-        let (one, other, third) = (bench.connect(), bench.connect(), bench.connect());
-        assert!(bench.read_by(|| all(&one)) > 250_000);
-        assert!(bench.read_by(|| all(&other)) > 250_000);
-        let read = bench.read_by(|| all(&third));
+        let fixture = Fixture::new(mode);
+        let (one, other, third) = (fixture.connect(), fixture.connect(), fixture.connect());
+        assert!(fixture.read_by(|| all(&one)) > 250_000);
+        assert!(fixture.read_by(|| all(&other)) > 250_000);
+        let read = fixture.read_by(|| all(&third));
         assert!(read < 4096, "{mode}: {read} bytes");
         assert!(status(&third, "hits") > 250);
         assert_eq!(all(&third), each(0));
@@ -122,13 +122,13 @@ fn the_third_scan_of_any_connection_reads_no_page() {
 #[test]
 fn a_checkpoint_that_fails_half_way_leaves_no_page_behind_that_is_stale() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (one, other, writer) = (fixture.connect(), fixture.connect(), fixture.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
     for (version, after) in [0, 1, 7, 100, 250].into_iter().enumerate() {
         let version = i64::try_from(version).unwrap() + 1;
         set_all(&writer, version);
-        bench.disk.inject(Fault {
+        fixture.disk.inject(Fault {
             call: Call::Write,
             role: Some(Role::Main),
             after,
@@ -157,10 +157,10 @@ fn a_transaction_that_another_process_takes_back_leaves_nothing_in_the_pool() {
     own_process!();
     for mode in ["delete", "persist", "truncate"] {
         for after in [0, 1, 20, 100] {
-            let bench = Bench::new(mode);
-            let (one, writer) = (bench.connect(), bench.connect());
+            let fixture = Fixture::new(mode);
+            let (one, writer) = (fixture.connect(), fixture.connect());
             (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-            bench.disk.inject(Fault {
+            fixture.disk.inject(Fault {
                 call: Call::Write,
                 role: Some(Role::Main),
                 after,
@@ -170,7 +170,7 @@ fn a_transaction_that_another_process_takes_back_leaves_nothing_in_the_pool() {
             let failed = writer.execute_batch("BEGIN; UPDATE t SET version = -1; COMMIT");
             assert!(failed.is_err(), "{mode}: write {after} went well");
             let _ = writer.execute_batch("ROLLBACK");
-            let foreign = bench.opening.clone().with("plain", "allow").connect().unwrap();
+            let foreign = fixture.opening.clone().with("plain", "allow").connect().unwrap();
             assert_eq!(all(&foreign), each(0), "{mode}, write {after}");
             for _ in 0..3 {
                 assert_eq!(all(&one), each(0), "{mode}, write {after}");
@@ -184,8 +184,8 @@ fn a_transaction_that_another_process_takes_back_leaves_nothing_in_the_pool() {
 fn commits_and_checkpoints_of_one_connection_are_visible_to_the_others() {
     own_process!();
     for mode in ["wal", "delete", "persist", "truncate"] {
-        let bench = Bench::new(mode);
-        let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
+        let fixture = Fixture::new(mode);
+        let (one, other, writer) = (fixture.connect(), fixture.connect(), fixture.connect());
         for version in 0..8 {
             set_all(&writer, version);
             for _ in 0..4 {
@@ -207,8 +207,8 @@ fn commits_and_checkpoints_of_one_connection_are_visible_to_the_others() {
 #[test]
 fn a_snapshot_held_across_checkpoints_keeps_its_pages_and_spoils_no_others() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (old, new, writer) = (bench.connect(), bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (old, new, writer) = (fixture.connect(), fixture.connect(), fixture.connect());
     for round in 0..5 {
         let version = round * 10;
         set_all(&writer, version);
@@ -232,8 +232,8 @@ fn a_snapshot_held_across_checkpoints_keeps_its_pages_and_spoils_no_others() {
 fn a_writer_sees_its_own_pages_and_a_rollback_takes_them_back() {
     own_process!();
     for mode in ["wal", "delete"] {
-        let bench = Bench::new(mode);
-        let (one, writer) = (bench.connect(), bench.connect());
+        let fixture = Fixture::new(mode);
+        let (one, writer) = (fixture.connect(), fixture.connect());
         (0..4).for_each(|_| assert_eq!(all(&one), each(0)));
         writer.execute_batch("BEGIN").unwrap();
         assert_eq!(all(&writer), each(0));
@@ -249,15 +249,15 @@ fn a_writer_sees_its_own_pages_and_a_rollback_takes_them_back() {
 #[test]
 fn a_change_of_journal_mode_or_of_the_pages_places_is_seen() {
     own_process!();
-    let bench = Bench::new("wal");
+    let fixture = Fixture::new("wal");
     let mut version = 0;
     for mode in ["delete", "wal", "persist", "wal"] {
-        let reader = bench.connect();
+        let reader = fixture.connect();
         (0..4).for_each(|_| assert_eq!(all(&reader), each(version)));
         // A connection that uses the log prevents others from deleting it.
-        let stays = (mode == "wal").then(|| bench.connect());
+        let stays = (mode == "wal").then(|| fixture.connect());
         drop(reader);
-        let writer = bench.connect();
+        let writer = fixture.connect();
         writer
             .query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(()))
             .unwrap();
@@ -265,8 +265,8 @@ fn a_change_of_journal_mode_or_of_the_pages_places_is_seen() {
         set_all(&writer, version);
         writer.execute("DELETE FROM t WHERE id % 2 = 0", []).unwrap();
         writer.execute_batch("VACUUM").unwrap();
-        let reader = bench.connect();
-        let idle = stays.unwrap_or_else(|| bench.connect());
+        let reader = fixture.connect();
+        let idle = stays.unwrap_or_else(|| fixture.connect());
         for _ in 0..4 {
             assert_eq!(all(&reader), vec![version; each(0).len() / 2]);
             assert_eq!(all(&idle), vec![version; each(0).len() / 2]);
@@ -281,33 +281,33 @@ fn a_change_of_journal_mode_or_of_the_pages_places_is_seen() {
 #[test]
 fn the_pool_shrinks_to_zero_and_grows_again_under_a_reader() {
     own_process!();
-    let bench = Bench::new("wal");
-    let reader = bench.connect();
+    let fixture = Fixture::new("wal");
+    let reader = fixture.connect();
     (0..4).for_each(|_| assert_eq!(all(&reader), each(0)));
     let full = status(&reader, "bytes");
     assert!(full > 250_000 && full <= status(&reader, "limit"));
     for size in ["100K", "1K", "0", "20000", "1M"] {
-        drop(bench.opening.clone().with("pool_size", size).connect().unwrap());
+        drop(fixture.opening.clone().with("pool_size", size).connect().unwrap());
         for _ in 0..4 {
             assert_eq!(all(&reader), each(0));
             assert!(status(&reader, "bytes") <= status(&reader, "limit"), "{size}");
         }
     }
     assert!(status(&reader, "bytes") > 250_000);
-    assert!(bench.opening.clone().with("pool_size", "much").connect().is_err());
+    assert!(fixture.opening.clone().with("pool_size", "much").connect().is_err());
 }
 
 #[test]
 fn the_pool_is_empty_when_the_last_connection_has_gone() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (one, other) = (bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (one, other) = (fixture.connect(), fixture.connect());
     (0..4).for_each(|_| assert_eq!(all(&one), each(0)));
     assert_eq!(all(&other), each(0));
     drop(one);
     assert!(status(&other, "bytes") > 250_000);
     drop(other);
-    let memory = bench.opening.at("/pool/other.db").connect().unwrap();
+    let memory = fixture.opening.at("/pool/other.db").connect().unwrap();
     memory.execute_batch("CREATE TABLE x(y)").unwrap();
     assert_eq!(status(&memory, "bytes"), 0);
 }
@@ -315,14 +315,14 @@ fn the_pool_is_empty_when_the_last_connection_has_gone() {
 #[test]
 fn connections_without_locks_do_not_use_the_pool() {
     own_process!();
-    let bench = Bench::new("delete");
-    let reader = bench.connect();
+    let fixture = Fixture::new("delete");
+    let reader = fixture.connect();
     (0..4).for_each(|_| assert_eq!(all(&reader), each(0)));
     for parameter in ["immutable", "nolock"] {
-        let connection = bench.opening.clone().with(parameter, "1").connect().unwrap();
-        assert!(bench.read_by(|| all(&connection)) > 250_000, "{parameter}");
+        let connection = fixture.opening.clone().with(parameter, "1").connect().unwrap();
+        assert!(fixture.read_by(|| all(&connection)) > 250_000, "{parameter}");
     }
-    let exclusive = bench.opening.clone().at("/pool/exclusive.db").connect().unwrap();
+    let exclusive = fixture.opening.clone().at("/pool/exclusive.db").connect().unwrap();
     exclusive
         .execute_batch(
             "PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA cache_size = 5;
@@ -340,8 +340,8 @@ fn connections_without_locks_do_not_use_the_pool() {
 #[test]
 fn dropped_pages_are_read_again_and_counted() {
     own_process!();
-    let bench = Bench::new("wal");
-    let connection = bench.connect();
+    let fixture = Fixture::new("wal");
+    let connection = fixture.connect();
     for _ in 0..3 {
         all(&connection);
     }
@@ -351,7 +351,7 @@ fn dropped_pages_are_read_again_and_counted() {
         text.split(' ').map(|count| count.parse().unwrap()).collect()
     };
     let before = counts();
-    assert!(bench.read_by(|| all(&connection)) < 4096);
+    assert!(fixture.read_by(|| all(&connection)) < 4096);
     let between = counts();
     let pooled = between[2] - before[2];
     assert!(
@@ -363,7 +363,7 @@ fn dropped_pages_are_read_again_and_counted() {
         .unwrap();
     assert_eq!(status(&connection, "bytes"), 0);
     connection.execute_batch("PRAGMA shrink_memory").unwrap();
-    assert!(bench.read_by(|| all(&connection)) > 250_000);
+    assert!(fixture.read_by(|| all(&connection)) > 250_000);
     let after = counts();
     assert!(after[2] - between[2] < 10, "{between:?} {after:?}");
     assert!(after[1] - between[1] > 250, "{between:?} {after:?}");

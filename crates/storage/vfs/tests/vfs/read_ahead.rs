@@ -11,19 +11,19 @@ use selenite_vfs::role::Role;
 const ROWS: i64 = 400;
 const PAGE_SIZE: usize = 1024;
 
-struct Bench {
+struct Fixture {
     disk: Arc<Disk>,
     _disk_guard: DiskGuard,
     _key: KeyFile,
     opening: Opening,
 }
 
-impl Bench {
+impl Fixture {
     fn new(mode: &str) -> Self {
         let disk = Disk::new();
         let disk_guard = disk.enter();
         let key = KeyFile::new(1);
-        let bench = Self {
+        let fixture = Self {
             // Without the pool, which would serve the pages instead.
             opening: Opening::encrypted("/ahead/main.db", &key)
                 .with("page_size", "1024")
@@ -32,7 +32,7 @@ impl Bench {
             _disk_guard: disk_guard,
             _key: key,
         };
-        let connection = bench.connect();
+        let connection = fixture.connect();
         connection
             .execute_batch(&format!(
                 "PRAGMA journal_mode = {mode};
@@ -41,7 +41,7 @@ impl Bench {
                  INSERT INTO t SELECT i, 0, zeroblob(700) FROM n"
             ))
             .unwrap();
-        bench
+        fixture
     }
 
     /// A connection with a cache that holds almost nothing.
@@ -100,11 +100,11 @@ fn a_scan_either_way_takes_few_reads() {
     own_process!();
     for order in ["ASC", "DESC"] {
         for mode in ["delete", "wal"] {
-            let bench = Bench::new(mode);
-            let connection = bench.connect();
-            bench.disk.watch();
+            let fixture = Fixture::new(mode);
+            let connection = fixture.connect();
+            fixture.disk.watch();
             assert_eq!(versions(&connection, 1, ROWS, order).len(), row_count());
-            let reads = bench.reads();
+            let reads = fixture.reads();
             let pages: usize = reads.iter().map(|read| read.size.div_ceil(PAGE_SIZE)).sum();
             assert!(reads.len() < 40, "{mode} {order}: {} reads", reads.len());
             assert!(pages < row_count() * 11 / 10, "{mode} {order}: {pages} pages");
@@ -115,22 +115,22 @@ fn a_scan_either_way_takes_few_reads() {
 #[test]
 fn random_reads_read_nothing_ahead() {
     own_process!();
-    let bench = Bench::new("wal");
-    let connection = bench.connect();
-    bench.disk.watch();
+    let fixture = Fixture::new("wal");
+    let connection = fixture.connect();
+    fixture.disk.watch();
     for number in 0..500 {
         let id = number * 7919 % ROWS + 1;
         assert_eq!(versions(&connection, id, id, "ASC"), [0]);
     }
-    assert_eq!(bench.reads_ahead(), 0);
+    assert_eq!(fixture.reads_ahead(), 0);
 }
 
 #[test]
 fn a_snapshot_is_unchanged_while_others_commit_and_checkpoint() {
     own_process!();
     for order in ["ASC", "DESC"] {
-        let bench = Bench::new("wal");
-        let (reader, writer) = (bench.connect(), bench.connect());
+        let fixture = Fixture::new("wal");
+        let (reader, writer) = (fixture.connect(), fixture.connect());
         checkpoint(&writer, "TRUNCATE");
         set_all(&writer, 1);
         // Version 1 is in the log, and is copied after a reader has begun.
@@ -152,15 +152,15 @@ fn a_snapshot_is_unchanged_while_others_commit_and_checkpoint() {
 #[test]
 fn a_snapshot_under_mark_0_is_unchanged_while_the_log_restarts() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (reader, writer) = (bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (reader, writer) = (fixture.connect(), fixture.connect());
     for version in 1..8 {
         set_all(&writer, version);
         checkpoint(&writer, "FULL");
-        bench.disk.watch();
+        fixture.disk.watch();
         reader.execute_batch("BEGIN").unwrap();
         assert_eq!(versions(&reader, 1, 50, "ASC"), [version; 50]);
-        assert!(bench.reads_ahead() > 0);
+        assert!(fixture.reads_ahead() > 0);
         set_all(&writer, version + 100);
         checkpoint(&writer, "PASSIVE");
         assert_eq!(all(&reader), vec![version; row_count()]);
@@ -176,8 +176,8 @@ fn a_snapshot_under_mark_0_is_unchanged_while_the_log_restarts() {
 fn nothing_is_carried_into_the_next_transaction() {
     own_process!();
     for mode in ["wal", "delete", "persist", "truncate"] {
-        let bench = Bench::new(mode);
-        let (reader, writer) = (bench.connect(), bench.connect());
+        let fixture = Fixture::new(mode);
+        let (reader, writer) = (fixture.connect(), fixture.connect());
         for version in 1..20 {
             let first = version * 15;
             assert_eq!(versions(&reader, first, first + 20, "ASC"), [version - 1; 21]);
@@ -194,8 +194,8 @@ fn nothing_is_carried_into_the_next_transaction() {
 fn own_writes_are_seen_in_the_middle_of_a_scan() {
     own_process!();
     for mode in ["wal", "delete", "memory"] {
-        let bench = Bench::new(mode);
-        let connection = bench.connect();
+        let fixture = Fixture::new(mode);
+        let connection = fixture.connect();
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         let mut expected = vec![0; row_count()];
         for step in 0..20_i64 {
@@ -222,17 +222,17 @@ fn own_writes_are_seen_in_the_middle_of_a_scan() {
 #[test]
 fn a_truncated_file_and_one_that_changes_its_mode_are_read_again() {
     own_process!();
-    let bench = Bench::new("wal");
+    let fixture = Fixture::new("wal");
     let mut version = 0;
     for mode in ["delete", "wal", "persist", "wal", "truncate"] {
-        let (reader, writer) = (bench.connect(), bench.connect());
+        let (reader, writer) = (fixture.connect(), fixture.connect());
         assert_eq!(versions(&reader, 1, 50, "ASC"), [version; 50]);
         drop(reader);
         writer
             .query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(()))
             .unwrap();
         version += 1;
-        let reader = bench.connect();
+        let reader = fixture.connect();
         assert_eq!(versions(&reader, 1, 50, "ASC"), [version - 1; 50]);
         set_all(&writer, version);
         writer.execute("DELETE FROM t WHERE id > 300", []).unwrap();
@@ -249,30 +249,30 @@ fn a_truncated_file_and_one_that_changes_its_mode_are_read_again() {
 #[test]
 fn a_page_that_was_read_ahead_torn_is_read_again_in_silence() {
     own_process!();
-    let bench = Bench::new("delete");
-    bench.disk.shim_reads(Arc::new(|role, offset, bytes, _| {
+    let fixture = Fixture::new("delete");
+    fixture.disk.shim_reads(Arc::new(|role, offset, bytes, _| {
         if role == Role::Main && offset >= 65536 && bytes.len() > PAGE_SIZE {
             for page in bytes.chunks_mut(PAGE_SIZE).step_by(3) {
                 page[100] ^= 1;
             }
         }
     }));
-    let connection = bench.connect();
-    bench.disk.watch();
+    let connection = fixture.connect();
+    fixture.disk.watch();
     assert_eq!(all(&connection), vec![0; row_count()]);
-    assert!(bench.reads_ahead() > 0);
-    let alone = bench.reads().iter().filter(|read| read.size == PAGE_SIZE).count();
+    assert!(fixture.reads_ahead() > 0);
+    let alone = fixture.reads().iter().filter(|read| read.size == PAGE_SIZE).count();
     assert!(alone >= row_count() / 3, "{alone} pages were read again");
 }
 
 #[test]
 fn a_page_that_was_altered_is_an_error_of_that_page_alone() {
     own_process!();
-    let bench = Bench::new("delete");
-    bench.disk.tamper("/ahead/main.db", |content| {
+    let fixture = Fixture::new("delete");
+    fixture.disk.tamper("/ahead/main.db", |content| {
         content.write(b"altered", 65536 + 200 * 1024 + 500)
     });
-    let connection = bench.connect();
+    let connection = fixture.connect();
     let mut select = connection.prepare("SELECT body FROM t").unwrap();
     let read = select
         .query_map([], |row| row.get::<_, Vec<u8>>(0))
@@ -286,11 +286,11 @@ fn a_page_that_was_altered_is_an_error_of_that_page_alone() {
 #[test]
 fn a_connection_without_locks_reads_nothing_ahead() {
     own_process!();
-    let bench = Bench::new("delete");
+    let fixture = Fixture::new("delete");
     for parameter in ["immutable", "nolock"] {
-        let connection = bench.opening.clone().with(parameter, "1").connect().unwrap();
-        bench.disk.watch();
+        let connection = fixture.opening.clone().with(parameter, "1").connect().unwrap();
+        fixture.disk.watch();
         assert_eq!(all(&connection), vec![0; row_count()]);
-        assert_eq!(bench.reads_ahead(), 0, "{parameter}");
+        assert_eq!(fixture.reads_ahead(), 0, "{parameter}");
     }
 }

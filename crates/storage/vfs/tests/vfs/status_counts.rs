@@ -10,7 +10,7 @@ use selenite_vfs::role::Role;
 const PAGE_SIZE: usize = 1024;
 const ROWS: i64 = 300;
 
-struct Bench {
+struct Fixture {
     disk: std::sync::Arc<Disk>,
     opening: Opening,
     _disk_guard: DiskGuard,
@@ -19,7 +19,7 @@ struct Bench {
 
 type Figures = BTreeMap<String, i64>;
 
-impl Bench {
+impl Fixture {
     fn new(pool_size: &str) -> Self {
         let disk = Disk::new();
         let disk_guard = disk.enter();
@@ -89,12 +89,12 @@ fn scan(connection: &Connection) {
 #[test]
 fn commits_of_three_frames_are_one_write_each() {
     own_process!();
-    let bench = Bench::new("0");
-    let connection = bench.filled();
+    let fixture = Fixture::new("0");
+    let connection = fixture.filled();
     connection
         .execute_batch("UPDATE t SET version = 0 WHERE id = 1")
         .unwrap();
-    bench.disk.watch();
+    fixture.disk.watch();
     let raised = raised(&connection, || {
         for number in 0..20 {
             let first = number * 9 + 1;
@@ -105,7 +105,7 @@ fn commits_of_three_frames_are_one_write_each() {
     });
     assert_eq!((raised("wal.frames_written"), raised("wal.writes")), (60, 20));
     assert_eq!(raised("wal.pages_sealed"), 60);
-    let writes = bench.calls(Call::Write, Role::Wal);
+    let writes = fixture.calls(Call::Write, Role::Wal);
     assert_eq!(writes[0], 32, "the header of a log that begins");
     assert_eq!(writes[1..], [3 * (24 + PAGE_SIZE); 20]);
 }
@@ -114,13 +114,13 @@ fn commits_of_three_frames_are_one_write_each() {
 #[test]
 fn a_checkpoint_carries_each_changed_page_once() {
     own_process!();
-    let bench = Bench::new("0");
-    let connection = bench.filled();
+    let fixture = Fixture::new("0");
+    let connection = fixture.filled();
     for _ in 0..2 {
         let sql = "UPDATE t SET version = version + 1 WHERE id % 5 = 0";
         assert_eq!(connection.execute(sql, []).unwrap(), 60);
     }
-    bench.disk.watch();
+    fixture.disk.watch();
     let raised = raised(&connection, || {
         let sql = "PRAGMA wal_checkpoint(passive)";
         let copied: (i64, i64) = connection
@@ -133,19 +133,19 @@ fn a_checkpoint_carries_each_changed_page_once() {
         (60, 0)
     );
     assert_eq!(raised("wal.pages_opened"), 60);
-    assert_eq!(bench.calls(Call::Write, Role::Main), [PAGE_SIZE; 60]);
+    assert_eq!(fixture.calls(Call::Write, Role::Main), [PAGE_SIZE; 60]);
 }
 
 /// Pages read ahead were used or wasted, and the others were read separately.
 #[test]
 fn pages_read_ahead_are_counted_as_used_or_wasted() {
     own_process!();
-    let bench = Bench::new("0");
-    drop(bench.filled());
-    let connection = bench.connect();
-    bench.disk.watch();
+    let fixture = Fixture::new("0");
+    drop(fixture.filled());
+    let connection = fixture.connect();
+    fixture.disk.watch();
     let whole = raised(&connection, || scan(&connection));
-    let reads = bench.calls(Call::Read, Role::Main);
+    let reads = fixture.calls(Call::Read, Role::Main);
     let ahead: usize = reads
         .iter()
         .filter(|size| **size > PAGE_SIZE)
@@ -186,9 +186,9 @@ fn pages_read_ahead_are_counted_as_used_or_wasted() {
 #[test]
 fn pages_looked_for_in_the_pool_are_counted_as_found_or_not() {
     own_process!();
-    let bench = Bench::new("4M");
-    drop(bench.filled());
-    let connections = [bench.connect(), bench.connect()];
+    let fixture = Fixture::new("4M");
+    drop(fixture.filled());
+    let connections = [fixture.connect(), fixture.connect()];
     for round in 0..6 {
         let connection = &connections[round % 2];
         let raised = raised(connection, || scan(connection));
@@ -211,8 +211,8 @@ fn pages_looked_for_in_the_pool_are_counted_as_found_or_not() {
 #[test]
 fn no_figure_moves_by_itself() {
     own_process!();
-    let bench = Bench::new("4M");
-    let connection = bench.filled();
+    let fixture = Fixture::new("4M");
+    let connection = fixture.filled();
     scan(&connection);
     assert_eq!(figures(&connection), figures(&connection));
 }

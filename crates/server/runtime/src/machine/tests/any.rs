@@ -67,36 +67,36 @@ proptest! {
     #[test]
     fn every_answer_ends_in_one_done_without_more(text in batch()) {
         prop_assert!(compile(&text).is_ok(), "{:?}", compile(&text));
-        let mut bench = Bench::new();
-        bench.create("CREATE PROCEDURE p AS BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH PRINT 'p'; THROW END CATCH");
-        bench.create("CREATE PROCEDURE q AS SET NOCOUNT ON BEGIN TRAN UPDATE t SET a = 1 EXEC p COMMIT RETURN 2");
-        bench.host.stop_at = Some((3000, Stop::Attention));
-        let (ended, _) = bench.end(&text);
-        let dones: Vec<&Done> = bench.host.calls.iter().filter_map(|call| {
+        let mut fixture = Fixture::new();
+        fixture.create("CREATE PROCEDURE p AS BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH PRINT 'p'; THROW END CATCH");
+        fixture.create("CREATE PROCEDURE q AS SET NOCOUNT ON BEGIN TRAN UPDATE t SET a = 1 EXEC p COMMIT RETURN 2");
+        fixture.host.stop_at = Some((3000, Stop::Attention));
+        let (ended, _) = fixture.end(&text);
+        let dones: Vec<&Done> = fixture.host.calls.iter().filter_map(|call| {
             if let HostCall::Done(done) = call { Some(done) } else { None }
         }).collect();
         if ended == Ended::Finished {
-            let last = bench.host.calls.iter().rposition(|call| !matches!(call, HostCall::Leave));
-            prop_assert!(matches!(bench.host.calls[last.unwrap()], HostCall::Done(_)), "a DONE is last: {:?}", bench.recorded());
+            let last = fixture.host.calls.iter().rposition(|call| !matches!(call, HostCall::Leave));
+            prop_assert!(matches!(fixture.host.calls[last.unwrap()], HostCall::Done(_)), "a DONE is last: {:?}", fixture.recorded());
             prop_assert_eq!(dones.iter().filter(|done| done.status & Done::MORE == 0).count(), 1);
             prop_assert_eq!(dones[dones.len() - 1].status & Done::MORE, 0);
         } else {
             prop_assert_eq!(ended, Ended::Attention);
             prop_assert!(dones.iter().all(|done| done.status & Done::MORE != 0));
         }
-        prop_assert!(bench.host.caught.is_none());
-        prop_assert_eq!(bench.host.session.nest_level, 0);
+        prop_assert!(fixture.host.caught.is_none());
+        prop_assert_eq!(fixture.host.session.nest_level, 0);
     }
 
     #[test]
     fn every_begin_of_a_transaction_has_one_end(text in batch()) {
-        let mut bench = Bench::new();
-        bench.create("CREATE PROCEDURE p AS ROLLBACK");
-        bench.create("CREATE PROCEDURE q AS BEGIN TRAN");
-        bench.host.stop_at = Some((3000, Stop::Attention));
-        bench.end(&text);
+        let mut fixture = Fixture::new();
+        fixture.create("CREATE PROCEDURE p AS ROLLBACK");
+        fixture.create("CREATE PROCEDURE q AS BEGIN TRAN");
+        fixture.host.stop_at = Some((3000, Stop::Attention));
+        fixture.end(&text);
         let mut is_open = false;
-        for call in &bench.host.calls {
+        for call in &fixture.host.calls {
             let HostCall::Transaction(step) = call else {
                 continue;
             };
@@ -110,6 +110,6 @@ proptest! {
                 prop_assert!(is_open, "{step}");
             }
         }
-        prop_assert_eq!(is_open, bench.host.session.transaction_count > 0);
+        prop_assert_eq!(is_open, fixture.host.session.transaction_count > 0);
     }
 }

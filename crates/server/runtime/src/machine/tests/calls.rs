@@ -2,14 +2,14 @@
 
 use super::*;
 
-fn bench(procedure: &str) -> Bench {
-    let mut bench = Bench::new();
-    bench.create(procedure);
-    bench
+fn fixture(procedure: &str) -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.create(procedure);
+    fixture
 }
 
-fn row(bench: &mut Bench, text: &str) -> String {
-    let recorded = bench.run(text);
+fn row(fixture: &mut Fixture, text: &str) -> String {
+    let recorded = fixture.run(text);
     recorded
         .iter()
         .find_map(|call| call.strip_prefix("row "))
@@ -21,14 +21,14 @@ const ADD: &str = "CREATE PROCEDURE p @a int, @b int = 10, @c int = NULL OUTPUT 
 
 #[test]
 fn arguments_are_positional_or_named_and_may_have_defaults() {
-    let mut bench = bench(ADD);
+    let mut fixture = fixture(ADD);
     let call = |arguments: &str| format!("DECLARE @x int EXEC p {arguments} SELECT @x");
-    assert_eq!(row(&mut bench, &call("1, 2, @x OUTPUT")), "3");
-    assert_eq!(row(&mut bench, &call("@c = @x OUTPUT, @a = 5")), "15");
-    assert_eq!(row(&mut bench, &call("1, DEFAULT, @x OUTPUT")), "11");
-    assert_eq!(row(&mut bench, &call("1, @C = @x OUTPUT")), "11");
+    assert_eq!(row(&mut fixture, &call("1, 2, @x OUTPUT")), "3");
+    assert_eq!(row(&mut fixture, &call("@c = @x OUTPUT, @a = 5")), "15");
+    assert_eq!(row(&mut fixture, &call("1, DEFAULT, @x OUTPUT")), "11");
+    assert_eq!(row(&mut fixture, &call("1, @C = @x OUTPUT")), "11");
     assert_eq!(
-        row(&mut bench, &call("1, 2, @x")),
+        row(&mut fixture, &call("1, 2, @x")),
         "NULL",
         "without OUTPUT nothing comes back"
     );
@@ -36,31 +36,31 @@ fn arguments_are_positional_or_named_and_may_have_defaults() {
 
 #[test]
 fn a_return_status_is_assigned() {
-    let mut bench = bench(ADD);
-    assert_eq!(row(&mut bench, "DECLARE @r int EXEC @r = p 7 SELECT @r"), "7");
-    assert_eq!(row(&mut bench, "DECLARE @r varchar(9) EXEC @r = p 7 SELECT @r"), "7");
+    let mut fixture = fixture(ADD);
+    assert_eq!(row(&mut fixture, "DECLARE @r int EXEC @r = p 7 SELECT @r"), "7");
+    assert_eq!(row(&mut fixture, "DECLARE @r varchar(9) EXEC @r = p 7 SELECT @r"), "7");
 }
 
 /// The status of a procedure without RETURN: 0, or 10 less the severity of its error.
 #[test]
 fn a_status_without_return_depends_on_errors() {
-    let mut bench = bench("CREATE PROCEDURE p AS PRINT 'a'");
-    bench.create("CREATE PROCEDURE q AS RAISERROR('x', 14, 1)");
+    let mut fixture = fixture("CREATE PROCEDURE p AS PRINT 'a'");
+    fixture.create("CREATE PROCEDURE q AS RAISERROR('x', 14, 1)");
     let text = |name: &str| format!("DECLARE @r int EXEC @r = {name} SELECT @r");
-    assert_eq!(row(&mut bench, &text("p")), "0");
-    assert!(bench.run(&text("q")).contains(&"row -4".to_owned()));
+    assert_eq!(row(&mut fixture, &text("p")), "0");
+    assert!(fixture.run(&text("q")).contains(&"row -4".to_owned()));
 }
 
 /// RETURN of NULL is 0, with warning 282.
 #[test]
 fn a_status_of_null_is_0_with_a_warning() {
-    let mut bench = bench("CREATE PROCEDURE p AS RETURN NULL");
-    assert_eq!(bench.run("EXEC p")[..2], ["msg 282 level 10 line 1 of p", "status 0"]);
+    let mut fixture = fixture("CREATE PROCEDURE p AS RETURN NULL");
+    assert_eq!(fixture.run("EXEC p")[..2], ["msg 282 level 10 line 1 of p", "status 0"]);
 }
 
 #[test]
 fn invalid_arguments_are_an_error_of_the_callee() {
-    let mut bench = bench(ADD);
+    let mut fixture = fixture(ADD);
     for (arguments, number, text) in [
         (
             "",
@@ -81,25 +81,25 @@ fn invalid_arguments_are_an_error_of_the_callee() {
             "Procedure or function 'p' expects parameter '@a', which was not supplied.",
         ),
     ] {
-        let recorded = bench.run(&format!("EXEC p {arguments} PRINT 'on'"));
+        let recorded = fixture.run(&format!("EXEC p {arguments} PRINT 'on'"));
         assert_eq!(recorded[0], format!("msg {number} level 16 line 0 of p"), "{arguments}");
         assert!(recorded.contains(&"print on".to_owned()), "{arguments}");
-        let call = bench
+        let call = fixture
             .host
             .calls
             .iter()
             .any(|call| matches!(call, HostCall::Message { text: call, .. } if call == text));
-        assert!(call, "{arguments}: {:?}", bench.host.calls);
+        assert!(call, "{arguments}: {:?}", fixture.host.calls);
     }
-    let recorded = bench.run("DECLARE @x int = 1 EXEC p @x OUTPUT");
+    let recorded = fixture.run("DECLARE @x int = 1 EXEC p @x OUTPUT");
     assert_eq!(recorded[1], "msg 8162 level 16 line 0 of p");
 }
 
 #[test]
 fn an_unknown_procedure_is_error_2812() {
-    let mut bench = Bench::new();
+    let mut fixture = Fixture::new();
     assert_eq!(
-        bench.run("EXEC nobody PRINT 'a'"),
+        fixture.run("EXEC nobody PRINT 'a'"),
         ["msg 2812 level 16 line 1", "done e0 error more", "print a", "done f7"]
     );
     assert_eq!(
@@ -122,10 +122,10 @@ fn a_compilation_error_of_the_callee_does_not_end_the_caller() {
 
 #[test]
 fn a_variable_names_the_procedure() {
-    let mut bench = bench(ADD);
+    let mut fixture = fixture(ADD);
     assert_eq!(
         row(
-            &mut bench,
+            &mut fixture,
             "DECLARE @n sysname = 'dbo.[p]', @r int EXEC @r = @n 4 SELECT @r"
         ),
         "4"
@@ -135,8 +135,8 @@ fn a_variable_names_the_procedure() {
 /// A bare word is a string.
 #[test]
 fn a_word_is_a_string() {
-    let mut bench = bench("CREATE PROCEDURE p @a varchar(20), @b varchar(20) = dflt AS SELECT @a, @b");
-    assert_eq!(row(&mut bench, "EXEC p hello"), "hello,dflt");
+    let mut fixture = fixture("CREATE PROCEDURE p @a varchar(20), @b varchar(20) = dflt AS SELECT @a, @b");
+    assert_eq!(row(&mut fixture, "EXEC p hello"), "hello,dflt");
 }
 
 #[test]
@@ -149,10 +149,10 @@ fn the_host_may_execute_a_procedure() {
 
 #[test]
 fn a_nested_call_is_a_statement_of_its_caller() {
-    let mut bench = bench("CREATE PROCEDURE p AS PRINT 'p'");
-    bench.create("CREATE PROCEDURE q AS EXEC p PRINT 'q'");
+    let mut fixture = fixture("CREATE PROCEDURE p AS PRINT 'p'");
+    fixture.create("CREATE PROCEDURE q AS EXEC p PRINT 'q'");
     assert_eq!(
-        bench.run("EXEC q"),
+        fixture.run("EXEC q"),
         [
             "print p",
             "doneinproc f7 more",
@@ -167,13 +167,13 @@ fn a_nested_call_is_a_statement_of_its_caller() {
 
 #[test]
 fn variables_are_the_procedures_own() {
-    let mut bench = bench("CREATE PROCEDURE p @a int AS SET @a = 99 DECLARE @x int SELECT @x");
+    let mut fixture = fixture("CREATE PROCEDURE p @a int AS SET @a = 99 DECLARE @x int SELECT @x");
     assert_eq!(
-        row(&mut bench, "DECLARE @a int = 1, @x int = 2 EXEC p @a SELECT @a, @x"),
+        row(&mut fixture, "DECLARE @a int = 1, @x int = 2 EXEC p @a SELECT @a, @x"),
         "NULL"
     );
     assert!(
-        bench
+        fixture
             .run("DECLARE @a int = 1 EXEC p @a SELECT @a")
             .contains(&"row 1".to_owned())
     );
@@ -182,8 +182,8 @@ fn variables_are_the_procedures_own() {
 /// 217: calls nest 32 deep; the error ends the batch.
 #[test]
 fn calls_nest_32_deep() {
-    let mut bench = bench("CREATE PROCEDURE p AS PRINT @@NESTLEVEL EXEC p");
-    let recorded = bench.run("EXEC p PRINT 'on'");
+    let mut fixture = fixture("CREATE PROCEDURE p AS PRINT @@NESTLEVEL EXEC p");
+    let recorded = fixture.run("EXEC p PRINT 'on'");
     let prints = recorded.iter().filter(|call| call.starts_with("print ")).count();
     assert_eq!(prints, 32);
     assert!(recorded.contains(&"print 32".to_owned()));
@@ -195,18 +195,18 @@ fn calls_nest_32_deep() {
 
 #[test]
 fn nest_level_and_procedure_id_are_restored() {
-    let mut bench = bench("CREATE PROCEDURE p AS SELECT @@NESTLEVEL, @@PROCID");
-    assert_eq!(row(&mut bench, "EXEC p"), "1,100");
-    assert_eq!(row(&mut bench, "SELECT @@NESTLEVEL, @@PROCID"), "0,0");
+    let mut fixture = fixture("CREATE PROCEDURE p AS SELECT @@NESTLEVEL, @@PROCID");
+    assert_eq!(row(&mut fixture, "EXEC p"), "1,100");
+    assert_eq!(row(&mut fixture, "SELECT @@NESTLEVEL, @@PROCID"), "0,0");
 }
 
 #[test]
 fn the_identity_of_the_scope_is_the_procedures_own() {
-    let mut bench = bench("CREATE PROCEDURE p AS PRINT 'a'");
+    let mut fixture = fixture("CREATE PROCEDURE p AS PRINT 'a'");
     let identity = selenite_types::Decimal { unscaled: 7, scale: 0 };
-    bench.host.session.scope_identity = Some(identity);
-    bench.run("EXEC p");
-    assert_eq!(bench.host.session.scope_identity, Some(identity));
+    fixture.host.session.scope_identity = Some(identity);
+    fixture.run("EXEC p");
+    assert_eq!(fixture.host.session.scope_identity, Some(identity));
 }
 
 #[test]
@@ -252,8 +252,8 @@ fn a_text_with_parameters_takes_arguments() {
         panic!();
     };
     let program = Program::of_text(text, tree(), &declared.parameters).unwrap();
-    let mut bench = Bench::new();
-    bench.host.procedures.push(("t".to_owned(), Arc::new(program)));
+    let mut fixture = Fixture::new();
+    fixture.host.procedures.push(("t".to_owned(), Arc::new(program)));
     let entry = Entry::Call {
         first_ordinal: 2,
         more: false,
@@ -266,9 +266,9 @@ fn a_text_with_parameters_takes_arguments() {
         )),
         is_output: false,
     };
-    assert_eq!(bench.call("t", vec![argument], entry)[1], "row 5");
+    assert_eq!(fixture.call("t", vec![argument], entry)[1], "row 5");
     assert_eq!(
-        bench.call("t", Vec::new(), entry),
+        fixture.call("t", Vec::new(), entry),
         ["msg 8178 level 16 line 0", "doneproc e0 error"]
     );
 }

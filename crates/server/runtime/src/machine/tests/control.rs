@@ -112,14 +112,14 @@ fn waitfor_hands_the_host_a_time() {
 #[test]
 fn a_condition_with_a_subquery_is_evaluated_by_the_host() {
     for (found, way) in [(1, "print yes"), (0, "print no")] {
-        let mut bench = Bench::new();
-        bench.host.answers.push_back(Box::new(move |statement, slots| {
+        let mut fixture = Fixture::new();
+        fixture.host.answers.push_back(Box::new(move |statement, slots| {
             let hidden = statement.program.variables().find("@ 0").unwrap();
             slots[hidden.slot.index()] = Value::Int(found);
             Ok(Affected::Rows(1))
         }));
         assert_eq!(
-            bench.run("IF EXISTS (SELECT * FROM t) PRINT 'yes' ELSE PRINT 'no'"),
+            fixture.run("IF EXISTS (SELECT * FROM t) PRINT 'yes' ELSE PRINT 'no'"),
             ["stmt EXISTS (SELECT * FROM t)", "done c0 more", way, "done f7"]
         );
     }
@@ -154,24 +154,24 @@ fn the_deepest_nesting_that_the_parser_accepts_runs_on_a_threads_stack() {
 /// The machine polls for attention between steps: an infinite loop stops.
 #[test]
 fn attention_ends_a_loop() {
-    let mut bench = Bench::new();
-    bench.host.stop_at = Some((50, Stop::Attention));
-    let (ended, recorded) = bench.end("WHILE 1 = 1 PRINT 'a'");
+    let mut fixture = Fixture::new();
+    fixture.host.stop_at = Some((50, Stop::Attention));
+    let (ended, recorded) = fixture.end("WHILE 1 = 1 PRINT 'a'");
     assert_eq!(ended, Ended::Attention);
     assert!(recorded.iter().all(|call| call == "print a" || call.ends_with(" more")));
 }
 
 #[test]
 fn attention_in_a_silent_loop_is_seen_by_polling() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS SET NOCOUNT ON DECLARE @i int = 0 WHILE 1 = 1 SET @i = 1");
-    bench.host.stop_at = Some((5, Stop::Attention));
-    assert_eq!(bench.end("EXEC p").0, Ended::Attention);
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS SET NOCOUNT ON DECLARE @i int = 0 WHILE 1 = 1 SET @i = 1");
+    fixture.host.stop_at = Some((5, Stop::Attention));
+    assert_eq!(fixture.end("EXEC p").0, Ended::Attention);
 }
 
 #[test]
 fn a_disconnected_client_ends_the_batch() {
-    let mut bench = Bench::new();
-    bench.host.stop_at = Some((3, Stop::Gone));
-    assert_eq!(bench.end("SELECT 1 SELECT 2 SELECT 3").0, Ended::Gone);
+    let mut fixture = Fixture::new();
+    fixture.host.stop_at = Some((3, Stop::Gone));
+    assert_eq!(fixture.end("SELECT 1 SELECT 2 SELECT 3").0, Ended::Gone);
 }

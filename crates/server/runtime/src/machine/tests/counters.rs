@@ -32,9 +32,9 @@ fn other_statements_set_the_row_count_to_0() {
         "PRINT 'a'",
         "WAITFOR DELAY '00:00:00'",
     ] {
-        let mut bench = Bench::new();
-        bench.answer(Ok(Affected::Rows(5)));
-        let recorded = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
+        let mut fixture = Fixture::new();
+        fixture.answer(Ok(Affected::Rows(5)));
+        let recorded = fixture.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
         assert!(recorded.contains(&"row 0".to_owned()), "{statement}: {recorded:?}");
     }
 }
@@ -42,29 +42,29 @@ fn other_statements_set_the_row_count_to_0() {
 #[test]
 fn declarations_and_jumps_leave_the_row_count_alone() {
     for statement in ["DECLARE @b int", "GOTO x; x:", "BEGIN DECLARE @c int END"] {
-        let mut bench = Bench::new();
-        bench.answer(Ok(Affected::Rows(5)));
-        let recorded = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
+        let mut fixture = Fixture::new();
+        fixture.answer(Ok(Affected::Rows(5)));
+        let recorded = fixture.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
         assert!(recorded.contains(&"row 5".to_owned()), "{statement}: {recorded:?}");
     }
 }
 
 #[test]
 fn a_statement_on_tables_sets_the_row_count_to_its_rows() {
-    let mut bench = Bench::new();
-    bench.answer(Ok(Affected::Rows(42)));
-    assert_eq!(bench.run("UPDATE t SET a = 1 SELECT @@ROWCOUNT")[3], "row 42");
-    bench.answer(Ok(Affected::Nothing));
-    assert_eq!(bench.run("CREATE TABLE t (a int) SELECT @@ROWCOUNT")[3], "row 0");
+    let mut fixture = Fixture::new();
+    fixture.answer(Ok(Affected::Rows(42)));
+    assert_eq!(fixture.run("UPDATE t SET a = 1 SELECT @@ROWCOUNT")[3], "row 42");
+    fixture.answer(Ok(Affected::Nothing));
+    assert_eq!(fixture.run("CREATE TABLE t (a int) SELECT @@ROWCOUNT")[3], "row 0");
 }
 
 /// `@@ROWCOUNT`: EXECUTE preserves the row count of its last statement.
 #[test]
 fn a_call_keeps_the_row_count_of_its_last_statement() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS DELETE t");
-    bench.answer(Ok(Affected::Rows(9)));
-    assert!(bench.run("EXEC p SELECT @@ROWCOUNT").contains(&"row 9".to_owned()));
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS DELETE t");
+    fixture.answer(Ok(Affected::Rows(9)));
+    assert!(fixture.run("EXEC p SELECT @@ROWCOUNT").contains(&"row 9".to_owned()));
 }
 
 /// `@@ERROR` is the number of the previous statement's error, and 0 after one that succeeded: IF sets it to 0 as well.
@@ -88,10 +88,10 @@ fn both_counters_can_be_read_at_once() {
 
 #[test]
 fn a_failed_change_sets_the_row_count_to_0() {
-    let mut bench = Bench::new();
-    bench.answer(Err(SqlError::new(547, selenite_compiler::Ends::Statement, "x")));
+    let mut fixture = Fixture::new();
+    fixture.answer(Err(SqlError::new(547, selenite_compiler::Ends::Statement, "x")));
     assert!(
-        bench
+        fixture
             .run("INSERT t VALUES (1) SELECT @@ERROR, @@ROWCOUNT")
             .contains(&"row 547,0".to_owned())
     );
@@ -116,18 +116,22 @@ fn a_catch_sees_the_error() {
 
 #[test]
 fn both_counters_outlive_the_batch() {
-    let mut bench = Bench::new();
-    bench.run("SELECT 1/0");
-    assert_eq!(bench.host.session.error, 8134);
-    assert!(bench.run("SELECT @@ERROR").contains(&"row 8134".to_owned()));
-    assert!(bench.run("SELECT @@ERROR, @@ROWCOUNT").contains(&"row 0,1".to_owned()));
+    let mut fixture = Fixture::new();
+    fixture.run("SELECT 1/0");
+    assert_eq!(fixture.host.session.error, 8134);
+    assert!(fixture.run("SELECT @@ERROR").contains(&"row 8134".to_owned()));
+    assert!(
+        fixture
+            .run("SELECT @@ERROR, @@ROWCOUNT")
+            .contains(&"row 0,1".to_owned())
+    );
 }
 
 /// RETURN is a simple assignment (`@@ROWCOUNT`).
 #[test]
 fn a_return_of_a_value_is_an_assignment() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS DELETE t RETURN 4");
-    bench.answer(Ok(Affected::Rows(9)));
-    assert!(bench.run("EXEC p SELECT @@ROWCOUNT").contains(&"row 1".to_owned()));
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS DELETE t RETURN 4");
+    fixture.answer(Ok(Affected::Rows(9)));
+    assert!(fixture.run("EXEC p SELECT @@ROWCOUNT").contains(&"row 1".to_owned()));
 }

@@ -91,11 +91,11 @@ fn jumps_and_labels_have_none() {
 
 #[test]
 fn statements_of_the_host_have_their_counts_and_commands() {
-    let mut bench = Bench::new();
+    let mut fixture = Fixture::new();
     for count in [3, 4, 5, 6] {
-        bench.answer(Ok(Affected::Rows(count)));
+        fixture.answer(Ok(Affected::Rows(count)));
     }
-    let recorded = bench.run("SELECT a FROM t INSERT t VALUES (1) UPDATE t SET a = 1 DELETE t");
+    let recorded = fixture.run("SELECT a FROM t INSERT t VALUES (1) UPDATE t SET a = 1 DELETE t");
     assert_eq!(
         recorded,
         [
@@ -148,10 +148,10 @@ fn nocount_removes_counts_in_a_batch() {
 /// MS-TDS 2.2.7.7 and 2.2.7.8: DONEINPROC for each statement of a procedure, then DONEPROC.
 #[test]
 fn a_procedures_statements_are_doneinproc_and_its_end_is_doneproc() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS DECLARE @a int = 1 SELECT @a IF @a = 1 PRINT 'a'");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS DECLARE @a int = 1 SELECT @a IF @a = 1 PRINT 'a'");
     assert_eq!(
-        bench.run("EXEC p PRINT 'b'"),
+        fixture.run("EXEC p PRINT 'b'"),
         [
             "doneinproc c1 n=1 more",
             "columns ",
@@ -171,13 +171,13 @@ fn a_procedures_statements_are_doneinproc_and_its_end_is_doneproc() {
 /// SET NOCOUNT: "prevents the sending of DONEINPROC messages" for statements that return no rows.
 #[test]
 fn nocount_silences_a_procedure_but_for_its_rows_and_errors() {
-    let mut bench = Bench::new();
-    bench.create(
+    let mut fixture = Fixture::new();
+    fixture.create(
         "CREATE PROCEDURE p AS SET NOCOUNT ON DECLARE @a int = 1 IF @a = 1 SET @a = 2 UPDATE t SET a = 1 \
          SELECT @a SELECT b FROM t RAISERROR('x', 16, 1)",
     );
     assert_eq!(
-        bench.run("EXEC p"),
+        fixture.run("EXEC p"),
         [
             "stmt UPDATE t SET a = 1",
             "columns ",
@@ -196,15 +196,15 @@ fn nocount_silences_a_procedure_but_for_its_rows_and_errors() {
 /// SET options of a procedure are restored when it ends.
 #[test]
 fn nocount_of_a_procedure_ends_with_it() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS SET NOCOUNT ON");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS SET NOCOUNT ON");
     assert_eq!(
-        bench.run("EXEC p SELECT 1"),
+        fixture.run("EXEC p SELECT 1"),
         ["status 0", "doneproc e0 more", "columns ", "row 1", "done c1 n=1"]
     );
-    assert_eq!(bench.run("SET NOCOUNT ON"), ["done be"]);
-    assert!(bench.machine.options().no_count, "what a batch sets stays");
-    assert_eq!(bench.host.session.options & Options::MASK, 512);
+    assert_eq!(fixture.run("SET NOCOUNT ON"), ["done be"]);
+    assert!(fixture.machine.options().no_count, "what a batch sets stays");
+    assert_eq!(fixture.host.session.options & Options::MASK, 512);
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn a_failed_statement_has_the_error_bit_and_no_count() {
             "done f7"
         ]
     );
-    let mut bench = Bench::new();
-    bench.answer(Err(SqlError::new(
+    let mut fixture = Fixture::new();
+    fixture.answer(Err(SqlError::new(
         2627,
         selenite_compiler::Ends::Statement,
         "Violation.",
@@ -228,7 +228,7 @@ fn a_failed_statement_has_the_error_bit_and_no_count() {
     .with_severity(14)));
     // mssql-jdbc issue 2850 shows status 3, command INSERT and count 0.
     assert_eq!(
-        bench.run("INSERT t VALUES (1) PRINT 'a'"),
+        fixture.run("INSERT t VALUES (1) PRINT 'a'"),
         [
             "stmt INSERT t VALUES (1)",
             "msg 2627 level 14 line 1",
@@ -242,8 +242,8 @@ fn a_failed_statement_has_the_error_bit_and_no_count() {
 
 #[test]
 fn a_call_of_the_clients_ends_in_status_outputs_and_doneproc() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p @a int, @b int OUTPUT AS SET @b = @a + @b SELECT @a RETURN 3");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p @a int, @b int OUTPUT AS SET @b = @a + @b SELECT @a RETURN 3");
     let argument = |value, is_output| CallArgument {
         name: None,
         value: Some((Value::Int(value), selenite_types::DataType::Int)),
@@ -255,7 +255,7 @@ fn a_call_of_the_clients_ends_in_status_outputs_and_doneproc() {
         more: true,
     };
     assert_eq!(
-        bench.call("p", arguments, entry),
+        fixture.call("p", arguments, entry),
         [
             "doneinproc c1 n=1 more",
             "columns ",
@@ -271,14 +271,14 @@ fn a_call_of_the_clients_ends_in_status_outputs_and_doneproc() {
 /// MS-TDS 2.2.7.8: only the last DONEPROC of the answer has no MORE.
 #[test]
 fn a_call_that_fails_ends_in_doneproc_with_the_error_bit() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS THROW 50001, 'x', 1");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS THROW 50001, 'x', 1");
     let entry = Entry::Call {
         first_ordinal: 0,
         more: false,
     };
     assert_eq!(
-        bench.call("p", Vec::new(), entry),
+        fixture.call("p", Vec::new(), entry),
         ["msg 50001 level 16 line 1 of p", "doneproc e0 error"]
     );
 }

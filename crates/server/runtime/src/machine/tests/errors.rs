@@ -14,9 +14,9 @@ fn the_batch_continues_after_an_error_of_a_statement() {
 /// Sommarskog, part 2: a conversion error ends the batch and rolls back.
 #[test]
 fn a_conversion_error_ends_the_batch_and_the_transaction() {
-    let mut bench = Bench::new();
+    let mut fixture = Fixture::new();
     assert_eq!(
-        bench.run("BEGIN TRAN SELECT CAST('x' AS int) PRINT 'a'"),
+        fixture.run("BEGIN TRAN SELECT CAST('x' AS int) PRINT 'a'"),
         [
             "Begin { name: \"\" }",
             "done d4 more",
@@ -26,7 +26,7 @@ fn a_conversion_error_ends_the_batch_and_the_transaction() {
             "done 00 error"
         ]
     );
-    assert_eq!(bench.host.session.transaction_count, 0);
+    assert_eq!(fixture.host.session.transaction_count, 0);
 }
 
 /// The whole IF or WHILE ends: neither of its branches is taken.
@@ -40,9 +40,9 @@ fn an_error_in_a_condition_ends_the_whole_if() {
     ] {
         assert_eq!(printed(text), ["msg 8134 level 16 line 1", "print c"], "{text}");
     }
-    let mut bench = Bench::new();
-    bench.answer(Err(SqlError::divide_by_zero()));
-    let recorded = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
+    let mut fixture = Fixture::new();
+    fixture.answer(Err(SqlError::divide_by_zero()));
+    let recorded = fixture.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
     assert_eq!(
         recorded[1..],
         ["msg 8134 level 16 line 1", "done c0 error more", "print c", "done f7"]
@@ -52,14 +52,14 @@ fn an_error_in_a_condition_ends_the_whole_if() {
 /// SET XACT_ABORT ON: an error of a statement ends the batch and rolls back.
 #[test]
 fn xact_abort_makes_an_error_end_batch_and_transaction() {
-    let mut bench = Bench::new();
+    let mut fixture = Fixture::new();
     assert_eq!(
-        bench.run("SET XACT_ABORT ON BEGIN TRAN SELECT 1/0 PRINT 'a'")[4..],
+        fixture.run("SET XACT_ABORT ON BEGIN TRAN SELECT 1/0 PRINT 'a'")[4..],
         ["msg 8134 level 16 line 1", "Rollback", "done 00 error"]
     );
-    assert_eq!(bench.host.session.transaction_count, 0);
+    assert_eq!(fixture.host.session.transaction_count, 0);
     assert_eq!(
-        bench.run("SELECT 1/0 PRINT 'a'").last().unwrap(),
+        fixture.run("SELECT 1/0 PRINT 'a'").last().unwrap(),
         "done 00 error",
         "without a transaction too"
     );
@@ -72,18 +72,18 @@ fn xact_abort_applies_to_throw_but_not_to_raiserror() {
         printed("SET XACT_ABORT ON BEGIN TRAN RAISERROR('x', 16, 1) PRINT 'a'"),
         ["msg 50000 level 16 line 1", "print a"]
     );
-    let mut bench = Bench::new();
-    let recorded = bench.run("SET XACT_ABORT ON BEGIN TRAN; THROW 50000, 'x', 1");
+    let mut fixture = Fixture::new();
+    let recorded = fixture.run("SET XACT_ABORT ON BEGIN TRAN; THROW 50000, 'x', 1");
     assert!(recorded.contains(&"Rollback".to_owned()));
 }
 
 /// THROW without a TRY ends the batch; the transaction stays open.
 #[test]
 fn a_throw_ends_the_batch_but_not_the_transaction() {
-    let mut bench = Bench::new();
-    let recorded = bench.run("BEGIN TRAN; THROW 50000, 'x', 1; PRINT 'a'");
+    let mut fixture = Fixture::new();
+    let recorded = fixture.run("BEGIN TRAN; THROW 50000, 'x', 1; PRINT 'a'");
     assert_eq!(recorded[2..], ["msg 50000 level 16 line 1", "done 00 error"]);
-    assert_eq!(bench.host.session.transaction_count, 1);
+    assert_eq!(fixture.host.session.transaction_count, 1);
 }
 
 #[test]
@@ -154,12 +154,12 @@ fn nested_catches_each_have_their_error() {
 /// THROW without arguments: number, message, state and line are those of the error that was caught.
 #[test]
 fn a_rethrow_sends_the_error_unchanged() {
-    let mut bench = Bench::new();
+    let mut fixture = Fixture::new();
     assert_eq!(
-        bench.run("BEGIN TRY\nRAISERROR('x', 13, 9)\nEND TRY BEGIN CATCH PRINT 'c';\nTHROW END CATCH PRINT 'd'")[2..],
+        fixture.run("BEGIN TRY\nRAISERROR('x', 13, 9)\nEND TRY BEGIN CATCH PRINT 'c';\nTHROW END CATCH PRINT 'd'")[2..],
         ["print c", "done f7 more", "msg 50000 level 13 line 2", "done 00 error"]
     );
-    let Some(HostCall::Message { state, text, .. }) = bench
+    let Some(HostCall::Message { state, text, .. }) = fixture
         .host
         .calls
         .iter()
@@ -173,9 +173,9 @@ fn a_rethrow_sends_the_error_unchanged() {
 /// A procedure that is called in a CATCH sees its error.
 #[test]
 fn a_procedure_called_in_a_catch_sees_the_error() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS SELECT ERROR_NUMBER()");
-    let recorded = bench.run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH EXEC p END CATCH EXEC p");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS SELECT ERROR_NUMBER()");
+    let recorded = fixture.run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH EXEC p END CATCH EXEC p");
     let rows: Vec<&String> = recorded.iter().filter(|call| call.starts_with("row")).collect();
     assert_eq!(rows, ["row 8134", "row NULL"]);
 }
@@ -183,18 +183,18 @@ fn a_procedure_called_in_a_catch_sees_the_error() {
 /// An error in a procedure is handled by the TRY around its call, with the procedure's name and line.
 #[test]
 fn an_error_in_a_procedure_is_handled_by_the_callers_catch() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS\nPRINT 'p'\nSELECT 1/0\nPRINT 'q'");
-    let recorded = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS\nPRINT 'p'\nSELECT 1/0\nPRINT 'q'");
+    let recorded = fixture.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
     assert!(recorded.contains(&"row p,3".to_owned()), "{recorded:?}");
     assert!(!recorded.contains(&"print q".to_owned()));
 }
 
 #[test]
 fn a_procedure_continues_after_an_error_outside_try() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS\nSELECT 1/0\nPRINT 'q'");
-    let recorded = bench.run("EXEC p PRINT 'r'");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS\nSELECT 1/0\nPRINT 'q'");
+    let recorded = fixture.run("EXEC p PRINT 'r'");
     let call: Vec<&String> = recorded
         .iter()
         .filter(|call| call.starts_with("msg") || call.starts_with("print"))
@@ -206,21 +206,21 @@ fn a_procedure_continues_after_an_error_outside_try() {
 #[test]
 fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     let missing = || Err(SqlError::unknown_object("t"));
-    let mut bench = Bench::new();
-    bench.answer(missing());
+    let mut fixture = Fixture::new();
+    fixture.answer(missing());
     assert_eq!(
-        bench.run("BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'")[2..],
+        fixture.run("BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'")[2..],
         ["msg 208 level 16 line 1", "done 00 error"]
     );
-    bench.create("CREATE PROCEDURE p AS BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
-    bench.answer(missing());
-    let recorded = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
+    fixture.create("CREATE PROCEDURE p AS BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
+    fixture.answer(missing());
+    let recorded = fixture.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
     assert!(
         recorded.contains(&"print 208".to_owned()) && !recorded.contains(&"print d".to_owned()),
         "{recorded:?}"
     );
-    bench.answer(missing());
-    let recorded = bench.run("EXEC p PRINT 'e'");
+    fixture.answer(missing());
+    let recorded = fixture.run("EXEC p PRINT 'e'");
     assert!(
         recorded.contains(&"print e".to_owned()) && !recorded.contains(&"print d".to_owned()),
         "{recorded:?}"
@@ -230,9 +230,9 @@ fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
 /// RAISERROR: severity 20 and above end the connection, and no CATCH handles them.
 #[test]
 fn a_fatal_error_ends_the_connection() {
-    let mut bench = Bench::new();
+    let mut fixture = Fixture::new();
     let (ended, recorded) =
-        bench.end("BEGIN TRY RAISERROR('x', 20, 1) WITH LOG END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
+        fixture.end("BEGIN TRY RAISERROR('x', 20, 1) WITH LOG END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
     assert_eq!(ended, Ended::Connection);
     assert_eq!(
         recorded[1..],
@@ -261,8 +261,8 @@ fn an_informational_message_in_a_try_is_sent_and_not_caught() {
 /// An error that ends the batch is caught as well; the transaction can then only be rolled back.
 #[test]
 fn an_error_that_would_roll_back_dooms_the_transaction_in_a_try() {
-    let mut bench = Bench::new();
-    let recorded = bench.run(
+    let mut fixture = Fixture::new();
+    let recorded = fixture.run(
         "BEGIN TRAN BEGIN TRY SELECT CAST('x' AS int) END TRY BEGIN CATCH SELECT XACT_STATE(), @@TRANCOUNT ROLLBACK END CATCH
          SELECT XACT_STATE()",
     );
@@ -294,15 +294,15 @@ fn the_statement_has_been_terminated() {
             "Cannot insert the value NULL.",
         ))
     };
-    let mut bench = Bench::new();
-    bench.answer(failed());
+    let mut fixture = Fixture::new();
+    fixture.answer(failed());
     assert_eq!(
-        bench.run("INSERT t VALUES (NULL)")[1..3],
+        fixture.run("INSERT t VALUES (NULL)")[1..3],
         ["msg 515 level 16 line 1", "msg 3621 level 0 line 1"]
     );
-    bench.answer(failed());
+    fixture.answer(failed());
     assert!(
-        !bench
+        !fixture
             .run("SET XACT_ABORT ON INSERT t VALUES (NULL)")
             .iter()
             .any(|call| call.contains("3621"))
@@ -312,11 +312,11 @@ fn the_statement_has_been_terminated() {
 /// An unsupported statement refuses its whole batch by name.
 #[test]
 fn an_unsupported_statement_refuses_its_batch_by_name() {
-    let mut bench = Bench::new();
-    let recorded = bench.run("PRINT 'a' IF 1 = 0 EXEC p WITH RESULT SETS NONE");
+    let mut fixture = Fixture::new();
+    let recorded = fixture.run("PRINT 'a' IF 1 = 0 EXEC p WITH RESULT SETS NONE");
     assert_eq!(recorded, ["msg 40510 level 16 line 1", "done 00 error"]);
     assert!(
-        bench
+        fixture
             .host
             .calls
             .iter()

@@ -3,9 +3,9 @@
 use super::*;
 
 fn messages_of(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
-    let mut bench = Bench::new();
-    bench.run(text);
-    let messages = bench.host.calls.into_iter().filter_map(|call| {
+    let mut fixture = Fixture::new();
+    fixture.run(text);
+    let messages = fixture.host.calls.into_iter().filter_map(|call| {
         let HostCall::Message {
             number,
             severity,
@@ -74,14 +74,14 @@ fn raiserror_above_18_needs_with_log() {
 
 #[test]
 fn raiserror_with_log_is_for_administrators() {
-    let mut bench = Bench::new();
-    bench.host.is_administrator = false;
+    let mut fixture = Fixture::new();
+    fixture.host.is_administrator = false;
     assert_eq!(
-        bench.run("RAISERROR('x', 5, 1) WITH LOG")[0],
+        fixture.run("RAISERROR('x', 5, 1) WITH LOG")[0],
         "msg 2778 level 16 line 1"
     );
     assert_eq!(
-        bench.run("RAISERROR('x', 20, 1) WITH LOG")[0],
+        fixture.run("RAISERROR('x', 20, 1) WITH LOG")[0],
         "msg 2778 level 16 line 1"
     );
 }

@@ -5,8 +5,8 @@ use super::*;
 /// `@@TRANCOUNT`: BEGIN adds 1, COMMIT subtracts 1, ROLLBACK sets 0. Only the outermost COMMIT commits.
 #[test]
 fn transactions_nest_by_counting() {
-    let mut bench = Bench::new();
-    let recorded = bench.run(
+    let mut fixture = Fixture::new();
+    let recorded = fixture.run(
         "BEGIN TRAN SELECT @@TRANCOUNT BEGIN TRAN SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT",
     );
     let steps: Vec<&str> = recorded
@@ -48,8 +48,8 @@ fn commit_rollback_and_save_require_a_transaction() {
 /// ROLLBACK to a savepoint leaves the transaction open; later savepoints are removed.
 #[test]
 fn a_rollback_to_a_savepoint_keeps_the_transaction() {
-    let mut bench = Bench::new();
-    let recorded = bench
+    let mut fixture = Fixture::new();
+    let recorded = fixture
         .run("BEGIN TRAN SAVE TRAN a SAVE TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT ROLLBACK TRAN b ROLLBACK TRAN a");
     let steps: Vec<&str> = recorded
         .iter()
@@ -82,10 +82,10 @@ fn a_rollback_by_name_requires_the_outermost_name() {
         ["msg 6401 level 16 line 1"]
     );
     assert_eq!(printed("BEGIN TRAN a ROLLBACK TRAN A"), ["msg 6401 level 16 line 1"]);
-    let mut bench = Bench::new();
-    bench.run("BEGIN TRAN a ROLLBACK TRAN x");
+    let mut fixture = Fixture::new();
+    fixture.run("BEGIN TRAN a ROLLBACK TRAN x");
     assert!(
-        bench
+        fixture
             .host
             .calls
             .iter()
@@ -104,17 +104,20 @@ fn a_variable_names_a_transaction() {
 
 #[test]
 fn a_transaction_outlives_its_batch() {
-    let mut bench = Bench::new();
-    bench.run("BEGIN TRAN");
-    assert_eq!(bench.host.session.transaction_count, 1);
-    assert_eq!(bench.run("COMMIT"), ["Commit { delayed_durability: None }", "done d5"]);
+    let mut fixture = Fixture::new();
+    fixture.run("BEGIN TRAN");
+    assert_eq!(fixture.host.session.transaction_count, 1);
+    assert_eq!(
+        fixture.run("COMMIT"),
+        ["Commit { delayed_durability: None }", "done d5"]
+    );
 }
 
 #[test]
 fn a_commit_that_fails_leaves_no_transaction() {
-    let mut bench = Bench::new();
-    bench.host.commit_fails = true;
-    let recorded = bench.run("BEGIN TRAN COMMIT SELECT @@TRANCOUNT");
+    let mut fixture = Fixture::new();
+    fixture.host.commit_fails = true;
+    let recorded = fixture.run("BEGIN TRAN COMMIT SELECT @@TRANCOUNT");
     assert_eq!(recorded[3], "msg 9002 level 16 line 1");
     assert!(recorded.contains(&"row 0".to_owned()));
 }
@@ -122,13 +125,13 @@ fn a_commit_that_fails_leaves_no_transaction() {
 /// 3998: a transaction that can only be rolled back does not outlive its batch.
 #[test]
 fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
-    let mut bench = Bench::new();
-    let recorded = bench.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
+    let mut fixture = Fixture::new();
+    let recorded = fixture.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
     assert_eq!(
         recorded[recorded.len() - 3..],
         ["msg 3998 level 16 line 1", "Rollback", "done 00 error"]
     );
-    assert_eq!(bench.host.session.transaction_state, 0);
+    assert_eq!(fixture.host.session.transaction_state, 0);
 }
 
 /// 3930: a transaction that can only be rolled back refuses changes and COMMIT; reading continues.
@@ -162,23 +165,23 @@ fn implicit_transactions_begin_by_themselves() {
 /// Error 266: a procedure that ends with another count than it began with. It ends nothing.
 #[test]
 fn a_procedure_that_changes_the_transaction_count_is_error_266() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
-    let recorded = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS BEGIN TRAN");
+    let recorded = fixture.run("EXEC p SELECT @@ERROR PRINT 'a'");
     assert_eq!(recorded[2], "msg 266 level 16 line 0 of p");
     assert!(recorded.contains(&"row 266".to_owned()) && recorded.contains(&"print a".to_owned()));
     assert!(
-        bench
+        fixture
             .host
             .calls
             .iter()
             .any(|call| matches!(call, HostCall::Message { text, state: 2, .. }
         if text.ends_with("Previous count = 0, current count = 1.")))
     );
-    bench.run("ROLLBACK");
-    bench.create("CREATE PROCEDURE q AS ROLLBACK");
+    fixture.run("ROLLBACK");
+    fixture.create("CREATE PROCEDURE q AS ROLLBACK");
     assert!(
-        bench
+        fixture
             .run("BEGIN TRAN EXEC q")
             .contains(&"msg 266 level 16 line 0 of q".to_owned())
     );
@@ -187,14 +190,14 @@ fn a_procedure_that_changes_the_transaction_count_is_error_266() {
 /// Drivers receive it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
 #[test]
 fn a_client_call_that_changes_the_transaction_count_is_error_266() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS BEGIN TRAN");
     let entry = Entry::Call {
         first_ordinal: 0,
         more: false,
     };
     assert_eq!(
-        bench.call("p", Vec::new(), entry),
+        fixture.call("p", Vec::new(), entry),
         [
             "Begin { name: \"\" }",
             "doneinproc d4 more",
@@ -207,25 +210,25 @@ fn a_client_call_that_changes_the_transaction_count_is_error_266() {
 
 #[test]
 fn an_implicit_transaction_of_a_call_is_no_mismatch() {
-    let mut bench = Bench::new();
-    bench.create("CREATE PROCEDURE p AS DELETE t");
-    let recorded = bench.run("SET IMPLICIT_TRANSACTIONS ON EXEC p");
+    let mut fixture = Fixture::new();
+    fixture.create("CREATE PROCEDURE p AS DELETE t");
+    let recorded = fixture.run("SET IMPLICIT_TRANSACTIONS ON EXEC p");
     assert!(!recorded.iter().any(|call| call.contains("266")), "{recorded:?}");
-    assert_eq!(bench.host.session.transaction_count, 1);
+    assert_eq!(fixture.host.session.transaction_count, 1);
 }
 
 #[test]
 fn transaction_requests_count_as_the_statements_do() {
-    let mut bench = Bench::new();
+    let mut fixture = Fixture::new();
     let begin = TransactionStep::Begin { name: "" };
-    assert_eq!(bench.machine.transact(begin, &mut bench.host), Ended::Finished);
-    assert_eq!(bench.machine.transact(begin, &mut bench.host), Ended::Finished);
-    assert_eq!(bench.host.session.transaction_count, 2);
+    assert_eq!(fixture.machine.transact(begin, &mut fixture.host), Ended::Finished);
+    assert_eq!(fixture.machine.transact(begin, &mut fixture.host), Ended::Finished);
+    assert_eq!(fixture.host.session.transaction_count, 2);
     let rollback = TransactionStep::Rollback;
-    bench.machine.transact(rollback, &mut bench.host);
-    bench.machine.transact(rollback, &mut bench.host);
+    fixture.machine.transact(rollback, &mut fixture.host);
+    fixture.machine.transact(rollback, &mut fixture.host);
     assert_eq!(
-        bench.recorded(),
+        fixture.recorded(),
         [
             "Begin { name: \"\" }",
             "done d4",
@@ -242,23 +245,23 @@ fn transaction_requests_count_as_the_statements_do() {
 #[test]
 fn attention_rolls_back_with_xact_abort() {
     for (option, count) in [("ON", 0), ("OFF", 1)] {
-        let mut bench = Bench::new();
-        bench.run(&format!("SET XACT_ABORT {option} BEGIN TRAN"));
-        bench.host.stop_at = Some((9, Stop::Attention));
-        let (ended, _) = bench.end("WHILE 1 = 1 PRINT 'a'");
+        let mut fixture = Fixture::new();
+        fixture.run(&format!("SET XACT_ABORT {option} BEGIN TRAN"));
+        fixture.host.stop_at = Some((9, Stop::Attention));
+        let (ended, _) = fixture.end("WHILE 1 = 1 PRINT 'a'");
         assert_eq!(ended, Ended::Attention);
-        assert_eq!(bench.host.session.transaction_count, count, "{option}");
+        assert_eq!(fixture.host.session.transaction_count, count, "{option}");
     }
 }
 
 #[test]
 fn a_reset_session_has_no_transaction_and_no_options() {
-    let mut bench = Bench::new();
-    bench.run("SET NOCOUNT ON SET XACT_ABORT ON BEGIN TRAN");
-    bench.host.calls.clear();
-    bench.machine.reset(&mut bench.host).unwrap();
-    assert_eq!(bench.recorded(), ["Rollback"]);
-    assert_eq!(*bench.machine.options(), Options::default());
-    assert_eq!(bench.host.session.options & Options::MASK, 0);
-    assert_eq!(bench.host.session.transaction_count, 0);
+    let mut fixture = Fixture::new();
+    fixture.run("SET NOCOUNT ON SET XACT_ABORT ON BEGIN TRAN");
+    fixture.host.calls.clear();
+    fixture.machine.reset(&mut fixture.host).unwrap();
+    assert_eq!(fixture.recorded(), ["Rollback"]);
+    assert_eq!(*fixture.machine.options(), Options::default());
+    assert_eq!(fixture.host.session.options & Options::MASK, 0);
+    assert_eq!(fixture.host.session.transaction_count, 0);
 }

@@ -93,10 +93,10 @@ fn null_plus_one_is_null() {
 
 #[test]
 fn columns_have_names_types_and_nullability() {
-    let mut bench = Bench::new();
-    bench.run("DECLARE @a smallint SELECT 1 AS one, two = 'x', @a");
-    let HostCall::Columns(columns) = &bench.host.calls[1] else {
-        panic!("{:?}", bench.host.calls);
+    let mut fixture = Fixture::new();
+    fixture.run("DECLARE @a smallint SELECT 1 AS one, two = 'x', @a");
+    let HostCall::Columns(columns) = &fixture.host.calls[1] else {
+        panic!("{:?}", fixture.host.calls);
     };
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["one", "two", ""]);
@@ -108,8 +108,8 @@ fn columns_have_names_types_and_nullability() {
 /// The host executes a subquery: `SET @a = (SELECT ..)` is `SELECT @a = (SELECT ..)`.
 #[test]
 fn a_set_with_a_subquery_is_executed_by_the_host() {
-    let mut bench = Bench::new();
-    bench.host.answers.push_back(Box::new(|statement, slots| {
+    let mut fixture = Fixture::new();
+    fixture.host.answers.push_back(Box::new(|statement, slots| {
         let ast::StatementKind::Select(select) = &statement.statement.kind else {
             panic!("{statement:?}");
         };
@@ -121,7 +121,7 @@ fn a_set_with_a_subquery_is_executed_by_the_host() {
         Ok(Affected::Rows(1))
     }));
     assert_eq!(
-        bench.run("DECLARE @a int SET @a = (SELECT COUNT(*) FROM t) SELECT @a"),
+        fixture.run("DECLARE @a int SET @a = (SELECT COUNT(*) FROM t) SELECT @a"),
         [
             "stmt SET @a = (SELECT COUNT(*) FROM t)",
             "done c1 n=1 more",
@@ -134,15 +134,15 @@ fn a_set_with_a_subquery_is_executed_by_the_host() {
 
 #[test]
 fn the_host_reads_and_sets_variables() {
-    let mut bench = Bench::new();
-    bench.host.answers.push_back(Box::new(|statement, slots| {
+    let mut fixture = Fixture::new();
+    fixture.host.answers.push_back(Box::new(|statement, slots| {
         let slot = statement.program.variables().find("@a").unwrap().slot.index();
         assert_eq!(slots[slot], Value::Int(3));
         slots[slot] = Value::Int(4);
         Ok(Affected::Rows(2))
     }));
     assert!(
-        bench
+        fixture
             .run("DECLARE @a int = 3 SELECT @a = b FROM t WHERE c = @a SELECT @a")
             .contains(&"row 4".to_owned())
     );

@@ -3,11 +3,11 @@
 use selenite_tds::client::Token;
 use selenite_types::{DataType, Value, Width};
 
-use super::bench::Bench;
 use super::client::{Client, numbers, output, succeed, text};
+use super::fixture::Fixture;
 
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     for text in [
         "CREATE DATABASE d",
         "USE d",
@@ -33,8 +33,8 @@ fn ints(client: &mut Client, text: &str) -> Vec<Vec<Option<i32>>> {
 
 #[test]
 fn an_outer_join_without_a_row_of_the_target_changes_nothing_there() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for join in [
         "two LEFT JOIN one ON two.a = one.a",
         "one RIGHT JOIN two ON two.a = one.a",
@@ -65,8 +65,8 @@ fn an_outer_join_without_a_row_of_the_target_changes_nothing_there() {
 
 #[test]
 fn a_procedure_is_called_by_names_of_several_parts() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for text in [
         "EXEC ..sp_x",
         "EXEC .sp_x",
@@ -96,8 +96,8 @@ fn a_procedure_is_called_by_names_of_several_parts() {
 
 #[test]
 fn queries_in_parentheses_have_an_order_of_their_own() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for (text, expected) in [
         (
             "SELECT * FROM ((SELECT TOP 1 a FROM two ORDER BY a DESC) UNION (SELECT 8)) x ORDER BY 1",
@@ -152,8 +152,8 @@ fn queries_in_parentheses_have_an_order_of_their_own() {
 
 #[test]
 fn any_query_may_be_applied() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE three (a int, f float, r real, m money, d decimal(30, 5), s nvarchar(20), x varbinary(5), t datetime2, g bigint)
@@ -213,8 +213,8 @@ fn any_query_may_be_applied() {
 
 #[test]
 fn small_forms_mean_what_they_mean_elsewhere() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for (text, expected) in [
         ("SELECT 7\ndone:", 7),
         ("GOTO done; SELECT 1\ndone: SELECT 7", 7),
@@ -236,8 +236,8 @@ fn small_forms_mean_what_they_mean_elsewhere() {
 
 #[test]
 fn definitions_are_read_as_sql_server_reads_them() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE key_of_another (a int, b int CONSTRAINT c PRIMARY KEY (a))",
@@ -293,8 +293,8 @@ fn definitions_are_read_as_sql_server_reads_them() {
 
 #[test]
 fn a_client_gets_an_output_in_the_type_that_it_gave() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE PROCEDURE p @b bit OUTPUT, @s varchar(20) OUTPUT, @i int OUTPUT, @d decimal(10, 2) OUTPUT
@@ -351,7 +351,7 @@ fn a_client_gets_an_output_in_the_type_that_it_gave() {
 
 #[test]
 fn an_error_of_severity_20_ends_the_connection() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let raise = "RAISERROR ('it is over', 20, 5) WITH LOG";
     for text in [
         raise.to_owned(),
@@ -359,29 +359,29 @@ fn an_error_of_severity_20_ends_the_connection() {
         format!("EXEC ('{}'); SELECT 2", raise.replace('\'', "''")),
         format!("EXEC sp_executesql N'{}'; SELECT 2", raise.replace('\'', "''")),
     ] {
-        let mut client = client_of(&bench);
+        let mut client = client_of(&fixture);
         let answer = client.batch(&text);
         let said: Vec<_> = answer.said().iter().map(|said| (said.number, said.severity)).collect();
         assert_eq!(said, [(2745, 16), (50000, 20), (596, 21)], "{text}");
         assert_eq!(answer.rows(), Vec::<Vec<Value>>::new(), "{text}");
         assert!(client.answer().is_err(), "{text}");
     }
-    let mut client = client_of(&bench);
+    let mut client = client_of(&fixture);
     succeed(&mut client, "CREATE LOGIN l WITH PASSWORD = 'Passw0rd!x'");
-    let mut other = bench.client_as("l", "Passw0rd!x", "master");
+    let mut other = fixture.client_as("l", "Passw0rd!x", "master");
     assert_eq!(numbers(&other.batch("RAISERROR ('x', 20, 1) WITH LOG")), [2778]);
     assert_eq!(numbers(&other.batch("RAISERROR ('x', 1, 1) WITH LOG")), [2778]);
     assert_eq!(numbers(&other.batch("RAISERROR ('x', 20, 1)")), [2754]);
 }
 
-fn client_of(bench: &Bench) -> Client {
-    bench.client()
+fn client_of(fixture: &Fixture) -> Client {
+    fixture.client()
 }
 
 #[test]
 fn a_text_is_split_into_rows() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     let text = |text: &str| Value::Text(text.into());
     let rows = |client: &mut Client, sql: &str| succeed(client, sql).rows();
     assert_eq!(

@@ -2,8 +2,8 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::Client;
+use super::fixture::Fixture;
 
 /// The rows of a batch: values parted by `|`, rows by `;`.
 fn shown(client: &mut Client, sql: &str) -> String {
@@ -43,8 +43,8 @@ fn value(value: &Value) -> String {
     }
 }
 
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d");
     client
@@ -64,8 +64,8 @@ fn check(client: &mut Client, cases: &[(&str, &str)]) {
 
 #[test]
 fn a_rule_of_a_table_holds_no_subquery() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     check(
         &mut client,
         &[
@@ -88,8 +88,8 @@ fn a_rule_of_a_table_holds_no_subquery() {
 
 #[test]
 fn combined_rows_with_an_offset_are_compared_by_the_instant() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     let made = "CREATE TABLE o (n INT, at DATETIMEOFFSET(0), s VARCHAR(3))
         INSERT o VALUES (1, '2020-01-01 00:00 +01:00', 'a'), (2, '2019-12-31 23:00 +00:00', 'A'), (3, '2020-01-01 00:00 +00:00', 'a'),
         (4, NULL, NULL), (5, NULL, NULL)";
@@ -115,8 +115,8 @@ fn combined_rows_with_an_offset_are_compared_by_the_instant() {
 
 #[test]
 fn set_rowcount_limits_what_a_select_puts_into_a_table() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     check(
         &mut client,
         &[
@@ -148,8 +148,8 @@ fn set_rowcount_limits_what_a_select_puts_into_a_table() {
 
 #[test]
 fn numbers_are_sql_servers() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     check(
         &mut client,
         &[
@@ -208,8 +208,8 @@ fn numbers_are_sql_servers() {
 
 #[test]
 fn types_of_choices_and_nulls_are_sql_servers() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     check(
         &mut client,
         &[
@@ -243,8 +243,8 @@ fn types_of_choices_and_nulls_are_sql_servers() {
 
 #[test]
 fn texts_and_dates_are_sql_servers() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     check(
         &mut client,
         &[
@@ -270,8 +270,8 @@ fn texts_and_dates_are_sql_servers() {
 
 #[test]
 fn rows_are_sql_servers() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     let made = "CREATE TABLE w (g INT, v INT) INSERT w VALUES (1,10),(1,20),(1,20),(2,5),(2,NULL),(3,7)
         CREATE TABLE e (id INT PRIMARY KEY, v INT) CREATE TABLE f (id INT, w INT) INSERT e VALUES (1,10),(2,20),(3,30) INSERT f VALUES (1,5),(2,6),(2,7)";
     check(
@@ -322,8 +322,8 @@ fn rows_are_sql_servers() {
 
 #[test]
 fn identities_and_transactions_are_sql_servers() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     check(
         &mut client,
         &[

@@ -2,12 +2,12 @@
 
 use rusqlite::Connection;
 
-use super::bench::Bench;
 use super::client::{numbers, succeed};
+use super::fixture::Fixture;
 
 /// Event, outcome, error, login, session, database and object of each line.
-fn events(bench: &Bench) -> Vec<[String; 7]> {
-    let text = std::fs::read_to_string(bench.data_folder().join("audit.jsonl")).unwrap();
+fn events(fixture: &Fixture) -> Vec<[String; 7]> {
+    let text = std::fs::read_to_string(fixture.data_folder().join("audit.jsonl")).unwrap();
     let sqlite = Connection::open_in_memory().unwrap();
     let members = ["event", "outcome", "error", "login", "session", "database", "object"];
     let event = |line: &str| {
@@ -21,8 +21,8 @@ fn events(bench: &Bench) -> Vec<[String; 7]> {
 
 #[test]
 fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secrets() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for statement in [
         "CREATE LOGIN one WITH PASSWORD = 'Pass-word-1'",
         "CREATE DATABASE d",
@@ -36,22 +36,22 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         succeed(&mut client, statement);
     }
     assert_eq!(numbers(&client.batch("DROP DATABASE nothing")), [3701]);
-    assert_eq!(numbers(&bench.client_as("one", "Wrong-word-1", "").login), [18456]);
-    let mut one = bench.client_as("one", "Pass-word-1", "d");
+    assert_eq!(numbers(&fixture.client_as("one", "Wrong-word-1", "").login), [18456]);
+    let mut one = fixture.client_as("one", "Pass-word-1", "d");
     assert_eq!(
         numbers(&one.batch("ALTER SERVER ROLE sysadmin ADD MEMBER one")),
         [15151]
     );
     succeed(&mut client, "KILL 52");
-    while bench.running.instance().registry().sessions().len() > 1 {
+    while fixture.running.instance().registry().sessions().len() > 1 {
         std::thread::yield_now();
     }
     drop(client);
-    while !bench.running.instance().registry().sessions().is_empty() {
+    while !fixture.running.instance().registry().sessions().is_empty() {
         std::thread::yield_now();
     }
-    let bench = bench.restarted();
-    let told = events(&bench);
+    let fixture = fixture.restarted();
+    let told = events(&fixture);
     let mut told: Vec<String> = told
         .iter()
         .map(|event| event.join("|").trim_end_matches('|').to_owned())
@@ -81,7 +81,7 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         "START|ok",
     ];
     assert_eq!(told, expected);
-    let text = std::fs::read_to_string(bench.data_folder().join("audit.jsonl")).unwrap();
+    let text = std::fs::read_to_string(fixture.data_folder().join("audit.jsonl")).unwrap();
     for secret in ["Pass-word-1", "Wrong-word-1", "Master-Key-1", "not-logged"] {
         assert!(!text.contains(secret), "{secret}");
     }
@@ -90,41 +90,41 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
 #[test]
 fn nobody_logs_in_while_the_audit_log_cannot_be_written_if_that_is_said() {
     for refuses_logins in [false, true] {
-        let bench = Bench::with(move |config| config.audit.refuses_logins = refuses_logins);
-        let mut present = bench.client();
-        let path = bench.data_folder().join("audit.jsonl");
+        let fixture = Fixture::with(move |config| config.audit.refuses_logins = refuses_logins);
+        let mut present = fixture.client();
+        let path = fixture.data_folder().join("audit.jsonl");
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        let refused = numbers(&bench.client_as("sa", bench.password(), "").login);
+        let refused = numbers(&fixture.client_as("sa", fixture.password(), "").login);
         assert_eq!(refused == [18456], refuses_logins, "{refused:?}");
         succeed(&mut present, "CREATE DATABASE d");
         std::fs::remove_dir(&path).unwrap();
-        drop(bench.client());
-        let events: Vec<String> = events(&bench).into_iter().map(|[event, ..]| event).collect();
+        drop(fixture.client());
+        let events: Vec<String> = events(&fixture).into_iter().map(|[event, ..]| event).collect();
         assert!(events.contains(&"LOGIN".to_owned()), "{events:?}");
     }
 }
 
 #[test]
 fn a_session_that_is_refused_without_end_does_not_fill_the_log() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let refused = "EXEC sp_addrolemember 'no_such_role', 'nobody' DROP DATABASE nothing ".repeat(500);
     assert_eq!(numbers(&client.batch(&refused)).len(), 1000);
     // What is done is written all the same.
     succeed(&mut client, "CREATE LOGIN one WITH PASSWORD = 'Pass-word-1'");
     drop(client);
-    while !bench.running.instance().registry().sessions().is_empty() {
+    while !fixture.running.instance().registry().sessions().is_empty() {
         std::thread::yield_now();
     }
-    let told = events(&bench);
+    let told = events(&fixture);
     let of = |event: &str| told.iter().filter(|told| told[0] == event).count();
     let minutes = of("REFUSED CALLS");
     assert!((1..10).contains(&minutes), "{minutes}");
     let single = of("sp_addrolemember") + of("DROP DATABASE");
     assert!((60..=60 * minutes).contains(&single), "{single}");
     assert_eq!(of("CREATE LOGIN"), 1);
-    let text = std::fs::read_to_string(bench.data_folder().join("audit.jsonl")).unwrap();
+    let text = std::fs::read_to_string(fixture.data_folder().join("audit.jsonl")).unwrap();
     let sqlite = Connection::open_in_memory().unwrap();
     let counted: i64 = text
         .lines()

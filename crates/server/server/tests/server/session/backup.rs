@@ -3,8 +3,8 @@
 use selenite_tds::client::Token;
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client, numbers, succeed};
+use super::fixture::Fixture;
 
 fn refused(client: &mut Client, sql: &str, expected: &[i32]) -> Answer {
     let answer = client.batch(sql);
@@ -13,8 +13,8 @@ fn refused(client: &mut Client, sql: &str, expected: &[i32]) -> Answer {
 }
 
 /// A client of master, beside a database `d` with some rows of most types.
-fn filled(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn filled(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     succeed(&mut client, "CREATE DATABASE d");
     succeed(&mut client, "USE d");
     succeed(
@@ -55,8 +55,8 @@ fn value(row: &[(String, Value)], name: &str) -> Value {
 
 #[test]
 fn what_was_backed_up_comes_back_under_its_name_and_under_another() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
     let before = rows(&mut client, "d");
     let made = succeed(
         &mut client,
@@ -73,7 +73,7 @@ fn what_was_backed_up_comes_back_under_its_name_and_under_another() {
         infos[infos.len() - 1].starts_with("BACKUP DATABASE successfully processed "),
         "{infos:?}"
     );
-    assert!(bench.data_folder().join("backup/d.bak").is_dir());
+    assert!(fixture.data_folder().join("backup/d.bak").is_dir());
 
     succeed(&mut client, "USE d DELETE FROM t WHERE id > 7 DROP VIEW v");
     succeed(&mut client, "USE master");
@@ -92,18 +92,18 @@ fn what_was_backed_up_comes_back_under_its_name_and_under_another() {
     succeed(&mut client, "USE master");
     assert_eq!(rows(&mut client, "e").len(), before.len() + 2);
     assert_eq!(rows(&mut client, "d"), before);
-    let bench = bench.restarted();
-    assert_eq!(rows(&mut bench.client(), "d"), before);
+    let fixture = fixture.restarted();
+    assert_eq!(rows(&mut fixture.client(), "d"), before);
 }
 
 #[test]
 fn a_database_in_clear_is_sealed_in_its_backup_and_in_clear_again_when_restored() {
-    let bench = super::encryption::in_clear();
-    let mut client = filled(&bench);
+    let fixture = super::encryption::in_clear();
+    let mut client = filled(&fixture);
     let before = rows(&mut client, "d");
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak' WITH NO_COMPRESSION");
     let mut parts = Vec::new();
-    collect(&bench.data_folder().join("backup"), &mut parts);
+    collect(&fixture.data_folder().join("backup"), &mut parts);
     assert!(parts.len() >= 3, "{parts:?}");
     for part in &parts {
         let bytes = std::fs::read(part).unwrap();
@@ -111,25 +111,25 @@ fn a_database_in_clear_is_sealed_in_its_backup_and_in_clear_again_when_restored(
     }
     succeed(&mut client, "RESTORE DATABASE e FROM DISK = 'd.bak'");
     assert_eq!(rows(&mut client, "e"), before);
-    let bench = bench.restarted();
-    let bytes = std::fs::read(bench.data_folder().join("e.db")).unwrap();
+    let fixture = fixture.restarted();
+    let bytes = std::fs::read(fixture.data_folder().join("e.db")).unwrap();
     assert!(bytes.windows(7).any(|window| window == b"row 299"));
 }
 
 #[test]
 fn a_database_in_clear_is_encrypted_when_a_server_restores_it_whose_databases_are() {
-    let bench = super::encryption::in_clear();
-    let mut client = filled(&bench);
+    let fixture = super::encryption::in_clear();
+    let mut client = filled(&fixture);
     let before = rows(&mut client, "d");
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak'");
     drop(client);
-    let bench = bench.restarted_as(|config| config.new_databases = selenite_server::NewDatabases::Encrypted);
-    let mut client = bench.client();
+    let fixture = fixture.restarted_as(|config| config.new_databases = selenite_server::NewDatabases::Encrypted);
+    let mut client = fixture.client();
     succeed(&mut client, "RESTORE DATABASE e FROM DISK = 'd.bak'");
     assert_eq!(rows(&mut client, "e"), before);
     drop(client);
-    let bench = bench.restarted();
-    let bytes = std::fs::read(bench.data_folder().join("e.db")).unwrap();
+    let fixture = fixture.restarted();
+    let bytes = std::fs::read(fixture.data_folder().join("e.db")).unwrap();
     assert!(!bytes.windows(7).any(|window| window == b"row 299"));
 }
 
@@ -146,8 +146,8 @@ fn collect(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
 
 #[test]
 fn backups_on_one_device_are_counted_by_their_time_and_init_replaces_them() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak' WITH NAME = 'one'");
     let first = rows(&mut client, "d");
     succeed(&mut client, "USE d INSERT INTO t (a) VALUES ('later')");
@@ -214,8 +214,8 @@ fn backups_on_one_device_are_counted_by_their_time_and_init_replaces_them() {
 
 #[test]
 fn a_backup_is_not_restored_over_another_database_or_one_in_use() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak'");
     succeed(&mut client, "CREATE DATABASE other");
     succeed(&mut client, "USE other CREATE TABLE mine (a INT)");
@@ -231,7 +231,7 @@ fn a_backup_is_not_restored_over_another_database_or_one_in_use() {
     );
     succeed(&mut client, "USE master");
     refused(&mut client, "RESTORE DATABASE other FROM DISK = 'd.bak'", &[3154, 3013]);
-    let mut second = bench.client();
+    let mut second = fixture.client();
     succeed(&mut second, "USE other");
     refused(
         &mut client,
@@ -271,11 +271,11 @@ const REFUSED: &[(&[i32], &str)] = &[
 
 #[test]
 fn what_can_not_be_backed_up_or_restored_is_refused_by_number() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
-    std::fs::write(bench.data_folder().join("file.bak"), "no medium").unwrap();
-    let file = bench.data_folder().join("file.bak").display().to_string();
-    let folder = bench.data_folder().display().to_string();
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
+    std::fs::write(fixture.data_folder().join("file.bak"), "no medium").unwrap();
+    let file = fixture.data_folder().join("file.bak").display().to_string();
+    let folder = fixture.data_folder().display().to_string();
     let answer = refused(
         &mut client,
         "RESTORE DATABASE e FROM DISK = 'nothing.bak'",
@@ -308,10 +308,10 @@ fn what_can_not_be_backed_up_or_restored_is_refused_by_number() {
     );
     // Of all that nothing is left.
     assert_eq!(succeed(&mut client, "SELECT DB_ID('e') AS id").rows(), [[Value::Null]]);
-    assert!(!bench.data_folder().join("backup/d.bak").exists());
-    assert!(!bench.data_folder().join("e.db").exists());
+    assert!(!fixture.data_folder().join("backup/d.bak").exists());
+    assert!(!fixture.data_folder().join("e.db").exists());
     assert_eq!(
-        std::fs::read(bench.data_folder().join("file.bak")).unwrap(),
+        std::fs::read(fixture.data_folder().join("file.bak")).unwrap(),
         b"no medium"
     );
 }
@@ -319,8 +319,8 @@ fn what_can_not_be_backed_up_or_restored_is_refused_by_number() {
 /// The statements article: the path is in a typographic quotation mark that nothing closes.
 #[test]
 fn the_line_of_the_source_fails_as_in_sql_server_and_runs_mended() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
     let broken = "BACKUP DATABASE d TO DISK =\u{2019}C:\\program files\\testdb.bak ";
     let answer = client.batch(broken);
     assert_eq!(numbers(&answer)[0], 102, "{answer:?}");
@@ -335,7 +335,7 @@ fn the_line_of_the_source_fails_as_in_sql_server_and_runs_mended() {
             .any(|info| info.starts_with("BACKUP DATABASE successfully")),
         "{answer:?}"
     );
-    assert!(bench.data_folder().join("backup/c/program files/testdb.bak").is_dir());
+    assert!(fixture.data_folder().join("backup/c/program files/testdb.bak").is_dir());
     let before = rows(&mut client, "d");
     succeed(
         &mut client,
@@ -355,11 +355,11 @@ fn the_line_of_the_source_fails_as_in_sql_server_and_runs_mended() {
 
 #[test]
 fn an_altered_backup_is_refused_and_leaves_what_was_there() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak'");
     let mut parts = Vec::new();
-    collect(&bench.data_folder().join("backup"), &mut parts);
+    collect(&fixture.data_folder().join("backup"), &mut parts);
     let part = parts.iter().find(|part| part.ends_with("part-00000000")).unwrap();
     let mut bytes = std::fs::read(part).unwrap();
     let middle = bytes.len() / 2;
@@ -375,8 +375,8 @@ fn an_altered_backup_is_refused_and_leaves_what_was_there() {
 
 #[test]
 fn a_cancelled_backup_is_none_and_the_session_goes_on() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
     succeed(&mut client, "USE d");
     succeed(
         &mut client,
@@ -410,8 +410,8 @@ fn a_cancelled_backup_is_none_and_the_session_goes_on() {
 
 #[test]
 fn an_encrypted_database_is_encrypted_again_when_restored() {
-    let bench = Bench::new();
-    let mut client = filled(&bench);
+    let fixture = Fixture::new();
+    let mut client = filled(&fixture);
     succeed(
         &mut client,
         "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Corr3ct-horse'",
@@ -439,18 +439,18 @@ fn an_encrypted_database_is_encrypted_again_when_restored() {
     succeed(&mut client, "RESTORE DATABASE d FROM DISK = 'd.bak'");
     assert_eq!(succeed(&mut client, &state("d")).rows(), encrypted);
     assert_eq!(rows(&mut client, "d"), before);
-    let bench = bench.restarted();
+    let fixture = fixture.restarted();
     for name in ["d.db", "e.db"] {
-        let bytes = std::fs::read(bench.data_folder().join(name)).unwrap();
+        let bytes = std::fs::read(fixture.data_folder().join(name)).unwrap();
         assert!(!bytes.windows(7).any(|window| window == b"row 299"), "{name}");
     }
-    assert_eq!(rows(&mut bench.client(), "e"), before);
+    assert_eq!(rows(&mut fixture.client(), "e"), before);
 }
 
 #[test]
 fn a_restore_writes_through_no_link() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for sql in [
         "CREATE DATABASE linked",
         "BACKUP DATABASE linked TO DISK = 'linked.bak'",
@@ -458,7 +458,7 @@ fn a_restore_writes_through_no_link() {
         succeed(&mut client, sql);
     }
     let elsewhere = tempfile::tempdir().unwrap();
-    let (path, target) = (bench.data_folder().join("linked.db"), elsewhere.path().join("own.db"));
+    let (path, target) = (fixture.data_folder().join("linked.db"), elsewhere.path().join("own.db"));
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&target, "another file").unwrap();
     std::os::unix::fs::symlink(&target, &path).unwrap();

@@ -4,12 +4,12 @@ use selenite_tds::client::Token;
 use selenite_tds::{Done, DoneKind, PacketSize};
 use selenite_types::Value;
 
-use super::bench::Bench;
+use super::fixture::Fixture;
 
 #[test]
 fn a_row_comes_between_its_columns_and_its_done() {
-    let bench = Bench::new();
-    let answer = bench.client().batch("SELECT 1 AS one, N'\u{e9}' AS e, NULL");
+    let fixture = Fixture::new();
+    let answer = fixture.client().batch("SELECT 1 AS one, N'\u{e9}' AS e, NULL");
     let [Token::Columns(columns), Token::Row(row), Token::Done(done)] = answer.0.as_slice() else {
         panic!("{answer:?}");
     };
@@ -24,8 +24,8 @@ fn a_row_comes_between_its_columns_and_its_done() {
 
 #[test]
 fn a_loop_has_a_done_for_each_test_and_each_statement_of_each_turn() {
-    let bench = Bench::new();
-    let answer = bench
+    let fixture = Fixture::new();
+    let answer = fixture
         .client()
         .batch("DECLARE @cnt int = 0 WHILE @cnt < 1000 BEGIN SET @cnt = @cnt + 1 END");
     let dones = answer.dones();
@@ -39,9 +39,9 @@ fn a_loop_has_a_done_for_each_test_and_each_statement_of_each_turn() {
 
 #[test]
 fn loops_fill_packets_of_any_size() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for size in [512, 4096, 32767] {
-        let mut client = bench.client_of(PacketSize::nearest(size));
+        let mut client = fixture.client_of(PacketSize::nearest(size));
         let answer = client.batch("DECLARE @i int = 0 WHILE @i < 10000 SET @i += 1 SELECT @i");
         assert_eq!(answer.dones().len(), 20_003, "{size}");
         assert_eq!(answer.rows(), [[Value::Int(10_000)]], "{size}");
@@ -52,8 +52,8 @@ fn loops_fill_packets_of_any_size() {
 
 #[test]
 fn results_prints_and_errors_come_in_their_order_with_their_lines() {
-    let bench = Bench::new();
-    let answer = bench
+    let fixture = Fixture::new();
+    let answer = fixture
         .client()
         .batch("SELECT 1\nPRINT 'here'\nSELECT 1 / 0\nRAISERROR('mine %d', 16, 3, 7)\nSELECT 2");
     let order: Vec<String> = answer
@@ -77,7 +77,7 @@ fn results_prints_and_errors_come_in_their_order_with_their_lines() {
         answer
             .said()
             .iter()
-            .all(|said| said.server == bench.running.instance().name())
+            .all(|said| said.server == fixture.running.instance().name())
     );
     let failed = answer.dones().into_iter().filter(|done| done.status & Done::ERROR != 0);
     assert_eq!(failed.count(), 2);
@@ -85,8 +85,8 @@ fn results_prints_and_errors_come_in_their_order_with_their_lines() {
 
 #[test]
 fn a_syntax_error_runs_nothing() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.batch("SELECT 1\nSELEC 2 FROM\nSELECT 3 3");
     assert_eq!(answer.errors().len(), 1);
     assert_eq!(answer.rows(), Vec::<Vec<Value>>::new());
@@ -98,8 +98,8 @@ fn a_syntax_error_runs_nothing() {
 
 #[test]
 fn a_catch_sees_the_error_and_the_client_does_not() {
-    let bench = Bench::new();
-    let answer = bench.client().batch(
+    let fixture = Fixture::new();
+    let answer = fixture.client().batch(
         "BEGIN TRY\nSELECT 1/0\nEND TRY\nBEGIN CATCH\nSELECT ERROR_NUMBER(), ERROR_LINE(), ERROR_SEVERITY()\nEND CATCH",
     );
     assert_eq!(answer.errors(), []);
@@ -108,8 +108,8 @@ fn a_catch_sees_the_error_and_the_client_does_not() {
 
 #[test]
 fn an_empty_batch_has_one_done() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for text in ["", "  -- nothing", "DECLARE @a int"] {
         assert_eq!(client.batch(text).statuses(), [(DoneKind::Statement, 0, 0)], "{text}");
     }
@@ -117,10 +117,10 @@ fn an_empty_batch_has_one_done() {
 
 #[test]
 fn a_session_knows_itself_and_its_server() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.batch("SELECT @@SPID, SUSER_SNAME(), HOST_NAME(), APP_NAME(), @@SERVERNAME, DB_NAME()");
-    let name = bench.running.instance().name();
+    let name = fixture.running.instance().name();
     let text = |text: &str| Value::Text(text.into());
     assert_eq!(
         answer.rows(),
@@ -141,14 +141,14 @@ fn a_session_knows_itself_and_its_server() {
         version.contains("Selenite") && version.contains(" - 16.0."),
         "{version}"
     );
-    let second = bench.client().batch("SELECT @@SPID").rows();
+    let second = fixture.client().batch("SELECT @@SPID").rows();
     assert_eq!(second, [[Value::SmallInt(52)]]);
 }
 
 #[test]
 fn clocks_stand_still_within_a_statement() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     assert_eq!(
         client.int("SELECT DATEDIFF(millisecond, GETDATE(), CURRENT_TIMESTAMP)"),
         0
@@ -164,8 +164,8 @@ fn clocks_stand_still_within_a_statement() {
 
 #[test]
 fn use_reports_the_database() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.batch("USE TempDB\nSELECT DB_NAME()");
     assert_eq!(answer.rows(), [[Value::Text("tempdb".into())]]);
     assert_eq!(answer.changes(), [1]);
@@ -181,8 +181,8 @@ fn use_reports_the_database() {
 
 #[test]
 fn a_text_of_exec_runs_in_its_own_frame() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.batch("EXEC ('SET NOCOUNT ON SELECT 1')\nSELECT @@OPTIONS & 512");
     assert_eq!(answer.rows(), [[Value::Int(1)], [Value::Int(0)]]);
     let answer = client.batch("EXEC ('SELECT 1 1')\nEXEC no_such_procedure\nSELECT 5");
@@ -193,8 +193,8 @@ fn a_text_of_exec_runs_in_its_own_frame() {
 
 #[test]
 fn sp_executesql_runs_within_a_batch() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.batch(
         "DECLARE @out int, @status int\n\
          EXEC @status = sp_executesql N'SET @b = @a * 2 SELECT @a', N'@a int, @b int OUTPUT', 21, @out OUTPUT\n\
@@ -216,8 +216,8 @@ fn sp_executesql_runs_within_a_batch() {
 
 #[test]
 fn an_open_quote_is_two_errors() {
-    let bench = Bench::new();
-    let answer = bench.client().batch("SELECT 1\nSELECT 'open");
+    let fixture = Fixture::new();
+    let answer = fixture.client().batch("SELECT 1\nSELECT 'open");
     assert_eq!(answer.errors(), [(105, 2), (102, 2)]);
     assert_eq!(answer.dones().len(), 1);
 }

@@ -3,13 +3,13 @@
 use selenite_tds::{Done, DoneKind, Procedure, ProcedureId};
 use selenite_types::{DataType, Value, Width};
 
-use super::bench::Bench;
 use super::client::{call, int, output, parameter, text};
+use super::fixture::Fixture;
 
 #[test]
 fn sp_executesql_takes_values_and_gives_back_outputs() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for name in ["sp_executesql", "[sys].sp_executesql", "master..sp_executesql"] {
         let answer = client.call_by_name(
             name,
@@ -35,8 +35,8 @@ fn sp_executesql_takes_values_and_gives_back_outputs() {
 
 #[test]
 fn values_are_converted_to_what_is_declared() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.call(
         ProcedureId::ExecuteSql,
         vec![text("SELECT @a"), text("@a decimal(5,2)"), text("12.345")],
@@ -55,8 +55,8 @@ fn values_are_converted_to_what_is_declared() {
 
 #[test]
 fn a_call_that_does_not_fit_its_declaration_is_an_error() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let cases = [
         (vec![text("SELECT @a"), text("@a int")], 8178),
         (vec![text("SELECT @a"), text("@a int"), int("@b", 1)], 8145),
@@ -90,8 +90,8 @@ fn a_call_that_does_not_fit_its_declaration_is_an_error() {
 
 #[test]
 fn a_statement_is_prepared_executed_and_let_go() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let handle = output("", DataType::Int, Value::Null);
     let answer = client.call(
         ProcedureId::Prepare,
@@ -121,8 +121,8 @@ fn a_statement_is_prepared_executed_and_let_go() {
 
 #[test]
 fn sp_prepexec_runs_and_gives_its_handle_behind_the_status() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.call(
         ProcedureId::PrepExec,
         vec![
@@ -150,14 +150,14 @@ fn sp_prepexec_runs_and_gives_its_handle_behind_the_status() {
 
 #[test]
 fn several_calls_of_a_message_are_answered_in_one() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let one = |value| {
         call(
             Procedure::Id(ProcedureId::ExecuteSql),
             vec![text("SELECT @a"), text("@a int"), int("", value)],
         )
     };
-    let answer = bench.client().calls(vec![one(1), one(2), one(3)]);
+    let answer = fixture.client().calls(vec![one(1), one(2), one(3)]);
     assert_eq!(answer.rows(), [[Value::Int(1)], [Value::Int(2)], [Value::Int(3)]]);
     let dones = answer.dones();
     let (last, others) = dones.split_last().unwrap();
@@ -167,8 +167,8 @@ fn several_calls_of_a_message_are_answered_in_one() {
 
 #[test]
 fn what_is_not_there_or_not_supported_is_refused_by_name() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer = client.call_by_name("dbo.no_such", vec![int("@a", 1)]);
     assert_eq!(answer.errors()[0].0, 2812);
     assert_eq!(answer.said()[0].text, "Could not find stored procedure 'dbo.no_such'.");
@@ -188,8 +188,8 @@ fn what_is_not_there_or_not_supported_is_refused_by_name() {
 
 #[test]
 fn a_failing_statement_does_not_end_the_call() {
-    let bench = Bench::new();
-    let answer = bench.client().call(
+    let fixture = Fixture::new();
+    let answer = fixture.client().call(
         ProcedureId::ExecuteSql,
         vec![
             text("SELECT 1 / @zero SELECT 2"),

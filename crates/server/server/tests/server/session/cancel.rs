@@ -3,8 +3,8 @@
 use selenite_tds::{Done, DoneKind};
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
 /// Ten rows in each of twelve tables: 10^12 in all, which SQLite counts one by one.
 const ENDLESS_SELECT: &str = "SELECT COUNT(*) FROM t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k, t l \
@@ -40,8 +40,8 @@ fn two_messages(client: &mut Client) -> Answer {
 
 #[test]
 fn a_cancelled_request_is_answered_before_its_attention() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.ask("SELECT 5 WAITFOR DELAY '01:00:00' SELECT 6");
     client.cancel();
     // What came before the wait may or may not have been sent.
@@ -59,8 +59,8 @@ fn a_cancelled_request_is_answered_before_its_attention() {
 
 #[test]
 fn an_attention_ends_a_statement_within_sqlite() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     ten_rows(&mut client);
     for _ in 0..3 {
         client.ask(ENDLESS_SELECT);
@@ -73,8 +73,8 @@ fn an_attention_ends_a_statement_within_sqlite() {
 
 #[test]
 fn an_attention_ends_a_statement_that_sends_rows() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     ten_rows(&mut client);
     client.ask("SELECT a.n FROM t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k, t l");
     client.cancel();
@@ -85,8 +85,8 @@ fn an_attention_ends_a_statement_that_sends_rows() {
 
 #[test]
 fn a_change_that_an_attention_ends_is_undone() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     ten_rows(&mut client);
     client.ask("INSERT INTO t SELECT a.n FROM t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k, t l");
     client.cancel();
@@ -105,8 +105,8 @@ fn a_change_that_an_attention_ends_is_undone() {
 
 #[test]
 fn an_attention_ends_the_wait_for_a_lock() {
-    let bench = Bench::new();
-    let mut holder = bench.client();
+    let fixture = Fixture::new();
+    let mut holder = fixture.client();
     ten_rows(&mut holder);
     assert_eq!(
         holder
@@ -114,7 +114,7 @@ fn an_attention_ends_the_wait_for_a_lock() {
             .errors(),
         []
     );
-    let mut waiting = bench.client();
+    let mut waiting = fixture.client();
     waiting.batch("USE ten");
     waiting.ask("UPDATE t SET n = 12 WHERE n = 1");
     waiting.cancel();
@@ -127,11 +127,11 @@ fn an_attention_ends_the_wait_for_a_lock() {
 
 #[test]
 fn an_attention_of_a_client_that_did_not_read_is_answered_behind_what_was_sent() {
-    let bench = Bench::new();
-    let mut other = bench.client();
-    let mut deaf = bench.client();
+    let fixture = Fixture::new();
+    let mut other = fixture.client();
+    let mut deaf = fixture.client();
     deaf.ask(ENDLESS_LOOP);
-    let registry = bench.running.instance().registry();
+    let registry = fixture.running.instance().registry();
     let sent = || registry.session(52).unwrap().traffic();
     // Until the buffers of both ends are full.
     let mut before = sent();
@@ -153,8 +153,8 @@ fn an_attention_of_a_client_that_did_not_read_is_answered_behind_what_was_sent()
 
 #[test]
 fn a_call_that_is_cancelled_is_answered_as_a_batch_is() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let call = vec![super::client::text("WAITFOR DELAY '01:00:00'")];
     client.ask_call(selenite_tds::ProcedureId::ExecuteSql, call);
     client.cancel();
@@ -164,8 +164,8 @@ fn a_call_that_is_cancelled_is_answered_as_a_batch_is() {
 
 #[test]
 fn a_second_attention_is_answered_too() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.ask("WAITFOR DELAY '01:00:00'");
     client.cancel();
     client.cancel();
@@ -206,8 +206,8 @@ fn is_undone_alone(client: &mut Client, change: &str) {
 
 #[test]
 fn a_transaction_outlives_a_change_that_an_attention_ends() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     many_rows_within_a_transaction(&mut client);
     // One statement of SQLite's, without and with a condition; row by row; at once, by a list of rows.
     is_undone_alone(&mut client, "UPDATE big SET n = n + 1");
@@ -223,8 +223,8 @@ fn a_transaction_outlives_a_change_that_an_attention_ends() {
 
 #[test]
 fn xact_abort_takes_the_transaction_along() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     many_rows_within_a_transaction(&mut client);
     client.batch("SET XACT_ABORT ON");
     client.ask("UPDATE big SET n = n + 1");
@@ -236,8 +236,8 @@ fn xact_abort_takes_the_transaction_along() {
 
 #[test]
 fn a_query_within_a_change_is_interrupted_all_the_same() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     many_rows_within_a_transaction(&mut client);
     client.ask(&format!("DELETE FROM big WHERE n = ({ENDLESS_SELECT})"));
     client.cancel();

@@ -3,8 +3,8 @@
 use selenite_tds::client::Token;
 use selenite_types::{DataType, Value};
 
-use super::bench::Bench;
 use super::client::{Answer, parameter, text as text_parameter};
+use super::fixture::Fixture;
 use super::views::shop;
 
 fn text(value: &str) -> Value {
@@ -32,8 +32,8 @@ fn picked(answer: &Answer, places: &[usize]) -> Vec<Vec<Value>> {
 
 #[test]
 fn tables_are_listed_by_pattern_and_by_kind() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let own = client.batch("EXEC sp_tables @table_owner = 'dbo'");
     let names = ["TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "TABLE_TYPE", "REMARKS"];
     assert_eq!(columns(&own), [names], "{own:?}");
@@ -56,8 +56,8 @@ fn tables_are_listed_by_pattern_and_by_kind() {
 
 #[test]
 fn sp_columns_returns_the_columns_that_odbc_expects() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let told = client.batch("EXEC [sys].sp_columns_100 N'customer', N'dbo', NULL, NULL, @ODBCVer = 3");
     assert_eq!(columns(&told)[0].len(), 29, "{told:?}");
     // Type, its name, precision, length, scale, radix, whether it may be NULL, byte on the wire.
@@ -117,8 +117,8 @@ fn sp_columns_returns_the_columns_that_odbc_expects() {
 
 #[test]
 fn primary_and_foreign_keys_are_listed() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let keys = client.batch("EXEC sp_pkeys 'sale', 'dbo', 'shop'");
     assert_eq!(
         picked(&keys, &[3, 4, 5]),
@@ -148,8 +148,8 @@ fn primary_and_foreign_keys_are_listed() {
 
 #[test]
 fn indexes_and_row_identifiers_are_listed() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let indexes = client.batch("EXEC sp_statistics_100 'customer', @accuracy = 'E'");
     // Whether it is not unique, its kind, its column, how many rows.
     let told = picked(&indexes, &[3, 6, 8, 10]);
@@ -172,8 +172,8 @@ fn indexes_and_row_identifiers_are_listed() {
 
 #[test]
 fn procedures_and_their_parameters_are_listed() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let procedures = client.batch("EXEC sp_stored_procedures 'p'");
     assert_eq!(
         picked(&procedures, &[1, 2, 7]),
@@ -194,8 +194,8 @@ fn procedures_and_their_parameters_are_listed() {
 
 #[test]
 fn types_are_listed_as_microsofts_driver_queries_them_at_connect() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let asked = vec![
         parameter("", DataType::Int, Value::Int(12)),
         parameter("@ODBCVer", DataType::Int, Value::Int(3)),
@@ -231,8 +231,8 @@ fn types_are_listed_as_microsofts_driver_queries_them_at_connect() {
 
 #[test]
 fn the_server_and_its_databases_are_listed() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let databases = client.batch("EXEC sp_databases");
     assert!(picked(&databases, &[0]).contains(&vec![text("shop")]), "{databases:?}");
     let name = client.batch("EXEC sp_server_info 1");
@@ -252,8 +252,8 @@ fn the_server_and_its_databases_are_listed() {
 
 #[test]
 fn texts_and_tables_are_shown() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let shown = client.batch("EXEC sp_helptext 'dbo.young'");
     let told: String = picked(&shown, &[0])
         .into_iter()
@@ -276,8 +276,8 @@ fn texts_and_tables_are_shown() {
 
 #[test]
 fn what_a_text_would_answer_is_described() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let told = client.call_by_name(
         "sp_describe_first_result_set",
         vec![
@@ -300,8 +300,8 @@ fn what_a_text_would_answer_is_described() {
 
 #[test]
 fn sp_helpindex_and_sys_stats_tell_of_indexes() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let made = client.batch(
         "CREATE DATABASE d USE d CREATE TABLE t (a INT CONSTRAINT pk PRIMARY KEY, b INT CONSTRAINT uq UNIQUE, c INT)
          CREATE INDEX ix ON t (c DESC, b) CREATE UNIQUE INDEX ux ON t (c, a) CREATE TABLE n (a INT)",

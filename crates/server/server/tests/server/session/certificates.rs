@@ -7,13 +7,13 @@ use selenite::{Access, Cell, Database};
 use selenite_keyring::{Spec, open_by_password, write_key_file};
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::encryption::{MASTER_KEY, Taken, make_table, refused, run, state, wait_for_state, word};
+use super::fixture::Fixture;
 
 #[test]
 fn a_certificate_is_backed_up_and_opens_the_database_elsewhere() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 50);
     run(
         &mut client,
@@ -37,7 +37,7 @@ fn a_certificate_is_backed_up_and_opens_the_database_elsewhere() {
             (15151, "BACKUP CERTIFICATE nothing TO FILE = 'x'"),
         ],
     );
-    assert!(!bench.data_folder().join("x").exists());
+    assert!(!fixture.data_folder().join("x").exists());
     let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE c";
     let made = client.batch(&format!("USE d {key}"));
     assert!(made.said().iter().all(|said| said.number != 33091), "{made:?}");
@@ -48,16 +48,16 @@ fn a_certificate_is_backed_up_and_opens_the_database_elsewhere() {
     refused(&mut client, &[(3716, "DROP CERTIFICATE c")]);
     drop(client);
     // The same data folder, another server.
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     run(&mut client, &["USE d"]);
     assert_eq!((client.int("SELECT COUNT(*) FROM t"), state(&mut client, "d")), (50, 3));
 
-    let other = Bench::new();
-    take_in(&bench.data_folder(), &other, &thumbprint);
+    let other = Fixture::new();
+    take_in(&fixture.data_folder(), &other, &thumbprint);
 
     // And without a server's identity: the private key is one of the database.
-    let folder = bench.data_folder();
+    let folder = fixture.data_folder();
     let saved = std::fs::read(other.data_folder().join("c.pvk")).unwrap();
     let identity = open_by_password(&saved, "Saved-key-1", 65_536).unwrap();
     let path = other.data_folder().join("identity");
@@ -73,7 +73,7 @@ fn a_certificate_is_backed_up_and_opens_the_database_elsewhere() {
 }
 
 /// Another server, which knows nothing about the certificate, gets it from its backup.
-fn take_in(folder: &Path, other: &Bench, thumbprint: &Value) {
+fn take_in(folder: &Path, other: &Fixture, thumbprint: &Value) {
     for file in ["c.cer", "c.pvk"] {
         std::fs::copy(folder.join(file), other.data_folder().join(file)).unwrap();
     }
@@ -101,8 +101,8 @@ fn take_in(folder: &Path, other: &Bench, thumbprint: &Value) {
 
 #[test]
 fn refusals_about_keys_have_sql_servers_numbers() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     run(&mut client, &["CREATE DATABASE d"]);
     refused(
         &mut client,
@@ -125,8 +125,8 @@ fn refusals_about_keys_have_sql_servers_numbers() {
 
 #[test]
 fn refusals_about_certificates_have_sql_servers_numbers() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     run(&mut client, &["CREATE DATABASE d"]);
     run(
         &mut client,
@@ -195,8 +195,8 @@ fn refusals_about_certificates_have_sql_servers_numbers() {
 
 #[test]
 fn a_master_key_comes_back_from_its_backup_with_all_that_it_seals() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let restore = |file: &str, by: &str| {
         format!(
             "RESTORE MASTER KEY FROM FILE = '{file}' DECRYPTION BY PASSWORD = '{by}' ENCRYPTION BY PASSWORD = 'Strong-key-4'"

@@ -1,8 +1,8 @@
 //! A page that was altered, met by a statement: SQL Server's error 824, and the end of the connection.
 
-use super::bench::Bench;
 use super::client::Answer;
 use super::encryption::{MASTER_KEY, make_table, run, wait_for_state};
+use super::fixture::Fixture;
 
 fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
@@ -23,12 +23,12 @@ const PREFIX_SIZE: usize = 65_536;
 
 #[test]
 fn a_statement_that_meets_a_damaged_page_names_it_and_ends_the_connection() {
-    let mut bench = Bench::new();
-    let mut client = bench.client();
+    let mut fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 3000);
     for is_encrypted in [false, true] {
         if is_encrypted {
-            let mut client = bench.client();
+            let mut client = fixture.client();
             run(
                 &mut client,
                 &[
@@ -41,10 +41,10 @@ fn a_statement_that_meets_a_damaged_page_names_it_and_ends_the_connection() {
             );
             wait_for_state(&mut client, "d", 3);
         }
-        let path = bench.data_folder().join("d.db");
-        let good = bench.data_folder().join("good");
+        let path = fixture.data_folder().join("d.db");
+        let good = fixture.data_folder().join("good");
         let mut page_no = 0;
-        bench = bench.restarted_after(|| {
+        fixture = fixture.restarted_after(|| {
             std::fs::copy(&path, &good).unwrap();
             page_no = alter(&path);
         });
@@ -53,7 +53,7 @@ fn a_statement_that_meets_a_damaged_page_names_it_and_ends_the_connection() {
             "UPDATE t SET name = 'x'",
             "INSERT t SELECT name FROM t",
         ] {
-            let mut client = bench.client();
+            let mut client = fixture.client();
             run(&mut client, &["USE d"]);
             let answer = client.batch(statement);
             assert_eq!(numbers(&answer), [824], "{statement}: {answer:?}");
@@ -67,10 +67,10 @@ fn a_statement_that_meets_a_damaged_page_names_it_and_ends_the_connection() {
             assert!(client.message().is_err());
         }
         // Other pages, and other databases, are still readable.
-        let mut client = bench.client();
+        let mut client = fixture.client();
         run(&mut client, &["USE d", "SELECT name FROM t WHERE id = 1"]);
-        bench = bench.restarted_after(|| std::fs::rename(&good, &path).unwrap());
-        let mut client = bench.client();
+        fixture = fixture.restarted_after(|| std::fs::rename(&good, &path).unwrap());
+        let mut client = fixture.client();
         run(&mut client, &["USE d"]);
         assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE name <> 'x'"), 3000);
     }

@@ -4,14 +4,14 @@ use std::os::unix::fs::FileExt;
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
 const COMPLETED: &str = "DBCC execution completed. If DBCC printed error messages, contact your system administrator.";
 
 /// A client in a database of its own with a table of some pages.
-fn with_table(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn with_table(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE shop");
     let long = "x".repeat(200);
     let made =
@@ -38,8 +38,8 @@ fn texts(answer: &Answer) -> Vec<Vec<String>> {
 
 #[test]
 fn a_sound_database_has_no_errors_and_its_rows_are_counted() {
-    let bench = Bench::new();
-    let mut client = with_table(&bench);
+    let fixture = Fixture::new();
+    let mut client = with_table(&fixture);
     let answer = client.batch("DBCC CHECKDB");
     assert_eq!(answer.errors(), [], "{answer:?}");
     let infos = answer.infos();
@@ -67,10 +67,10 @@ fn a_sound_database_has_no_errors_and_its_rows_are_counted() {
 
 #[test]
 fn a_damaged_page_is_an_error_that_names_it() {
-    let bench = Bench::new();
-    let mut client = with_table(&bench);
+    let fixture = Fixture::new();
+    let mut client = with_table(&fixture);
     assert_eq!(client.batch("CHECKPOINT").errors(), []);
-    let path = bench.data_folder().join("shop.db");
+    let path = fixture.data_folder().join("shop.db");
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     // FORMAT 2.1: pages of 4096 bytes begin after 64 KiB.
     file.write_all_at(&[0x5A; 16], 65_536 + 5 * 4096 + 300).unwrap();
@@ -87,14 +87,14 @@ fn a_damaged_page_is_an_error_that_names_it() {
         assert!(answer.infos().contains(&sum), "{answer:?}");
     }
     // Closed after the server's own: closing it gives up the process's locks.
-    bench.stop();
+    fixture.stop();
     drop(file);
 }
 
 #[test]
 fn what_cannot_be_checked_is_refused_by_name() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for (question, number) in [
         ("DBCC CHECKDB ('none')", 911),
         ("DBCC CHECKDB (master, REPAIR_ALLOW_DATA_LOSS)", 40510),
@@ -135,15 +135,15 @@ fn reads(client: &mut Client, question: &str, table: &str) -> Vec<u64> {
 
 #[test]
 fn reads_are_reported_and_repeated_after_buffers_were_dropped() {
-    let bench = Bench::new();
-    let mut client = with_table(&bench);
+    let fixture = Fixture::new();
+    let mut client = with_table(&fixture);
     client.batch("CHECKPOINT");
     let scan = "SELECT COUNT(*) FROM t WHERE b = 'y'";
     client.batch(scan);
     let warm = reads(&mut client, scan, "t");
     assert!(warm[0] > 20, "{warm:?}");
     assert_eq!(warm[1..], [0, 0], "{warm:?}");
-    let mut other = bench.client();
+    let mut other = fixture.client();
     other.batch("USE shop");
     other.batch(scan);
     assert_eq!(reads(&mut other, scan, "t")[1..], [0, 0]);
@@ -165,8 +165,8 @@ fn reads_are_reported_and_repeated_after_buffers_were_dropped() {
 
 #[test]
 fn programs_and_bound_statements_are_forgotten_and_made_anew() {
-    let bench = Bench::new();
-    let mut client = with_table(&bench);
+    let fixture = Fixture::new();
+    let mut client = with_table(&fixture);
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 500);
     for question in [
         "DBCC FREEPROCCACHE",
@@ -182,8 +182,8 @@ fn programs_and_bound_statements_are_forgotten_and_made_anew() {
 
 #[test]
 fn logs_have_the_size_of_their_files() {
-    let bench = Bench::new();
-    let mut client = with_table(&bench);
+    let fixture = Fixture::new();
+    let mut client = with_table(&fixture);
     let find = |answer: &Answer| -> (f32, f32) {
         let rows = answer.rows();
         let row = rows.iter().find(|row| text(&row[0]) == "shop").unwrap();
@@ -193,7 +193,7 @@ fn logs_have_the_size_of_their_files() {
         }
     };
     let (size, used) = find(&client.batch("DBCC SQLPERF (LOGSPACE)"));
-    let log = std::fs::metadata(bench.data_folder().join("shop.db-wal"))
+    let log = std::fs::metadata(fixture.data_folder().join("shop.db-wal"))
         .unwrap()
         .len();
     let expected = f64::from(u32::try_from(log).unwrap()) / 1_048_576.0;
@@ -211,12 +211,12 @@ fn logs_have_the_size_of_their_files() {
 
 #[test]
 fn opentran_reports_the_writing_transaction_and_its_session() {
-    let bench = Bench::new();
-    let mut client = with_table(&bench);
+    let fixture = Fixture::new();
+    let mut client = with_table(&fixture);
     let answer = client.batch("DBCC OPENTRAN");
     assert_eq!(answer.infos(), ["No active open transactions.", COMPLETED]);
     client.batch("BEGIN TRAN sale INSERT INTO t DEFAULT VALUES");
-    let mut other = bench.client();
+    let mut other = fixture.client();
     let answer = other.batch("DBCC OPENTRAN ('shop')");
     let told = answer.infos()[0];
     assert!(told.starts_with("Transaction information for database 'shop'.\n\nOldest active transaction:\n"));
@@ -233,8 +233,8 @@ fn opentran_reports_the_writing_transaction_and_its_session() {
 
 #[test]
 fn a_sessions_options_and_its_last_text_can_be_asked_for() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE SET DATEFIRST 1 SET NOCOUNT ON SET LOCK_TIMEOUT 5");
     let rows = texts(&client.batch("DBCC USEROPTIONS"));
     for (name, value) in [
@@ -251,7 +251,7 @@ fn a_sessions_options_and_its_last_text_can_be_asked_for() {
             "{name}: {rows:?}"
         );
     }
-    let mut other = bench.client();
+    let mut other = fixture.client();
     let answer = other.batch("DBCC INPUTBUFFER (51)");
     let row = &answer.rows()[0];
     assert_eq!(
@@ -264,7 +264,7 @@ fn a_sessions_options_and_its_last_text_can_be_asked_for() {
         text(&other.batch("DBCC INPUTBUFFER (@@SPID)").rows()[0][2]),
         "DBCC INPUTBUFFER (@@SPID)"
     );
-    let fresh = bench.client();
+    let fresh = fixture.client();
     let spid = 53;
     let answer = other.batch(&format!("DBCC INPUTBUFFER ({spid})"));
     assert_eq!(text(&answer.rows()[0][0]), "No Event");
@@ -273,10 +273,10 @@ fn a_sessions_options_and_its_last_text_can_be_asked_for() {
 
 #[test]
 fn a_session_that_is_killed_is_gone_and_its_transaction_undone() {
-    let bench = Bench::new();
-    let mut victim = with_table(&bench);
+    let fixture = Fixture::new();
+    let mut victim = with_table(&fixture);
     victim.batch("BEGIN TRAN DELETE FROM t");
-    let mut killer = bench.client();
+    let mut killer = fixture.client();
     for (question, number) in [
         ("KILL 0", 6101),
         ("KILL -5", 6101),
@@ -299,7 +299,7 @@ fn a_session_that_is_killed_is_gone_and_its_transaction_undone() {
     let answer = killer.batch("USE shop INSERT INTO t DEFAULT VALUES SELECT COUNT(*) FROM t");
     assert_eq!(answer.rows(), [[Value::Int(501)]]);
     // What runs ends, too.
-    let mut busy = bench.client();
+    let mut busy = fixture.client();
     let spid = busy.int("SELECT CAST(@@SPID AS INT)");
     busy.ask("WHILE 1 = 1 SET NOCOUNT ON");
     let running = format!("SELECT session_id FROM sys.dm_exec_requests WHERE session_id = {spid}");

@@ -4,8 +4,8 @@ use rusqlite::{Connection, OpenFlags};
 use selenite::Access;
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
 fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
@@ -20,8 +20,8 @@ fn text(value: &str) -> Value {
 }
 
 /// A client in a new database.
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     succeed(&mut client, "CREATE DATABASE d");
     succeed(&mut client, "USE d");
     client
@@ -42,8 +42,8 @@ fn fails(client: &mut Client, cases: &[(i32, &str)]) {
 
 #[test]
 fn definitions_that_can_not_be_are_refused_by_number() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE p (id INT CONSTRAINT pk_p PRIMARY KEY, v INT, w INT CONSTRAINT df_w DEFAULT 5)
@@ -107,8 +107,8 @@ fn definitions_that_can_not_be_are_refused_by_number() {
 
 #[test]
 fn what_was_defined_is_there_after_a_restart() {
-    let bench = Bench::new();
-    let mut one = client(&bench);
+    let fixture = Fixture::new();
+    let mut one = client(&fixture);
     succeed(
         &mut one,
         "CREATE TABLE t (id INT IDENTITY(5, 5) PRIMARY KEY, a INT NOT NULL DEFAULT 3, b AS a * 2, CHECK (a < 100))
@@ -122,8 +122,8 @@ fn what_was_defined_is_there_after_a_restart() {
     );
     succeed(&mut one, "ALTER VIEW v (x) AS SELECT b + 100 FROM t");
     drop(one);
-    let bench = bench.restarted();
-    let mut two = bench.client();
+    let fixture = fixture.restarted();
+    let mut two = fixture.client();
     succeed(&mut two, "USE d");
     assert_eq!(
         two.batch("SELECT y FROM vv ORDER BY y").rows(),
@@ -140,13 +140,13 @@ fn what_was_defined_is_there_after_a_restart() {
 
 #[test]
 fn tables_that_stock_sqlite_has_made_are_read_and_written() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     let access = Access {
         allow_plain: true,
-        ..bench.access()
+        ..fixture.access()
     };
-    let uri = access.uri(&bench.data_folder().join("d.db"));
+    let uri = access.uri(&fixture.data_folder().join("d.db"));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI;
     let stock = Connection::open_with_flags(uri.as_str(), flags).unwrap();
     stock
@@ -170,8 +170,8 @@ fn tables_that_stock_sqlite_has_made_are_read_and_written() {
 
 #[test]
 fn a_table_is_altered_with_its_rows_kept() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE p (id INT PRIMARY KEY, code VARCHAR(10) NOT NULL, gone INT, n INT)
@@ -227,8 +227,8 @@ fn a_table_is_altered_with_its_rows_kept() {
 
 #[test]
 fn foreign_keys_are_added_and_dropped_over_rows_that_are_there() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE p (id INT PRIMARY KEY) CREATE TABLE c (id INT PRIMARY KEY, p INT)
@@ -259,9 +259,9 @@ fn foreign_keys_are_added_and_dropped_over_rows_that_are_there() {
 
 #[test]
 fn definitions_are_rolled_back_with_their_transaction() {
-    let bench = Bench::new();
-    let mut one = client(&bench);
-    let mut other = bench.client();
+    let fixture = Fixture::new();
+    let mut one = client(&fixture);
+    let mut other = fixture.client();
     succeed(&mut other, "USE d");
     succeed(&mut one, "CREATE TABLE t (a INT) INSERT t VALUES (1)");
     succeed(
@@ -278,8 +278,8 @@ fn definitions_are_rolled_back_with_their_transaction() {
 
 #[test]
 fn temporary_tables_are_the_sessions_own() {
-    let bench = Bench::new();
-    let (mut one, mut other) = (client(&bench), bench.client());
+    let fixture = Fixture::new();
+    let (mut one, mut other) = (client(&fixture), fixture.client());
     succeed(
         &mut one,
         "CREATE TABLE #t (id INT IDENTITY PRIMARY KEY, a INT DEFAULT 4, INDEX ix (a)) INSERT #t DEFAULT VALUES",

@@ -3,8 +3,8 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use selenite_testing::own_process;
 
-use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
+use super::fixture::Fixture;
 
 /// As little as a shell's default, and little enough to be used up.
 const DESCRIPTORS: u64 = 320;
@@ -16,11 +16,11 @@ fn a_login_that_takes_all_it_gets_keeps_no_administrator_out() {
     let maximum = Some(DESCRIPTORS);
     let current = Some(DESCRIPTORS / 2);
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     assert_eq!(getrlimit(Resource::Nofile).current, maximum);
-    let limits = bench.running.instance().registry().limits();
+    let limits = fixture.running.instance().registry().limits();
     assert!((2..64).contains(&limits.max), "{limits:?}");
-    let mut administrator = bench.client();
+    let mut administrator = fixture.client();
     for number in 0..4 {
         succeed(&mut administrator, &format!("CREATE DATABASE d{number}"));
     }
@@ -35,10 +35,10 @@ fn a_login_that_takes_all_it_gets_keeps_no_administrator_out() {
     drop(administrator);
     let sessions: Vec<Client> = ["one", "other"]
         .iter()
-        .flat_map(|login| take_all(&bench, login))
+        .flat_map(|login| take_all(&fixture, login))
         .collect();
     assert!(sessions.len() >= limits.max / 2, "{}", sessions.len());
-    let mut administrator = bench.client();
+    let mut administrator = fixture.client();
     for number in 0..4 {
         succeed(
             &mut administrator,
@@ -50,10 +50,10 @@ fn a_login_that_takes_all_it_gets_keeps_no_administrator_out() {
     // He makes room.
     succeed(&mut administrator, "KILL 51");
     drop(sessions);
-    while bench.running.instance().registry().sessions().len() > 1 {
+    while fixture.running.instance().registry().sessions().len() > 1 {
         std::thread::yield_now();
     }
-    assert_eq!(bench.client_as("one", "Pass-word-1", "d0").login.errors(), []);
+    assert_eq!(fixture.client_as("one", "Pass-word-1", "d0").login.errors(), []);
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_session_without_free_descriptors_gets_an_error() {
         },
     )
     .unwrap();
-    let bench = Bench::new();
-    let mut administrator = bench.client();
+    let fixture = Fixture::new();
+    let mut administrator = fixture.client();
     succeed(&mut administrator, "CREATE DATABASE d");
     let mut files = Vec::new();
     while let Ok(file) = std::fs::File::open("/dev/null") {
@@ -83,11 +83,11 @@ fn a_session_without_free_descriptors_gets_an_error() {
 }
 
 /// Sessions of a login until no more are admitted, each in as many databases as it gets.
-fn take_all(bench: &Bench, login: &str) -> Vec<Client> {
+fn take_all(fixture: &Fixture, login: &str) -> Vec<Client> {
     let mut sessions = Vec::new();
     loop {
         assert!(sessions.len() < 1000);
-        let mut client = bench.client_as(login, "Pass-word-1", "");
+        let mut client = fixture.client_as(login, "Pass-word-1", "");
         let refused = numbers(&client.login);
         if refused == [17809] {
             return sessions;

@@ -23,8 +23,8 @@ use selenite_tds::PacketSize;
 use selenite_tds::client::{ServerMessage, Token};
 use selenite_tsql::{Options, parse};
 
-use super::bench::Bench;
 use super::client::Client;
+use super::fixture::Fixture;
 
 /// A form of T-SQL: what it is called, and a text that has it.
 pub type Form = (&'static str, &'static str);
@@ -83,20 +83,20 @@ fn all_groups() -> impl Iterator<Item = &'static Group> {
 
 /// The page while it is made.
 pub struct Page {
-    bench: Bench,
+    fixture: Fixture,
     client: Client,
     text: String,
 }
 
 impl Page {
     fn new() -> Self {
-        let bench = Bench::new();
-        let mut client = bench.client();
+        let fixture = Fixture::new();
+        let mut client = fixture.client();
         for text in SETUP {
             assert_eq!(client.batch(text).errors(), [], "{text}");
         }
         Self {
-            bench,
+            fixture,
             client,
             text: include_str!("document/head.txt").to_owned(),
         }
@@ -161,8 +161,8 @@ impl Page {
             Ok(None) => {}
             // The session went with the statement, or the server did.
             Ok(Some(_)) | Err(_) => {
-                self.bench = std::mem::replace(&mut self.bench, Bench::new()).restarted();
-                self.client = self.bench.client();
+                self.fixture = std::mem::replace(&mut self.fixture, Fixture::new()).restarted();
+                self.client = self.fixture.client();
                 assert_eq!(self.client.batch("USE shop").errors(), []);
             }
         }

@@ -10,8 +10,8 @@ use selenite::{Access, Cell, Database, Rows};
 use selenite_server::NewDatabases;
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
 /// What a scan of some pages may take on a machine that does seven other things.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -63,8 +63,8 @@ pub fn word(client: &mut Client, sql: &str) -> String {
 }
 
 /// Whether a database's files have a text in them. Another program looks: this one would lose its locks.
-fn has_plaintext(bench: &Bench, database: &str) -> bool {
-    let files = ["", "-wal"].map(|suffix| bench.data_folder().join(format!("{database}.db{suffix}")));
+fn has_plaintext(fixture: &Fixture, database: &str) -> bool {
+    let files = ["", "-wal"].map(|suffix| fixture.data_folder().join(format!("{database}.db{suffix}")));
     let files = files.iter().filter(|file| file.exists());
     let found = Command::new("grep")
         .args(["-q", "-a", "-F", MARKER])
@@ -96,8 +96,8 @@ pub fn make_table(client: &mut Client, database: &str, row_count: i32) {
 pub const MASTER_KEY: &str = "USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD='$ql$h@ck@12'";
 
 /// A server whose new databases are in clear.
-pub fn in_clear() -> Bench {
-    Bench::with(|config| config.new_databases = NewDatabases::Clear)
+pub fn in_clear() -> Fixture {
+    Fixture::with(|config| config.new_databases = NewDatabases::Clear)
 }
 
 #[test]
@@ -107,35 +107,35 @@ fn the_second_source_encrypts_its_database_while_others_write() {
 
 #[test]
 fn the_second_source_sees_the_same_of_a_database_that_is_never_in_clear() {
-    encrypt_and_decrypt(&Bench::new(), false);
+    encrypt_and_decrypt(&Fixture::new(), false);
 }
 
 #[test]
 fn a_new_database_is_encrypted_from_its_first_byte_and_t_sql_says_nothing_of_it() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 500);
-    assert!(!has_plaintext(&bench, "d"));
+    assert!(!has_plaintext(&fixture, "d"));
     let own = "SELECT is_encrypted FROM sys.databases WHERE name = 'd'";
     assert_eq!(client.value(own), Value::Bit(false));
     let keys = client.batch("SELECT * FROM sys.dm_database_encryption_keys");
     assert_eq!(keys.rows().len(), 0);
     // An unencrypted file in its place belongs to no database.
     drop(client);
-    let path = bench.data_folder().join("d.db");
-    let bench = bench.restarted_after(|| {
+    let path = fixture.data_folder().join("d.db");
+    let fixture = fixture.restarted_after(|| {
         for tail in ["-wal", "-shm"] {
             let _ = std::fs::remove_file(format!("{}{tail}", path.display()));
         }
         std::fs::write(&path, "").unwrap();
     });
-    refused(&mut bench.client(), &[(945, "USE d")]);
+    refused(&mut fixture.client(), &[(945, "USE d")]);
 }
 
 #[test]
 fn a_scan_of_which_a_kill_left_nothing_but_the_note_is_begun_again() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 100);
     let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE c";
     run(
@@ -143,26 +143,26 @@ fn a_scan_of_which_a_kill_left_nothing_but_the_note_is_begun_again() {
         &[MASTER_KEY, "CREATE CERTIFICATE c WITH SUBJECT = 's'", "USE d", key],
     );
     drop(client);
-    let mut bench = bench;
+    let mut fixture = fixture;
     for (noted, wanted) in [("turning on", 3), ("changing key", 3), ("turning off", 1)] {
-        let before = epoch(&bench, "d");
-        let master = bench.data_folder();
-        let access = bench.access();
-        bench = bench.restarted_after(|| {
+        let before = epoch(&fixture, "d");
+        let master = fixture.data_folder();
+        let access = fixture.access();
+        fixture = fixture.restarted_after(|| {
             let master = Database::open(&Disk, &master.join("master.db"), &access).unwrap();
             let note = format!("UPDATE selenite_encryption_key SET tde = '{noted}'");
             master.run(&note, &mut Taken::default()).unwrap();
         });
-        let mut client = bench.client();
+        let mut client = fixture.client();
         wait_for_state(&mut client, "d", wanted);
-        assert!(epoch(&bench, "d") > before, "{noted}");
+        assert!(epoch(&fixture, "d") > before, "{noted}");
     }
 }
 
 #[test]
 fn a_deprecated_suite_is_opened_only_where_a_statement_chose_it() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 20);
     let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = TRIPLE_DES_3KEY ENCRYPTION BY SERVER CERTIFICATE c";
     run(
@@ -178,22 +178,22 @@ fn a_deprecated_suite_is_opened_only_where_a_statement_chose_it() {
     wait_for_state(&mut client, "d", 3);
     run(&mut client, &["INSERT t (name) VALUES ('x')"]);
     drop(client);
-    let bench = bench.restarted();
-    run(&mut bench.client(), &["USE d", "SELECT * FROM t"]);
-    let place = bench.data_folder().parent().unwrap().to_owned();
-    let bench = bench.restarted_after(|| {
-        let master = super::bench::in_sqlite(&place, "master");
+    let fixture = fixture.restarted();
+    run(&mut fixture.client(), &["USE d", "SELECT * FROM t"]);
+    let place = fixture.data_folder().parent().unwrap().to_owned();
+    let fixture = fixture.restarted_after(|| {
+        let master = super::fixture::in_sqlite(&place, "master");
         master
             .execute_batch("UPDATE selenite_database SET allows_deprecated = 0")
             .unwrap();
     });
-    refused(&mut bench.client(), &[(945, "USE d")]);
+    refused(&mut fixture.client(), &[(945, "USE d")]);
 }
 
-fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
-    let mut client = bench.client();
+fn encrypt_and_decrypt(fixture: &Fixture, is_in_clear: bool) {
+    let mut client = fixture.client();
     make_table(&mut client, "TestDB", 3000);
-    assert_eq!(has_plaintext(bench, "TestDB"), is_in_clear);
+    assert_eq!(has_plaintext(fixture, "TestDB"), is_in_clear);
     assert_eq!(
         client
             .batch("SELECT * FROM sys.dm_database_encryption_keys")
@@ -217,14 +217,14 @@ fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
     refused(&mut client, &[(33103, create)]);
     assert_eq!(state(&mut client, "TestDB"), 1);
     // It is suspended before it has encrypted the first page: so state 2 can be seen.
-    pause(&Disk, &bench.data_folder().join("TestDB.db")).unwrap();
+    pause(&Disk, &fixture.data_folder().join("TestDB.db")).unwrap();
     run(&mut client, &["ALTER DATABASE TestDB SET ENCRYPTION ON"]);
     assert_eq!(state(&mut client, "TestDB"), 2);
-    write_while_it_is_encrypted(bench, &mut client);
-    assert!(!has_plaintext(bench, "TestDB"));
+    write_while_it_is_encrypted(fixture, &mut client);
+    assert!(!has_plaintext(fixture, "TestDB"));
     check_what_is_shown(&mut client);
     // Sessions that were there and those that come find what was written.
-    let mut other = bench.client();
+    let mut other = fixture.client();
     run(
         &mut other,
         &["USE TestDB", "UPDATE t SET name = 'changed' WHERE id = 1"],
@@ -232,7 +232,7 @@ fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
     assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE name = 'changed'"), 1);
     run(&mut client, &["ALTER DATABASE CURRENT SET ENCRYPTION OFF"]);
     wait_for_state(&mut client, "TestDB", 1);
-    assert_eq!(has_plaintext(bench, "TestDB"), is_in_clear);
+    assert_eq!(has_plaintext(fixture, "TestDB"), is_in_clear);
     let is_encrypted = "SELECT is_encrypted FROM sys.databases WHERE name = 'TestDB'";
     assert_eq!(client.value(is_encrypted), Value::Bit(false));
     run(&mut client, &["DROP DATABASE ENCRYPTION KEY"]);
@@ -250,12 +250,12 @@ fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
 }
 
 /// Another session writes until the scan has ended; none of its changes is lost.
-fn write_while_it_is_encrypted(bench: &Bench, client: &mut Client) {
+fn write_while_it_is_encrypted(fixture: &Fixture, client: &mut Client) {
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let is_done = &is_done;
         let writer = scope.spawn(move || {
-            let mut client = bench.client();
+            let mut client = fixture.client();
             run(&mut client, &["USE TestDB"]);
             let mut count = 0;
             while !is_done.load(Ordering::Acquire) || count == 0 {
@@ -293,8 +293,8 @@ fn check_what_is_shown(client: &mut Client) {
 
 #[test]
 fn a_scan_that_is_suspended_stays_so_over_a_restart_and_goes_on() {
-    let bench = in_clear();
-    let mut client = bench.client();
+    let fixture = in_clear();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 500);
     let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_128 ENCRYPTION BY SERVER CERTIFICATE c";
     run(
@@ -309,7 +309,7 @@ fn a_scan_that_is_suspended_stays_so_over_a_restart_and_goes_on() {
             (5058, "ALTER DATABASE d SET ENCRYPTION RESUME"),
         ],
     );
-    pause(&Disk, &bench.data_folder().join("d.db")).unwrap();
+    pause(&Disk, &fixture.data_folder().join("d.db")).unwrap();
     run(&mut client, &["ALTER DATABASE d SET ENCRYPTION ON"]);
     let scan = "SELECT encryption_scan_state_desc FROM sys.dm_database_encryption_keys WHERE database_id = DB_ID('d')";
     assert_eq!(word(&mut client, scan), "SUSPENDED");
@@ -328,18 +328,18 @@ fn a_scan_that_is_suspended_stays_so_over_a_restart_and_goes_on() {
         ],
     );
     drop(client);
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     assert_eq!(state(&mut client, "d"), 2);
     assert_eq!(word(&mut client, scan), "SUSPENDED");
-    assert!(has_plaintext(&bench, "d"));
+    assert!(has_plaintext(&fixture, "d"));
     run(&mut client, &["USE d", "ALTER DATABASE d SET ENCRYPTION RESUME"]);
     wait_for_state(&mut client, "d", 3);
     assert_eq!(word(&mut client, scan), "COMPLETE");
-    assert!(!has_plaintext(&bench, "d"));
+    assert!(!has_plaintext(&fixture, "d"));
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 500);
     run(&mut client, &["USE master", "DROP DATABASE d", "DROP CERTIFICATE c"]);
-    let left = std::fs::read_dir(bench.data_folder()).unwrap();
+    let left = std::fs::read_dir(fixture.data_folder()).unwrap();
     let left = left.filter(|entry| {
         entry
             .as_ref()
@@ -353,22 +353,22 @@ fn a_scan_that_is_suspended_stays_so_over_a_restart_and_goes_on() {
 
 #[test]
 fn a_scan_that_the_server_left_goes_on_with_the_next_one() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 500);
     let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE c";
     run(
         &mut client,
         &[MASTER_KEY, "CREATE CERTIFICATE c WITH SUBJECT = 's'", "USE d", key],
     );
-    let path = bench.data_folder().join("d.db");
+    let path = fixture.data_folder().join("d.db");
     pause(&Disk, &path).unwrap();
     run(&mut client, &["ALTER DATABASE d SET ENCRYPTION ON"]);
     drop(client);
-    let bench = bench.restarted_after(|| {
+    let fixture = fixture.restarted_after(|| {
         assert!(selenite::reencrypt::resume(&Disk, &path).unwrap());
     });
-    let mut client = bench.client();
+    let mut client = fixture.client();
     wait_for_state(&mut client, "d", 3);
     run(&mut client, &["USE d"]);
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 500);
@@ -376,8 +376,8 @@ fn a_scan_that_the_server_left_goes_on_with_the_next_one() {
 
 #[test]
 fn every_algorithm_encrypts_and_off_decrypts() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 200);
     run(
         &mut client,
@@ -394,8 +394,8 @@ fn every_algorithm_encrypts_and_off_decrypts() {
         run(&mut client, &[&create, "ALTER DATABASE d SET ENCRYPTION ON"]);
         wait_for_state(&mut client, "d", 3);
         assert_eq!(word(&mut client, ALGORITHM), shown);
-        assert!(!has_plaintext(&bench, "d"), "{algorithm}");
-        let mut other = bench.client();
+        assert!(!has_plaintext(&fixture, "d"), "{algorithm}");
+        let mut other = fixture.client();
         run(&mut other, &["USE d"]);
         assert_eq!(
             other.int(&format!("SELECT COUNT(*) FROM t WHERE name = '{MARKER}'")),
@@ -409,8 +409,8 @@ fn every_algorithm_encrypts_and_off_decrypts() {
 
 #[test]
 fn a_key_is_renewed_and_belongs_to_another_certificate() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 200);
     run(
         &mut client,
@@ -433,7 +433,7 @@ fn a_key_is_renewed_and_belongs_to_another_certificate() {
     wait_for_state(&mut client, "d", 3);
     assert_eq!(word(&mut client, ALGORITHM), "AES 192");
     for (algorithm, shown) in [("AES_192", "AES 192"), ("AES_256", "AES 256")] {
-        let epoch = epoch(&bench, "d");
+        let epoch = epoch(&fixture, "d");
         run(
             &mut client,
             &[&format!(
@@ -442,16 +442,16 @@ fn a_key_is_renewed_and_belongs_to_another_certificate() {
         );
         wait_for_state(&mut client, "d", 3);
         assert_eq!(word(&mut client, ALGORITHM), shown);
-        assert!(self::epoch(&bench, "d") > epoch, "{algorithm}");
+        assert!(self::epoch(&fixture, "d") > epoch, "{algorithm}");
     }
     // Another certificate: the old one's key slot is gone.
-    assert_eq!(slots(&bench, "d").len(), 2);
-    let before = slots(&bench, "d");
+    assert_eq!(slots(&fixture, "d").len(), 2);
+    let before = slots(&fixture, "d");
     run(
         &mut client,
         &["ALTER DATABASE ENCRYPTION KEY ENCRYPTION BY SERVER CERTIFICATE two"],
     );
-    let after = slots(&bench, "d");
+    let after = slots(&fixture, "d");
     assert!(
         after.len() == 2 && after[0] == before[0] && after[1] != before[1],
         "{after:?}"
@@ -462,9 +462,9 @@ fn a_key_is_renewed_and_belongs_to_another_certificate() {
 }
 
 /// The greatest number of an epoch.
-fn epoch(bench: &Bench, database: &str) -> i64 {
+fn epoch(fixture: &Fixture, database: &str) -> i64 {
     let rows = status(
-        bench,
+        fixture,
         database,
         "SELECT max(CAST(name AS INTEGER)) FROM selenite_status WHERE section = 'epoch'",
     );
@@ -477,21 +477,21 @@ fn epoch(bench: &Bench, database: &str) -> i64 {
     }
 }
 
-fn slots(bench: &Bench, database: &str) -> Vec<Vec<Cell>> {
+fn slots(fixture: &Fixture, database: &str) -> Vec<Vec<Cell>> {
     status(
-        bench,
+        fixture,
         database,
         "SELECT name FROM selenite_status WHERE section = 'slot'",
     )
 }
 
-fn status(bench: &Bench, database: &str, sql: &str) -> Vec<Vec<Cell>> {
+fn status(fixture: &Fixture, database: &str, sql: &str) -> Vec<Vec<Cell>> {
     let access = Access {
         allow_plain: true,
         allow_deprecated: true,
-        ..bench.access()
+        ..fixture.access()
     };
-    let path = bench.data_folder().join(format!("{database}.db"));
+    let path = fixture.data_folder().join(format!("{database}.db"));
     let database = Database::open(&Disk, &path, &access).unwrap();
     let mut rows = Taken::default();
     database.run(sql, &mut rows).unwrap();

@@ -4,16 +4,16 @@ use std::io::Read;
 
 use selenite_tds::Done;
 
-use super::bench::Bench;
 use super::client::read_some;
+use super::fixture::Fixture;
 
 /// It would take hours.
 const ENDLESS: &str = "DECLARE @i bigint = 0 WHILE @i < 1000000000000 SET @i = @i + 1";
 
 #[test]
 fn an_attention_ends_a_loop() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.ask(ENDLESS);
     let mut room = [0; 512];
     client.socket.read_exact(&mut room).unwrap();
@@ -33,8 +33,8 @@ fn an_attention_ends_a_loop() {
 
 #[test]
 fn an_attention_ends_a_wait() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.ask("WAITFOR DELAY '01:00:00'");
     client.cancel();
     client.wait_for_attention();
@@ -43,8 +43,8 @@ fn an_attention_ends_a_wait() {
 
 #[test]
 fn an_attention_between_requests_is_answered_too() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.cancel();
     let answer = client.answer().unwrap();
     assert_eq!(answer.dones().len(), 1);
@@ -54,26 +54,26 @@ fn an_attention_between_requests_is_answered_too() {
 
 #[test]
 fn a_killed_session_ends_in_the_middle() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.ask(ENDLESS);
     let mut room = [0; 512];
     client.socket.read_exact(&mut room).unwrap();
-    assert!(bench.running.instance().registry().kill(51));
+    assert!(fixture.running.instance().registry().kill(51));
     read_to_end(&mut client.socket);
-    assert_eq!(bench.client().int("SELECT 7"), 7);
+    assert_eq!(fixture.client().int("SELECT 7"), 7);
 }
 
 #[test]
 fn a_client_that_reads_nothing_stops_its_own_query_alone() {
-    let bench = Bench::new();
-    let mut deaf = bench.client();
+    let fixture = Fixture::new();
+    let mut deaf = fixture.client();
     deaf.ask(ENDLESS);
-    let mut other = bench.client();
+    let mut other = fixture.client();
     for _ in 0..20 {
         assert_eq!(other.int("SELECT 7"), 7);
     }
-    let registry = bench.running.instance().registry();
+    let registry = fixture.running.instance().registry();
     let sent = || registry.session(51).unwrap().traffic();
     // The buffers of both systems fill up, and then nothing more is sent: SQL runs on elsewhere meanwhile.
     let mut before = sent();
@@ -94,13 +94,13 @@ fn a_client_that_reads_nothing_stops_its_own_query_alone() {
 
 #[test]
 fn a_client_that_leaves_ends_its_query() {
-    let bench = Bench::new();
-    let mut other = bench.client();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut other = fixture.client();
+    let mut client = fixture.client();
     client.ask("WAITFOR DELAY '01:00:00'");
     drop(client);
     // It is gone when its number is free again.
-    while bench.running.instance().registry().session(52).is_some() {
+    while fixture.running.instance().registry().session(52).is_some() {
         assert_eq!(other.int("SELECT 7"), 7);
     }
 }

@@ -2,8 +2,8 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::Client;
+use super::fixture::Fixture;
 
 /// A row: the columns that are numbers, in their order.
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ fn succeed(client: &mut Client, text: &str) {
 }
 
 /// A client in a database of its own with an empty table.
-fn in_shop(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn in_shop(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     succeed(&mut client, "CREATE DATABASE shop");
     let long = "x".repeat(200);
     let made =
@@ -83,9 +83,9 @@ const SCAN: &str = "SELECT COUNT(*) FROM t WHERE b = 'y'";
 
 #[test]
 fn counts_are_of_what_was_written_and_read() {
-    let bench = Bench::new();
-    let mut client = in_shop(&bench);
-    let log = bench.data_folder().join("shop.db-wal");
+    let fixture = Fixture::new();
+    let mut client = in_shop(&fixture);
+    let log = fixture.data_folder().join("shop.db-wal");
     let log_size = || i64::try_from(std::fs::metadata(&log).unwrap().len()).unwrap();
 
     // What a transaction writes goes to the log, which grows by it.
@@ -105,7 +105,7 @@ fn counts_are_of_what_was_written_and_read() {
         copied.bytes_written - data.bytes_written > FILLED,
         "{data:?} {copied:?}"
     );
-    let file = std::fs::metadata(bench.data_folder().join("shop.db")).unwrap();
+    let file = std::fs::metadata(fixture.data_folder().join("shop.db")).unwrap();
     assert_eq!(copied.size, i64::try_from(file.len()).unwrap());
 
     // Pages in memory are no reads of the file; pages that are not there any more are.
@@ -128,8 +128,8 @@ fn counts_are_of_what_was_written_and_read() {
 
 #[test]
 fn counts_never_fall_until_the_database_is_dropped() {
-    let bench = Bench::new();
-    let mut client = in_shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = in_shop(&fixture);
     let files = [1, 2];
     let mut earlier = files.map(|file| Stats::of(&mut client, "shop", file));
     for text in [
@@ -153,7 +153,7 @@ fn counts_never_fall_until_the_database_is_dropped() {
     }
     // Of another session, too, and over the time when no session has the files open.
     drop(client);
-    let mut client = bench.client();
+    let mut client = fixture.client();
     let later = files.map(|file| Stats::of(&mut client, "shop", file));
     assert!(
         later
@@ -170,8 +170,8 @@ fn counts_never_fall_until_the_database_is_dropped() {
 
 #[test]
 fn arguments_choose_database_and_file() {
-    let bench = Bench::new();
-    let mut client = in_shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = in_shop(&fixture);
     let count = |client: &mut Client, arguments: &str| {
         client.int(&format!(
             "SELECT COUNT(*) FROM sys.dm_io_virtual_file_stats({arguments})"

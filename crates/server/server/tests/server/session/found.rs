@@ -2,15 +2,15 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{numbers, succeed};
+use super::fixture::Fixture;
 
 const PASSWORD: &str = "Corr3ct-horse";
 
 #[test]
 fn string_agg_has_its_separator() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let joined = |value: &str| Value::Text(value.into());
     let plain = "SELECT STRING_AGG(x, ',') FROM (VALUES ('a'), ('b'), (NULL), ('c')) v (x)";
     assert_eq!(client.value(plain), joined("a,b,c"));
@@ -20,8 +20,8 @@ fn string_agg_has_its_separator() {
 
 #[test]
 fn a_datetime_is_compared_with_a_datetime2_by_its_thirds() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let compared = |left: &str, right: &str| {
         format!(
             "DECLARE @d DATETIME = '2020-01-01 00:00:00.003'
@@ -37,8 +37,8 @@ fn a_datetime_is_compared_with_a_datetime2_by_its_thirds() {
 
 #[test]
 fn who_may_write_reads_nothing_through_a_common_table_expression() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let setting = [
         "CREATE DATABASE d",
         "USE d",
@@ -52,7 +52,7 @@ fn who_may_write_reads_nothing_through_a_common_table_expression() {
         &mut client,
         "CREATE USER ann FOR LOGIN ann ALTER ROLE db_datawriter ADD MEMBER ann",
     );
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     let refused = [
         "WITH c AS (SELECT n FROM t WHERE s LIKE 'sec%') UPDATE c SET n = 5",
         "WITH c AS (SELECT n, CAST(s AS INT) AS q FROM t WHERE CAST(s AS INT) = 1) UPDATE c SET n = 5",
@@ -67,8 +67,8 @@ fn who_may_write_reads_nothing_through_a_common_table_expression() {
 
 #[test]
 fn an_owner_of_one_database_has_dbcc_look_into_no_other() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for sql in [
         "CREATE DATABASE other",
         "CREATE DATABASE d",
@@ -82,7 +82,7 @@ fn an_owner_of_one_database_has_dbcc_look_into_no_other() {
         &mut client,
         "CREATE USER ann FOR LOGIN ann ALTER ROLE db_owner ADD MEMBER ann",
     );
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     let refused = [
         "DBCC CHECKDB('other')",
         "DBCC CHECKDB(1)",
@@ -101,8 +101,8 @@ fn an_owner_of_one_database_has_dbcc_look_into_no_other() {
 
 #[test]
 fn views_that_double_with_each_level_are_refused() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for sql in [
         "CREATE DATABASE d",
         "USE d",
@@ -125,8 +125,8 @@ fn views_that_double_with_each_level_are_refused() {
 
 #[test]
 fn a_temporary_table_is_found_by_the_name_of_tempdb() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let twice = "IF OBJECT_ID('tempdb..#a') IS NOT NULL DROP TABLE #a; CREATE TABLE #a (i INT)";
     for _ in 0..2 {
         succeed(&mut client, twice);
@@ -143,8 +143,8 @@ fn a_temporary_table_is_found_by_the_name_of_tempdb() {
 
 #[test]
 fn too_many_columns_and_common_tables_are_errors_of_the_batch() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let list: Vec<String> = (0..4097).map(|number| number.to_string()).collect();
     let list = list.join(", ");
     for sql in [
@@ -168,13 +168,13 @@ fn too_many_columns_and_common_tables_are_errors_of_the_batch() {
 
 #[test]
 fn names_outside_of_tables_statements_mean_what_they_mean_now() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     succeed(&mut client, "CREATE DATABASE d");
     succeed(&mut client, "USE d");
     let is_there = "SELECT IIF(OBJECT_ID('w') IS NULL, 0, 1)";
     assert_eq!(client.int(is_there), 0);
-    let mut other = bench.client();
+    let mut other = fixture.client();
     for sql in ["USE d", "CREATE TABLE w (a INT)"] {
         succeed(&mut other, sql);
     }
@@ -185,7 +185,7 @@ fn names_outside_of_tables_statements_mean_what_they_mean_now() {
     for _ in 0..2 {
         succeed(&mut client, made_anew);
         succeed(&mut other, made_anew);
-        succeed(&mut bench.client_as("sa", bench.password(), "d"), made_anew);
+        succeed(&mut fixture.client_as("sa", fixture.password(), "d"), made_anew);
     }
     succeed(
         &mut client,
@@ -199,8 +199,8 @@ fn names_outside_of_tables_statements_mean_what_they_mean_now() {
 
 #[test]
 fn a_database_that_others_make_is_found_by_its_name() {
-    let bench = Bench::new();
-    let (mut one, mut other) = (bench.client(), bench.client());
+    let fixture = Fixture::new();
+    let (mut one, mut other) = (fixture.client(), fixture.client());
     for sql in [
         "CREATE DATABASE shop",
         "USE shop",
@@ -226,8 +226,8 @@ fn a_database_that_others_make_is_found_by_its_name() {
 
 #[test]
 fn who_sees_no_texts_sees_no_default_of_a_column() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     for sql in [
         "CREATE DATABASE d",
         &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}'"),
@@ -241,6 +241,6 @@ fn who_sees_no_texts_sees_no_default_of_a_column() {
     let default = |answer: &super::client::Answer| answer.rows()[0][12].clone();
     let own = client.batch("EXEC sp_columns 't'");
     assert_ne!(default(&own), Value::Null, "{own:?}");
-    let hers = bench.client_as("ann", PASSWORD, "d").batch("EXEC sp_columns 't'");
+    let hers = fixture.client_as("ann", PASSWORD, "d").batch("EXEC sp_columns 't'");
     assert_eq!(default(&hers), Value::Null, "{hers:?}");
 }

@@ -7,13 +7,13 @@ use std::process::Stdio;
 use selenite_tds::{Done, PacketSize};
 use selenite_testing::own_process::test_command;
 
-use super::bench::{Bench, in_sqlite};
 use super::client::Client;
+use super::fixture::{Fixture, in_sqlite};
 
 const TABLE: &str = "USE d CREATE TABLE t (a INT PRIMARY KEY, b INT NOT NULL)";
 
-fn made(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn made(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     assert_eq!(client.batch("CREATE DATABASE d").errors(), []);
     assert_eq!(client.batch(TABLE).errors(), []);
     client
@@ -25,12 +25,12 @@ fn sessions_that_commit_at_the_same_time_share_syncs() {
     const COMMITS: i32 = 20;
     /// Of so many times one shows it: that they meet is up to the machine.
     const ROUNDS: i32 = 20;
-    let bench = Bench::new();
-    let mut first = made(&bench);
+    let fixture = Fixture::new();
+    let mut first = made(&fixture);
     let shares = |round: i32| {
-        let before = bench.database_registry.sync_figures("d").unwrap();
-        commit_side_by_side(&bench, SESSIONS, COMMITS, round * SESSIONS * COMMITS);
-        let after = bench.database_registry.sync_figures("d").unwrap();
+        let before = fixture.database_registry.sync_figures("d").unwrap();
+        commit_side_by_side(&fixture, SESSIONS, COMMITS, round * SESSIONS * COMMITS);
+        let after = fixture.database_registry.sync_figures("d").unwrap();
         let commits = after.commit_count - before.commit_count;
         let syncs = after.sync_count - before.sync_count;
         assert_eq!(commits, u64::try_from(SESSIONS * COMMITS).unwrap());
@@ -42,10 +42,10 @@ fn sessions_that_commit_at_the_same_time_share_syncs() {
 }
 
 /// Each session inserts rows of its own, from that key on.
-fn commit_side_by_side(bench: &Bench, sessions: i32, commits: i32, first_key: i32) {
+fn commit_side_by_side(fixture: &Fixture, sessions: i32, commits: i32, first_key: i32) {
     std::thread::scope(|scope| {
         for session in 0..sessions {
-            let mut client = bench.client();
+            let mut client = fixture.client();
             client.batch("USE d");
             scope.spawn(move || {
                 for number in 0..commits {
@@ -65,12 +65,12 @@ fn commit_side_by_side(bench: &Bench, sessions: i32, commits: i32, first_key: i3
 fn who_fails_takes_nothing_of_the_others_along() {
     const SESSIONS: i32 = 8;
     const ROUNDS: i32 = 15;
-    let bench = Bench::new();
-    let mut first = made(&bench);
+    let fixture = Fixture::new();
+    let mut first = made(&fixture);
     assert_eq!(first.batch("INSERT INTO t VALUES (-1, 0)").errors(), []);
     std::thread::scope(|scope| {
         for session in 0..SESSIONS {
-            let mut client = bench.client();
+            let mut client = fixture.client();
             client.batch("USE d");
             scope.spawn(move || {
                 for number in 0..ROUNDS {
@@ -95,26 +95,26 @@ fn who_fails_takes_nothing_of_the_others_along() {
 
 #[test]
 fn what_only_reads_syncs_nothing() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
-    let before = bench.database_registry.sync_figures("d").unwrap();
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
+    let before = fixture.database_registry.sync_figures("d").unwrap();
     client.batch("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE BEGIN TRAN SELECT COUNT(*) FROM t COMMIT");
     client.batch("BEGIN TRAN INSERT INTO t VALUES (1, 1) ROLLBACK");
-    assert_eq!(bench.database_registry.sync_figures("d").unwrap(), before);
+    assert_eq!(fixture.database_registry.sync_figures("d").unwrap(), before);
     client.batch("CREATE TABLE u (a INT)");
-    let after = bench.database_registry.sync_figures("d").unwrap();
+    let after = fixture.database_registry.sync_figures("d").unwrap();
     assert_eq!(after.commit_count, before.commit_count + 1);
 }
 
 #[test]
 fn a_commit_waits_for_no_disk_where_the_database_says_so() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
-    let count = |bench: &Bench| bench.database_registry.sync_figures("d").unwrap().commit_count;
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
+    let count = |fixture: &Fixture| fixture.database_registry.sync_figures("d").unwrap().commit_count;
     let delayed = "BEGIN TRAN INSERT INTO t VALUES (@@SPID + @@ROWCOUNT, 1) COMMIT WITH (DELAYED_DURABILITY = ON)";
-    let mut before = count(&bench);
+    let mut before = count(&fixture);
     assert_eq!(client.batch(delayed).errors(), []);
-    assert_eq!(count(&bench), before + 1, "the database allows no delay");
+    assert_eq!(count(&fixture), before + 1, "the database allows no delay");
     client.batch("DELETE FROM t");
     assert_eq!(
         client
@@ -122,20 +122,20 @@ fn a_commit_waits_for_no_disk_where_the_database_says_so() {
             .errors(),
         []
     );
-    before = count(&bench);
+    before = count(&fixture);
     assert_eq!(client.batch(delayed).errors(), []);
-    assert_eq!(count(&bench), before);
+    assert_eq!(count(&fixture), before);
     assert_eq!(client.batch("INSERT INTO t VALUES (1000, 1)").errors(), []);
-    assert_eq!(count(&bench), before + 1);
+    assert_eq!(count(&fixture), before + 1);
     assert_eq!(
         client
             .batch("ALTER DATABASE CURRENT SET DELAYED_DURABILITY = FORCED")
             .errors(),
         []
     );
-    before = count(&bench);
+    before = count(&fixture);
     assert_eq!(client.batch("INSERT INTO t VALUES (1001, 1)").errors(), []);
-    assert_eq!(count(&bench), before);
+    assert_eq!(count(&fixture), before);
     assert_eq!(
         client
             .batch("ALTER DATABASE d SET DELAYED_DURABILITY = SOMETIMES")
@@ -149,11 +149,11 @@ fn a_commit_waits_for_no_disk_where_the_database_says_so() {
         [(5011, 1)]
     );
     drop(client);
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     client.batch("USE d INSERT INTO t VALUES (1002, 1)");
     assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE a > 999"), 3);
-    assert_eq!(count(&bench), 0);
+    assert_eq!(count(&fixture), 0);
 }
 
 /// What the other process says: address, password and place of the server that is killed.
@@ -163,13 +163,13 @@ const ROLE: &str = "SELENITE_TEST_SERVER_TO_BE_KILLED";
 
 /// The other process: a server, until it is killed, or the process that would kill it is gone.
 fn serve_until_killed() {
-    let bench = Bench::new();
-    made(&bench);
-    let place = bench.data_folder();
+    let fixture = Fixture::new();
+    made(&fixture);
+    let place = fixture.data_folder();
     println!(
         "{MARK}{} {} {}",
-        bench.running.address(),
-        bench.password(),
+        fixture.running.address(),
+        fixture.password(),
         place.parent().unwrap().display()
     );
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();

@@ -2,11 +2,11 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
+use super::fixture::Fixture;
 
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     succeed(&mut client, "CREATE DATABASE d");
     succeed(&mut client, "USE d");
     client
@@ -26,8 +26,8 @@ const MADE: &str = "CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES
 
 /// The table that the batch leaves continues at its next number.
 fn goes_on(batch: &str, expected: &[i32]) {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(&mut client, MADE);
     succeed(&mut client, batch);
     succeed(&mut client, "INSERT g (v) VALUES (6), (7)");
@@ -86,8 +86,8 @@ fn numbers_that_were_given_are_not_given_again_after_a_rollback() {
 
 #[test]
 fn a_table_that_was_never_made_leaves_no_number_to_the_next() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for undone in [
         "CREATE TABLE g (id int IDENTITY, v int)",
         "SELECT a = 1 INTO f; DROP TABLE f; CREATE TABLE g (id int IDENTITY, v int)",
@@ -128,8 +128,8 @@ fn an_altered_table_goes_on_at_the_next_number() {
 
 #[test]
 fn a_number_counts_as_the_last_one_although_its_statement_failed() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE g (id int IDENTITY, v int CHECK (v < 10)); INSERT g (v) VALUES (1)",
@@ -141,8 +141,8 @@ fn a_number_counts_as_the_last_one_although_its_statement_failed() {
 
 #[test]
 fn an_insert_without_numbers_leaves_no_last_one() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE plain (v int); CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (1)",
@@ -163,8 +163,8 @@ fn an_insert_without_numbers_leaves_no_last_one() {
 
 #[test]
 fn numbers_are_given_by_hand_in_one_table_of_one_database() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for text in [
         MADE,
         "CREATE TABLE h (id int IDENTITY)",
@@ -196,8 +196,8 @@ fn numbers_are_given_by_hand_in_one_table_of_one_database() {
 
 #[test]
 fn a_temporary_table_has_numbers_of_its_own_whatever_is_rolled_back() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE #g (id int IDENTITY, v int); INSERT #g (v) VALUES (1), (2), (3)
@@ -211,8 +211,8 @@ fn a_temporary_table_has_numbers_of_its_own_whatever_is_rolled_back() {
 
 #[test]
 fn savepoint_names_are_case_sensitive() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE t (a int); BEGIN TRAN; INSERT t VALUES (0); SAVE TRAN S; INSERT t VALUES (1); SAVE TRAN s

@@ -2,8 +2,8 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
 fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
@@ -23,8 +23,8 @@ fn runs(client: &mut Client, sql: &str) -> Answer {
     answer
 }
 
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     for sql in [
         "CREATE DATABASE d",
         "USE d CREATE TABLE t (n INT IDENTITY, a INT, b INT) CREATE TABLE log_of (a INT)",
@@ -38,8 +38,8 @@ fn client(bench: &Bench) -> Client {
 
 #[test]
 fn rows_of_a_call_are_inserted() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     let answer = runs(
         &mut client,
         "DECLARE @rc INT INSERT t EXEC @rc = three 10 SELECT @@ROWCOUNT, @rc",
@@ -75,8 +75,8 @@ fn rows_of_a_call_are_inserted() {
 
 #[test]
 fn what_the_call_does_is_undone_with_the_insert() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     runs(&mut client, "ALTER TABLE t ADD CONSTRAINT ck CHECK (a < 100)");
     runs(&mut client, "INSERT t EXEC writes 5");
     let failed = client.batch("INSERT t EXEC writes 500 SELECT @@TRANCOUNT");
@@ -104,8 +104,8 @@ fn what_the_call_does_is_undone_with_the_insert() {
 
 #[test]
 fn invalid_insert_execute_statements_are_refused() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     runs(&mut client, "CREATE PROC nests AS INSERT t EXEC three 1");
     runs(
         &mut client,

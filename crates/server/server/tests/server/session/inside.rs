@@ -2,8 +2,8 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Client, int, text as parameter};
+use super::fixture::Fixture;
 
 fn big(client: &mut Client, question: &str) -> i64 {
     match client.value(question) {
@@ -43,8 +43,8 @@ pub fn wait_for(client: &mut Client, question: &str) -> Vec<Value> {
 
 #[test]
 fn every_view_has_rows_of_its_types() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d CREATE TABLE t (a INT) BEGIN TRAN INSERT INTO t VALUES (1)");
     for (view, least) in [
@@ -71,8 +71,8 @@ fn every_view_has_rows_of_its_types() {
 /// The first script of the source on encryption and context switches, with fewer turns.
 #[test]
 fn the_script_about_context_switches_runs_as_it_is_written() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let script = "select @@spid
 
 DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR);
@@ -124,8 +124,8 @@ select * from sys.dm_os_wait_stats where wait_type = 'PREEMPTIVE_OS_ENCRYPTMESSA
 
 #[test]
 fn another_session_sees_the_time_of_a_request_while_it_runs() {
-    let bench = Bench::new();
-    let (mut busy, mut client) = (bench.client(), bench.client());
+    let fixture = Fixture::new();
+    let (mut busy, mut client) = (fixture.client(), fixture.client());
     busy.ask("SET NOCOUNT ON DECLARE @i INT = 0 WHILE @i < 2000000000 SET @i += 1");
     let sampled = "select cpu_time,total_elapsed_time, status, wait_type, wait_time, 
 	  scheduler_id
@@ -150,8 +150,8 @@ fn another_session_sees_the_time_of_a_request_while_it_runs() {
 
 #[test]
 fn a_session_that_waits_for_another_says_for_which() {
-    let bench = Bench::new();
-    let (mut holder, mut late, mut client) = (bench.client(), bench.client(), bench.client());
+    let fixture = Fixture::new();
+    let (mut holder, mut late, mut client) = (fixture.client(), fixture.client(), fixture.client());
     holder.batch("CREATE DATABASE d");
     holder.batch("USE d CREATE TABLE t (a INT) BEGIN TRAN INSERT INTO t VALUES (1)");
     late.batch("USE d");
@@ -181,8 +181,8 @@ fn a_session_that_waits_for_another_says_for_which() {
 
 #[test]
 fn waits_are_counted_by_type_until_they_are_cleared() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d CREATE TABLE t (a INT)");
     client.batch("DBCC SQLPERF ('sys.dm_os_wait_stats', CLEAR)");
@@ -204,8 +204,8 @@ fn waits_are_counted_by_type_until_they_are_cleared() {
 
 #[test]
 fn a_sessions_last_text_is_found_by_its_handle() {
-    let bench = Bench::new();
-    let (mut first, mut client) = (bench.client(), bench.client());
+    let fixture = Fixture::new();
+    let (mut first, mut client) = (fixture.client(), fixture.client());
     first.batch("CREATE DATABASE d");
     first.batch("USE d CREATE TABLE t (a INT IDENTITY)");
     first.batch("INSERT INTO t DEFAULT VALUES ;");
@@ -239,8 +239,8 @@ fn a_sessions_last_text_is_found_by_its_handle() {
 
 #[test]
 fn connections_and_sessions_are_shown_as_they_are() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let row = client.batch(
         "SELECT c.session_id, net_transport, protocol_type, encrypt_option, auth_scheme, net_packet_size, client_net_address
          FROM sys.dm_exec_connections AS c JOIN sys.dm_exec_sessions AS s ON s.session_id = c.session_id",
@@ -263,7 +263,7 @@ fn connections_and_sessions_are_shown_as_they_are() {
     );
     client.batch("COMMIT");
     // Others see what was set when the last request had ended, which its client may know before.
-    let mut other = bench.client();
+    let mut other = fixture.client();
     wait_for(
         &mut other,
         "SELECT 1 FROM sys.sysprocesses WHERE spid = 51 AND cmd = 'AWAITING COMMAND'",
@@ -274,8 +274,8 @@ fn connections_and_sessions_are_shown_as_they_are() {
 
 #[test]
 fn the_machine_is_shown_as_far_as_it_is_known() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let processors = client.int("SELECT cpu_count FROM sys.dm_os_sys_info");
     assert_eq!(
         usize::try_from(processors).unwrap(),
@@ -287,7 +287,7 @@ fn the_machine_is_shown_as_far_as_it_is_known() {
             "SELECT physical_memory_in_use_kb FROM sys.dm_os_process_memory"
         ) > 1000
     );
-    let _second = bench.client();
+    let _second = fixture.client();
     let users = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'User Connections'";
     assert_eq!(big(&mut client, users), 2);
 }

@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::time::Duration;
 
-use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
+use super::fixture::Fixture;
 
 /// What takes a function many minutes over texts of megabytes: a few calls that compare each place with a long
 /// pattern, or many calls.
@@ -38,15 +38,15 @@ fn requests() -> Vec<String> {
 }
 
 /// A login that is no administrator's, and a table of it.
-fn login(bench: &Bench) {
+fn login(fixture: &Fixture) {
     succeed(
-        &mut bench.client(),
+        &mut fixture.client(),
         "CREATE LOGIN one WITH PASSWORD = 'Pass-word-1', CHECK_POLICY = OFF",
     );
 }
 
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client_as("one", "Pass-word-1", "");
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client_as("one", "Pass-word-1", "");
     succeed(
         &mut client,
         "CREATE TABLE #t (n int) INSERT #t VALUES (1), (2), (3), (4), (5), (6), (7), (8)",
@@ -70,9 +70,9 @@ fn read_to_end(client: &mut Client) {
 
 #[test]
 fn an_attention_ends_functions_over_long_texts() {
-    let bench = Bench::new();
-    login(&bench);
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    login(&fixture);
+    let mut client = client(&fixture);
     for request in requests() {
         begin(&mut client, &request);
         client.cancel();
@@ -86,9 +86,9 @@ fn an_attention_ends_functions_over_long_texts() {
 
 #[test]
 fn a_time_limit_ends_functions_over_long_texts() {
-    let bench = Bench::with(|config| config.limits.request_time = Duration::from_millis(200));
-    login(&bench);
-    let mut client = client(&bench);
+    let fixture = Fixture::with(|config| config.limits.request_time = Duration::from_millis(200));
+    login(&fixture);
+    let mut client = client(&fixture);
     for request in requests() {
         begin(&mut client, &request);
         let answer = client.answer().unwrap();
@@ -99,11 +99,11 @@ fn a_time_limit_ends_functions_over_long_texts() {
 
 #[test]
 fn a_kill_ends_functions_over_long_texts() {
-    let bench = Bench::new();
-    login(&bench);
-    let mut administrator = bench.client();
+    let fixture = Fixture::new();
+    login(&fixture);
+    let mut administrator = fixture.client();
     for request in requests() {
-        let mut client = client(&bench);
+        let mut client = client(&fixture);
         let spid = client.int("SELECT CAST(@@SPID AS int)");
         begin(&mut client, &request);
         succeed(&mut administrator, &format!("KILL {spid}"));
@@ -113,14 +113,14 @@ fn a_kill_ends_functions_over_long_texts() {
 
 #[test]
 fn the_servers_end_ends_functions_over_long_texts() {
-    let bench = Bench::new();
-    login(&bench);
-    let mut clients: Vec<Client> = requests().iter().map(|_| client(&bench)).collect();
+    let fixture = Fixture::new();
+    login(&fixture);
+    let mut clients: Vec<Client> = requests().iter().map(|_| client(&fixture)).collect();
     for (client, request) in clients.iter_mut().zip(requests()) {
         begin(client, &request);
     }
     // It waits for all its threads.
-    bench.stop();
+    fixture.stop();
     for client in &mut clients {
         read_to_end(client);
     }

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use selenite_server::ServerLimits;
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::Client;
+use super::fixture::Fixture;
 
 /// A database `d` with a table of one row, and a second session in it.
-fn two(bench: &Bench) -> (Client, Client) {
-    let mut first = bench.client();
+fn two(fixture: &Fixture) -> (Client, Client) {
+    let mut first = fixture.client();
     assert_eq!(first.batch("CREATE DATABASE d").errors(), []);
     let made = first.batch("USE d CREATE TABLE t (a INT PRIMARY KEY, b INT) INSERT INTO t VALUES (1, 10)");
     assert_eq!(made.errors(), []);
-    let mut second = bench.client();
+    let mut second = fixture.client();
     second.batch("USE d");
     (first, second)
 }
@@ -27,8 +27,8 @@ fn ok(client: &mut Client, text: &str) {
 /// or administration.
 #[test]
 fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() {
-    let bench = Bench::new();
-    let mut administrator = bench.client();
+    let fixture = Fixture::new();
+    let mut administrator = fixture.client();
     ok(&mut administrator, "CREATE LOGIN low WITH PASSWORD = 'Gruen-Tisch-3'");
     for (at, begun) in [
         "BEGIN TRAN CREATE TABLE #t (a INT) INSERT #t VALUES (1)",
@@ -39,9 +39,9 @@ fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() 
     .into_iter()
     .enumerate()
     {
-        let mut low = bench.client_as("low", "Gruen-Tisch-3", "master");
+        let mut low = fixture.client_as("low", "Gruen-Tisch-3", "master");
         ok(&mut low, begun);
-        let mut other = bench.client_as("low", "Gruen-Tisch-3", "master");
+        let mut other = fixture.client_as("low", "Gruen-Tisch-3", "master");
         ok(&mut other, "SET LOCK_TIMEOUT 0");
         ok(&mut other, begun);
         ok(
@@ -59,8 +59,8 @@ fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() 
 
 #[test]
 fn read_committed_keeps_no_snapshot_between_statements() {
-    let bench = Bench::new();
-    let (mut reader, mut writer) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut reader, mut writer) = two(&fixture);
     ok(&mut reader, "BEGIN TRAN");
     assert_eq!(reader.int("SELECT b FROM t"), 10);
     ok(&mut writer, "UPDATE t SET b = 20");
@@ -73,8 +73,8 @@ fn read_committed_keeps_no_snapshot_between_statements() {
 
 #[test]
 fn readers_see_what_is_committed_and_do_not_wait() {
-    let bench = Bench::new();
-    let (mut writer, mut reader) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut writer, mut reader) = two(&fixture);
     ok(&mut reader, "SET LOCK_TIMEOUT 0");
     ok(
         &mut writer,
@@ -92,8 +92,8 @@ fn readers_see_what_is_committed_and_do_not_wait() {
 
 #[test]
 fn the_second_writer_waits_for_the_first() {
-    let bench = Bench::new();
-    let (mut first, mut second) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut first, mut second) = two(&fixture);
     ok(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
     // The error ends the statement, not the transaction.
     ok(&mut second, "SET LOCK_TIMEOUT 0 BEGIN TRAN");
@@ -115,8 +115,8 @@ fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
         lock_timeout: Duration::from_millis(50),
         ..ServerLimits::default()
     };
-    let bench = Bench::limited(limits);
-    let (mut first, mut second) = two(&bench);
+    let fixture = Fixture::limited(limits);
+    let (mut first, mut second) = two(&fixture);
     ok(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
     // One thread has both sessions: while the second waits the first can't commit.
     for timeout in ["-1", "3600000"] {
@@ -133,8 +133,8 @@ fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
 #[test]
 fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
     for level in ["REPEATABLE READ", "SERIALIZABLE", "SNAPSHOT"] {
-        let bench = Bench::new();
-        let (mut reader, mut writer) = two(&bench);
+        let fixture = Fixture::new();
+        let (mut reader, mut writer) = two(&fixture);
         ok(
             &mut reader,
             &format!("SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN"),
@@ -158,13 +158,13 @@ fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
 
 #[test]
 fn a_lost_update_can_not_happen_above_read_committed() {
-    let bench = Bench::new();
-    let (mut first, _second) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut first, _second) = two(&fixture);
     const SESSIONS: i32 = 4;
     const ROUNDS: i32 = 10;
     std::thread::scope(|scope| {
         for _ in 0..SESSIONS {
-            let mut client = bench.client();
+            let mut client = fixture.client();
             ok(&mut client, "USE d SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
             scope.spawn(move || {
                 for _ in 0..ROUNDS {
@@ -180,8 +180,8 @@ fn a_lost_update_can_not_happen_above_read_committed() {
 
 #[test]
 fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
-    let bench = Bench::new();
-    let (mut first, mut second) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut first, mut second) = two(&fixture);
     ok(&mut second, "SET LOCK_TIMEOUT 0");
     for (statement, holds) in [
         (
@@ -226,8 +226,8 @@ fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
 
 #[test]
 fn temporary_tables_wait_for_no_writer() {
-    let bench = Bench::new();
-    let (mut writer, mut other) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut writer, mut other) = two(&fixture);
     ok(&mut writer, "BEGIN TRAN UPDATE t SET b = b + 1");
     ok(&mut other, "SET LOCK_TIMEOUT 0");
     for statement in [
@@ -249,8 +249,8 @@ fn temporary_tables_wait_for_no_writer() {
 
 #[test]
 fn attention_ends_a_wait_for_a_lock() {
-    let bench = Bench::new();
-    let (mut first, mut second) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut first, mut second) = two(&fixture);
     ok(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
     second.ask("UPDATE t SET b = 30");
     second.cancel();
@@ -262,8 +262,8 @@ fn attention_ends_a_wait_for_a_lock() {
 
 #[test]
 fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
-    let bench = Bench::new();
-    let (mut first, mut second) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut first, mut second) = two(&fixture);
     fill(&mut first);
     lose(&mut first, "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1");
     assert_eq!(first.int("SELECT @@TRANCOUNT"), 1);
@@ -314,8 +314,8 @@ fn temporary_tables_of_a_transaction_that_sqlite_has_ended_are_those_of_before()
         "COMMIT",
         "SAVE TRAN s",
     ] {
-        let bench = Bench::new();
-        let (mut first, _) = two(&bench);
+        let fixture = Fixture::new();
+        let (mut first, _) = two(&fixture);
         fill(&mut first);
         ok(
             &mut first,
@@ -340,8 +340,8 @@ fn a_transaction_that_sqlite_has_ended_in_one_database_commits_in_none() {
         "USE d UPDATE q SET v = 3 COMMIT",
         "USE d SELECT * FROM q COMMIT",
     ] {
-        let bench = Bench::new();
-        let (mut first, mut second) = two(&bench);
+        let fixture = Fixture::new();
+        let (mut first, mut second) = two(&fixture);
         ok(&mut second, "CREATE TABLE q (v INT) INSERT q VALUES (1)");
         ok(&mut first, "CREATE DATABASE e");
         ok(
@@ -363,9 +363,9 @@ fn a_transaction_that_sqlite_has_ended_in_one_database_commits_in_none() {
 
 #[test]
 fn lock_timeout_counts_while_another_process_writes() {
-    let bench = Bench::new();
-    let (mut client, mut second) = two(&bench);
-    let other = bench.in_sqlite("d");
+    let fixture = Fixture::new();
+    let (mut client, mut second) = two(&fixture);
+    let other = fixture.in_sqlite("d");
     other.execute_batch("BEGIN IMMEDIATE; UPDATE t SET b = 99").unwrap();
     ok(&mut client, "SET LOCK_TIMEOUT 200");
     let began = Instant::now();
@@ -397,8 +397,8 @@ fn lock_timeout_counts_while_another_process_writes() {
 
 #[test]
 fn definitions_wait_their_turn_as_rows_do() {
-    let bench = Bench::new();
-    let (mut first, mut second) = two(&bench);
+    let fixture = Fixture::new();
+    let (mut first, mut second) = two(&fixture);
     ok(&mut first, "BEGIN TRAN CREATE TABLE u (a INT) INSERT INTO u VALUES (1)");
     assert_eq!(second.batch("SELECT a FROM u").errors(), [(208, 1)]);
     ok(&mut second, "SET LOCK_TIMEOUT 20");
@@ -408,8 +408,8 @@ fn definitions_wait_their_turn_as_rows_do() {
 }
 
 /// Databases `d` and `e`, with a table each.
-fn two_databases(bench: &Bench) -> (Client, Client) {
-    let (mut first, second) = two(bench);
+fn two_databases(fixture: &Fixture) -> (Client, Client) {
+    let (mut first, second) = two(fixture);
     ok(&mut first, "CREATE DATABASE e");
     ok(&mut first, "USE e CREATE TABLE t (a INT PRIMARY KEY, b INT) USE d");
     (first, second)
@@ -417,8 +417,8 @@ fn two_databases(bench: &Bench) -> (Client, Client) {
 
 #[test]
 fn who_would_wait_in_a_ring_is_the_victim() {
-    let bench = Bench::new();
-    let (mut first, mut second) = two_databases(&bench);
+    let fixture = Fixture::new();
+    let (mut first, mut second) = two_databases(&fixture);
     ok(&mut first, "BEGIN TRAN INSERT INTO t VALUES (2, 0)");
     ok(&mut second, "USE e BEGIN TRAN INSERT INTO t VALUES (2, 0)");
     first.ask("USE e INSERT INTO t VALUES (3, 0)");
@@ -447,8 +447,8 @@ fn who_would_wait_in_a_ring_is_the_victim() {
 
 #[test]
 fn a_transaction_over_two_databases_is_warned_of_once() {
-    let bench = Bench::new();
-    let (mut first, _second) = two_databases(&bench);
+    let fixture = Fixture::new();
+    let (mut first, _second) = two_databases(&fixture);
     let answer = first.batch("BEGIN TRAN INSERT INTO t VALUES (2, 0) USE e INSERT INTO t VALUES (1, 0)");
     assert_eq!(answer.errors(), []);
     let warned = |answer: &super::client::Answer| answer.said().iter().filter(|said| said.number == 50_825).count();

@@ -14,9 +14,9 @@ use selenite_tds::PacketSize;
 use selenite_testing::own_process::test_command;
 use selenite_types::Value;
 
-use super::bench::{in_sqlite, launch, place_of_key};
 use super::client::Client;
 use super::encryption::run;
+use super::fixture::{in_sqlite, launch, place_of_key};
 
 const PLACE: &str = "SELENITE_KILLED_PLACE";
 const KILLS: u64 = 24;

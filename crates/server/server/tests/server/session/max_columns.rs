@@ -2,12 +2,12 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
+use super::fixture::Fixture;
 
 #[test]
 fn columns_of_max_hold_what_is_written_and_are_there_after_a_restart() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     assert_eq!(client.batch("CREATE DATABASE d").errors(), []);
     let made = "USE d; CREATE TABLE t (a varchar(max), b nvarchar(max), c varbinary(max), d text, e ntext, f image); \
                 CREATE TABLE u (a int); ALTER TABLE u ADD b nvarchar(max) NULL";
@@ -16,8 +16,8 @@ fn columns_of_max_hold_what_is_written_and_are_there_after_a_restart() {
                   INSERT u VALUES (1, N'w')";
     assert_eq!(client.batch(filled).errors(), []);
     drop(client);
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     assert_eq!(client.batch("USE d").errors(), []);
     let answer =
         client.batch("SELECT a, b, c, d, e, f, (SELECT b FROM u) AS g FROM t WHERE a LIKE '%xx%' AND b = N'\u{c9}'");

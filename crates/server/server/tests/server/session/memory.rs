@@ -4,14 +4,14 @@ use selenite_server::ServerLimits;
 use selenite_tds::ProcedureId;
 use selenite_types::{DataType, Value, Width};
 
-use super::bench::Bench;
 use super::client::{Answer, Client, int, output, parameter, text};
+use super::fixture::Fixture;
 
 const OUT_OF_MEMORY: i32 = 701;
 
 /// A server whose sessions may use 32 MiB.
-fn bench() -> Bench {
-    Bench::limited(ServerLimits {
+fn fixture() -> Fixture {
+    Fixture::limited(ServerLimits {
         session_memory: 32 << 20,
         ..ServerLimits::default()
     })
@@ -42,8 +42,8 @@ const HALF: &str = "REPLICATE(CAST('x' AS varchar(max)), 12000000)";
 
 #[test]
 fn variables_and_values_are_counted() {
-    let bench = bench();
-    let mut client = bench.client();
+    let fixture = fixture();
+    let mut client = fixture.client();
     let declared: Vec<String> = (0..40)
         .map(|at| {
             format!(
@@ -74,8 +74,8 @@ fn variables_and_values_are_counted() {
 
 #[test]
 fn rows_are_counted() {
-    let bench = bench();
-    let mut client = bench.client();
+    let fixture = fixture();
+    let mut client = fixture.client();
     let numbers = "WITH n AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM n WHERE a < 100000)";
     for batch in [
         // Held as rows until the call ends.
@@ -118,8 +118,8 @@ fn numbers_of(client: &mut Client, batch: &str) -> Vec<i32> {
 
 #[test]
 fn texts_and_their_programs_are_counted() {
-    let bench = bench();
-    let mut client = bench.client();
+    let fixture = fixture();
+    let mut client = fixture.client();
     assert_refused(&mut client, &format!("SELECT {}", vec!["1"; 400_000].join(", ")));
     assert_refused(&mut client, &format!("PRINT 1 {}", "PRINT 1 ".repeat(200_000)));
     assert_refused(
@@ -128,7 +128,7 @@ fn texts_and_their_programs_are_counted() {
     );
     // A message is read into memory before anything of it is known; a client that sends more than there is loses the
     // connection.
-    let mut other = bench.client();
+    let mut other = fixture.client();
     let told = other
         .try_ask(&format!("-- {}", "x".repeat(20_000_000)))
         .and_then(|()| other.answer());
@@ -153,8 +153,8 @@ fn fits(client: &mut Client) -> bool {
 
 #[test]
 fn prepared_statements_are_counted_from_one_request_to_the_next() {
-    let bench = bench();
-    let mut client = bench.client();
+    let fixture = fixture();
+    let mut client = fixture.client();
     for statements in ["PRINT 1 ".repeat(1000), format!("SELECT 1 -- {}", "x".repeat(500_000))] {
         assert!(fits(&mut client));
         let mut handles = Vec::new();
@@ -183,8 +183,8 @@ fn prepared_statements_are_counted_from_one_request_to_the_next() {
 
 #[test]
 fn bound_statements_keep_no_large_programs() {
-    let bench = bench();
-    let mut client = bench.client();
+    let fixture = fixture();
+    let mut client = fixture.client();
     assert_eq!(numbers_of(&mut client, "CREATE TABLE #t (a int)"), [0; 0]);
     let statements = "PRINT 1 ".repeat(2000);
     for number in 0..30 {
@@ -200,8 +200,8 @@ fn bound_statements_keep_no_large_programs() {
 
 #[test]
 fn another_session_works_while_one_has_no_memory() {
-    let bench = bench();
-    let (mut greedy, mut other) = (bench.client(), bench.client());
+    let fixture = fixture();
+    let (mut greedy, mut other) = (fixture.client(), fixture.client());
     greedy.ask(&format!(
         "DECLARE @a varchar(max) = {HALF} WHILE 1 = 1 SELECT LEN(@a) INTO #x"
     ));
@@ -216,8 +216,8 @@ fn another_session_works_while_one_has_no_memory() {
 
 #[test]
 fn a_transaction_survives_a_statement_that_had_no_memory() {
-    let bench = bench();
-    let mut client = bench.client();
+    let fixture = fixture();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d CREATE TABLE t (a int)");
     client.batch("BEGIN TRAN INSERT t VALUES (1)");
@@ -231,8 +231,8 @@ fn a_transaction_survives_a_statement_that_had_no_memory() {
 
 #[test]
 fn a_nested_operand_costs_no_memory() {
-    let bench = bench();
-    let mut client = bench.client();
+    let fixture = fixture();
+    let mut client = fixture.client();
     let nested = (0..40).fold("x".to_owned(), |inner, at| format!("NULLIF({inner}, {})", at + 100));
     let batch = format!("SELECT COUNT({nested}) FROM (SELECT database_id AS x FROM sys.databases) t");
     assert!(client.int(&batch) > 0);

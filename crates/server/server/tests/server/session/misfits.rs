@@ -1,10 +1,10 @@
 //! Values in the file that do not fit their declared type: another program wrote them.
 
-use super::bench::Bench;
 use super::client::Client;
+use super::fixture::Fixture;
 
-fn made(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn made(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     let made = client.batch(
         "USE d CREATE TABLE t (a INT PRIMARY KEY, i SMALLINT, d DATETIME2(3), m DECIMAL(9, 2), v VARCHAR(4), g UNIQUEIDENTIFIER,
@@ -18,9 +18,9 @@ fn made(bench: &Bench) -> Client {
 
 #[test]
 fn a_value_that_does_not_fit_is_an_error_that_names_table_and_column() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
-    let sqlite = bench.in_sqlite("d");
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
+    let sqlite = fixture.in_sqlite("d");
     for (column, value) in [
         ("i", "40000"),
         ("i", "'seven'"),
@@ -65,9 +65,9 @@ fn a_value_that_does_not_fit_is_an_error_that_names_table_and_column() {
 
 #[test]
 fn what_reads_a_misfit_changes_nothing() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
-    let sqlite = bench.in_sqlite("d");
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
+    let sqlite = fixture.in_sqlite("d");
     sqlite.execute_batch("UPDATE t SET i = 'seven' WHERE a = 2").unwrap();
     for text in [
         "UPDATE t SET m = i",
@@ -89,11 +89,11 @@ fn what_reads_a_misfit_changes_nothing() {
 
 #[test]
 fn a_null_in_a_not_null_column_is_refused() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d CREATE TABLE t (a INT NOT NULL)");
-    let sqlite = bench.in_sqlite("d");
+    let sqlite = fixture.in_sqlite("d");
     // SQLite's own table has the constraint as well.
     assert!(sqlite.execute_batch("INSERT INTO t VALUES (NULL)").is_err());
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 0);
@@ -101,11 +101,11 @@ fn a_null_in_a_not_null_column_is_refused() {
 
 #[test]
 fn a_table_that_somebody_else_made_is_read_by_its_declared_types() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d");
-    let sqlite = bench.in_sqlite("d");
+    let sqlite = fixture.in_sqlite("d");
     sqlite
         .execute_batch("CREATE TABLE u (a INTEGER, b TEXT, c REAL, s SMALLINT); INSERT INTO u VALUES (1, 'x', 1.5, 2), (2, 'y', 2.5, 70000)")
         .unwrap();
@@ -123,10 +123,10 @@ fn a_table_that_somebody_else_made_is_read_by_its_declared_types() {
 
 #[test]
 fn a_check_finds_every_value_that_does_not_fit() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     assert_eq!(client.batch("DBCC CHECKDB").errors(), []);
-    let sqlite = bench.in_sqlite("d");
+    let sqlite = fixture.in_sqlite("d");
     sqlite
         .execute_batch("UPDATE t SET i = 'seven', g = x'00' WHERE a = 2")
         .unwrap();
@@ -158,9 +158,9 @@ fn a_check_finds_every_value_that_does_not_fit() {
 
 #[test]
 fn changes_name_the_column_whose_value_does_not_fit() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
-    let sqlite = bench.in_sqlite("d");
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
+    let sqlite = fixture.in_sqlite("d");
     sqlite.execute_batch("UPDATE t SET i = 'seven' WHERE a = 2").unwrap();
     for change in [
         "UPDATE t SET f = 0 OUTPUT deleted.i",

@@ -1,11 +1,11 @@
 //! datetimeoffset: two values of one instant are equal, whatever their offsets.
 
-use super::bench::Bench;
 use super::client::Client;
+use super::fixture::Fixture;
 
 /// Rows 1 and 2 are of one instant, 3 is later, 4 is NULL.
-fn made(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn made(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     let made = client.batch(
         "USE d CREATE TABLE t (a INT PRIMARY KEY, o DATETIMEOFFSET(0))
@@ -18,8 +18,8 @@ fn made(bench: &Bench) -> Client {
 
 #[test]
 fn comparisons_see_the_instant() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     for (text, expected) in [
         ("SELECT COUNT(*) FROM t WHERE o = '2024-02-09 13:00:00 +02:00'", 2),
         ("SELECT COUNT(*) FROM t WHERE o <> '2024-02-09 13:00:00 +02:00'", 1),
@@ -89,8 +89,8 @@ fn comparisons_see_the_instant() {
 
 #[test]
 fn combined_rows_are_compared_by_the_instant() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     for (text, expected) in [
         ("SELECT o FROM t WHERE a = 1 UNION SELECT o FROM t WHERE a = 2", 1),
         ("SELECT o FROM t WHERE a = 1 EXCEPT SELECT o FROM t WHERE a = 2", 0),
@@ -104,8 +104,8 @@ fn combined_rows_are_compared_by_the_instant() {
 
 #[test]
 fn rows_come_in_the_order_of_their_instants() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     client.batch("INSERT INTO t VALUES (5, '2024-02-09 23:00:00 +14:00'), (6, '2024-02-09 01:00:00 -12:00')");
     for (text, expected) in [
         ("SELECT a FROM t ORDER BY o, a", [4, 5, 1, 2, 3, 6]),
@@ -120,8 +120,8 @@ fn rows_come_in_the_order_of_their_instants() {
 
 #[test]
 fn keys_are_of_the_instant() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     let numbers = |client: &mut Client, text: &str| -> Vec<i32> {
         let answer = client.batch(text);
         answer.errors().iter().map(|error| error.0).collect()
@@ -173,8 +173,8 @@ fn keys_are_of_the_instant() {
     );
     // Of the definition that is read again.
     drop(client);
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     client.batch("USE d");
     assert_eq!(
         numbers(

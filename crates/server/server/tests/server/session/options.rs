@@ -2,12 +2,12 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
+use super::fixture::Fixture;
 
 #[test]
 fn what_clients_send_after_the_login_is_taken() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let texts = [
         // pymssql
         "SET ARITHABORT ON;SET CONCAT_NULL_YIELDS_NULL ON;SET ANSI_NULLS ON;SET ANSI_NULL_DFLT_ON ON;SET ANSI_PADDING ON;\
@@ -29,8 +29,8 @@ fn what_clients_send_after_the_login_is_taken() {
 
 #[test]
 fn options_are_carried_out() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let answer =
         client.batch("SET DATEFIRST 1 SET DATEFORMAT dmy SELECT @@DATEFIRST, DAY(CAST('03/02/2001' AS datetime))");
     assert_eq!(answer.rows(), [[Value::TinyInt(1), Value::Int(3)]]);
@@ -48,8 +48,8 @@ fn options_are_carried_out() {
 
 #[test]
 fn an_option_that_is_not_supported_is_refused_by_name() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let cases = [
         ("SET ANSI_NULLS OFF", 40517),
         ("SET CONCAT_NULL_YIELDS_NULL OFF", 40517),
@@ -69,8 +69,8 @@ fn an_option_that_is_not_supported_is_refused_by_name() {
 
 #[test]
 fn time_statistics_precede_each_done() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("SET STATISTICS TIME ON");
     let answer = client.batch("SELECT 1");
     let numbers: Vec<i32> = answer.said().iter().map(|said| said.number).collect();
@@ -110,8 +110,8 @@ fn numbers_in(text: &str) -> Vec<u64> {
 
 #[test]
 fn a_reset_sets_the_session_back() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("USE tempdb SET DATEFIRST 3 SET XACT_ABORT ON SET LOCK_TIMEOUT 5 BEGIN TRANSACTION");
     let answer =
         client.batch_after_reset("SELECT DB_NAME(), @@DATEFIRST, @@OPTIONS & 16384, @@LOCK_TIMEOUT, @@TRANCOUNT");
@@ -130,8 +130,8 @@ fn a_reset_sets_the_session_back() {
 
 #[test]
 fn quoted_identifier_decides_how_later_batches_are_read() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("SET QUOTED_IDENTIFIER OFF");
     assert_eq!(client.value("SELECT \"text\""), Value::Text("text".into()));
     client.batch("SET QUOTED_IDENTIFIER ON");

@@ -3,9 +3,9 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
 use super::encryption::{MASTER_KEY, make_table, refused, run, state, wait_for_state, word};
+use super::fixture::Fixture;
 
 fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
@@ -20,8 +20,8 @@ fn fails(client: &mut Client, sql: &str, expected: &[i32]) -> String {
 
 /// A server's database `d`, encrypted under a certificate, and both saved to a folder; the certificate's thumbprint.
 fn saved(at: impl Fn(&str) -> String) -> String {
-    let bench = Bench::of_key(7);
-    let mut client = bench.client();
+    let fixture = Fixture::of_key(7);
+    let mut client = fixture.client();
     make_table(&mut client, "d", 300);
     run(
         &mut client,
@@ -50,7 +50,7 @@ fn saved(at: impl Fn(&str) -> String) -> String {
         &mut client,
         "SELECT CONVERT(VARCHAR(50), thumbprint, 1) FROM sys.certificates WHERE name = 'c'",
     );
-    bench.stop();
+    fixture.stop();
     thumbprint
 }
 
@@ -59,8 +59,8 @@ fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
     let shared = tempfile::tempdir().unwrap();
     let at = |name: &str| shared.path().join(name).display().to_string();
     let thumbprint = saved(at);
-    let bench = Bench::of_key(8);
-    let mut client = bench.client();
+    let fixture = Fixture::of_key(8);
+    let mut client = fixture.client();
     let restore = format!("RESTORE DATABASE d FROM DISK = '{}'", at("d.bak"));
     let verify = format!("RESTORE VERIFYONLY FROM DISK = '{}'", at("d.bak"));
     for sql in [&restore, &verify] {
@@ -71,7 +71,7 @@ fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
         );
     }
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.databases WHERE name = 'd'"), 0);
-    assert!(!bench.data_folder().join("d.db").exists());
+    assert!(!fixture.data_folder().join("d.db").exists());
     run(
         &mut client,
         &[
@@ -88,8 +88,8 @@ fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
     is_there(&mut client);
     refused(&mut client, &[(3716, "DROP CERTIFICATE moved")]);
     // From here on it is the server's own identity that opens it.
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     is_there(&mut client);
     run(
         &mut client,
@@ -101,8 +101,8 @@ fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
             "DROP CERTIFICATE moved",
         ],
     );
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     is_there(&mut client);
     run(
         &mut client,

@@ -3,8 +3,8 @@
 use selenite_tds::PacketSize;
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
+use super::fixture::Fixture;
 
 const PASSWORD: &str = "Corr3ct-horse";
 
@@ -24,8 +24,8 @@ fn text(client: &mut Client, sql: &str) -> String {
 
 /// The administrator, beside a database `d` with some objects, a login `ann` with a user `ann` there, and a login
 /// `bob` without.
-fn administrator(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn administrator(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     for login in ["ann", "bob"] {
         succeed(
             &mut client,
@@ -47,13 +47,13 @@ fn administrator(bench: &Bench) -> Client {
 
 #[test]
 fn a_login_is_made_let_in_changed_and_dropped() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     succeed(
         &mut client,
         &format!("CREATE LOGIN ann WITH PASSWORD = N'{PASSWORD}', DEFAULT_DATABASE = [tempdb], CHECK_POLICY = ON"),
     );
-    let mut ann = bench.client_as("ann", PASSWORD, "");
+    let mut ann = fixture.client_as("ann", PASSWORD, "");
     assert_eq!(ann.login.errors(), []);
     assert_eq!(text(&mut ann, "SELECT DB_NAME()"), "tempdb");
     assert_eq!(
@@ -88,16 +88,16 @@ fn a_login_is_made_let_in_changed_and_dropped() {
         "ALTER LOGIN ann WITH PASSWORD = 'An0ther-one' OLD_PASSWORD = 'Corr3ct-horse'",
     );
     drop(ann);
-    assert_eq!(numbers(&bench.client_as("ann", PASSWORD, "").login), [18456]);
-    assert_eq!(bench.client_as("ann", "An0ther-one", "").login.errors(), []);
+    assert_eq!(numbers(&fixture.client_as("ann", PASSWORD, "").login), [18456]);
+    assert_eq!(fixture.client_as("ann", "An0ther-one", "").login.errors(), []);
 
     succeed(&mut client, "ALTER LOGIN ann DISABLE");
-    assert_eq!(numbers(&bench.client_as("ann", "An0ther-one", "").login), [18470]);
+    assert_eq!(numbers(&fixture.client_as("ann", "An0ther-one", "").login), [18470]);
     succeed(
         &mut client,
         "ALTER LOGIN ann ENABLE ALTER LOGIN ann WITH NAME = anna, DEFAULT_DATABASE = master",
     );
-    let mut anna = bench.client_as("anna", "An0ther-one", "");
+    let mut anna = fixture.client_as("anna", "An0ther-one", "");
     assert_eq!(text(&mut anna, "SELECT DB_NAME() + N' ' + SUSER_NAME()"), "master anna");
     drop(anna);
     succeed(&mut client, "ALTER LOGIN anna WITH PASSWORD = 'Thr1d-one' UNLOCK");
@@ -117,20 +117,20 @@ fn a_login_is_made_let_in_changed_and_dropped() {
     );
     // The sessions above may not be gone yet.
     while numbers(&client.batch("DROP LOGIN anna")) == [15434] {}
-    assert_eq!(numbers(&bench.client_as("anna", "Thr1d-one", "").login), [18456]);
+    assert_eq!(numbers(&fixture.client_as("anna", "Thr1d-one", "").login), [18456]);
     fails(&mut client, &[(15151, "DROP LOGIN anna")]);
 }
 
 #[test]
 fn a_password_that_must_be_changed_is_changed_at_the_login() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     succeed(
         &mut client,
         &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}' MUST_CHANGE, CHECK_EXPIRATION = ON, CHECK_POLICY = ON"),
     );
-    assert_eq!(numbers(&bench.client_as("ann", PASSWORD, "").login), [18488]);
-    let address = bench.running.address();
+    assert_eq!(numbers(&fixture.client_as("ann", PASSWORD, "").login), [18488]);
+    let address = fixture.running.address();
     let changed = Client::of(
         address,
         ("ann", PASSWORD),
@@ -139,15 +139,15 @@ fn a_password_that_must_be_changed_is_changed_at_the_login() {
     )
     .unwrap();
     assert_eq!(changed.login.errors(), []);
-    assert_eq!(bench.client_as("ann", "Br4nd-new1", "").login.errors(), []);
+    assert_eq!(fixture.client_as("ann", "Br4nd-new1", "").login.errors(), []);
     succeed(&mut client, "CREATE LOGIN bob WITH PASSWORD = 'x', CHECK_POLICY = OFF");
-    assert_eq!(bench.client_as("bob", "x", "").login.errors(), []);
+    assert_eq!(fixture.client_as("bob", "x", "").login.errors(), []);
 }
 
 #[test]
 fn logins_and_users_that_can_not_be_are_refused_by_number() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
     fails(
         &mut client,
         &[
@@ -201,10 +201,10 @@ fn logins_and_users_that_can_not_be_are_refused_by_number() {
 
 #[test]
 fn a_login_without_a_user_is_let_into_no_database() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
-    assert_eq!(numbers(&bench.client_as("bob", PASSWORD, "d").login), [4060, 18456]);
-    let mut bob = bench.client_as("bob", PASSWORD, "");
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    assert_eq!(numbers(&fixture.client_as("bob", PASSWORD, "d").login), [4060, 18456]);
+    let mut bob = fixture.client_as("bob", PASSWORD, "");
     assert_eq!(bob.login.errors(), []);
     let answer = bob.batch("USE d");
     assert_eq!(numbers(&answer), [916]);
@@ -223,7 +223,7 @@ fn a_login_without_a_user_is_let_into_no_database() {
     assert_eq!(bob.int("SELECT HAS_DBACCESS('d')"), 1);
     succeed(&mut bob, "USE d");
     assert_eq!(text(&mut bob, "SELECT USER_NAME() + N' ' + SUSER_NAME()"), "robert bob");
-    assert_eq!(bench.client_as("bob", PASSWORD, "d").login.errors(), []);
+    assert_eq!(fixture.client_as("bob", PASSWORD, "d").login.errors(), []);
     // A session whose user is dropped can do nothing more.
     succeed(&mut client, "DROP USER robert");
     fails(&mut bob, &[(916, "SELECT a FROM t")]);
@@ -240,9 +240,9 @@ const EXECUTE: &str = "EXEC p";
 
 #[test]
 fn who_is_in_no_role_may_touch_nothing_and_a_reader_may_read() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     let answer = ann.batch(SELECT);
     assert_eq!(
         answer.said()[0].text,
@@ -278,9 +278,9 @@ fn who_is_in_no_role_may_touch_nothing_and_a_reader_may_read() {
 
 #[test]
 fn a_writer_may_write_and_reads_only_as_a_reader() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     succeed(&mut client, "EXEC sp_addrolemember 'db_datawriter', 'ann'");
     succeed(&mut ann, INSERT);
     succeed(&mut ann, "UPDATE t SET a = 7");
@@ -315,8 +315,8 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
 /// The query of SSMS for its list of databases.
 #[test]
 fn a_login_is_named_by_its_security_identifier() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
     assert_eq!(
         text(
             &mut client,
@@ -347,8 +347,8 @@ fn a_login_is_named_by_its_security_identifier() {
 
 #[test]
 fn rights_on_a_view_are_enough_for_what_is_behind_it() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
     succeed(
         &mut client,
         "CREATE VIEW few AS SELECT a FROM t WHERE a < 100 WITH CHECK OPTION",
@@ -357,7 +357,7 @@ fn rights_on_a_view_are_enough_for_what_is_behind_it() {
         &mut client,
         "CREATE VIEW state AS SELECT session_id FROM sys.dm_exec_connections",
     );
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     let denied = ann.batch("INSERT v VALUES (9)");
     let text = "The INSERT permission was denied on the object 'v', database 'd', schema 'dbo'.";
     assert_eq!(denied.said()[0].text, text);
@@ -408,9 +408,9 @@ fn rights_on_a_view_are_enough_for_what_is_behind_it() {
 
 #[test]
 fn who_may_define_may_not_touch_rows_and_an_owner_may_do_both() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     succeed(&mut client, "ALTER ROLE db_ddladmin ADD MEMBER ann");
     succeed(&mut ann, CREATE);
     succeed(
@@ -431,17 +431,17 @@ fn who_may_define_may_not_touch_rows_and_an_owner_may_do_both() {
     );
     let named = |name: &str| vec![Value::Text(name.into())];
     assert_eq!(roles.rows(), [named("db_ddladmin"), named("db_owner")]);
-    let bench = bench.restarted();
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let fixture = fixture.restarted();
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     succeed(&mut ann, SELECT);
 }
 
 #[test]
 fn what_is_the_administrators_is_refused_to_all_others() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
     succeed(&mut client, "ALTER ROLE db_owner ADD MEMBER ann");
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     let cases = [
         (262, "CREATE DATABASE x"),
         (3701, "DROP DATABASE d"),
@@ -483,13 +483,13 @@ fn what_is_the_administrators_is_refused_to_all_others() {
 
 #[test]
 fn users_are_part_of_a_transaction_and_of_a_backup() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
     succeed(
         &mut client,
         "BEGIN TRANSACTION CREATE USER bob ALTER ROLE db_datareader ADD MEMBER bob ROLLBACK",
     );
-    let mut bob = bench.client_as("bob", PASSWORD, "");
+    let mut bob = fixture.client_as("bob", PASSWORD, "");
     fails(&mut bob, &[(916, "USE d")]);
     succeed(
         &mut client,
@@ -507,13 +507,13 @@ fn users_are_part_of_a_transaction_and_of_a_backup() {
 
 #[test]
 fn definitions_are_seen_by_who_has_some_right_on_them() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
     succeed(
         &mut client,
         "CREATE TABLE c (id INT CONSTRAINT dd DEFAULT 5, b AS id + 1, CONSTRAINT cc CHECK (id > 1))",
     );
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     let counts = "SELECT CONCAT((SELECT COUNT(*) FROM sys.tables), ' ', (SELECT COUNT(*) FROM sys.views), ' ',
          (SELECT COUNT(*) FROM sys.procedures), ' ', (SELECT COUNT(*) FROM sys.indexes), ' ',
          (SELECT COUNT(*) FROM INFORMATION_SCHEMA.COLUMNS), ' ', (SELECT COUNT(*) FROM sys.partitions))";
@@ -550,9 +550,9 @@ fn definitions_are_seen_by_who_has_some_right_on_them() {
 
 #[test]
 fn the_state_of_the_server_is_the_administrators_and_of_a_session_its_own() {
-    let bench = Bench::new();
-    let mut client = administrator(&bench);
-    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
     for view in ["sys.dm_exec_sessions", "sys.dm_exec_requests", "sys.sysprocesses"] {
         let own = format!("SELECT COUNT(*) FROM {view}");
         assert_eq!(ann.int(&own), 1, "{view}");

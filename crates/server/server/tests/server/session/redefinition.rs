@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
+use super::fixture::Fixture;
 use super::inside::wait_for;
 
-/// The statement that the second session of the bench runs once the first one has committed; it waits for it.
+/// The statement that the second session of the fixture runs once the first one has committed; it waits for it.
 fn run_after(holder: &mut Client, (late, sql): (&mut Client, &str), observer: &mut Client) -> Vec<i32> {
     late.ask(sql);
     wait_for(
@@ -29,8 +29,8 @@ impl Drop for Ends<'_> {
 }
 
 /// Three sessions of a database `d`.
-fn three(bench: &Bench, setup: &str) -> [Client; 3] {
-    let mut clients = [bench.client(), bench.client(), bench.client()];
+fn three(fixture: &Fixture, setup: &str) -> [Client; 3] {
+    let mut clients = [fixture.client(), fixture.client(), fixture.client()];
     succeed(&mut clients[0], "CREATE DATABASE d");
     for client in &mut clients {
         succeed(client, "USE d");
@@ -67,9 +67,9 @@ fn a_change_that_waited_for_a_definition_is_bound_to_it() {
             "3",
         ),
     ] {
-        let bench = Bench::new();
+        let fixture = Fixture::new();
         let [mut holder, mut late, mut observer] = three(
-            &bench,
+            &fixture,
             "CREATE TABLE s (id INT PRIMARY KEY, y MONEY) INSERT s VALUES (1, 5)
              CREATE TABLE u (id INT, y VARCHAR(30)) INSERT u VALUES (0, '')",
         );
@@ -99,8 +99,8 @@ fn a_change_that_waited_for_a_definition_is_bound_to_it() {
 
 #[test]
 fn a_definition_that_waited_for_another_begins_with_what_that_one_left() {
-    let bench = Bench::new();
-    let [mut holder, mut late, mut observer] = three(&bench, "CREATE TABLE s (id INT PRIMARY KEY)");
+    let fixture = Fixture::new();
+    let [mut holder, mut late, mut observer] = three(&fixture, "CREATE TABLE s (id INT PRIMARY KEY)");
     succeed(&mut holder, "BEGIN TRAN ALTER TABLE s ADD a MONEY");
     let done = run_after(
         &mut holder,
@@ -130,16 +130,16 @@ fn a_definition_that_waited_for_another_begins_with_what_that_one_left() {
 
 #[test]
 fn a_definition_in_the_catalog_alone_counts_as_one() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let [mut holder, mut late, mut observer] = three(
-        &bench,
+        &fixture,
         "CREATE TABLE s (id INT PRIMARY KEY, y VARCHAR(2)) INSERT s VALUES (1, 'ab')",
     );
-    let version = |bench: &Bench| -> i64 {
+    let version = |fixture: &Fixture| -> i64 {
         let query = "PRAGMA schema_version";
-        bench.in_sqlite("d").query_row(query, [], |row| row.get(0)).unwrap()
+        fixture.in_sqlite("d").query_row(query, [], |row| row.get(0)).unwrap()
     };
-    let before = version(&bench);
+    let before = version(&fixture);
     succeed(&mut holder, "BEGIN TRAN ALTER TABLE s ALTER COLUMN y VARCHAR(20)");
     let done = run_after(
         &mut holder,
@@ -147,15 +147,15 @@ fn a_definition_in_the_catalog_alone_counts_as_one() {
         &mut observer,
     );
     assert_eq!(done, Vec::<i32>::new());
-    assert!(version(&bench) > before);
+    assert!(version(&fixture) > before);
 }
 
 #[test]
 fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let setup = "CREATE TABLE u (id INT PRIMARY KEY) INSERT u VALUES (1)
                  CREATE TABLE s (id INT PRIMARY KEY, y MONEY) INSERT s VALUES (1, 5)";
-    let [mut writer, first, second] = three(&bench, setup);
+    let [mut writer, first, second] = three(&fixture, setup);
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for mut reader in [first, second] {
@@ -203,9 +203,9 @@ fn read_one(reader: &mut Client, begin: &str) {
 
 #[test]
 fn a_column_that_comes_and_goes_is_no_fault_of_the_database() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let [mut writer, mut checker, _] = three(
-        &bench,
+        &fixture,
         "CREATE TABLE s (id INT PRIMARY KEY, y MONEY, z DATE) INSERT s VALUES (1, 5, '2020-01-02'), (2, 6, '2021-01-02')",
     );
     let is_done = AtomicBool::new(false);

@@ -1,7 +1,7 @@
 //! Keys and foreign keys, which are checked when a statement ends.
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
 fn rows(answer: &Answer) -> Vec<String> {
     let shown = |row: &Vec<selenite_types::Value>| {
@@ -46,8 +46,8 @@ fn fails(client: &mut Client, sql: &str, (number, words): (i32, &str), query: &s
     assert_eq!(rows(&client.batch(query)), before, "{sql}");
 }
 
-fn client(bench: &Bench, script: &[&str]) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture, script: &[&str]) -> Client {
+    let mut client = fixture.client();
     runs(&mut client, &["CREATE DATABASE d", "USE d"]);
     runs(&mut client, script);
     client
@@ -55,9 +55,9 @@ fn client(bench: &Bench, script: &[&str]) -> Client {
 
 #[test]
 fn rows_of_one_insert_may_refer_to_each_other() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let mut client = client(
-        &bench,
+        &fixture,
         &["CREATE TABLE t (id INT PRIMARY KEY, up INT CONSTRAINT fk_up REFERENCES t (id))"],
     );
     runs(
@@ -88,9 +88,9 @@ fn rows_of_one_insert_may_refer_to_each_other() {
 
 #[test]
 fn keys_that_are_referred_to_are_exchanged() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let mut client = client(
-        &bench,
+        &fixture,
         &["CREATE TABLE p (id INT PRIMARY KEY, name NVARCHAR(9) UNIQUE, v INT)
            CREATE TABLE c (id INT CONSTRAINT fk_id REFERENCES p (id), name NVARCHAR(9) CONSTRAINT fk_name REFERENCES p (name))
            INSERT p VALUES (1, N'a', 10), (2, N'b', 20), (3, N'c', 30) INSERT c VALUES (1, N'a'), (2, N'b')"],
@@ -140,9 +140,9 @@ fn keys_that_are_referred_to_are_exchanged() {
 
 #[test]
 fn swapped_keys_cascade() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let mut client = client(
-        &bench,
+        &fixture,
         &["CREATE TABLE p (id INT PRIMARY KEY, code VARBINARY(4) UNIQUE)
            CREATE TABLE c (n INT, id INT REFERENCES p (id) ON UPDATE CASCADE, code VARBINARY(4) REFERENCES p (code) ON UPDATE SET NULL)
            CREATE TABLE one (id INT PRIMARY KEY REFERENCES p (id) ON UPDATE CASCADE)
@@ -163,8 +163,8 @@ fn swapped_keys_cascade() {
 
 #[test]
 fn keys_of_every_kind_are_exchanged() {
-    let bench = Bench::new();
-    let mut client = client(&bench, &[]);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture, &[]);
     for (kind, one, two) in [
         ("TINYINT", "1", "2"),
         ("BIGINT", "-9223372036854775808", "0"),
@@ -226,9 +226,9 @@ fn keys_of_every_kind_are_exchanged() {
 
 #[test]
 fn the_error_names_the_violated_key() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let mut client = client(
-        &bench,
+        &fixture,
         &["CREATE TABLE a (id INT PRIMARY KEY)
            CREATE TABLE b (id INT PRIMARY KEY, a INT CONSTRAINT fk_a REFERENCES a (id) ON DELETE CASCADE ON UPDATE CASCADE)
            CREATE TABLE c (b INT CONSTRAINT fk_b REFERENCES b (id))
@@ -247,9 +247,9 @@ fn the_error_names_the_violated_key() {
 
 #[test]
 fn many_keys_are_shuffled_in_linear_time() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let mut client = client(
-        &bench,
+        &fixture,
         &["CREATE TABLE t (id INT PRIMARY KEY, v INT, up INT REFERENCES t (id))
            DECLARE @i INT = 0 BEGIN TRAN WHILE @i < 5003 BEGIN INSERT t VALUES (@i, @i, NULL) SET @i += 1 END COMMIT
            UPDATE t SET up = (id + 1) % 5003"],

@@ -2,11 +2,11 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
+use super::fixture::Fixture;
 
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     succeed(&mut client, "CREATE DATABASE d");
     succeed(&mut client, "USE d");
     succeed(&mut client, "CREATE TABLE t (id int IDENTITY, a int)");
@@ -52,8 +52,8 @@ const REFUSED: &[(i32, &str)] = &[
 
 #[test]
 fn nothing_of_a_batch_is_done_that_has_what_is_not_supported() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for (number, refused) in REFUSED {
         let batch = format!("INSERT t (a) VALUES (1); SET IDENTITY_INSERT t ON; {refused} SET IDENTITY_INSERT t OFF");
         let answer = client.batch(&batch);
@@ -71,8 +71,8 @@ fn nothing_of_a_batch_is_done_that_has_what_is_not_supported() {
 
 #[test]
 fn a_procedure_that_has_what_is_not_supported_is_not_made() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     let merge = "MERGE t USING t AS s ON t.a = s.a WHEN MATCHED THEN DELETE;";
     let answer = client.batch(&format!("CREATE PROCEDURE p AS INSERT t (a) VALUES (1); {merge}"));
     assert_eq!(numbers(&answer), [40510]);
@@ -81,8 +81,8 @@ fn a_procedure_that_has_what_is_not_supported_is_not_made() {
 
 #[test]
 fn a_text_that_has_what_is_not_supported_is_refused_where_it_is_called() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     let answer = client.batch(
         "INSERT t (a) VALUES (1)
          BEGIN TRY EXEC ('INSERT t (a) VALUES (2); REVERT') END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH
@@ -94,8 +94,8 @@ fn a_text_that_has_what_is_not_supported_is_refused_where_it_is_called() {
 /// As SQL Server has it: names are looked up when a statement runs, and what ran before stays.
 #[test]
 fn what_ran_before_a_name_that_is_not_there_stays() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     assert_eq!(
         numbers(&client.batch("INSERT t (a) VALUES (1); SELECT * FROM none; INSERT t (a) VALUES (2)")),
         [208]

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
 use super::encryption::{MASTER_KEY, in_clear, make_table, refused, run, state, wait_for_state};
+use super::fixture::Fixture;
 
 fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
@@ -18,16 +18,16 @@ fn copy(from: &Path, to: &Path) {
 
 /// A server with the databases `d` and `e`, which are encrypted, and files of `d` from before that; and where the
 /// databases are.
-fn encrypted() -> (Bench, PathBuf) {
-    let bench = in_clear();
-    let folder = bench.data_folder();
-    let mut client = bench.client();
+fn encrypted() -> (Fixture, PathBuf) {
+    let fixture = in_clear();
+    let folder = fixture.data_folder();
+    let mut client = fixture.client();
     for name in ["d", "e"] {
         make_table(&mut client, name, 20);
     }
     let before = folder.clone();
-    let bench = bench.restarted_after(move || copy(&before.join("d.db"), &before.join("before")));
-    let mut client = bench.client();
+    let fixture = fixture.restarted_after(move || copy(&before.join("d.db"), &before.join("before")));
+    let mut client = fixture.client();
     run(&mut client, &[MASTER_KEY, "CREATE CERTIFICATE c WITH SUBJECT = 's'"]);
     for name in ["d", "e"] {
         run(
@@ -41,7 +41,7 @@ fn encrypted() -> (Bench, PathBuf) {
         wait_for_state(&mut client, name, 3);
     }
     // A scan is over when its thread is.
-    (bench.restarted(), folder)
+    (fixture.restarted(), folder)
 }
 
 fn is_refused(client: &mut Client) {
@@ -59,7 +59,7 @@ fn is_refused(client: &mut Client) {
 
 #[test]
 fn an_encrypted_database_is_not_taken_from_a_file_in_clear_or_of_another_database() {
-    let (mut bench, folder) = encrypted();
+    let (mut fixture, folder) = encrypted();
     let kept = folder.join("kept");
     let path = folder.join("d.db");
     let plain = folder.join("plain");
@@ -71,7 +71,7 @@ fn an_encrypted_database_is_not_taken_from_a_file_in_clear_or_of_another_databas
     let mut is_first = true;
     for other in ["before", "plain", "nothing", "foreign", "e.db"] {
         let mut put = Vec::new();
-        bench = bench.restarted_after(|| {
+        fixture = fixture.restarted_after(|| {
             if is_first {
                 copy(&path, &kept);
             }
@@ -79,11 +79,11 @@ fn an_encrypted_database_is_not_taken_from_a_file_in_clear_or_of_another_databas
             put = std::fs::read(&path).unwrap();
         });
         is_first = false;
-        is_refused(&mut bench.client());
+        is_refused(&mut fixture.client());
         assert!(put == std::fs::read(&path).unwrap(), "{other}");
     }
-    bench = bench.restarted_after(move || copy(&kept, &path));
-    let mut client = bench.client();
+    fixture = fixture.restarted_after(move || copy(&kept, &path));
+    let mut client = fixture.client();
     run(&mut client, &["USE d"]);
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 20);
     assert_eq!(state(&mut client, "d"), 3);
@@ -91,8 +91,8 @@ fn an_encrypted_database_is_not_taken_from_a_file_in_clear_or_of_another_databas
 
 #[test]
 fn a_file_that_came_while_the_server_runs_and_nobody_has_the_database_open_is_refused_too() {
-    let (bench, folder) = encrypted();
-    let mut client = bench.client();
+    let (fixture, folder) = encrypted();
+    let mut client = fixture.client();
     run(&mut client, &["USE d", "SELECT * FROM t", "USE master"]);
     copy(&folder.join("before"), &folder.join("d.db"));
     is_refused(&mut client);
@@ -101,9 +101,9 @@ fn a_file_that_came_while_the_server_runs_and_nobody_has_the_database_open_is_re
 
 #[test]
 fn who_switches_encryption_off_admits_a_file_in_clear() {
-    let (bench, folder) = encrypted();
-    let bench = bench.restarted_after(move || copy(&folder.join("before"), &folder.join("d.db")));
-    let mut client = bench.client();
+    let (fixture, folder) = encrypted();
+    let fixture = fixture.restarted_after(move || copy(&folder.join("before"), &folder.join("d.db")));
+    let mut client = fixture.client();
     is_refused(&mut client);
     run(&mut client, &["ALTER DATABASE d SET ENCRYPTION OFF", "USE d"]);
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 20);
@@ -112,16 +112,16 @@ fn who_switches_encryption_off_admits_a_file_in_clear() {
 
 #[test]
 fn a_database_that_is_decrypted_stays_open_to_who_has_it_and_opens_for_others() {
-    let (bench, _) = encrypted();
-    let (mut one, mut other) = (bench.client(), bench.client());
+    let (fixture, _) = encrypted();
+    let (mut one, mut other) = (fixture.client(), fixture.client());
     run(&mut one, &["USE d", "SELECT * FROM t"]);
     run(&mut other, &["ALTER DATABASE d SET ENCRYPTION OFF"]);
-    run(&mut bench.client(), &["USE d", "SELECT * FROM t"]);
+    run(&mut fixture.client(), &["USE d", "SELECT * FROM t"]);
     wait_for_state(&mut other, "d", 1);
     run(&mut one, &["INSERT t (name) VALUES ('x')"]);
-    run(&mut bench.client(), &["USE d", "SELECT * FROM t"]);
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    run(&mut fixture.client(), &["USE d", "SELECT * FROM t"]);
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     run(&mut client, &["USE d"]);
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 21);
 }
@@ -130,28 +130,28 @@ fn a_database_that_is_decrypted_stays_open_to_who_has_it_and_opens_for_others() 
 /// decrypted.
 #[test]
 fn what_a_kill_left_unnoted_is_noted_by_the_next_start() {
-    let (bench, folder) = encrypted();
+    let (fixture, folder) = encrypted();
     let place = folder.parent().unwrap().to_owned();
-    let bench = bench.restarted_after(|| {
-        let master = super::bench::in_sqlite(&place, "master");
+    let fixture = fixture.restarted_after(|| {
+        let master = super::fixture::in_sqlite(&place, "master");
         let forget = "UPDATE selenite_database SET must_be_encrypted = 0, file_id = NULL";
         master.execute_batch(forget).unwrap();
     });
     let before = folder.clone();
-    let bench = bench.restarted_after(move || copy(&before.join("before"), &before.join("d.db")));
-    is_refused(&mut bench.client());
+    let fixture = fixture.restarted_after(move || copy(&before.join("before"), &before.join("d.db")));
+    is_refused(&mut fixture.client());
 }
 
 #[test]
 fn a_database_whose_file_is_anothers_can_be_dropped_and_the_file_stays() {
-    let (bench, folder) = encrypted();
+    let (fixture, folder) = encrypted();
     let path = folder.join("d.db");
     let other = folder.join("e.db");
-    let bench = {
+    let fixture = {
         let (path, other) = (path.clone(), other.clone());
-        bench.restarted_after(move || copy(&other, &path))
+        fixture.restarted_after(move || copy(&other, &path))
     };
-    let mut client = bench.client();
+    let mut client = fixture.client();
     is_refused(&mut client);
     let dropped = client.batch("DROP DATABASE d");
     assert_eq!(numbers(&dropped), [0_i32; 0], "{dropped:?}");
@@ -168,10 +168,10 @@ fn a_database_whose_file_is_anothers_can_be_dropped_and_the_file_stays() {
 
 #[test]
 fn a_file_that_nobody_named_is_never_overwritten() {
-    let bench = Bench::new();
-    let path = bench.data_folder().join("mine.db");
+    let fixture = Fixture::new();
+    let path = fixture.data_folder().join("mine.db");
     std::fs::write(&path, "my rows").unwrap();
-    let mut client = bench.client();
+    let mut client = fixture.client();
     make_table(&mut client, "d", 5);
     run(&mut client, &["USE master", "BACKUP DATABASE d TO DISK = 'd.bak'"]);
     let made = client.batch("CREATE DATABASE mine");
@@ -181,8 +181,8 @@ fn a_file_that_nobody_named_is_never_overwritten() {
         assert_eq!(numbers(&restored), [3156, 3013], "{restored:?}");
     }
     assert_eq!(std::fs::read(&path).unwrap(), b"my rows");
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.databases WHERE name = 'mine'"), 0);
     assert_eq!(std::fs::read(&path).unwrap(), b"my rows");
     std::fs::remove_file(&path).unwrap();
@@ -193,8 +193,8 @@ fn a_file_that_nobody_named_is_never_overwritten() {
 /// The rest of what a kill can leave is tested without a server, step by step (`data/unfinished`).
 #[test]
 fn a_restore_that_was_killed_behind_its_rename_is_ended_by_the_next_start() {
-    let (bench, folder) = encrypted();
-    let mut client = bench.client();
+    let (fixture, folder) = encrypted();
+    let mut client = fixture.client();
     run(
         &mut client,
         &[
@@ -204,19 +204,19 @@ fn a_restore_that_was_killed_behind_its_rename_is_ended_by_the_next_start() {
     );
     assert_eq!(state(&mut client, "f"), 3);
     let place = folder.parent().unwrap().to_owned();
-    let bench = bench.restarted_after(|| {
-        let master = super::bench::in_sqlite(&place, "master");
+    let fixture = fixture.restarted_after(|| {
+        let master = super::fixture::in_sqlite(&place, "master");
         let sql = "UPDATE selenite_database SET unfinished = 'create', must_be_encrypted = 0 WHERE name = 'f';
             DELETE FROM selenite_encryption_key WHERE database_id = (SELECT id FROM selenite_database WHERE name = 'f')";
         master.execute_batch(sql).unwrap();
     });
-    let mut client = bench.client();
+    let mut client = fixture.client();
     assert_eq!(state(&mut client, "f"), 3);
     run(&mut client, &["USE f"]);
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 20);
     let by = "SELECT COUNT(*) FROM sys.dm_database_encryption_keys WHERE encryptor_type = 'CERTIFICATE' AND \
         database_id = DB_ID('f')";
     assert_eq!(client.int(by), 1);
-    let bench = bench.restarted_after(|| copy(&folder.join("before"), &folder.join("f.db")));
-    assert_eq!(numbers(&bench.client().batch("USE f")), [945]);
+    let fixture = fixture.restarted_after(|| copy(&folder.join("before"), &folder.join("f.db")));
+    assert_eq!(numbers(&fixture.client().batch("USE f")), [945]);
 }

@@ -3,9 +3,9 @@
 use selenite_server::ServerLimits;
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::Client;
 use super::encryption::{MASTER_KEY, run, wait_for_state};
+use super::fixture::Fixture;
 use super::redefinition::Ends;
 
 fn ok(client: &mut Client, sql: &str) {
@@ -27,8 +27,8 @@ fn text(client: &mut Client, sql: &str) -> String {
 }
 
 /// Databases `a`, in use, and `b`, each with a table and a view.
-fn two(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn two(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     ok(&mut client, "CREATE DATABASE a CREATE DATABASE b");
     ok(
         &mut client,
@@ -57,8 +57,8 @@ fn two(bench: &Bench) -> Client {
 
 #[test]
 fn tables_of_two_databases_are_joined() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     // Collation, a computed column and types are those of the table that is read.
     let sql = "SELECT t.amount, u.twice, u.made, u.mark, DB_NAME(), OBJECT_ID('t') - OBJECT_ID('a.dbo.t')
                FROM t JOIN b.dbo.u AS u ON t.name = u.name";
@@ -107,8 +107,8 @@ fn tables_of_two_databases_are_joined() {
 
 #[test]
 fn rows_go_from_one_database_to_another() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     ok(&mut client, "INSERT t SELECT name, id FROM b.dbo.u");
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 4);
     ok(
@@ -146,8 +146,8 @@ fn rows_go_from_one_database_to_another() {
 
 #[test]
 fn temporary_tables_stand_beside_those_of_another_database() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     ok(
         &mut client,
         "CREATE TABLE #x (id INT, name VARCHAR(20)) INSERT #x SELECT id, name FROM b.dbo.u",
@@ -181,9 +181,9 @@ fn temporary_tables_stand_beside_those_of_another_database() {
 
 #[test]
 fn a_transaction_sees_its_own_rows_in_both_databases_and_keeps_no_snapshot() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
-    let mut other = bench.client();
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
+    let mut other = fixture.client();
     let both = "SELECT COUNT(*) FROM a.dbo.t, b.dbo.u";
     ok(&mut client, "BEGIN TRAN INSERT b.dbo.u (id) VALUES (3)");
     assert_eq!(client.int(both), 6);
@@ -214,14 +214,14 @@ fn a_transaction_sees_its_own_rows_in_both_databases_and_keeps_no_snapshot() {
 
 #[test]
 fn each_database_is_asked_whether_its_rows_may_be_read() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     ok(
         &mut client,
         "CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse' CREATE USER ann FOR LOGIN ann
          ALTER ROLE db_datareader ADD MEMBER ann ALTER ROLE db_datawriter ADD MEMBER ann",
     );
-    let mut ann = bench.client_as("ann", "Corr3ct-horse", "a");
+    let mut ann = fixture.client_as("ann", "Corr3ct-horse", "a");
     fails(&mut ann, 916, "SELECT * FROM t, b.dbo.u");
     fails(&mut ann, 916, "SELECT * FROM v, b.dbo.w");
     fails(&mut ann, 916, "SELECT * FROM b.sys.tables, t");
@@ -238,8 +238,8 @@ fn each_database_is_asked_whether_its_rows_may_be_read() {
 
 #[test]
 fn views_of_another_database_show_that_database() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     assert_eq!(text(&mut client, "SELECT name FROM b.sys.tables"), "u");
     assert_eq!(
         client.int("SELECT COUNT(*) FROM b.sys.tables x, sys.tables y WHERE DB_NAME() = 'a'"),
@@ -272,8 +272,8 @@ fn views_of_another_database_show_that_database() {
 
 #[test]
 fn a_procedure_of_another_database_runs_there_and_comes_back() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     let answer =
         client.batch("DECLARE @n INT, @s INT EXEC @s = b.dbo.q @n OUTPUT SELECT @n, @s, DB_NAME(), COUNT(*) FROM t");
     assert_eq!(answer.errors(), []);
@@ -310,8 +310,8 @@ fn a_procedure_of_another_database_runs_there_and_comes_back() {
 
 #[test]
 fn catalog_procedures_of_another_database_show_that_database() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     ok(&mut client, "CREATE TABLE #x (id INT)");
     let columns = client.batch("EXEC b..sp_columns @table_name = 'u'");
     assert_eq!(columns.errors(), []);
@@ -334,11 +334,11 @@ const OUT_OF_MEMORY: i32 = 701;
 
 #[test]
 fn outside_a_transaction_a_table_is_read_where_it_is_and_within_one_its_copy_is_bounded() {
-    let bench = Bench::limited(ServerLimits {
+    let fixture = Fixture::limited(ServerLimits {
         session_memory: 32 << 20,
         ..ServerLimits::default()
     });
-    let mut client = two(&bench);
+    let mut client = two(&fixture);
     // 64 MB, twice the session's memory.
     ok(
         &mut client,
@@ -368,8 +368,8 @@ fn outside_a_transaction_a_table_is_read_where_it_is_and_within_one_its_copy_is_
 
 #[test]
 fn more_databases_than_sqlite_attaches_are_joined() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let names: Vec<String> = (0..13).map(|number| format!("d{number}")).collect();
     for (number, name) in names.iter().enumerate() {
         ok(&mut client, &format!("CREATE DATABASE {name}"));
@@ -396,9 +396,9 @@ fn more_databases_than_sqlite_attaches_are_joined() {
 
 #[test]
 fn a_statement_reads_another_database_while_others_write_there() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
-    let mut writer = bench.client();
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
+    let mut writer = fixture.client();
     ok(&mut writer, "USE b BEGIN TRAN INSERT u (id) VALUES (3)");
     ok(&mut client, "SET LOCK_TIMEOUT 0");
     assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 4);
@@ -424,8 +424,8 @@ fn a_statement_reads_another_database_while_others_write_there() {
 
 #[test]
 fn databases_under_keys_of_their_own_are_joined() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
     run(
         &mut client,
         &["USE master", MASTER_KEY, "CREATE CERTIFICATE c WITH SUBJECT = 's'"],
@@ -456,9 +456,9 @@ fn databases_under_keys_of_their_own_are_joined() {
 
 #[test]
 fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
-    let bench = Bench::new();
-    let mut client = two(&bench);
-    let mut writer = bench.client();
+    let fixture = Fixture::new();
+    let mut client = two(&fixture);
+    let mut writer = fixture.client();
     ok(
         &mut writer,
         "USE b CREATE TABLE s (id INT PRIMARY KEY, y MONEY) INSERT s VALUES (1, 5)",

@@ -9,8 +9,8 @@ use rustix::time::{ClockId, clock_gettime};
 use selenite_tds::ProcedureId;
 use selenite_types::{DataType, Value, Width};
 
-use super::bench::Bench;
 use super::client::{Client, int, output, parameter, text};
+use super::fixture::Fixture;
 
 /// Runs `body` so many times, and prints what one costs.
 fn measured(what: &str, count: i32, mut body: impl FnMut(i32)) {
@@ -74,8 +74,8 @@ const SELECT: &str = "SELECT b FROM t WHERE a = @a";
 #[test]
 #[ignore = "make serve-speed: it measures for a minute"]
 fn what_an_insert_costs() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     ok(&client.batch("CREATE DATABASE d"), 0);
     for table in ["t", "twin"] {
         let made = format!("USE d CREATE TABLE {table} (a INT IDENTITY PRIMARY KEY, b NVARCHAR(50) NOT NULL)");
@@ -84,7 +84,7 @@ fn what_an_insert_costs() {
     for synchronous in ["FULL", "NORMAL"] {
         println!("synchronous {synchronous}");
         let count = if synchronous == "FULL" { 1000 } else { 10_000 };
-        let twin = bench.in_sqlite("d");
+        let twin = fixture.in_sqlite("d");
         twin.execute_batch(&format!("PRAGMA synchronous = {synchronous}"))
             .unwrap();
         let mut statement = twin.prepare("INSERT INTO twin (b) VALUES (?1)").unwrap();
@@ -122,8 +122,8 @@ fn what_an_insert_costs() {
 #[test]
 #[ignore = "make serve-speed: it measures for a minute"]
 fn what_a_point_select_costs() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     ok(&client.batch("CREATE DATABASE d"), 0);
     ok(
         &client.batch("USE d CREATE TABLE t (a INT IDENTITY PRIMARY KEY, b NVARCHAR(50) NOT NULL)"),
@@ -135,7 +135,7 @@ fn what_a_point_select_costs() {
         ),
         0,
     );
-    let twin = bench.in_sqlite("d");
+    let twin = fixture.in_sqlite("d");
     let mut statement = twin.prepare("SELECT b FROM t WHERE a = ?1").unwrap();
     let key = |number: i32| number * 7919 % 10_000 + 1;
     measured("  in-process, prepared", 30_000, |number| {

@@ -1,10 +1,10 @@
 //! Table variables: tables of a batch or a call, and of no transaction.
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
-fn made(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn made(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     let made = client.batch("USE d CREATE TABLE t (a INT PRIMARY KEY, b INT) INSERT INTO t VALUES (1, 10), (2, 20)");
     assert_eq!(made.errors(), []);
@@ -31,8 +31,8 @@ fn numbers(answer: &Answer) -> Vec<i32> {
 
 #[test]
 fn a_table_variable_is_a_table_like_any_other() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     let answer = client.batch(
         "DECLARE @t TABLE (i INT IDENTITY(5, 5) PRIMARY KEY, a INT NOT NULL UNIQUE, c AS a * 2, b INT DEFAULT 7 CHECK (b < 100))
          INSERT INTO @t (a) VALUES (1), (2)
@@ -63,8 +63,8 @@ fn a_table_variable_is_a_table_like_any_other() {
 
 #[test]
 fn its_errors_name_it() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     for (text, number, told) in [
         ("INSERT @t VALUES (1, 1), (1, 2)", 2627, "'dbo.@t'"),
         ("INSERT @t VALUES (NULL, 1)", 515, "table '@t'"),
@@ -97,8 +97,8 @@ fn its_errors_name_it() {
 
 #[test]
 fn it_is_there_from_the_batchs_begin_to_its_end() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     let text = "DECLARE @i INT = 0 WHILE @i < 3 BEGIN DECLARE @t TABLE (a INT) INSERT @t VALUES (@i) SET @i += 1 END
         SELECT COUNT(*) FROM @t";
     assert_eq!(client.int(text), 3);
@@ -114,8 +114,8 @@ fn it_is_there_from_the_batchs_begin_to_its_end() {
 
 #[test]
 fn each_call_has_its_own() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     let made = client.batch(
         "CREATE PROCEDURE p @n INT AS
          BEGIN
@@ -135,8 +135,8 @@ fn each_call_has_its_own() {
 
 #[test]
 fn rollback_leaves_it_as_it_is() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     let answer = client.batch(
         "DECLARE @t TABLE (a INT PRIMARY KEY, b VARCHAR(10))
          INSERT @t VALUES (1, 'before')
@@ -170,29 +170,29 @@ fn rollback_leaves_it_as_it_is() {
 
 #[test]
 fn nobody_is_waited_for() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
-    let mut other = bench.client();
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
+    let mut other = fixture.client();
     other.batch("USE d SET LOCK_TIMEOUT 0 CREATE TABLE #t (a INT)");
     assert_eq!(client.batch("BEGIN TRAN UPDATE t SET b = 0").errors(), []);
     let text = "DECLARE @t TABLE (a INT) INSERT @t SELECT a FROM t UPDATE @t SET a += 1 SELECT SUM(a) FROM @t";
     assert_eq!(other.int(text), 5);
     assert_eq!(other.batch("INSERT INTO #t SELECT a FROM t").errors(), []);
     assert_eq!(other.int("SELECT COUNT(*) FROM #t"), 2);
-    let before = bench.database_registry.sync_figures("d");
+    let before = fixture.database_registry.sync_figures("d");
     assert_eq!(
         other
             .batch("BEGIN TRAN DECLARE @t TABLE (a INT) INSERT @t VALUES (1) COMMIT")
             .errors(),
         []
     );
-    assert_eq!(bench.database_registry.sync_figures("d"), before);
+    assert_eq!(fixture.database_registry.sync_figures("d"), before);
 }
 
 #[test]
 fn temporary_tables_stay_when_another_database_is_used() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     assert_eq!(client.batch("CREATE DATABASE e").errors(), []);
     let answer = client.batch(
         "CREATE TABLE #t (i INT IDENTITY PRIMARY KEY, a INT UNIQUE, b VARCHAR(5) DEFAULT 'x')
@@ -231,8 +231,8 @@ fn temporary_tables_stay_when_another_database_is_used() {
 
 #[test]
 fn a_temporary_table_goes_with_the_call_that_made_it() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     client.batch("CREATE PROCEDURE inner_one AS SELECT COUNT(*) FROM #mine");
     let made = client.batch(
         "CREATE PROCEDURE p AS
@@ -258,8 +258,8 @@ fn a_temporary_table_goes_with_the_call_that_made_it() {
 
 #[test]
 fn a_statement_on_another_database_is_run_there() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     client.batch("CREATE DATABASE e");
     let made = client.batch(
         "USE e CREATE TABLE u (a INT IDENTITY PRIMARY KEY, b INT) USE d
@@ -288,8 +288,8 @@ fn a_statement_on_another_database_is_run_there() {
 
 #[test]
 fn rowcount_ends_changes_as_it_ends_results() {
-    let bench = Bench::new();
-    let mut client = made(&bench);
+    let fixture = Fixture::new();
+    let mut client = made(&fixture);
     client.batch("INSERT INTO t VALUES (3, 30), (4, 40), (5, 50)");
     let answer = client.batch(
         "SET ROWCOUNT 2 UPDATE t SET b = 0 SELECT @@ROWCOUNT

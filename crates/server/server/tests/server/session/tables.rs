@@ -2,8 +2,8 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::Answer;
+use super::fixture::Fixture;
 
 fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
@@ -20,8 +20,8 @@ fn text(value: &str) -> Value {
 /// The script of the second source, as far as it is about tables.
 #[test]
 fn a_database_is_made_and_a_table_filled_with_its_defaults() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE TESTDB");
     client.batch("USE TESTDB");
     let made = client.batch(
@@ -49,8 +49,8 @@ fn a_database_is_made_and_a_table_filled_with_its_defaults() {
 
 #[test]
 fn rows_are_joined_grouped_and_ordered() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE shop");
     let made = client.batch(
         "USE shop
@@ -75,8 +75,8 @@ fn rows_are_joined_grouped_and_ordered() {
 
 #[test]
 fn broken_constraints_have_sql_servers_numbers_and_leave_nothing_behind() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     let made = client.batch(
         "USE d
@@ -105,8 +105,8 @@ fn broken_constraints_have_sql_servers_numbers_and_leave_nothing_behind() {
 
 #[test]
 fn what_is_rolled_back_was_never_there_and_others_see_what_is_committed() {
-    let bench = Bench::new();
-    let (mut one, mut other) = (bench.client(), bench.client());
+    let fixture = Fixture::new();
+    let (mut one, mut other) = (fixture.client(), fixture.client());
     one.batch("CREATE DATABASE d");
     one.batch("USE d CREATE TABLE t (a INT)");
     other.batch("USE d");

@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use selenite_tds::{Done, DoneKind};
 
-use super::bench::Bench;
 use super::client::{numbers, succeed};
+use super::fixture::Fixture;
 
 #[test]
 fn a_request_that_runs_for_too_long_ends_by_an_error_and_its_session_goes_on() {
-    let bench = Bench::with(|config| config.limits.request_time = Duration::from_millis(50));
-    let mut administrator = bench.client();
+    let fixture = Fixture::with(|config| config.limits.request_time = Duration::from_millis(50));
+    let mut administrator = fixture.client();
     succeed(
         &mut administrator,
         "CREATE LOGIN one WITH PASSWORD = 'Pass-word-1', CHECK_POLICY = OFF",
     );
-    let mut client = bench.client_as("one", "Pass-word-1", "");
+    let mut client = fixture.client_as("one", "Pass-word-1", "");
     succeed(&mut client, "CREATE TABLE #t (a INT) INSERT #t VALUES (1)");
     for request in [
         "WAITFOR DELAY '01:00:00'",

@@ -3,8 +3,8 @@
 use selenite_tds::client::Token;
 use selenite_tds::{Done, DoneKind, Isolation, TransactionStep};
 
-use super::bench::Bench;
 use super::client::{Answer, Client};
+use super::fixture::Fixture;
 
 fn begin(client: &mut Client) -> Answer {
     client.transaction(TransactionStep::Begin {
@@ -15,8 +15,8 @@ fn begin(client: &mut Client) -> Answer {
 
 #[test]
 fn a_transaction_has_a_number_until_it_ends() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let began = begin(&mut client);
     let Some(Token::EnvChange(first)) = began.0.first() else {
         panic!("{began:?}");
@@ -38,8 +38,8 @@ fn a_transaction_has_a_number_until_it_ends() {
 
 #[test]
 fn text_and_requests_mean_the_same_transaction() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     begin(&mut client);
     let answer = client.batch("BEGIN TRAN COMMIT ROLLBACK TRANSACTION SELECT @@TRANCOUNT");
     assert_eq!(answer.errors(), []);
@@ -56,8 +56,8 @@ fn text_and_requests_mean_the_same_transaction() {
 
 #[test]
 fn the_end_of_one_may_begin_the_next() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     begin(&mut client);
     let answer = client.transaction(TransactionStep::Commit {
         name: String::new(),
@@ -87,12 +87,12 @@ fn the_end_of_one_may_begin_the_next() {
 
 #[test]
 fn a_transaction_that_nobody_ended_ends_with_its_session() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d CREATE TABLE t (a INT)");
     client.batch("SET IMPLICIT_TRANSACTIONS ON SELECT a FROM t");
     assert_eq!(client.int("SELECT @@TRANCOUNT"), 1);
     drop(client);
-    assert_eq!(bench.client().int("SELECT @@TRANCOUNT"), 0);
+    assert_eq!(fixture.client().int("SELECT @@TRANCOUNT"), 0);
 }

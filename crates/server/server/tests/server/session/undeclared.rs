@@ -3,14 +3,14 @@
 use selenite_tds::client::Token;
 use selenite_types::{DataType, Value, Width};
 
-use super::bench::Bench;
 use super::client::{Answer, Client, parameter};
+use super::fixture::Fixture;
 
 const TABLE: &str = "CREATE TABLE t (id int IDENTITY PRIMARY KEY, i int, s smallint, b bigint, c char(30), v varchar(30), \
                      n nvarchar(20), d decimal(10,2), dt datetime2(3), bin varbinary(16), g uniqueidentifier)";
 
-fn shop(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn shop(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     assert_eq!(client.batch("CREATE DATABASE shop").errors(), []);
     assert_eq!(client.batch("USE shop").errors(), []);
     assert_eq!(client.batch(TABLE).errors(), []);
@@ -52,8 +52,8 @@ fn refused(client: &mut Client, text: &str, number: i32) {
 
 #[test]
 fn a_parameter_by_itself_is_of_the_type_that_it_meets() {
-    let bench = Bench::new();
-    let client = &mut shop(&bench);
+    let fixture = Fixture::new();
+    let client = &mut shop(&fixture);
     check(
         client,
         "INSERT INTO t VALUES (@P1, @P2, @P3, @P4, @P5, @P6, @P7, @P8, @P9, @P10)",
@@ -122,8 +122,8 @@ fn a_parameter_by_itself_is_of_the_type_that_it_meets() {
 
 #[test]
 fn a_parameter_deep_in_a_query_is_of_the_type_that_it_meets() {
-    let bench = Bench::new();
-    let client = &mut shop(&bench);
+    let fixture = Fixture::new();
+    let client = &mut shop(&fixture);
     check(
         client,
         "SELECT CAST(@P1 AS date), CASE i WHEN @P2 THEN 1 END FROM t",
@@ -155,8 +155,8 @@ fn a_parameter_deep_in_a_query_is_of_the_type_that_it_meets() {
 
 #[test]
 fn any_other_parameter_is_of_the_type_that_converts_least() {
-    let bench = Bench::new();
-    let client = &mut shop(&bench);
+    let fixture = Fixture::new();
+    let client = &mut shop(&fixture);
     // The examples of the documentation.
     check(client, "SELECT * FROM t WHERE c > @P1", &["varchar(8000)"]);
     check(client, "SELECT * FROM t WHERE v > @P1", &["varchar(8000)"]);
@@ -178,8 +178,8 @@ fn any_other_parameter_is_of_the_type_that_converts_least() {
 
 #[test]
 fn what_the_rules_do_not_settle_is_an_error() {
-    let bench = Bench::new();
-    let client = &mut shop(&bench);
+    let fixture = Fixture::new();
+    let client = &mut shop(&fixture);
     refused(client, "SELECT * FROM t WHERE @P1 = @P2", 11_503);
     refused(client, "SELECT * FROM t WHERE i = @P1 + @P2", 11_503);
     refused(client, "SELECT * FROM t WHERE @P1 = SUBSTRING(@P2, 2, 3)", 11_503);
@@ -200,8 +200,8 @@ fn what_the_rules_do_not_settle_is_an_error() {
 
 #[test]
 fn a_row_describes_a_parameter_for_binding() {
-    let bench = Bench::new();
-    let client = &mut shop(&bench);
+    let fixture = Fixture::new();
+    let client = &mut shop(&fixture);
     let made = client.batch("CREATE PROCEDURE p @a int, @b nvarchar(10) OUTPUT AS SET @b = N'x'");
     assert_eq!(made.errors(), []);
     let told = ask(client, "EXEC p @P1, @b = @P2 OUTPUT", None);
@@ -259,8 +259,8 @@ fn a_row_describes_a_parameter_for_binding() {
 
 #[test]
 fn as_many_are_described_as_a_call_may_have() {
-    let bench = Bench::new();
-    let client = &mut shop(&bench);
+    let fixture = Fixture::new();
+    let client = &mut shop(&fixture);
     let text = |count: usize| {
         let rows: Vec<String> = (0..count).map(|at| format!("(@P{at})")).collect();
         format!("INSERT t (i) VALUES {}", rows.join(","))
@@ -276,8 +276,8 @@ fn as_many_are_described_as_a_call_may_have() {
 
 #[test]
 fn declared_parameters_and_variables_are_left_out() {
-    let bench = Bench::new();
-    let client = &mut shop(&bench);
+    let fixture = Fixture::new();
+    let client = &mut shop(&fixture);
     let told = ask(
         client,
         "UPDATE t SET i = @a, n = @b WHERE id = @c",

@@ -2,11 +2,11 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
+use super::fixture::Fixture;
 
-fn client(bench: &Bench) -> Client {
-    let mut client = bench.client();
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     for text in [
         "CREATE DATABASE d",
         "USE d",
@@ -39,8 +39,8 @@ fn both(a: i32, b: &str) -> Vec<Value> {
 
 #[test]
 fn rows_are_inserted_through_a_view_over_one_table() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for (text, expected) in [
         ("INSERT v VALUES (1, 'one')", both(1, "one")),
         ("INSERT INTO dbo.v (a) VALUES (2)", both(2, "x")),
@@ -81,8 +81,8 @@ fn rows_are_inserted_through_a_view_over_one_table() {
 
 #[test]
 fn rows_are_changed_and_deleted_through_views_over_views() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(&mut client, "INSERT t (a) VALUES (1), (2), (3)");
     succeed(
         &mut client,
@@ -98,8 +98,8 @@ fn rows_are_changed_and_deleted_through_views_over_views() {
 
 #[test]
 fn with_check_option_rows_stay_in_the_view() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(
         &mut client,
         "INSERT checked (a) VALUES (1); INSERT over_checked VALUES (2)",
@@ -134,8 +134,8 @@ fn with_check_option_rows_stay_in_the_view() {
 
 #[test]
 fn rows_are_inserted_through_a_common_table_expression() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for (text, expected) in [
         (
             "WITH x AS (SELECT a, b FROM t) INSERT x VALUES (1, 'one')",
@@ -177,8 +177,8 @@ fn rows_are_inserted_through_a_common_table_expression() {
 
 #[test]
 fn output_has_the_columns_of_the_view() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     for (text, expected) in [
         (
             "INSERT renamed (y) OUTPUT inserted.x, inserted.y VALUES (1)",
@@ -213,8 +213,8 @@ fn output_has_the_columns_of_the_view() {
 
 #[test]
 fn insert_top_takes_a_query_or_a_percentage() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
     succeed(&mut client, "INSERT u VALUES (2), (1)");
     for (count, text) in [
         (2, "INSERT TOP (SELECT MAX(a) FROM u) t (a) VALUES (1), (2), (3)"),

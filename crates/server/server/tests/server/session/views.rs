@@ -2,16 +2,16 @@
 
 use selenite_types::Value;
 
-use super::bench::Bench;
 use super::client::Client;
+use super::fixture::Fixture;
 
 fn text(value: &str) -> Value {
     Value::Text(value.into())
 }
 
 /// A client in a database with two tables, a view and a procedure.
-pub fn shop(bench: &Bench) -> Client {
-    let mut client = bench.client();
+pub fn shop(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE shop");
     client.batch("USE shop");
     for definition in [
@@ -32,8 +32,8 @@ pub fn shop(bench: &Bench) -> Client {
 
 #[test]
 fn views_of_the_database_in_use_have_a_row_for_each_of_its_things() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     for (view, count) in [
         ("databases", 5),
         ("schemas", 4),
@@ -62,8 +62,8 @@ fn views_of_the_database_in_use_have_a_row_for_each_of_its_things() {
 
 #[test]
 fn every_view_that_is_listed_can_be_read_whole() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let listed = client.batch(
         "SELECT SCHEMA_NAME(schema_id), name FROM sys.all_objects WHERE is_ms_shipped = 1 ORDER BY schema_id, name",
     );
@@ -84,8 +84,8 @@ fn every_view_that_is_listed_can_be_read_whole() {
 
 #[test]
 fn information_schema_lists_tables_columns_and_constraints() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let tables =
         client.batch("SELECT TABLE_CATALOG, TABLE_NAME, TABLE_TYPE FROM INFORMATION_SCHEMA.TABLES ORDER BY TABLE_NAME");
     let row = |name, kind| vec![text("shop"), text(name), text(kind)];
@@ -150,8 +150,8 @@ fn information_schema_lists_tables_columns_and_constraints() {
 
 #[test]
 fn functions_know_objects_columns_and_identities() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     for (asked, expected) in [
         ("OBJECT_NAME(OBJECT_ID('customer'))", text("customer")),
         ("OBJECT_NAME(OBJECT_ID(N'[dbo].[young]', N'V'))", text("young")),
@@ -182,8 +182,8 @@ fn functions_know_objects_columns_and_identities() {
     }
     // What a restart forgets is in the file.
     drop(client);
-    let bench = bench.restarted();
-    let mut client = bench.client();
+    let fixture = fixture.restarted();
+    let mut client = fixture.client();
     client.batch("USE shop");
     let last = client.value("SELECT CONVERT(INT, IDENT_CURRENT('customer'))");
     let Value::Int(last) = last else { panic!("{last:?}") };
@@ -192,8 +192,8 @@ fn functions_know_objects_columns_and_identities() {
 
 #[test]
 fn rows_and_files_are_counted_as_they_are() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     let counts = client.batch(
         "SELECT t.name, p.rows FROM sys.partitions p JOIN sys.tables t ON t.object_id = p.object_id
          WHERE p.index_id < 2 ORDER BY t.name",
@@ -206,7 +206,7 @@ fn rows_and_files_are_counted_as_they_are() {
         ]
     );
     let size = client.int("SELECT size FROM sys.database_files WHERE type = 0");
-    let file = std::fs::metadata(bench.data_folder().join("shop.db")).unwrap().len();
+    let file = std::fs::metadata(fixture.data_folder().join("shop.db")).unwrap().len();
     assert_eq!(u64::try_from(size).unwrap(), file.div_ceil(8192));
     let names =
         client.batch("SELECT name, physical_name FROM sys.master_files WHERE database_id = DB_ID() ORDER BY file_id");
@@ -215,8 +215,8 @@ fn rows_and_files_are_counted_as_they_are() {
 
 #[test]
 fn what_shows_the_server_is_found_in_any_database() {
-    let bench = Bench::new();
-    let mut client = shop(&bench);
+    let fixture = Fixture::new();
+    let mut client = shop(&fixture);
     assert_eq!(
         client.int("SELECT COUNT(*) FROM master.sys.databases WHERE name = 'shop'"),
         1

@@ -4,8 +4,8 @@ use selenite_tds::client::{Token, batch};
 use selenite_tds::{Isolation, PacketSize, ProcedureId, Reset, TransactionStep};
 use selenite_types::{DataType, Value, Width};
 
-use super::bench::Bench;
 use super::client::{Answer, Client, HEADERS, int, output, text};
+use super::fixture::Fixture;
 
 fn word(word: &str) -> Value {
     Value::Text(word.into())
@@ -17,8 +17,8 @@ fn isolation(client: &mut Client) -> Value {
 
 #[test]
 fn a_request_begins_a_transaction_of_a_name_and_an_isolation() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let levels = [
         (Isolation::ReadUncommitted, 1),
         (Isolation::ReadCommitted, 2),
@@ -46,8 +46,8 @@ fn a_request_begins_a_transaction_of_a_name_and_an_isolation() {
 
 #[test]
 fn a_session_is_reset_without_its_transaction_where_none_is_open() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let ask = |client: &mut Client, text: &str| {
         let bytes = batch(&HEADERS, text, PacketSize::DEFAULT, Reset::SessionKeepingTransaction).unwrap();
         client.send(&bytes).unwrap();
@@ -68,8 +68,8 @@ fn a_session_is_reset_without_its_transaction_where_none_is_open() {
 
 #[test]
 fn statements_are_prepared_by_the_names_of_procedures_too() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let handle = || output("", DataType::Int, Value::Null);
     let number = |answer: &Answer| match answer.outputs()[..] {
         [(0, _, Value::Int(number))] => *number,
@@ -102,8 +102,8 @@ fn statements_are_prepared_by_the_names_of_procedures_too() {
 
 #[test]
 fn a_call_of_a_procedure_is_prepared_and_run_again() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     assert_eq!(client.batch("CREATE DATABASE d").errors(), []);
     assert_eq!(client.batch("USE d").errors(), []);
     let made = client.batch("CREATE PROCEDURE p @a int, @b int OUTPUT AS SELECT @a SET @b = @a + 1 RETURN 5");
@@ -141,8 +141,8 @@ fn a_call_of_a_procedure_is_prepared_and_run_again() {
 
 #[test]
 fn what_sqlalchemy_asks_at_connect_is_answered() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let none: Vec<(i32, u32)> = Vec::new();
     for text in [
         "use [master]",
@@ -167,8 +167,8 @@ fn what_sqlalchemy_asks_at_connect_is_answered() {
 
 #[test]
 fn freetds_calls_a_procedure_without_exec() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     let told = client.batch("sp_datatype_info_100 -3,3");
     assert_eq!(told.errors(), []);
     assert!(told.rows().iter().any(|row| row[0] == word("varbinary")), "{told:?}");
@@ -176,8 +176,8 @@ fn freetds_calls_a_procedure_without_exec() {
 
 #[test]
 fn jdbc_begins_transactions_by_an_option() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d CREATE TABLE t (a int)");
     assert_eq!(client.batch("set implicit_transactions on").errors(), []);
@@ -241,8 +241,8 @@ const TYPES: [(&str, &str, DataType); 26] = [
 
 #[test]
 fn a_declared_type_is_kept_through_variables_columns_and_expressions() {
-    let bench = Bench::new();
-    let mut client = bench.client();
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
     client.batch("CREATE DATABASE d");
     client.batch("USE d");
     for (name, value, data_type) in TYPES {

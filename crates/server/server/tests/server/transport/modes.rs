@@ -8,8 +8,8 @@ use selenite_server::{TlsOffload, WaitType};
 use selenite_tds::client::{Token, login, new_login, prelogin};
 use selenite_tds::{Encryption, EncryptionMode, TdsVersion};
 
-use super::bench::{Bench, settle};
 use super::client::{Client, Mode, config, new_prelogin, wrap};
+use super::fixture::{Fixture, settle};
 
 /// What becomes of a client in each mode of the server: none, or whether all is encrypted.
 const TABLE: [(EncryptionMode, [Option<bool>; 4]); 4] = [
@@ -26,22 +26,22 @@ const TABLE: [(EncryptionMode, [Option<bool>; 4]); 4] = [
 #[test]
 fn each_mode_of_the_server_meets_each_of_the_client() {
     for (encryption, outcomes) in TABLE {
-        let bench = Bench::of(encryption);
+        let fixture = Fixture::of(encryption);
         let modes = [Mode::Plain, Mode::Off, Mode::On, Mode::Strict];
         for (mode, outcome) in modes.into_iter().zip(outcomes) {
-            let connected = Client::connect(bench.address(), mode, &bench.certificate);
+            let connected = Client::connect(fixture.address(), mode, &fixture.certificate);
             assert_eq!(connected.is_ok(), outcome.is_some(), "{encryption:?} {mode:?}");
             let (Ok(mut client), Some(is_encrypted)) = (connected, outcome) else {
                 continue;
             };
             assert_eq!(
-                client.log_in("sa", &bench.password).errors(),
+                client.log_in("sa", &fixture.password).errors(),
                 [],
                 "{encryption:?} {mode:?}"
             );
             assert!(client.works(), "{encryption:?} {mode:?}");
             assert_eq!(client.tls.is_some(), is_encrypted, "{encryption:?} {mode:?}");
-            let sessions = bench.running().instance().registry().sessions();
+            let sessions = fixture.running().instance().registry().sessions();
             let session = sessions.last().unwrap();
             assert_eq!(session.facts().is_encrypted, is_encrypted, "{encryption:?} {mode:?}");
         }
@@ -50,17 +50,17 @@ fn each_mode_of_the_server_meets_each_of_the_client() {
 
 #[test]
 fn inside_prelogin_there_is_tls_1_2_and_in_strict_mode_1_3() {
-    let bench = Bench::new();
-    let client = bench.client(Mode::On);
+    let fixture = Fixture::new();
+    let client = fixture.client(Mode::On);
     let version = client.tls.as_ref().unwrap().protocol_version();
     assert_eq!(version, Some(ProtocolVersion::TLSv1_2));
 
-    let mut client = bench.connect(Mode::Strict);
+    let mut client = fixture.connect(Mode::Strict);
     let tls = client.tls.as_ref().unwrap();
     assert_eq!(tls.protocol_version(), Some(ProtocolVersion::TLSv1_3));
     assert_eq!(tls.alpn_protocol(), Some(&b"tds/8.0"[..]));
     assert_eq!(tls.tls13_tickets_received(), 0);
-    let answer = client.log_in("sa", &bench.password);
+    let answer = client.log_in("sa", &fixture.password);
     let spoken = answer.0.iter().find_map(|token| {
         let Token::LoginAck { tds_version, .. } = token else {
             return None;
@@ -72,18 +72,18 @@ fn inside_prelogin_there_is_tls_1_2_and_in_strict_mode_1_3() {
     assert!(client.works());
     assert_eq!(client.tls.as_ref().unwrap().tls13_tickets_received(), 0);
 
-    let only_new = config(Mode::On, &bench.certificate, &[&TLS13]);
-    assert!(Client::connect_by(bench.address(), Mode::On, &only_new).is_err());
-    let old_in_strict = config(Mode::Strict, &bench.certificate, &[&TLS12]);
-    let mut client = Client::connect_by(bench.address(), Mode::Strict, &old_in_strict).unwrap();
-    assert_eq!(client.log_in("sa", &bench.password).errors(), []);
+    let only_new = config(Mode::On, &fixture.certificate, &[&TLS13]);
+    assert!(Client::connect_by(fixture.address(), Mode::On, &only_new).is_err());
+    let old_in_strict = config(Mode::Strict, &fixture.certificate, &[&TLS12]);
+    let mut client = Client::connect_by(fixture.address(), Mode::Strict, &old_in_strict).unwrap();
+    assert_eq!(client.log_in("sa", &fixture.password).errors(), []);
 }
 
 #[test]
 fn a_password_is_never_on_the_line_where_a_client_has_tls_for_its_login_alone() {
-    let bench = Bench::of(EncryptionMode::Optional);
-    let mut client = bench.connect(Mode::Off);
-    let login = login(&new_login("sa", &bench.password)).unwrap();
+    let fixture = Fixture::of(EncryptionMode::Optional);
+    let mut client = fixture.connect(Mode::Off);
+    let login = login(&new_login("sa", &fixture.password)).unwrap();
     let tls = client.tls.as_mut().unwrap();
     tls.writer().write_all(&login).unwrap();
     let mut sent = Vec::new();
@@ -106,12 +106,12 @@ fn a_password_is_never_on_the_line_where_a_client_has_tls_for_its_login_alone() 
 /// `headers-at-packet-boundaries`: a record may have a 0x12 wherever a naive reader would look for a header.
 #[test]
 fn the_handshake_may_come_in_any_pieces_and_naked() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for (piece_size, is_naked) in [(1, false), (7, false), (700, false), (usize::MAX, true), (5, true)] {
-        let mut client = Client::open(bench.address()).unwrap();
+        let mut client = Client::open(fixture.address()).unwrap();
         client.send(&prelogin(&new_prelogin(Encryption::On)).unwrap()).unwrap();
         client.message().unwrap();
-        let config = config(Mode::On, &bench.certificate, &[&TLS12]);
+        let config = config(Mode::On, &fixture.certificate, &[&TLS12]);
         let name = rustls::pki_types::ServerName::try_from("localhost").unwrap();
         let mut tls = rustls::ClientConnection::new(config, name).unwrap();
         while tls.is_handshaking() {
@@ -135,16 +135,16 @@ fn the_handshake_may_come_in_any_pieces_and_naked() {
             }
         }
         client.tls = Some(tls);
-        assert_eq!(client.log_in("sa", &bench.password).errors(), [], "{piece_size}");
+        assert_eq!(client.log_in("sa", &fixture.password).errors(), [], "{piece_size}");
         assert!(client.works(), "{piece_size}");
     }
 }
 
 #[test]
 fn the_server_echoes_federated_only_to_whom_asked_for_it() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for asked in [None, Some(true)] {
-        let mut client = Client::open(bench.address()).unwrap();
+        let mut client = Client::open(fixture.address()).unwrap();
         let mut wanted = new_prelogin(Encryption::On);
         wanted.federated_required = asked;
         client.send(&prelogin(&wanted).unwrap()).unwrap();
@@ -156,9 +156,9 @@ fn the_server_echoes_federated_only_to_whom_asked_for_it() {
 
 #[test]
 fn another_thread_encrypts_each_packet_if_configured() {
-    let bench = Bench::with(|config| config.tls_offload = TlsOffload::Thread);
-    let mut client = bench.client(Mode::On);
-    let instance = bench.running().instance();
+    let fixture = Fixture::with(|config| config.tls_offload = TlsOffload::Thread);
+    let mut client = fixture.client(Mode::On);
+    let instance = fixture.running().instance();
     let session = instance.registry().sessions().remove(0);
     assert_eq!(instance.registry().waits().counts(WaitType::EncryptMessage).count, 0);
     let switches = session.figures().switches;
@@ -175,7 +175,7 @@ fn another_thread_encrypts_each_packet_if_configured() {
     assert!(switched >= packets, "{switched} switches for {packets} packets");
     instance.registry().waits().clear();
     assert_eq!(instance.registry().waits().counts(WaitType::EncryptMessage).count, 0);
-    let mut plain = Bench::of(EncryptionMode::Optional);
+    let mut plain = Fixture::of(EncryptionMode::Optional);
     assert!(plain.client(Mode::Plain).works());
     assert_eq!(
         plain

@@ -7,16 +7,16 @@ use selenite::{Access, Class, accept, keys};
 use selenite_keyring::{keygen, write_key_file};
 use selenite_server::Config;
 
-use super::bench::Bench;
+use super::fixture::Fixture;
 use super::start::start;
 
 /// A server with an age identity of its own. Answers how it is started, and its recipient.
-fn server(bench: &Bench, name: &str) -> (Config, String) {
-    let key = bench.place.path().join(format!("{name}.txt"));
+fn server(fixture: &Fixture, name: &str) -> (Config, String) {
+    let key = fixture.place.path().join(format!("{name}.txt"));
     let made = keygen(0);
     write_key_file(&key, made.text.as_bytes()).unwrap();
-    let mut config = bench.config(0);
-    config.data = bench.place.path().join(name);
+    let mut config = fixture.config(0);
+    config.data = fixture.place.path().join(name);
     config.access = Access {
         identity: Some(format!("age:{}", key.display()).parse().unwrap()),
         ..Access::default()
@@ -33,9 +33,9 @@ fn replace_master(from: &Path, to: &Path) {
 
 #[test]
 fn a_master_db_that_another_sealed_to_the_servers_recipient_is_refused_until_it_is_accepted() {
-    let bench = Bench::new();
-    let (config, recipient) = server(&bench, "victim");
-    let (attackers, _) = server(&bench, "attacker");
+    let fixture = Fixture::new();
+    let (config, recipient) = server(&fixture, "victim");
+    let (attackers, _) = server(&fixture, "attacker");
     start(&config).0.unwrap().stop();
     let (running, theirs) = start(&attackers);
     running.unwrap().stop();

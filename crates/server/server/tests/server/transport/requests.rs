@@ -5,8 +5,8 @@ use selenite_tds::client::{attention, batch};
 use selenite_tds::{Done, EncryptionMode, Headers, PacketSize, Reset};
 use selenite_types::Value;
 
-use super::bench::{Bench, settle};
 use super::client::{Mode, is_attention};
+use super::fixture::{Fixture, settle};
 
 fn headers() -> Headers {
     Headers {
@@ -18,12 +18,12 @@ fn headers() -> Headers {
 
 #[test]
 fn every_size_of_packets_carries_requests_and_answers() {
-    let bench = Bench::of(EncryptionMode::Optional);
+    let fixture = Fixture::of(EncryptionMode::Optional);
     for mode in [Mode::Plain, Mode::On, Mode::Strict] {
         for size in [512, 4096, 8000, 32767] {
-            let mut client = bench.connect(mode);
+            let mut client = fixture.connect(mode);
             client.packet_size = PacketSize::new(size).unwrap();
-            assert_eq!(client.log_in("sa", &bench.password).errors(), []);
+            assert_eq!(client.log_in("sa", &fixture.password).errors(), []);
             let text = format!("size{}", " ".repeat(70_000));
             assert_eq!(
                 client.batch(&text).unwrap().rows(),
@@ -32,7 +32,7 @@ fn every_size_of_packets_carries_requests_and_answers() {
             );
             let answer = client.batch("done 20000").unwrap();
             assert_eq!(answer.0.len(), 20_001, "{mode:?} {size}");
-            let session = bench.running().instance().registry().sessions().pop().unwrap();
+            let session = fixture.running().instance().registry().sessions().pop().unwrap();
             settle(&session);
             // Answers to PRELOGIN, the login and the first batch; and of the second all packets but the last are full.
             let room = u64::from(size) - 8;
@@ -44,20 +44,20 @@ fn every_size_of_packets_carries_requests_and_answers() {
 
 #[test]
 fn a_request_longer_than_may_be_held_ends_the_session() {
-    let bench = Bench::with(|config| config.limits.message_size_max = 100_000);
-    let mut client = bench.client(Mode::On);
+    let fixture = Fixture::with(|config| config.limits.message_size_max = 100_000);
+    let mut client = fixture.client(Mode::On);
     assert!(client.works());
     // The rest of it may find the connection closed.
     let _ = client.ask(&format!("size{}", " ".repeat(100_000)));
     client.wait_for_end();
-    assert!(bench.client(Mode::On).works());
+    assert!(fixture.client(Mode::On).works());
 }
 
 #[test]
 fn attention_stops_what_runs_and_the_session_goes_on() {
-    let bench = Bench::of(EncryptionMode::Optional);
+    let fixture = Fixture::of(EncryptionMode::Optional);
     for mode in [Mode::Plain, Mode::Off, Mode::On, Mode::Strict] {
-        let mut client = bench.client(mode);
+        let mut client = fixture.client(mode);
         for endless in ["endless", "wait"] {
             client.ask(endless).unwrap();
             client.cancel().unwrap();
@@ -71,8 +71,8 @@ fn attention_stops_what_runs_and_the_session_goes_on() {
 
 #[test]
 fn attention_that_comes_too_late_is_acknowledged_too() {
-    let bench = Bench::new();
-    let mut client = bench.client(Mode::On);
+    let fixture = Fixture::new();
+    let mut client = fixture.client(Mode::On);
     assert!(client.works());
     client.cancel().unwrap();
     assert_eq!(client.answer().unwrap().status(), Done::ATTENTION);
@@ -91,8 +91,8 @@ fn attention_that_comes_too_late_is_acknowledged_too() {
 
 #[test]
 fn a_request_that_comes_before_the_answer_to_the_last_waits_for_its_turn() {
-    let bench = Bench::new();
-    let mut client = bench.client(Mode::On);
+    let fixture = Fixture::new();
+    let mut client = fixture.client(Mode::On);
     client.ask("done 100000").unwrap();
     client.ask("row").unwrap();
     client.ask("size").unwrap();
@@ -103,7 +103,7 @@ fn a_request_that_comes_before_the_answer_to_the_last_waits_for_its_turn() {
 
 #[test]
 fn what_is_no_request_ends_the_session_and_not_the_server() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let packets: [&[u8]; 6] = [
         // PRELOGIN and LOGIN7 have had their time; 0x7f never had one; a length below eight; an answer; IGNORE
         // without END.
@@ -115,18 +115,18 @@ fn what_is_no_request_ends_the_session_and_not_the_server() {
         &[0x01, 2, 0, 8, 0, 0, 0, 0],
     ];
     for packet in packets {
-        let mut client = bench.client(Mode::On);
+        let mut client = fixture.client(Mode::On);
         client.send(packet).unwrap();
         client.wait_for_end();
     }
-    assert!(bench.client(Mode::On).works());
+    assert!(fixture.client(Mode::On).works());
 }
 
 #[test]
 fn the_registry_shows_what_a_session_does() {
-    let bench = Bench::new();
-    let mut client = bench.client(Mode::On);
-    let instance = bench.running().instance();
+    let fixture = Fixture::new();
+    let mut client = fixture.client(Mode::On);
+    let instance = fixture.running().instance();
     let session = instance.registry().session(51).unwrap();
     assert_eq!((session.request_count(), session.request_start()), (0, None));
     client.ask("wait").unwrap();
@@ -151,7 +151,7 @@ fn the_registry_shows_what_a_session_does() {
         ("sa", "host", "test")
     );
     assert_eq!(facts.peer, client.socket.local_addr().unwrap());
-    assert_eq!(facts.local, bench.address());
+    assert_eq!(facts.local, fixture.address());
     let traffic = session.traffic();
     assert!(traffic.bytes_read > 200 && traffic.bytes_written > 1000 && traffic.read_last > 1_600_000_000_000);
     assert!(

@@ -5,18 +5,18 @@ use std::io::Read;
 use selenite_server::Status;
 use selenite_tds::EncryptionMode;
 
-use super::bench::Bench;
 use super::client::{Client, Mode};
+use super::fixture::Fixture;
 
 #[test]
 fn two_hundred_sessions_are_served_at_a_time() {
-    let mut bench = Bench::of(EncryptionMode::Optional);
+    let mut fixture = Fixture::of(EncryptionMode::Optional);
     let modes = [Mode::Plain, Mode::Off, Mode::On, Mode::Strict];
     let mut clients: Vec<Client> = std::thread::scope(|scope| {
-        let bench = &bench;
+        let fixture = &fixture;
         let connecting: Vec<_> = modes
             .iter()
-            .map(|&mode| scope.spawn(move || (0..50).map(|_| bench.client(mode)).collect::<Vec<_>>()))
+            .map(|&mode| scope.spawn(move || (0..50).map(|_| fixture.client(mode)).collect::<Vec<_>>()))
             .collect();
         connecting
             .into_iter()
@@ -30,10 +30,10 @@ fn two_hundred_sessions_are_served_at_a_time() {
     for client in &mut clients {
         assert_eq!(client.answer().unwrap().rows().len(), 1);
     }
-    let sessions = bench.running().instance().registry().sessions();
+    let sessions = fixture.running().instance().registry().sessions();
     let spids: Vec<u16> = sessions.iter().map(|session| session.spid()).collect();
     assert_eq!(spids, (51..251).collect::<Vec<_>>());
-    bench.stop();
+    fixture.stop();
     for client in &mut clients {
         client.wait_for_end();
     }
@@ -41,11 +41,11 @@ fn two_hundred_sessions_are_served_at_a_time() {
 
 #[test]
 fn kill_ends_a_session_that_sleeps_and_one_that_runs() {
-    let bench = Bench::new();
-    let registry = bench.running().instance().registry();
+    let fixture = Fixture::new();
+    let registry = fixture.running().instance().registry();
     assert!(!registry.kill(51));
     for request in [None, Some("wait"), Some("endless")] {
-        let mut client = bench.client(Mode::On);
+        let mut client = fixture.client(Mode::On);
         if let Some(request) = request {
             client.ask(request).unwrap();
             while registry.session(51).unwrap().status() == Status::Sleeping {
@@ -58,16 +58,16 @@ fn kill_ends_a_session_that_sleeps_and_one_that_runs() {
             std::thread::yield_now();
         }
     }
-    assert!(bench.client(Mode::On).works());
+    assert!(fixture.client(Mode::On).works());
 }
 
 /// `writes-wait-for-the-client`: the client does not read, and so nothing is written, until the session is ended.
 #[test]
 fn a_client_that_does_not_read_stops_its_own_query_and_no_other() {
     for mode in [Mode::Plain, Mode::On] {
-        let bench = Bench::of(EncryptionMode::Optional);
-        let registry = bench.running().instance().registry();
-        let mut deaf = bench.client(mode);
+        let fixture = Fixture::of(EncryptionMode::Optional);
+        let registry = fixture.running().instance().registry();
+        let mut deaf = fixture.client(mode);
         deaf.ask("endless").unwrap();
         let session = registry.session(51).unwrap();
         // It has stopped when the system's buffers are full: then its thread costs nothing any more.
@@ -77,7 +77,7 @@ fn a_client_that_does_not_read_stops_its_own_query_and_no_other() {
             let written = session.traffic().bytes_written;
             same = if written == before { same + 1 } else { 0 };
             before = written;
-            assert!(bench.client(mode).works());
+            assert!(fixture.client(mode).works());
         }
         assert!(before < 64 << 20, "{before} bytes are held for one who does not read");
         assert!(registry.kill(51));
@@ -93,10 +93,10 @@ fn a_client_that_does_not_read_stops_its_own_query_and_no_other() {
 
 #[test]
 fn a_client_that_leaves_ends_what_it_has_running() {
-    let bench = Bench::new();
-    let registry = bench.running().instance().registry();
+    let fixture = Fixture::new();
+    let registry = fixture.running().instance().registry();
     for request in ["wait", "endless", "row"] {
-        let mut client = bench.client(Mode::On);
+        let mut client = fixture.client(Mode::On);
         client.ask(request).unwrap();
         drop(client);
         while !registry.sessions().is_empty() {
@@ -107,15 +107,15 @@ fn a_client_that_leaves_ends_what_it_has_running() {
 
 #[test]
 fn stopping_ends_sessions_that_run_sleep_or_have_not_logged_in() {
-    let mut bench = Bench::new();
-    let mut idle = bench.client(Mode::On);
-    let mut waits = bench.client(Mode::On);
+    let mut fixture = Fixture::new();
+    let mut idle = fixture.client(Mode::On);
+    let mut waits = fixture.client(Mode::On);
     waits.ask("wait").unwrap();
-    let mut deaf = bench.client(Mode::On);
+    let mut deaf = fixture.client(Mode::On);
     deaf.ask("endless").unwrap();
-    let mut stranger = bench.connect(Mode::On);
-    let silent = Client::open(bench.address()).unwrap();
-    let running = bench.running.take().unwrap();
+    let mut stranger = fixture.connect(Mode::On);
+    let silent = Client::open(fixture.address()).unwrap();
+    let running = fixture.running.take().unwrap();
     let (address, instance) = (running.address(), running.instance().clone());
     running.stop();
     assert!(instance.registry().sessions().is_empty());
@@ -128,17 +128,17 @@ fn stopping_ends_sessions_that_run_sleep_or_have_not_logged_in() {
 
 #[test]
 fn a_front_that_ends_a_session_or_panics_ends_its_connection_and_no_other() {
-    let mut bench = Bench::new();
-    let mut other = bench.client(Mode::On);
+    let mut fixture = Fixture::new();
+    let mut other = fixture.client(Mode::On);
     for word in ["fatal", "panic"] {
-        let mut client = bench.client(Mode::On);
+        let mut client = fixture.client(Mode::On);
         client.ask(word).unwrap();
         client.wait_for_end();
-        while bench.running().instance().registry().sessions().len() > 1 {
+        while fixture.running().instance().registry().sessions().len() > 1 {
             std::thread::yield_now();
         }
     }
     assert!(other.works());
-    assert!(bench.has_said("ended by an error"));
-    bench.stop();
+    assert!(fixture.has_said("ended by an error"));
+    fixture.stop();
 }

@@ -9,8 +9,8 @@ use selenite_server::{Announcement, Config, Front, Instance, Running, Server, Se
 use selenite_tds::client::prelogin;
 use selenite_tds::{Encryption, EncryptionMode};
 
-use super::bench::{Bench, next_port};
 use super::client::{Client, Mode, new_prelogin};
+use super::fixture::{Fixture, next_port};
 use super::front::TestFront;
 
 #[derive(Default)]
@@ -92,9 +92,9 @@ fn the_first_start_creates_all_files_and_announces_the_password_once() {
 
 #[test]
 fn a_password_that_could_not_be_announced_is_replaced() {
-    let bench = Bench::new();
-    let mut config = bench.config(0);
-    config.data = bench.place.path().join("other");
+    let fixture = Fixture::new();
+    let mut config = fixture.config(0);
+    config.data = fixture.place.path().join("other");
     let mut first = String::new();
     let mut announce = |announcement: Announcement<'_>| {
         if let Announcement::Password(password) = announcement {
@@ -107,22 +107,22 @@ fn a_password_that_could_not_be_announced_is_replaced() {
     let (running, said) = start(&config);
     let running = running.unwrap();
     assert_ne!(said.password.as_deref(), Some(first.as_str()));
-    let mut client = Client::connect(running.address(), Mode::On, &bench.certificate).unwrap();
+    let mut client = Client::connect(running.address(), Mode::On, &fixture.certificate).unwrap();
     assert_eq!(client.log_in("sa", &said.password.unwrap()).errors(), []);
 }
 
 #[test]
 fn a_second_server_is_kept_out_of_a_folder_and_of_a_port() {
-    let mut bench = Bench::new();
-    let (second, _) = start(&bench.config(0));
+    let mut fixture = Fixture::new();
+    let (second, _) = start(&fixture.config(0));
     match second.err() {
         Some(error @ ServerError::InUse { by: Some(by), .. }) => {
             assert_eq!((by, error.class()), (std::process::id(), Class::Busy));
         }
         other => panic!("{other:?}"),
     }
-    let mut config = bench.config(bench.address().port());
-    config.data = bench.place.path().join("other");
+    let mut config = fixture.config(fixture.address().port());
+    config.data = fixture.place.path().join("other");
     match Server::start(config, &mut |_| Ok(()), front).err() {
         Some(error @ ServerError::Listen { .. }) => {
             assert_eq!(error.class(), Class::Busy);
@@ -130,60 +130,60 @@ fn a_second_server_is_kept_out_of_a_folder_and_of_a_port() {
         }
         other => panic!("{other:?}"),
     }
-    assert!(!bench.place.path().join("other").exists());
-    assert!(bench.client(Mode::On).works());
-    bench.stop();
-    bench.start(|_| {}).unwrap();
-    assert!(bench.client(Mode::On).works());
+    assert!(!fixture.place.path().join("other").exists());
+    assert!(fixture.client(Mode::On).works());
+    fixture.stop();
+    fixture.start(|_| {}).unwrap();
+    assert!(fixture.client(Mode::On).works());
 }
 
 #[test]
 fn a_server_starts_again_at_once_at_the_same_port() {
-    let mut bench = Bench::new();
-    let port = bench.address().port();
+    let mut fixture = Fixture::new();
+    let port = fixture.address().port();
     for _ in 0..5 {
-        let mut client = bench.client(Mode::On);
+        let mut client = fixture.client(Mode::On);
         assert!(client.works());
-        bench.stop();
-        bench.start(|config| config.listen.set_port(port)).unwrap();
+        fixture.stop();
+        fixture.start(|config| config.listen.set_port(port)).unwrap();
     }
-    assert!(bench.client(Mode::On).works());
+    assert!(fixture.client(Mode::On).works());
 }
 
 #[test]
 fn another_identity_opens_nothing() {
-    let mut bench = Bench::new();
-    bench.stop();
-    let other = bench.place.path().join("other-key");
+    let mut fixture = Fixture::new();
+    fixture.stop();
+    let other = fixture.place.path().join("other-key");
     std::fs::write(&other, [8; 32]).unwrap();
-    let mut config = bench.config(0);
+    let mut config = fixture.config(0);
     config.access.identity = Some(format!("raw:{}", other.display()).parse().unwrap());
     let (started, said) = start(&config);
     assert_eq!(started.err().map(|error| error.class()), Some(Class::Key));
     assert_eq!(said.password, None);
-    assert!(start(&bench.config(0)).0.is_ok());
+    assert!(start(&fixture.config(0)).0.is_ok());
 }
 
 #[test]
 fn a_certificate_that_is_none_is_refused_by_its_file() {
-    let mut bench = Bench::new();
-    bench.stop();
-    let mut config = bench.config(0);
+    let mut fixture = Fixture::new();
+    fixture.stop();
+    let mut config = fixture.config(0);
     let files = config.tls_files.as_mut().unwrap();
     files.key = files.certificate.clone();
     let error = start(&config).0.err().unwrap();
     assert!(matches!(error, ServerError::Certificate { .. }), "{error}");
     assert!(error.to_string().contains("certificate.pem"), "{error}");
     let files = config.tls_files.as_mut().unwrap();
-    files.certificate = bench.place.path().join("missing.pem");
+    files.certificate = fixture.place.path().join("missing.pem");
     assert!(start(&config).0.err().unwrap().to_string().contains("missing.pem"));
 }
 
 #[test]
 fn whoever_listens_to_others_is_warned() {
-    let bench = Bench::new();
-    let mut config = bench.config(0);
-    config.data = bench.place.path().join("open");
+    let fixture = Fixture::new();
+    let mut config = fixture.config(0);
+    config.data = fixture.place.path().join("open");
     config.listen = "0.0.0.0:1".parse().unwrap();
     config.encryption = EncryptionMode::Optional;
     let (running, said) = start(&config);

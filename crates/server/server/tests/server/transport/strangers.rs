@@ -9,8 +9,8 @@ use selenite_tds::client::{login, new_login, prelogin};
 use selenite_tds::{Encryption, EncryptionMode};
 use selenite_testing::own_process;
 
-use super::bench::Bench;
 use super::client::{Client, Mode, config, new_prelogin, wrap};
+use super::fixture::Fixture;
 
 /// Each of them takes a descriptor of the test's own process.
 const CROWD: usize = 1000;
@@ -32,12 +32,12 @@ fn allow_descriptors(count: u64) {
 fn a_thousand_half_open_connections_keep_nobody_out() {
     own_process!();
     allow_descriptors(8192);
-    let bench = Bench::with(|config| config.limits.login_time = Duration::from_secs(1 << 20));
-    let mut session = bench.client(Mode::On);
+    let fixture = Fixture::with(|config| config.limits.login_time = Duration::from_secs(1 << 20));
+    let mut session = fixture.client(Mode::On);
     let hello = prelogin(&new_prelogin(Encryption::On)).unwrap();
     let mut crowd = Vec::with_capacity(CROWD);
     for at in 0..CROWD {
-        let mut stranger = TcpStream::connect(bench.address()).unwrap();
+        let mut stranger = TcpStream::connect(fixture.address()).unwrap();
         // One sends nothing, one a part of a PRELOGIN, one all of it and no TLS.
         let sent = [0, 5, hello.len()][at % 3];
         // Who was sent away meanwhile can't be written to.
@@ -45,50 +45,50 @@ fn a_thousand_half_open_connections_keep_nobody_out() {
         crowd.push(stranger);
     }
     // A client that had to wait for them would wait for ever: their time to log in does not end here.
-    assert!(bench.client(Mode::On).works());
-    assert!(bench.client(Mode::Strict).works());
+    assert!(fixture.client(Mode::On).works());
+    assert!(fixture.client(Mode::Strict).works());
     assert!(session.works());
 }
 
 #[test]
 fn who_has_waited_longest_is_sent_away_and_sessions_go_on() {
-    let bench = Bench::with(|config| config.limits.lobby_max = 3);
-    let mut session = bench.client(Mode::On);
-    let mut crowd: Vec<Client> = (0..3).map(|_| bench.connect(Mode::On)).collect();
-    let mut late = bench.client(Mode::On);
+    let fixture = Fixture::with(|config| config.limits.lobby_max = 3);
+    let mut session = fixture.client(Mode::On);
+    let mut crowd: Vec<Client> = (0..3).map(|_| fixture.connect(Mode::On)).collect();
+    let mut late = fixture.client(Mode::On);
     assert!(late.works() && session.works());
-    assert!(bench.has_said("replaced an older connection"));
+    assert!(fixture.has_said("replaced an older connection"));
     crowd.remove(0).wait_for_end();
     // The others kept their places.
     for mut client in crowd {
-        assert_eq!(client.log_in("sa", &bench.password).errors(), []);
+        assert_eq!(client.log_in("sa", &fixture.password).errors(), []);
         assert!(client.works());
     }
 }
 
 /// A stranger that becomes slow at some step: what it has sent already, and what it has still to send.
-type Step = fn(&Bench) -> Option<(TcpStream, Vec<u8>)>;
+type Step = fn(&Fixture) -> Option<(TcpStream, Vec<u8>)>;
 
 /// Each is begun when it is its turn. None where even that took too long, which a busy machine may.
 const STEPS: [(&str, Step); 4] = [
-    ("PRELOGIN", |bench| Some((open(bench), plain_hello()))),
-    ("TLS's hello inside PRELOGIN", |bench| {
+    ("PRELOGIN", |fixture| Some((open(fixture), plain_hello()))),
+    ("TLS's hello inside PRELOGIN", |fixture| {
         let encrypted = prelogin(&new_prelogin(Encryption::On)).unwrap();
-        let hello = tls_hello(bench, &[&rustls::version::TLS12]);
-        Some((after_prelogin(bench, &encrypted)?, wrap(&hello)))
+        let hello = tls_hello(fixture, &[&rustls::version::TLS12]);
+        Some((after_prelogin(fixture, &encrypted)?, wrap(&hello)))
     }),
-    ("TLS's hello before all", |bench| {
-        Some((open(bench), tls_hello(bench, &[&rustls::version::TLS13])))
+    ("TLS's hello before all", |fixture| {
+        Some((open(fixture), tls_hello(fixture, &[&rustls::version::TLS13])))
     }),
-    ("the largest login", |bench| {
-        let mut largest = new_login("sa", &bench.password);
+    ("the largest login", |fixture| {
+        let mut largest = new_login("sa", &fixture.password);
         largest.sspi = vec![0; 60_000];
-        Some((after_prelogin(bench, &plain_hello())?, login(&largest).unwrap()))
+        Some((after_prelogin(fixture, &plain_hello())?, login(&largest).unwrap()))
     }),
 ];
 
-fn open(bench: &Bench) -> TcpStream {
-    let socket = TcpStream::connect(bench.address()).unwrap();
+fn open(fixture: &Fixture) -> TcpStream {
+    let socket = TcpStream::connect(fixture.address()).unwrap();
     socket.set_nodelay(true).unwrap();
     socket
 }
@@ -97,8 +97,8 @@ fn plain_hello() -> Vec<u8> {
     prelogin(&new_prelogin(Encryption::NotSupported)).unwrap()
 }
 
-fn tls_hello(bench: &Bench, versions: &[&'static rustls::SupportedProtocolVersion]) -> Vec<u8> {
-    let config = config(Mode::On, &bench.certificate, versions);
+fn tls_hello(fixture: &Fixture, versions: &[&'static rustls::SupportedProtocolVersion]) -> Vec<u8> {
+    let config = config(Mode::On, &fixture.certificate, versions);
     let name = rustls::pki_types::ServerName::try_from("localhost").unwrap();
     let mut tls = rustls::ClientConnection::new(config, name).unwrap();
     let mut flight = Vec::new();
@@ -106,8 +106,8 @@ fn tls_hello(bench: &Bench, versions: &[&'static rustls::SupportedProtocolVersio
     flight
 }
 
-fn after_prelogin(bench: &Bench, bytes: &[u8]) -> Option<TcpStream> {
-    let mut client = Client::open(bench.address()).unwrap();
+fn after_prelogin(fixture: &Fixture, bytes: &[u8]) -> Option<TcpStream> {
+    let mut client = Client::open(fixture.address()).unwrap();
     client.socket.write_all(bytes).ok()?;
     client.message().ok()?;
     Some(client.socket)
@@ -115,13 +115,13 @@ fn after_prelogin(bench: &Bench, bytes: &[u8]) -> Option<TcpStream> {
 
 #[test]
 fn whoever_is_slow_at_any_step_is_closed_in_time() {
-    let bench = Bench::with(|config| {
+    let fixture = Fixture::with(|config| {
         config.encryption = EncryptionMode::Optional;
         config.limits.login_time = Duration::from_millis(500);
     });
     for (step, begin) in STEPS {
         let (mut socket, bytes) = loop {
-            if let Some(begun) = begin(&bench) {
+            if let Some(begun) = begin(&fixture) {
                 break begun;
             }
         };
@@ -138,5 +138,5 @@ fn whoever_is_slow_at_any_step_is_closed_in_time() {
         let sent = sent.count();
         assert!(sent < bytes.len(), "{step}: all {sent} bytes were waited for");
     }
-    assert!(bench.has_said("took too long"));
+    assert!(fixture.has_said("took too long"));
 }

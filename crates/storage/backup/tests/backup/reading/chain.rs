@@ -4,32 +4,32 @@ use selenite_backup::{BackupError, Destination, Part};
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;
 
-use super::fixture::{Bench, add, mark_of, objects_below, replace, words};
+use super::fixture::{Fixture, add, mark_of, objects_below, replace, words};
 
 #[test]
 fn the_newest_image_of_each_page_counts() {
-    let bench = Bench::new();
-    let destination = bench.destination();
-    let full = bench.made(1_800_000_000, 4, &[&[&[(1, "a"), (2, "b")]], &[&[(3, "c"), (4, "d")]]]);
-    let second = bench.above(&full, 5, &[&[&[(2, "B")], &[(5, "e")]]]);
+    let fixture = Fixture::new();
+    let destination = fixture.destination();
+    let full = fixture.made(1_800_000_000, 4, &[&[&[(1, "a"), (2, "b")]], &[&[(3, "c"), (4, "d")]]]);
+    let second = fixture.above(&full, 5, &[&[&[(2, "B")], &[(5, "e")]]]);
     // Later parts and later blocks take precedence, as in an interrupted backup that was continued.
-    let third = bench.above(&second, 3, &[&[&[(1, "x"), (3, "y")], &[(3, "z")]], &[&[(1, "A")]]]);
+    let third = fixture.above(&second, 3, &[&[&[(1, "x"), (3, "y")], &[(3, "z")]], &[&[(1, "A")]]]);
     for archive in [&full, &second, &third] {
         archive.put(&destination);
     }
     assert_eq!(
-        bench.read(&full.name()).unwrap(),
+        fixture.read(&full.name()).unwrap(),
         words(&[(1, "a"), (2, "b"), (3, "c"), (4, "d")])
     );
     assert_eq!(
-        bench.read(&second.name()).unwrap(),
+        fixture.read(&second.name()).unwrap(),
         words(&[(1, "a"), (2, "B"), (3, "c"), (4, "d"), (5, "e")])
     );
     assert_eq!(
-        bench.read(&third.name()).unwrap(),
+        fixture.read(&third.name()).unwrap(),
         words(&[(1, "A"), (2, "B"), (3, "z")])
     );
-    let chain = bench.chain(&third.name()).unwrap();
+    let chain = fixture.chain(&third.name()).unwrap();
     assert_eq!(chain.links().len(), 3);
     let mut marks = std::collections::BTreeMap::new();
     chain
@@ -47,12 +47,12 @@ fn the_newest_image_of_each_page_counts() {
 
 #[test]
 fn a_missing_unfinished_or_replaced_base_is_an_error() {
-    let bench = Bench::new();
-    let destination = bench.destination();
-    let full = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
-    let tip = bench.above(&full, 1, &[&[&[(1, "b")]]]);
+    let fixture = Fixture::new();
+    let destination = fixture.destination();
+    let full = fixture.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
+    let tip = fixture.above(&full, 1, &[&[&[(1, "b")]]]);
     tip.put(&destination);
-    let error = bench.read(&tip.name()).unwrap_err();
+    let error = fixture.read(&tip.name()).unwrap_err();
     let id_half = full.name().as_str()[17..].to_owned();
     assert!(
         matches!(&error, BackupError::MissingLink { base, .. } if *base == id_half),
@@ -60,9 +60,9 @@ fn a_missing_unfinished_or_replaced_base_is_an_error() {
     );
 
     full.put(&destination);
-    assert!(bench.read(&tip.name()).is_ok());
+    assert!(fixture.read(&tip.name()).is_ok());
     destination.remove(&full.object(Part::Manifest)).unwrap();
-    assert!(matches!(bench.read(&tip.name()), Err(BackupError::Chain { .. })));
+    assert!(matches!(fixture.read(&tip.name()), Err(BackupError::Chain { .. })));
 
     // Another manifest by a holder of the key: not the one that the tip is based on.
     let mut again = full;
@@ -71,55 +71,58 @@ fn a_missing_unfinished_or_replaced_base_is_an_error() {
     destination
         .put_new(&again.object(Part::Manifest), &again.objects[&Part::Manifest])
         .unwrap();
-    let error = bench.read(&tip.name()).unwrap_err();
+    let error = fixture.read(&tip.name()).unwrap_err();
     assert!(matches!(error, BackupError::Chain { .. }), "{error}");
 }
 
 #[test]
 fn a_base_of_another_database_is_refused() {
-    let (bench, other) = (Bench::new(), Bench::new());
-    let destination = bench.destination();
+    let (fixture, other) = (Fixture::new(), Fixture::new());
+    let destination = fixture.destination();
     let foreign = other.made(1_800_000_000, 1, &[&[&[(1, "o")]]]);
-    let tip = bench.above(&foreign, 1, &[]);
+    let tip = fixture.above(&foreign, 1, &[]);
     tip.put(&destination);
     foreign.put(&destination);
-    assert!(matches!(bench.read(&tip.name()), Err(BackupError::MissingLink { .. })));
+    assert!(matches!(
+        fixture.read(&tip.name()),
+        Err(BackupError::MissingLink { .. })
+    ));
     for (part, bytes) in &foreign.objects {
-        let key = selenite_backup::object_key(bench.id(), &foreign.name(), *part);
+        let key = selenite_backup::object_key(fixture.id(), &foreign.name(), *part);
         destination.put_new(&key, bytes).unwrap();
     }
-    let error = bench.read(&tip.name()).unwrap_err();
+    let error = fixture.read(&tip.name()).unwrap_err();
     assert!(matches!(error, BackupError::Unauthentic { .. }), "{error}");
 }
 
 #[test]
 fn other_page_sizes_and_cyclic_chains_are_refused() {
-    let bench = Bench::new();
-    let destination = bench.destination();
-    let mut full = bench.made(1_800_000_000, 1, &[]);
+    let fixture = Fixture::new();
+    let destination = fixture.destination();
+    let mut full = fixture.made(1_800_000_000, 1, &[]);
     full.facts.page_size = PageSize::try_from(2048).unwrap();
     full.finish();
-    let tip = bench.above(&full, 1, &[&[&[(1, "b")]]]);
+    let tip = fixture.above(&full, 1, &[&[&[(1, "b")]]]);
     full.put(&destination);
     tip.put(&destination);
-    assert!(matches!(bench.read(&tip.name()), Err(BackupError::Chain { .. })));
+    assert!(matches!(fixture.read(&tip.name()), Err(BackupError::Chain { .. })));
 
-    let mut circle = bench.made(1_800_000_500, 1, &[&[&[(1, "b")]]]);
+    let mut circle = fixture.made(1_800_000_500, 1, &[&[&[(1, "b")]]]);
     circle.facts.base = Some(circle.as_base());
     circle.finish();
     circle.put(&destination);
-    let error = bench.read(&circle.name()).unwrap_err();
+    let error = fixture.read(&circle.name()).unwrap_err();
     assert!(matches!(error, BackupError::Chain { .. }), "{error}");
 }
 
 /// Parts and first objects of two archives of one database, under one master key.
 #[test]
 fn objects_of_two_archives_are_refused() {
-    let bench = Bench::new();
-    let destination = bench.destination();
+    let fixture = Fixture::new();
+    let destination = fixture.destination();
     let (one, two) = (
-        bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]),
-        bench.made(1_800_000_000, 1, &[&[&[(1, "b")]]]),
+        fixture.made(1_800_000_000, 1, &[&[&[(1, "a")]]]),
+        fixture.made(1_800_000_000, 1, &[&[&[(1, "b")]]]),
     );
     for archive in [&one, &two] {
         archive.put(&destination);
@@ -129,12 +132,12 @@ fn objects_of_two_archives_are_refused() {
             continue;
         }
         replace(&destination, &one.object(part), &two.objects[&part]);
-        let error = bench.read(&one.name()).unwrap_err();
+        let error = fixture.read(&one.name()).unwrap_err();
         assert!(matches!(error, BackupError::Unauthentic { .. }), "{part}: {error}");
         replace(&destination, &one.object(part), &one.objects[&part]);
     }
     replace(&destination, &one.object(Part::Index(0)), &two.objects[&Part::Index(0)]);
-    let chain = bench.chain(&one.name()).unwrap();
+    let chain = fixture.chain(&one.name()).unwrap();
     let marks = chain.marks(&destination, &mut |_, _| ());
     assert!(matches!(marks, Err(BackupError::Unauthentic { .. })));
 }
@@ -142,14 +145,14 @@ fn objects_of_two_archives_are_refused() {
 /// `missing-stays-missing`: a page missing in one backup is not replaced by its older image.
 #[test]
 fn a_page_that_was_missing_is_not_taken_from_an_older_backup() {
-    let bench = Bench::new();
-    let destination = bench.destination();
-    let full = bench.made(1_800_000_000, 2, &[&[&[(1, "a"), (2, "b")]]]);
-    let mut second = bench.above(&full, 2, &[&[&[(1, "A")]]]);
+    let fixture = Fixture::new();
+    let destination = fixture.destination();
+    let full = fixture.made(1_800_000_000, 2, &[&[&[(1, "a"), (2, "b")]]]);
+    let mut second = fixture.above(&full, 2, &[&[&[(1, "A")]]]);
     second.facts.missing = vec![2];
     second.finish();
-    let third = bench.above(&second, 2, &[&[&[(1, "x")]]]);
-    let mut mended = selenite_testing::HandMade::begin(&bench.unlocked, 1_800_009_999, &[]);
+    let third = fixture.above(&second, 2, &[&[&[(1, "x")]]]);
+    let mut mended = selenite_testing::HandMade::begin(&fixture.unlocked, 1_800_009_999, &[]);
     mended.facts.page_count = 2;
     mended.facts.base = Some(second.as_base());
     add(&mut mended, &[&[&[(2, "B")]]]);
@@ -158,11 +161,14 @@ fn a_page_that_was_missing_is_not_taken_from_an_older_backup() {
         archive.put(&destination);
     }
     // The manifest reports the missing page to the caller.
-    assert_eq!(bench.read(&second.name()).unwrap(), words(&[(1, "A")]));
-    assert!(matches!(bench.read(&third.name()), Err(BackupError::Incomplete { .. })));
-    assert_eq!(bench.read(&mended.name()).unwrap(), words(&[(1, "A"), (2, "B")]));
+    assert_eq!(fixture.read(&second.name()).unwrap(), words(&[(1, "A")]));
+    assert!(matches!(
+        fixture.read(&third.name()),
+        Err(BackupError::Incomplete { .. })
+    ));
+    assert_eq!(fixture.read(&mended.name()).unwrap(), words(&[(1, "A"), (2, "B")]));
     // A backup based on it finds no mark for the page, and sends it.
-    let chain = bench.chain(&second.name()).unwrap();
+    let chain = fixture.chain(&second.name()).unwrap();
     let mut last = Mark([1; 8]);
     chain
         .marks(&destination, &mut |page_no, mark| {

@@ -16,7 +16,7 @@ use selenite_testing::HandMade;
 pub const PAGE_SIZE: u32 = 1024;
 
 /// A database, and the identities that open it.
-pub struct Bench {
+pub struct Fixture {
     folder: tempfile::TempDir,
     pub unlocked: Unlocked,
     pub identities: Vec<Box<dyn Identity>>,
@@ -24,7 +24,7 @@ pub struct Bench {
     pub cache: Cache,
 }
 
-impl Bench {
+impl Fixture {
     pub fn new() -> Self {
         let unlocked = database();
         Self {

@@ -6,42 +6,42 @@ use selenite_backup::{
 };
 use selenite_cipher::PartKind;
 
-use super::fixture::{Bench, Lying, mark_of, words};
+use super::fixture::{Fixture, Lying, mark_of, words};
 
 #[test]
 fn a_part_moved_to_another_place_is_refused() {
-    let bench = Bench::new();
-    let destination = bench.destination();
-    let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
+    let fixture = Fixture::new();
+    let destination = fixture.destination();
+    let archive = fixture.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
     archive.put(&destination);
-    assert_eq!(bench.read(&archive.name()).unwrap(), words(&[(1, "a"), (2, "b")]));
+    assert_eq!(fixture.read(&archive.name()).unwrap(), words(&[(1, "a"), (2, "b")]));
     let lying = Lying {
         below: &destination,
         name: archive.object(Part::Pages(0)),
         answer: archive.objects[&Part::Pages(1)].clone(),
     };
-    let chain = Chain::open(&lying, bench.id(), &archive.name(), &[], &bench.keys()).unwrap();
+    let chain = Chain::open(&lying, fixture.id(), &archive.name(), &[], &fixture.keys()).unwrap();
     let read = chain.pages(&lying, &mut |_, _: &[u8]| Ok::<(), BackupError>(()));
     assert!(matches!(read, Err(BackupError::Unauthentic { .. })));
     destination.remove(&archive.object(Part::Pages(0))).unwrap();
-    let error = bench.read(&archive.name()).unwrap_err();
+    let error = fixture.read(&archive.name()).unwrap_err();
     let is_named = matches!(&error, BackupError::Missing { object } if *object == archive.object(Part::Pages(0)));
     assert!(is_named, "{error}");
 }
 
 #[test]
 fn pages_beyond_the_last_are_omitted_and_missing_ones_are_reported() {
-    let bench = Bench::new();
-    let archive = bench.made(
+    let fixture = Fixture::new();
+    let archive = fixture.made(
         1_800_000_000,
         2,
         &[&[&[(1, "a"), (2, "b"), (3, "c"), (4_000_000_000, "d")]]],
     );
-    archive.put(&bench.destination());
-    assert_eq!(bench.read(&archive.name()).unwrap(), words(&[(1, "a"), (2, "b")]));
-    let archive = bench.made(1_800_000_001, 20, &[&[&[(1, "a"), (2, "b")]]]);
-    archive.put(&bench.destination());
-    let BackupError::Incomplete { what, .. } = bench.read(&archive.name()).unwrap_err() else {
+    archive.put(&fixture.destination());
+    assert_eq!(fixture.read(&archive.name()).unwrap(), words(&[(1, "a"), (2, "b")]));
+    let archive = fixture.made(1_800_000_001, 20, &[&[&[(1, "a"), (2, "b")]]]);
+    archive.put(&fixture.destination());
+    let BackupError::Incomplete { what, .. } = fixture.read(&archive.name()).unwrap_err() else {
         panic!("not incomplete")
     };
     assert!(
@@ -53,8 +53,8 @@ fn pages_beyond_the_last_are_omitted_and_missing_ones_are_reported() {
 /// `index-bounded`: six blocks of numbers and marks, which compress to a few bytes.
 #[test]
 fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
-    let bench = Bench::new();
-    let mut archive = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
+    let fixture = Fixture::new();
+    let mut archive = fixture.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
     let mut packer = Packer::new(CompressionLevel::default()).unwrap();
     let (mut block, mut packed) = (Vec::new(), Vec::new());
     IndexBlock::encode(&vec![(1, mark_of("a")); index_count_max()], &mut block);
@@ -67,7 +67,7 @@ fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
         let part_salt = archive.facts.parts[0];
         let sealed = index.seal(&archive.key, (PartKind::Index, 0, part_salt), true);
         archive.objects.insert(Part::Index(0), sealed);
-        let destination = bench.destination();
+        let destination = fixture.destination();
         let _ = destination.remove(&archive.object(Part::Index(0)));
         let sealed = &archive.objects[&Part::Index(0)];
         destination.put_new(&archive.object(Part::Index(0)), sealed).unwrap();
@@ -75,7 +75,7 @@ fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
             let begun = &archive.objects[&Part::Begun];
             destination.put_new(&archive.object(Part::Begun), begun).unwrap();
         }
-        let opened = OpenArchive::open(&destination, bench.id(), &archive.name(), &bench.keys()).unwrap();
+        let opened = OpenArchive::open(&destination, fixture.id(), &archive.name(), &fixture.keys()).unwrap();
         let read = opened.index(&destination, 0, (None, &part_salt));
         assert_eq!(read.is_ok(), is_taken, "{block_count}");
     }
@@ -83,15 +83,15 @@ fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
 
 #[test]
 fn the_consumer_of_pages_can_stop_early() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let parts: Vec<Vec<(u32, &str)>> = (1..=8).map(|page_no| vec![(page_no, "p")]).collect();
     let blocks: Vec<[&[(u32, &str)]; 1]> = parts.iter().map(|part| [part.as_slice()]).collect();
     let slices: Vec<&[&[(u32, &str)]]> = blocks.iter().map(|block| block.as_slice()).collect();
-    let archive = bench.made(1_800_000_000, 8, &slices);
-    archive.put(&bench.destination());
-    let chain = bench.chain(&archive.name()).unwrap();
+    let archive = fixture.made(1_800_000_000, 8, &slices);
+    archive.put(&fixture.destination());
+    let chain = fixture.chain(&archive.name()).unwrap();
     let mut count = 0;
-    let read = chain.pages(&bench.destination(), &mut |_, _: &[u8]| {
+    let read = chain.pages(&fixture.destination(), &mut |_, _: &[u8]| {
         count += 1;
         if count == 3 { Err(BackupError::Stopped) } else { Ok(()) }
     });
@@ -102,22 +102,22 @@ fn the_consumer_of_pages_can_stop_early() {
 /// Checks `cache-is-not-trusted` of `cached.rs`.
 #[test]
 fn cached_objects_are_fetched_again_only_if_they_are_invalid() {
-    let bench = Bench::new();
-    let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
-    archive.put(&bench.destination());
+    let fixture = Fixture::new();
+    let archive = fixture.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
+    archive.put(&fixture.destination());
     let near = tempfile::tempdir().unwrap();
     let folder = near.path().join("fetched");
     let read = |remote: &dyn Destination| -> u64 {
         let cached = Cached::new(remote, &folder);
         let before = remote.traffic().requests;
-        let chain = Chain::open(&cached, bench.id(), &archive.name(), &[], &bench.keys()).unwrap();
+        let chain = Chain::open(&cached, fixture.id(), &archive.name(), &[], &fixture.keys()).unwrap();
         let count = chain
             .pages(&cached, &mut |_, _: &[u8]| Ok::<(), BackupError>(()))
             .unwrap();
         assert_eq!(count, 2);
         remote.traffic().requests - before
     };
-    let remote = bench.destination();
+    let remote = fixture.destination();
     assert_eq!((read(&remote), read(&remote)), (4, 0));
     for (part, bytes) in [
         (Part::Pages(1), &b""[..]),

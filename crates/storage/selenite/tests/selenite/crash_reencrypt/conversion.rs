@@ -12,14 +12,14 @@ use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Scenario, Summary,
 use super::PATH;
 use super::sim_storage::{Forgets, SimStorage};
 
-struct Bench {
+struct Fixture {
     key: KeyFile,
     ledger: Ledger,
     mode: &'static str,
     is_encryption: bool,
 }
 
-impl Bench {
+impl Fixture {
     fn new(mode: &'static str, is_encryption: bool) -> Self {
         Self {
             key: KeyFile::new(1),
@@ -108,19 +108,19 @@ impl Bench {
 }
 
 fn crash(mode: &'static str, is_encryption: bool, points: usize, forgets: Forgets) -> Summary {
-    let bench = Bench::new(mode, is_encryption);
+    let fixture = Fixture::new(mode, is_encryption);
     let name = format!("{}, {mode}", if is_encryption { "encrypt" } else { "decrypt" });
-    let check = |acknowledged| bench.check(acknowledged);
+    let check = |acknowledged| fixture.check(acknowledged);
     let scenario = Scenario::new(&name, &check)
-        .from(bench.origin())
+        .from(fixture.origin())
         .with_density(Density::DENSE)
         .with_points(points);
     run(&scenario, |run| {
         run.acknowledge(8);
-        bench.commit(!is_encryption, 9);
+        fixture.commit(!is_encryption, 9);
         run.acknowledge(9);
-        bench.convert(forgets).unwrap();
-        bench.commit(is_encryption, 10);
+        fixture.convert(forgets).unwrap();
+        fixture.commit(is_encryption, 10);
         run.acknowledge(10);
         Ok(())
     })

@@ -11,7 +11,7 @@ use selenite_testing::own_process;
 use selenite_testing::{Disk, Image, Scenario, run};
 
 use super::sim_storage::SimStorage;
-use super::{Bench, PATH};
+use super::{Fixture, PATH};
 
 /// Two or three rows a page.
 const ROWS: i64 = 60;
@@ -24,11 +24,11 @@ fn commit(connection: &Connection, tx: i64) -> rusqlite::Result<usize> {
     connection.execute("UPDATE t SET tx = ?1 WHERE id = ?2", (tx, id))
 }
 
-fn origin(bench: &Bench) -> Image {
+fn origin(fixture: &Fixture) -> Image {
     selenite_testing::sim::install();
     let disk = Disk::new();
     let _entered = disk.enter();
-    let opening = bench.opening().with("cipher", "NONE").with("page_size", "1024");
+    let opening = fixture.opening().with("cipher", "NONE").with("page_size", "1024");
     let connection = opening.connect().unwrap();
     connection
         .execute_batch(&format!(
@@ -44,9 +44,9 @@ fn origin(bench: &Bench) -> Image {
     disk.image()
 }
 
-fn check(bench: &Bench) -> Result<(), String> {
+fn check(fixture: &Fixture) -> Result<(), String> {
     let look = || -> Result<(), String> {
-        let connection = bench.opening().connect().map_err(|error| format!("open: {error}"))?;
+        let connection = fixture.opening().connect().map_err(|error| format!("open: {error}"))?;
         let sql = "SELECT tx FROM t WHERE id IN (1, ?1) ORDER BY id";
         let mut statement = connection.prepare(sql).map_err(|error| error.to_string())?;
         let rows = statement.query_map([ROWS], |row| row.get(0));
@@ -58,10 +58,10 @@ fn check(bench: &Bench) -> Result<(), String> {
         Err(format!("commits {found:?}, not {LAST} and the one before"))
     };
     look()?;
-    let status = selenite::status(&SimStorage::of_thread(), Path::new(PATH), &bench.access());
+    let status = selenite::status(&SimStorage::of_thread(), Path::new(PATH), &fixture.access());
     let sealed = status.map_err(|error| error.to_string())?.sealed;
     if sealed.ok_or("not encrypted")?.state_word() != "steady" {
-        let gone_on = bench.reencrypt(Goal::GoOn, &Watch::none());
+        let gone_on = fixture.reencrypt(Goal::GoOn, &Watch::none());
         gone_on.map_err(|error| format!("going on: {error}"))?;
     }
     look()
@@ -70,14 +70,14 @@ fn check(bench: &Bench) -> Result<(), String> {
 #[test]
 fn a_log_that_reappears_after_truncation_restores_no_old_row() {
     own_process!();
-    let bench = Bench::new();
-    let check = |_| check(&bench);
+    let fixture = Fixture::new();
+    let check = |_| check(&fixture);
     let scenario = Scenario::new("on, wal, in place", &check)
-        .from(origin(&bench))
+        .from(origin(&fixture))
         .with_points(2400);
     let summary = run(&scenario, |_| {
         let goal = Goal::Suite(Suite::Aes256);
-        bench
+        fixture
             .reencrypt(goal, &Watch::none())
             .map_err(|error| error.to_string())
             .unwrap();

@@ -23,7 +23,7 @@ use super::{PATH, find_old, marks};
 /// Commits of the ledger: keys change, rows do not.
 const COMMITS: u64 = 8;
 
-struct Bench {
+struct Fixture {
     own: KeyFile,
     other: KeyFile,
     added: KeyFile,
@@ -48,7 +48,7 @@ impl Observer for Stop {
     }
 }
 
-impl Bench {
+impl Fixture {
     fn new(mode: &'static str) -> Self {
         Self {
             own: KeyFile::new(1),
@@ -156,7 +156,7 @@ fn or_done_before<T>(done: Result<T, EngineError>) -> Result<(), String> {
     }
 }
 
-impl Bench {
+impl Fixture {
     /// Three steps: adds a slot, removes one, renews the master key.
     fn change(&self, slot: &str, step: u64) -> Result<(), EngineError> {
         let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), self.access(&self.own));
@@ -253,9 +253,9 @@ impl Bench {
 }
 
 fn crash_changes(mode: &'static str, points: usize, prepare: &(dyn Fn(&Disk) + Sync)) -> Summary {
-    let bench = Bench::new(mode);
-    let origin = bench.origin(false);
-    let check = |done| bench.check_changes(&origin, done);
+    let fixture = Fixture::new(mode);
+    let origin = fixture.origin(false);
+    let check = |done| fixture.check_changes(&origin, done);
     let name = format!("keys, {mode}");
     let scenario = Scenario::new(&name, &check)
         .from(origin.image.clone())
@@ -264,21 +264,21 @@ fn crash_changes(mode: &'static str, points: usize, prepare: &(dyn Fn(&Disk) + S
         .with_points(points);
     run(&scenario, |run| {
         for step in 1..=3 {
-            bench.change(&origin.slot, step).unwrap();
+            fixture.change(&origin.slot, step).unwrap();
             run.acknowledge(step);
         }
         Ok(())
     })
 }
 
-type Drive<'a> = &'a dyn Fn(&Bench, &str, &Run);
+type Drive<'a> = &'a dyn Fn(&Fixture, &str, &Run);
 
 fn crash_remove_and_renew(mode: &'static str, is_under_way: bool, points: usize, drive: Drive<'_>) -> Summary {
-    let bench = Bench::new(mode);
-    let origin = bench.origin(is_under_way);
+    let fixture = Fixture::new(mode);
+    let origin = fixture.origin(is_under_way);
     let old = marks(&origin.image);
     let known = 1 + u32::from(is_under_way);
-    let check = |done| bench.check_revoked(&origin.slot, &old, known, done);
+    let check = |done| fixture.check_revoked(&origin.slot, &old, known, done);
     let name = format!(
         "compromised, {mode}, {}",
         if is_under_way { "under way" } else { "steady" }
@@ -287,14 +287,14 @@ fn crash_remove_and_renew(mode: &'static str, is_under_way: bool, points: usize,
         .from(origin.image.clone())
         .with_points(points);
     run(&scenario, |run| {
-        drive(&bench, &origin.slot, run);
+        drive(&fixture, &origin.slot, run);
         Ok(())
     })
 }
 
-fn remove_and_renew(bench: &Bench, slot: &str, run: &Run) {
+fn remove_and_renew(fixture: &Fixture, slot: &str, run: &Run) {
     let mut epoch = 0;
-    let done = bench.remove_and_renew(slot, false, &mut |step| match step {
+    let done = fixture.remove_and_renew(slot, false, &mut |step| match step {
         Step::SlotRemoved(report) => assert_eq!(report.removed.len(), 1),
         Step::MasterRenewed(_) => run.acknowledge(1),
         Step::DoneBefore(_) => panic!("nothing was done before"),
@@ -308,12 +308,12 @@ fn remove_and_renew(bench: &Bench, slot: &str, run: &Run) {
 }
 
 /// A former error: treating a re-encryption that was in progress as the third step.
-fn remove_and_resume(bench: &Bench, slot: &str, run: &Run) {
-    let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), bench.access(&bench.own));
+fn remove_and_resume(fixture: &Fixture, slot: &str, run: &Run) {
+    let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), fixture.access(&fixture.own));
     keys::remove(&storage, path, &access, slot, true).unwrap();
     keys::renew(&storage, path, &access, &[], false).unwrap();
     run.acknowledge(1);
-    reencrypt(&storage, path, &access, &bench.how(Goal::GoOn), &Watch::none()).unwrap();
+    reencrypt(&storage, path, &access, &fixture.how(Goal::GoOn), &Watch::none()).unwrap();
     run.acknowledge(2);
 }
 

@@ -15,14 +15,14 @@ use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Scenario, Summary,
 use super::sim_storage::{Forgets, SimStorage};
 use super::{PATH, find_old, marks};
 
-struct Bench {
+struct Fixture {
     key: KeyFile,
     ledger: Ledger,
     mode: &'static str,
     to: Suite,
 }
 
-impl Bench {
+impl Fixture {
     fn new(mode: &'static str, to: Suite) -> Self {
         Self {
             key: KeyFile::new(1),
@@ -135,21 +135,21 @@ impl Bench {
     }
 }
 
-fn crash(bench: &Bench, kib: u32, points: usize, forgets: Forgets) -> Summary {
-    let origin = bench.origin(kib);
+fn crash(fixture: &Fixture, kib: u32, points: usize, forgets: Forgets) -> Summary {
+    let origin = fixture.origin(kib);
     let old = marks(&origin);
-    let name = format!("offline, {}, to {}, {kib} KiB", bench.mode, bench.to);
-    let check = |acknowledged| bench.check(&old, acknowledged);
+    let name = format!("offline, {}, to {}, {kib} KiB", fixture.mode, fixture.to);
+    let check = |acknowledged| fixture.check(&old, acknowledged);
     let scenario = Scenario::new(&name, &check)
         .from(origin)
         .with_density(Density::DENSE)
         .with_points(points);
     run(&scenario, |run| {
         run.acknowledge(8);
-        bench.commit(9);
+        fixture.commit(9);
         run.acknowledge(9);
-        assert_eq!(bench.copy(bench.to, forgets).unwrap(), 2);
-        bench.commit(10);
+        assert_eq!(fixture.copy(fixture.to, forgets).unwrap(), 2);
+        fixture.commit(10);
         run.acknowledge(10);
         Ok(())
     })
@@ -163,10 +163,10 @@ fn a_crash_of_an_offline_copy_leaves_one_complete_database_and_the_next_run_fini
         ("persist", Suite::ChaCha20),
         ("delete", Suite::None),
     ] {
-        crash(&Bench::new(mode, to), 50, 400, Forgets::Nothing).assert_sound(200);
+        crash(&Fixture::new(mode, to), 50, 400, Forgets::Nothing).assert_sound(200);
     }
     // Three runs of pages, of which some are taken over.
-    crash(&Bench::new("wal", Suite::Aes256), 2500, 50, Forgets::Nothing).assert_sound(25);
+    crash(&Fixture::new("wal", Suite::Aes256), 2500, 50, Forgets::Nothing).assert_sound(25);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_copy_that_takes_the_name_too_early_is_found() {
     // A folder's names are on the disk with the next commit at the latest: there are few such
     // moments, so nearly all are tried.
     for (forgets, kib, points) in [(Forgets::SyncsOfFiles, 50, 200), (Forgets::SyncsOfFolders, 1, 900)] {
-        let found = crash(&Bench::new("wal", Suite::Aes256), kib, points, forgets)
+        let found = crash(&Fixture::new("wal", Suite::Aes256), kib, points, forgets)
             .failures
             .len();
         println!("{forgets:?}: {found} crash images were not sound");

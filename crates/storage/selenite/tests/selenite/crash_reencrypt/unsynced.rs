@@ -10,11 +10,11 @@ use selenite_testing::own_process;
 use selenite_testing::{Disk, Scenario, run};
 
 use super::sim_storage::SimStorage;
-use super::{Bench, CONVERSIONS, PAGE_SIZE, PATH, PREFIX_SIZE, play};
+use super::{CONVERSIONS, Fixture, PAGE_SIZE, PATH, PREFIX_SIZE, play};
 
 /// No page is under a key that was dropped, and none up to the cursor under the old one (FORMAT 3.11).
-fn check(bench: &Bench) -> Result<(), String> {
-    let status = selenite::status(&SimStorage::of_thread(), Path::new(PATH), &bench.access());
+fn check(fixture: &Fixture) -> Result<(), String> {
+    let status = selenite::status(&SimStorage::of_thread(), Path::new(PATH), &fixture.access());
     let sealed = status.map_err(|error| error.to_string())?.sealed;
     let sealed = sealed.ok_or("not encrypted")?;
     let is_dropped = sealed.epochs.iter().all(|epoch| epoch.epoch != 1);
@@ -40,18 +40,18 @@ fn check(bench: &Bench) -> Result<(), String> {
 fn a_crash_leaves_no_page_under_a_dropped_key_where_others_sync_nothing() {
     own_process!();
     for conversion in &CONVERSIONS {
-        let bench = Arc::new(Bench {
+        let fixture = Arc::new(Fixture {
             synchronous: "off",
-            ..Bench::new()
+            ..Fixture::new()
         });
-        let check = |_| check(&bench);
+        let check = |_| check(&fixture);
         let name = format!("{}, nothing synced", conversion.name);
         let scenario = Scenario::new(&name, &check)
-            .from(bench.origin(conversion))
+            .from(fixture.origin(conversion))
             .with_density(Density::DENSE)
             .with_points(5000);
         let summary = run(&scenario, |_| {
-            play(&bench, conversion);
+            play(&fixture, conversion);
             Ok(())
         });
         summary.assert_sound(500);

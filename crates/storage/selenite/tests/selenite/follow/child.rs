@@ -13,7 +13,7 @@ use selenite::storage::Disk;
 use selenite::{Class, Database, Watch};
 use selenite_testing::own_process::test_command;
 
-use super::{Bench, access, add, follow_to, quiet};
+use super::{Fixture, access, add, follow_to, quiet};
 
 const CHILD: &str = "SELENITE_TEST_FOLLOW";
 
@@ -70,25 +70,25 @@ impl Lag {
 
 impl ChildProcess {
     /// Its output is read all the time: otherwise it would block when the pipe is full.
-    pub fn start(bench: &Bench, role: Role) -> Self {
+    pub fn start(fixture: &Fixture, role: Role) -> Self {
         let is_other = matches!(role, Role::OtherFollower);
         let role = match role {
             Role::Writer(number, bytes) => format!("{number} {bytes}"),
             Role::Follower | Role::OtherFollower => "follower".to_owned(),
         };
         let backups = if is_other {
-            bench.backups().join(".")
+            fixture.backups().join(".")
         } else {
-            bench.backups()
+            fixture.backups()
         };
-        let words = [bench.path(), backups].map(|path| path.to_str().unwrap().to_owned());
+        let words = [fixture.path(), backups].map(|path| path.to_str().unwrap().to_owned());
         let mut child = test_command("follow::child")
             // Not under `eatmydata`: a writer that does not wait for the disk would always be
             // ahead of its follower.
             .env_remove("LD_PRELOAD")
             .env(
                 CHILD,
-                [&words[0], &words[1], &bench.spec(), &role]
+                [&words[0], &words[1], &fixture.spec(), &role]
                     .map(String::as_str)
                     .join("\n"),
             )

@@ -13,7 +13,7 @@ use selenite_backup::{Destination, Folder};
 use selenite_testing::Random;
 
 use super::child::{ChildProcess, Lag, Role};
-use super::{Bench, quiet};
+use super::{Fixture, quiet};
 
 #[test]
 fn no_followed_commit_is_missing_after_any_kill() {
@@ -33,27 +33,27 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
     println!("seed {seed}, {writer_count} writers");
     let begun = Instant::now();
     let mut random = Random::new(seed);
-    let bench = Bench::new();
-    let start = |writer| ChildProcess::start(&bench, Role::Writer(writer, 300));
+    let fixture = Fixture::new();
+    let start = |writer| ChildProcess::start(&fixture, Role::Writer(writer, 300));
     let mut writers: Vec<ChildProcess> = (0..writer_count).map(start).collect();
     let is_over = AtomicBool::new(false);
     let mut seen = KillCounts::default();
     thread::scope(|scope| {
         // A failed check ends the others, too.
         let over = Over(&is_over);
-        let mut sealing = scope.spawn(|| seal(&bench));
-        let cutting = scope.spawn(|| cut(&bench, &is_over));
+        let mut sealing = scope.spawn(|| seal(&fixture));
+        let cutting = scope.spawn(|| cut(&fixture, &is_over));
         while goes_on(seen.follower_kills, begun.elapsed()) {
             if random.below(3) == 0 {
                 // A kill at any moment, for example during its first backup.
-                let early = ChildProcess::start(&bench, Role::Follower);
+                let early = ChildProcess::start(&fixture, Role::Follower);
                 let until = writers[0].last.load(Ordering::SeqCst) + random.below(60);
                 writers[0].pass(until);
                 early.kill();
                 seen.early_kills += 1;
             }
-            let other = (random.below(4) == 0).then(|| ChildProcess::start(&bench, Role::OtherFollower));
-            let follower = ChildProcess::start(&bench, Role::Follower);
+            let other = (random.below(4) == 0).then(|| ChildProcess::start(&fixture, Role::OtherFollower));
+            let follower = ChildProcess::start(&fixture, Role::Follower);
             for _ in 0..=random.below(12) {
                 follower.hear_turn();
             }
@@ -75,10 +75,10 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
                 writers.swap_remove(killed).kill();
                 seen.writer_kills += 1;
             }
-            seen.look(&bench, &told);
+            seen.look(&fixture, &told);
             if sealing.is_finished() && seen.follower_kills.is_multiple_of(SEAL_EVERY) {
                 sealing.join().unwrap();
-                sealing = scope.spawn(|| seal(&bench));
+                sealing = scope.spawn(|| seal(&fixture));
                 seen.seals += 1;
             }
         }
@@ -87,13 +87,13 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
         sealing.join().unwrap();
     });
     // Finally all commits.
-    let follower = ChildProcess::start(&bench, Role::Follower);
+    let follower = ChildProcess::start(&fixture, Role::Follower);
     let last: Vec<u64> = writers.into_iter().map(ChildProcess::stop).collect();
     follower.hear_a_whole_turn();
     seen.lag.take(follower.lag());
     follower.kill();
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!(bench.check(&to), last);
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!(fixture.check(&to), last);
     println!(
         "{:.0} s: {seen}; commits {last:?}, {} backups in the last chain",
         begun.elapsed().as_secs_f64(),
@@ -119,10 +119,10 @@ struct KillCounts {
 
 impl KillCounts {
     /// Checks that a restore has every commit that was acknowledged before.
-    fn look(&mut self, bench: &Bench, told: &[u64]) {
+    fn look(&mut self, fixture: &Fixture, told: &[u64]) {
         let kill = self.follower_kills;
-        let (to, restored) = bench.restore(Which::Newest).unwrap();
-        let found = bench.check(&to);
+        let (to, restored) = fixture.restore(Which::Newest).unwrap();
+        let found = fixture.check(&to);
         for (writer, told) in told.iter().enumerate() {
             let found = found.get(writer).copied().unwrap_or(0);
             assert!(found >= *told, "kill {kill}, writer {writer}: {found} of {told}");
@@ -130,9 +130,9 @@ impl KillCounts {
         std::fs::remove_file(to).unwrap();
         self.restores += 1;
         self.log_objects += restored.log_count;
-        let objects = Folder::new(&bench.backups()).list("").unwrap();
+        let objects = Folder::new(&fixture.backups()).list("").unwrap();
         if objects.iter().map(|object| object.size).sum::<u64>() > BACKUPS_SIZE_MAX {
-            std::fs::remove_dir_all(bench.backups()).unwrap();
+            std::fs::remove_dir_all(fixture.backups()).unwrap();
             self.cleared += 1;
         }
         if kill.is_multiple_of(SAY_EVERY) {
@@ -171,17 +171,17 @@ impl Drop for Over<'_> {
 }
 
 /// Re-encrypts every page meanwhile.
-fn seal(bench: &Bench) {
+fn seal(fixture: &Fixture) {
     let how = Reencrypt {
         goal: Goal::NewKey,
         ..Reencrypt::default()
     };
-    reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none()).unwrap();
+    reencrypt(&Disk, &fixture.path(), &fixture.access(), &how, &Watch::none()).unwrap();
 }
 
 /// Truncates the log again and again. Returns how often that succeeded.
-fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
-    let database = bench.open();
+fn cut(fixture: &Fixture, is_over: &AtomicBool) -> u64 {
+    let database = fixture.open();
     let mut count = 0;
     while !is_over.load(Ordering::SeqCst) {
         let mut rows = quiet::Numbers::default();
@@ -193,22 +193,24 @@ fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
 
 #[test]
 fn a_log_is_restarted_while_another_process_writes_all_the_time() {
-    let bench = Bench::new();
-    let follower = ChildProcess::start(&bench, Role::Follower);
+    let fixture = Fixture::new();
+    let follower = ChildProcess::start(&fixture, Role::Follower);
     follower.hear_turn();
-    let writer = ChildProcess::start(&bench, Role::Writer(0, 40_000));
+    let writer = ChildProcess::start(&fixture, Role::Writer(0, 40_000));
     let mut largest = 0;
     // Each commit has eleven or more frames.
     for number in (0..4000).step_by(100) {
         writer.pass(number);
-        let log = std::fs::metadata(bench.path().with_extension("db-wal")).unwrap().len();
+        let log = std::fs::metadata(fixture.path().with_extension("db-wal"))
+            .unwrap()
+            .len();
         largest = largest.max(log);
     }
     let last = writer.stop();
     follower.hear_a_whole_turn();
     follower.kill();
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!(bench.check(&to), [last]);
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!(fixture.check(&to), [last]);
     println!(
         "{last} commits, a log of {largest} bytes at most, {} backups",
         restored.link_count

@@ -15,7 +15,7 @@ use selenite_backup::{
 
 use super::child::{ChildProcess, Role};
 use super::turns::{follow_while, follow_while_to};
-use super::{Bench, add, follow_to, quiet};
+use super::{Fixture, add, follow_to, quiet};
 
 fn archives(place: &Path) -> Vec<ArchiveName> {
     let catalog = Catalog::list(&Folder::new(place), None).unwrap();
@@ -28,12 +28,12 @@ fn millisecond() -> u128 {
 
 #[test]
 fn a_missing_folder_is_not_recreated_and_used_again_when_it_is_back() {
-    let bench = Bench::new();
-    let database = bench.open();
-    let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
+    let fixture = Fixture::new();
+    let database = fixture.open();
+    let (place, aside) = (fixture.backups(), fixture.backups().with_extension("aside"));
     let (mut turns, mut waits, mut added) = (0, 0, 0);
     let mut first = None;
-    let done = follow_while(&bench, |status| {
+    let done = follow_while(&fixture, |status| {
         if status.archive.is_none() {
             return true;
         }
@@ -57,19 +57,19 @@ fn a_missing_folder_is_not_recreated_and_used_again_when_it_is_back() {
         waits < 3 || status.waits_for.is_some()
     });
     assert_eq!(done.unwrap().archive, first);
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!((bench.check(&to), restored.link_count), (vec![added], 1));
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!((fixture.check(&to), restored.link_count), (vec![added], 1));
     assert_eq!(archives(&place).len(), 1);
 }
 
 #[test]
 fn another_folder_gets_a_new_backup_and_the_first_has_no_gap_when_it_is_back() {
-    let bench = Bench::new();
-    let database = bench.open();
-    let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
+    let fixture = Fixture::new();
+    let database = fixture.open();
+    let (place, aside) = (fixture.backups(), fixture.backups().with_extension("aside"));
     let (mut step, mut added) = (0, 0);
     let (mut seen, mut left): (Vec<ArchiveName>, Vec<&str>) = (Vec::new(), Vec::new());
-    let done = follow_while(&bench, |status| {
+    let done = follow_while(&fixture, |status| {
         left.extend(status.left.filter(|why| !left.contains(why)));
         let Some(name) = &status.archive else { return true };
         assert_eq!(status.waits_for, None);
@@ -97,8 +97,8 @@ fn another_folder_gets_a_new_backup_and_the_first_has_no_gap_when_it_is_back() {
     });
     done.unwrap();
     assert_eq!(left, ["it is no longer at the destination"]);
-    let (to, _) = bench.restore(Which::Newest).unwrap();
-    assert_eq!(bench.check(&to), [added]);
+    let (to, _) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!(fixture.check(&to), [added]);
     assert_eq!(archives(&place.with_extension("other")).len(), 1);
     assert!(seen.len() >= 3 && archives(&place).contains(&seen[0]), "{seen:?}");
     assert!(archives(&place).len() <= 2);
@@ -106,17 +106,17 @@ fn another_folder_gets_a_new_backup_and_the_first_has_no_gap_when_it_is_back() {
 
 #[test]
 fn an_archive_that_is_removed_meanwhile_is_replaced_by_a_new_one() {
-    let bench = Bench::new();
-    let database = bench.open();
+    let fixture = Fixture::new();
+    let database = fixture.open();
     let mut first: Option<ArchiveName> = None;
     let (mut turns, mut added, mut left) = (0, 0, None);
-    let done = follow_while(&bench, |status| {
+    let done = follow_while(&fixture, |status| {
         left = left.or(status.left);
         let Some(name) = &status.archive else { return true };
         assert_eq!(status.waits_for, None);
         turns += 1;
         if turns == 3 {
-            let folder = Folder::new(&bench.backups());
+            let folder = Folder::new(&fixture.backups());
             let catalog = Catalog::list(&folder, None).unwrap();
             remove_archive(&folder, catalog.entries[0].database_id, name, &mut |_| {}).unwrap();
             first = Some(name.clone());
@@ -130,27 +130,27 @@ fn an_archive_that_is_removed_meanwhile_is_replaced_by_a_new_one() {
     let last = done.unwrap().archive;
     assert!(first.is_some() && last != first);
     assert_eq!(left, Some("it is no longer at the destination"));
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!((bench.check(&to), restored.link_count), (vec![added], 1));
-    assert_eq!(archives(&bench.backups()), [last.unwrap()]);
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!((fixture.check(&to), restored.link_count), (vec![added], 1));
+    assert_eq!(archives(&fixture.backups()), [last.unwrap()]);
 }
 
-fn object_of(bench: &Bench, name: &str) -> PathBuf {
-    let listed = Folder::new(&bench.backups()).list("").unwrap();
+fn object_of(fixture: &Fixture, name: &str) -> PathBuf {
+    let listed = Folder::new(&fixture.backups()).list("").unwrap();
     let object = listed.iter().find(|object| object.name.ends_with(name)).unwrap();
-    bench.backups().join(&object.name)
+    fixture.backups().join(&object.name)
 }
 
 #[test]
 fn a_gap_in_a_log_is_reported_with_the_time_up_to_which_a_restore_works() {
-    let bench = Bench::new();
-    let database = bench.open();
+    let fixture = Fixture::new();
+    let database = fixture.open();
     // While the database is not followed, the log is not restarted.
     database
         .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
         .unwrap();
     add(&database, 0, 10).unwrap();
-    bench.once().unwrap();
+    fixture.once().unwrap();
     let mut added = Vec::new();
     for turn in 0..4 {
         let next = (millisecond() / 1000 + 1) * 1000;
@@ -159,13 +159,13 @@ fn a_gap_in_a_log_is_reported_with_the_time_up_to_which_a_restore_works() {
         while millisecond() <= next + 1 {
             add(&database, 0, 10).unwrap();
         }
-        let count = bench.once().unwrap().objects.0;
+        let count = fixture.once().unwrap().objects.0;
         assert_eq!(count, turn + 2);
-        let (to, _) = bench.restore(Which::Newest).unwrap();
-        added.push(bench.check(&to)[0]);
+        let (to, _) = fixture.restore(Which::Newest).unwrap();
+        added.push(fixture.check(&to)[0]);
     }
-    fs::remove_file(object_of(&bench, "log-00000003")).unwrap();
-    let error = bench.restore(Which::Newest).unwrap_err();
+    fs::remove_file(object_of(&fixture, "log-00000003")).unwrap();
+    let error = fixture.restore(Which::Newest).unwrap_err();
     let EngineError::Backup(BackupError::Gap { object, beyond, .. }) = &error else {
         panic!("{error}")
     };
@@ -174,44 +174,44 @@ fn a_gap_in_a_log_is_reported_with_the_time_up_to_which_a_restore_works() {
     let advice = error.advice();
     let moment = advice.split_once("--at ").unwrap().1.split(',').next().unwrap();
     let moment = selenite::parse_utc(moment).unwrap();
-    let (to, restored) = bench.restore(Which::At(moment)).unwrap();
-    assert_eq!((bench.check(&to), restored.log_count), (vec![added[0]], 2));
+    let (to, restored) = fixture.restore(Which::At(moment)).unwrap();
+    assert_eq!((fixture.check(&to), restored.log_count), (vec![added[0]], 2));
     // A time that may be of a missing object is rejected.
-    let later = bench.restore(Which::At(moment + 1)).unwrap_err();
+    let later = fixture.restore(Which::At(moment + 1)).unwrap_err();
     assert!(matches!(later, EngineError::Backup(BackupError::Gap { .. })), "{later}");
     // A follower does not continue this log.
     add(&database, 0, 10).unwrap();
-    let next = bench.once().unwrap();
-    assert_eq!(archives(&bench.backups()).last(), next.archive.as_ref());
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!((bench.check(&to), restored.unreachable), (vec![added[3] + 1], vec![]));
+    let next = fixture.once().unwrap();
+    assert_eq!(archives(&fixture.backups()).last(), next.archive.as_ref());
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!((fixture.check(&to), restored.unreachable), (vec![added[3] + 1], vec![]));
 }
 
 #[test]
 fn commits_behind_a_gap_in_another_backup_are_reported() {
-    let bench = Bench::new();
-    let database = bench.open();
+    let fixture = Fixture::new();
+    let database = fixture.open();
     database
         .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
         .unwrap();
     add(&database, 0, 10).unwrap();
-    let first = bench.once().unwrap().archive.unwrap();
+    let first = fixture.once().unwrap().archive.unwrap();
     add(&database, 0, 10).unwrap();
-    bench.once().unwrap();
-    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+    fixture.once().unwrap();
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&fixture.backups()));
     let how = selenite::backup::Backup::default();
     let disk = selenite::storage::Disk;
-    let (path, access, watch) = (bench.path(), bench.access(), Watch::none());
+    let (path, access, watch) = (fixture.path(), fixture.access(), Watch::none());
     let by_hand = selenite::backup::backup(&disk, &path, &access, how, &destination, &watch).unwrap();
     let next = (millisecond() / 1000 + 1) * 1000;
     while millisecond() < next {
         add(&database, 0, 10).unwrap();
     }
-    let last = bench.once().unwrap();
+    let last = fixture.once().unwrap();
     assert_eq!((last.archive.as_ref(), last.objects.0), (Some(&first), 3));
-    fs::remove_file(object_of(&bench, "log-00000001")).unwrap();
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!((bench.check(&to), restored.name), (vec![2], by_hand.name));
+    fs::remove_file(object_of(&fixture, "log-00000001")).unwrap();
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!((fixture.check(&to), restored.name), (vec![2], by_hand.name));
     let [gap] = &restored.unreachable[..] else {
         panic!("{:?}", restored.unreachable)
     };
@@ -224,14 +224,14 @@ fn commits_behind_a_gap_in_another_backup_are_reported() {
 
 #[test]
 fn a_second_follower_is_refused_while_the_first_runs() {
-    let bench = Bench::new();
-    let database = bench.open();
+    let fixture = Fixture::new();
+    let database = fixture.open();
     let (mut turns, mut refused) = (0, 0);
-    let done = follow_while(&bench, |status| {
+    let done = follow_while(&fixture, |status| {
         if status.archive.is_some() && turns < 5 {
             turns += 1;
             add(&database, 0, 100).unwrap();
-            let error = bench.once().unwrap_err();
+            let error = fixture.once().unwrap_err();
             let process = format!("by process {}", std::process::id());
             assert!(error.to_string().contains(&process), "{error}");
             assert_eq!(error.class(), Class::Busy);
@@ -242,29 +242,36 @@ fn a_second_follower_is_refused_while_the_first_runs() {
     done.unwrap();
     assert_eq!(refused, 5);
     // The claim is free when the first has ended, and nothing is left beside the database.
-    bench.once().unwrap();
-    let (to, _) = bench.restore(Which::Newest).unwrap();
-    assert_eq!(bench.check(&to), [5]);
-    let names = fs::read_dir(bench.path().parent().unwrap()).unwrap();
+    fixture.once().unwrap();
+    let (to, _) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!(fixture.check(&to), [5]);
+    let names = fs::read_dir(fixture.path().parent().unwrap()).unwrap();
     let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(!names.any(|name| name.contains("selenite-tmp")));
 }
 
 #[test]
 fn two_followers_of_one_place_lose_and_overwrite_nothing() {
-    let bench = Bench::new();
-    let database = bench.open();
+    let fixture = Fixture::new();
+    let database = fixture.open();
     // By another path it is another place, as from another machine.
-    let other = bench.backups().join(".");
+    let other = fixture.backups().join(".");
     // With a log: without one there is no position to continue from.
     add(&database, 0, 100).unwrap();
     let (mut turns, mut added) = (0, 1);
-    let done = follow_while(&bench, |status| {
+    let done = follow_while(&fixture, |status| {
         if status.archive.is_some() && status.waits_for.is_none() && turns < 12 {
             turns += 1;
             add(&database, 0, 100).unwrap();
             if turns % 3 != 0 {
-                let once = follow_to(&bench.path(), &other, &bench.spec(), true, &Watch::none(), &mut |_| {});
+                let once = follow_to(
+                    &fixture.path(),
+                    &other,
+                    &fixture.spec(),
+                    true,
+                    &Watch::none(),
+                    &mut |_| {},
+                );
                 assert_eq!(once.unwrap().waits_for, None);
             }
             add(&database, 0, 100).unwrap();
@@ -273,24 +280,24 @@ fn two_followers_of_one_place_lose_and_overwrite_nothing() {
         turns < 12
     });
     assert_eq!(done.unwrap().waits_for, None);
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!((bench.check(&to), restored.link_count), (vec![added], 1));
-    assert_eq!(archives(&bench.backups()).len(), 1, "they take turns");
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!((fixture.check(&to), restored.link_count), (vec![added], 1));
+    assert_eq!(archives(&fixture.backups()).len(), 1, "they take turns");
 }
 
 #[test]
 fn two_processes_that_follow_to_one_place_lose_no_commit() {
-    let bench = Bench::new();
-    let writer = ChildProcess::start(&bench, Role::Writer(0, 300));
-    let one = ChildProcess::start(&bench, Role::Follower);
+    let fixture = Fixture::new();
+    let writer = ChildProcess::start(&fixture, Role::Writer(0, 300));
+    let one = ChildProcess::start(&fixture, Role::Follower);
     one.hear_turn();
-    let other = ChildProcess::start(&bench, Role::OtherFollower);
+    let other = ChildProcess::start(&fixture, Role::OtherFollower);
     for round in 0..15 {
         let told = writer.last.load(Ordering::SeqCst);
         let (sends, _) = if round % 2 == 0 { (&one, &other) } else { (&other, &one) };
         sends.hear_a_whole_turn();
-        let (to, _) = bench.restore(Which::Newest).unwrap();
-        let found = bench.check(&to)[0];
+        let (to, _) = fixture.restore(Which::Newest).unwrap();
+        let found = fixture.check(&to)[0];
         assert!(found >= told, "round {round}: {found} of {told}");
         fs::remove_file(to).unwrap();
     }
@@ -299,8 +306,8 @@ fn two_processes_that_follow_to_one_place_lose_no_commit() {
     one.kill();
     other.hear_a_whole_turn();
     other.kill();
-    let (to, restored) = bench.restore(Which::Newest).unwrap();
-    assert_eq!(bench.check(&to), [last]);
+    let (to, restored) = fixture.restore(Which::Newest).unwrap();
+    assert_eq!(fixture.check(&to), [last]);
     println!(
         "{last} commits, {} objects, {} backups",
         restored.log_count, restored.link_count
@@ -365,18 +372,18 @@ fn a_full_destination_gets_no_second_archive_and_is_used_again_later() {
     // Without room for the object with the keys, for the first part, for that part's index, for
     // the manifest, or for the log's first object.
     for room in 0..5 {
-        let bench = Bench::new();
-        let database = bench.open();
+        let fixture = Fixture::new();
+        let database = fixture.open();
         add(&database, 0, 3000).unwrap();
         let full = Arc::new(Full {
-            folder: Folder::new(&bench.backups()),
+            folder: Folder::new(&fixture.backups()),
             room: AtomicUsize::new(room),
             begun: AtomicUsize::new(0),
             refused: AtomicUsize::new(0),
             is_full: AtomicBool::new(true),
         });
         let (mut said, mut is_over): (Vec<String>, bool) = (Vec::new(), false);
-        let done = follow_while_to(&bench, &(full.clone() as Arc<dyn Destination>), |status: &Status| {
+        let done = follow_while_to(&fixture, &(full.clone() as Arc<dyn Destination>), |status: &Status| {
             if let Some(why) = &status.waits_for {
                 assert!(!is_over || said.last() == Some(why), "{why}");
                 if said.last() != Some(why) {
@@ -393,11 +400,11 @@ fn a_full_destination_gets_no_second_archive_and_is_used_again_later() {
         assert_eq!(said.len(), 1, "{room}: {said:?}");
         assert!(said[0].contains("no room"), "{said:?}");
         assert_eq!(
-            (full.begun.load(Ordering::SeqCst), archives(&bench.backups()).len()),
+            (full.begun.load(Ordering::SeqCst), archives(&fixture.backups()).len()),
             (1, 1),
             "{room}"
         );
-        let (to, _) = bench.restore(Which::Newest).unwrap();
-        assert_eq!(bench.check(&to), [1]);
+        let (to, _) = fixture.restore(Which::Newest).unwrap();
+        assert_eq!(fixture.check(&to), [1]);
     }
 }

@@ -10,7 +10,7 @@ use selenite_format::archive::LogEnd;
 use selenite_vfs::error::VfsError;
 use selenite_vfs::snapshot::{self, Snapshot};
 
-use super::{Bench, add, quiet};
+use super::{Fixture, add, quiet};
 
 /// Calls `reader` in a new read transaction.
 fn see<R: Send + 'static>(database: &Database, reader: impl FnOnce(&mut Snapshot<'_>) -> R + Send + 'static) -> R {
@@ -73,8 +73,8 @@ fn copied(writer: &Database) {
 
 #[test]
 fn the_rest_of_a_restarted_log_is_found() {
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     let (place, last) = begun_anew(&writer, &reader);
     let pages = rest(&reader, place).unwrap();
     assert!(
@@ -95,8 +95,8 @@ fn the_rest_of_a_restarted_log_is_found() {
 
 #[test]
 fn the_rest_of_a_copied_log_is_found_before_its_restart() {
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     add(&writer, 0, 3000).unwrap();
     let place = end(&reader);
     add(&writer, 0, 3000).unwrap();
@@ -108,8 +108,8 @@ fn the_rest_of_a_copied_log_is_found_before_its_restart() {
 
 #[test]
 fn the_index_shows_whether_a_transaction_is_the_last() {
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     let run = |sql: &str| reader.run(sql, &mut quiet::Nothing).unwrap();
     let begin = || run("BEGIN; SELECT count(*) FROM counted");
     let is_last = || {
@@ -145,8 +145,8 @@ fn the_rest_is_unknown_if_the_log_was_truncated_before_the_place() {
     // SQLite truncates it at once, with or without a commit after; or when the first transaction
     // of the new log is committed.
     for what in ["truncated", "truncated, and no commit", "limited"] {
-        let bench = Bench::new();
-        let (writer, reader) = (bench.open(), bench.open());
+        let fixture = Fixture::new();
+        let (writer, reader) = (fixture.open(), fixture.open());
         let (place, last) = copied_behind_a_place(&writer, &reader);
         let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
         match what {
@@ -167,8 +167,8 @@ fn the_rest_is_unknown_if_the_log_was_truncated_before_the_place() {
 fn the_rest_is_unknown_if_the_file_ends_behind_the_place() {
     // If the limit is exactly the end of a frame, it can't be distinguished from the end of the
     // old log.
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     let (place, last) = copied_behind_a_place(&writer, &reader);
     let limit = 32 + u64::from(place.position.frames + 1) * 4120;
     assert!(place.position.frames + 1 < last.position.frames);
@@ -176,15 +176,15 @@ fn the_rest_is_unknown_if_the_file_ends_behind_the_place() {
         .run(&format!("PRAGMA journal_size_limit = {limit}"), &mut quiet::Nothing)
         .unwrap();
     add(&writer, 0, 100).unwrap();
-    let log = bench.path().with_extension("db-wal");
+    let log = fixture.path().with_extension("db-wal");
     assert_eq!(std::fs::metadata(log).unwrap().len(), limit);
     assert_eq!(rest(&reader, place), None);
 }
 
 #[test]
 fn uncommitted_frames_are_not_part_of_the_rest() {
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
     for _ in 0..40 {
         add(&writer, 0, 3000).unwrap();
@@ -200,8 +200,8 @@ fn uncommitted_frames_are_not_part_of_the_rest() {
     // updates the index: both copies of the index header are restored. With other processes, since
     // closing these files here would release SQLite's locks.
     let (index, kept) = (
-        bench.path().with_extension("db-shm"),
-        bench.path().with_extension("kept"),
+        fixture.path().with_extension("db-shm"),
+        fixture.path().with_extension("kept"),
     );
     let copy_header = |from: &Path, to: &Path| {
         let words = [
@@ -239,23 +239,23 @@ fn uncommitted_frames_are_not_part_of_the_rest() {
 
 #[test]
 fn the_rest_is_unknown_if_newer_logs_overwrote_it() {
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     let (place, last) = begun_anew(&writer, &reader);
     copied(&writer);
     add(&writer, 0, 100).unwrap();
     assert_eq!(rest(&reader, place), None, "a third log");
     assert_eq!(rest(&reader, last), None, "a third log");
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     let (place, _) = begun_anew(&writer, &reader);
     for _ in 0..20 {
         add(&writer, 0, 3000).unwrap();
     }
     assert_eq!(rest(&reader, place), None, "the new log is as long");
     // A transaction that was never committed overwrote it, too.
-    let bench = Bench::new();
-    let (writer, reader) = (bench.open(), bench.open());
+    let fixture = Fixture::new();
+    let (writer, reader) = (fixture.open(), fixture.open());
     let (place, _) = begun_anew(&writer, &reader);
     let spilled = "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
@@ -270,11 +270,11 @@ fn the_rest_is_unknown_if_newer_logs_overwrote_it() {
 #[test]
 fn the_rest_is_unknown_if_the_file_was_truncated_or_damaged() {
     for what in ["cut", "damaged"] {
-        let bench = Bench::new();
-        let (writer, reader) = (bench.open(), bench.open());
+        let fixture = Fixture::new();
+        let (writer, reader) = (fixture.open(), fixture.open());
         let (place, last) = begun_anew(&writer, &reader);
         let frame = |index: u32| 32 + u64::from(index) * 4120;
-        let log = bench.path().with_extension("db-wal");
+        let log = fixture.path().with_extension("db-wal");
         let middle = frame(place.position.frames + 2) + 2000;
         assert!(middle < frame(last.position.frames));
         let log = log.to_str().unwrap();

@@ -10,7 +10,7 @@ use selenite::reencrypt::{self, Goal, Reencrypt, Reencrypted, reencrypt};
 use selenite::storage::Disk;
 use selenite::{EngineError, Layout, Observer, PageSize, Phase, Progress, Suite, Watch};
 
-use super::{Bench, epochs};
+use super::{Fixture, epochs};
 
 pub(crate) fn layout(suite: Suite, page_size: u32) -> Layout {
     Layout {
@@ -20,26 +20,26 @@ pub(crate) fn layout(suite: Suite, page_size: u32) -> Layout {
     }
 }
 
-pub(crate) fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineError> {
+pub(crate) fn seal(fixture: &Fixture, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineError> {
     let how = Reencrypt {
         goal,
         ..Reencrypt::default()
     };
-    reencrypt(&Disk, &bench.path(), &bench.access(), &how, watch)
+    reencrypt(&Disk, &fixture.path(), &fixture.access(), &how, watch)
 }
 
-pub(crate) fn connect(bench: &Bench) -> Connection {
+pub(crate) fn connect(fixture: &Fixture) -> Connection {
     let uri = format!(
         "file:{}?vfs=selenite&selenite_identity={}&plain=allow",
-        bench.path().display(),
-        bench.key.spec()
+        fixture.path().display(),
+        fixture.key.spec()
     );
     let flags = rusqlite::OpenFlags::default() | rusqlite::OpenFlags::SQLITE_OPEN_URI;
     Connection::open_with_flags(uri, flags).unwrap()
 }
 
-pub(crate) fn state(bench: &Bench) -> &'static str {
-    let status = selenite::status(&Disk, &bench.path(), &bench.access()).unwrap();
+pub(crate) fn state(fixture: &Fixture) -> &'static str {
+    let status = selenite::status(&Disk, &fixture.path(), &fixture.access()).unwrap();
     status.sealed.unwrap().state_word()
 }
 
@@ -72,8 +72,8 @@ fn every_conversion_ends_with_one_epoch_and_the_same_rows() {
         ),
     ];
     for (from, goal, to, mode, page_size) in conversions {
-        let bench = Bench::new();
-        bench.fill(&layout(from, page_size), mode, 2000);
+        let fixture = Fixture::new();
+        fixture.fill(&layout(from, page_size), mode, 2000);
         let sum = |connection: &Connection| -> (i64, i64) {
             let sql = "SELECT count(*), sum(number * length(body)) FROM t";
             connection
@@ -81,17 +81,17 @@ fn every_conversion_ends_with_one_epoch_and_the_same_rows() {
                 .unwrap()
         };
         // Open throughout: it has to load the new key by itself.
-        let other = connect(&bench);
+        let other = connect(&fixture);
         other.execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
         let before = sum(&other);
-        let done = seal(&bench, goal, &Watch::none()).unwrap();
+        let done = seal(&fixture, goal, &Watch::none()).unwrap();
         assert_eq!((done.suite, done.epoch), (to, 2), "{from} {mode}");
         assert!(done.page_count > 10 && done.batch_count > 0);
         assert_eq!(sum(&other), before);
         other
             .execute_batch("UPDATE t SET body = randomblob(300) WHERE number % 7 = 0")
             .unwrap();
-        assert_eq!(sum(&connect(&bench)), before);
+        assert_eq!(sum(&connect(&fixture)), before);
         let found: String = other.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         let left: String = other
             .query_row("SELECT selenite_old_pages('main', 1, 1000000, 9)", [], |row| row.get(0))
@@ -99,9 +99,9 @@ fn every_conversion_ends_with_one_epoch_and_the_same_rows() {
         assert_eq!((found.as_str(), left.as_str()), ("ok", "0"));
         drop(other);
         // No connection has it open now: closing a descriptor of it would release locks.
-        assert_eq!(state(&bench), "steady");
+        assert_eq!(state(&fixture), "steady");
         assert_eq!(
-            epochs(&bench.path(), usize::try_from(page_size).unwrap()),
+            epochs(&fixture.path(), usize::try_from(page_size).unwrap()),
             BTreeSet::from([2])
         );
     }
@@ -126,9 +126,9 @@ impl<F: Fn(Progress) -> bool + Send + Sync> Observer for Steps<F> {
 
 #[test]
 fn a_second_process_is_refused_with_the_pid_of_the_first() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
-    let (path, access) = (bench.path(), bench.access());
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
+    let (path, access) = (fixture.path(), fixture.access());
     let refused = Arc::new(AtomicU64::new(0));
     let count = refused.clone();
     let watch = Watch::new(Arc::new(Steps(move |progress: Progress| {
@@ -145,35 +145,35 @@ fn a_second_process_is_refused_with_the_pid_of_the_first() {
         }
         false
     })));
-    seal(&bench, Goal::NewKey, &watch).unwrap();
+    seal(&fixture, Goal::NewKey, &watch).unwrap();
     assert!(refused.load(Ordering::SeqCst) > 0);
-    assert!(reencrypt::report(&Disk, &bench.path()).unwrap().is_none());
-    let other = seal(&bench, Goal::GoOn, &Watch::none());
+    assert!(reencrypt::report(&Disk, &fixture.path()).unwrap().is_none());
+    let other = seal(&fixture, Goal::GoOn, &Watch::none());
     assert!(matches!(other, Err(EngineError::Key(_))), "{other:?}");
 }
 
 #[test]
 fn an_interruption_keeps_completed_pages_and_another_goal_is_refused() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 4000);
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 4000);
     let steps = AtomicU64::new(0);
     let watch = Watch::new(Arc::new(Steps(move |progress: Progress| {
         let step = steps.fetch_add(u64::from(progress.phase == Phase::Sealing), Ordering::SeqCst);
         step >= 3
     })));
-    let stopped = seal(&bench, Goal::Suite(Suite::ChaCha20), &watch);
+    let stopped = seal(&fixture, Goal::Suite(Suite::ChaCha20), &watch);
     assert!(matches!(stopped, Err(EngineError::Unfinished { .. })), "{stopped:?}");
-    let sealed = selenite::status(&Disk, &bench.path(), &bench.access())
+    let sealed = selenite::status(&Disk, &fixture.path(), &fixture.access())
         .unwrap()
         .sealed
         .unwrap();
     assert_eq!(sealed.state_word(), "changing key or suite");
     assert!(sealed.cursor > 0 && sealed.epochs.len() == 2, "{sealed:?}");
     assert!(matches!(
-        seal(&bench, Goal::Off, &Watch::none()),
+        seal(&fixture, Goal::Off, &Watch::none()),
         Err(EngineError::Usage { .. })
     ));
-    let done = seal(&bench, Goal::GoOn, &Watch::none()).unwrap();
+    let done = seal(&fixture, Goal::GoOn, &Watch::none()).unwrap();
     assert_eq!((done.suite, done.epoch), (Suite::ChaCha20, 2));
     assert!(
         done.page_count < u64::from(sealed.page_count),
@@ -183,9 +183,9 @@ fn an_interruption_keeps_completed_pages_and_another_goal_is_refused() {
 
 #[test]
 fn a_long_reader_is_waited_for_in_the_finishing_state() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 500);
-    let reader = connect(&bench);
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 500);
+    let reader = connect(&fixture);
     reader.execute_batch("BEGIN; SELECT * FROM t").unwrap();
     let count = |connection: &Connection| -> i64 {
         connection
@@ -199,9 +199,9 @@ fn a_long_reader_is_waited_for_in_the_finishing_state() {
         false
     })));
     std::thread::scope(|scope| {
-        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &watch));
+        let sealing = scope.spawn(|| seal(&fixture, Goal::NewKey, &watch));
         assert!(heard.iter().any(|phase| phase == Phase::Finishing));
-        while reencrypt::report(&Disk, &bench.path())
+        while reencrypt::report(&Disk, &fixture.path())
             .unwrap()
             .is_none_or(|report| report.waiting.is_empty())
         {
@@ -213,22 +213,22 @@ fn a_long_reader_is_waited_for_in_the_finishing_state() {
         assert_eq!(sealing.join().unwrap().unwrap().epoch, 2);
     });
     drop(reader);
-    assert_eq!(state(&bench), "steady");
-    assert_eq!(epochs(&bench.path(), 1024), BTreeSet::from([2]));
+    assert_eq!(state(&fixture), "steady");
+    assert_eq!(epochs(&fixture.path(), 1024), BTreeSet::from([2]));
 }
 
 #[test]
 fn a_pause_lasts_until_it_is_ended() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
-    let link = bench.path().with_file_name("link.db");
-    std::os::unix::fs::symlink(bench.path(), &link).unwrap();
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
+    let link = fixture.path().with_file_name("link.db");
+    std::os::unix::fs::symlink(fixture.path(), &link).unwrap();
     assert!(!reencrypt::is_paused(&Disk, &link));
     reencrypt::pause(&Disk, &link).unwrap();
     assert!(reencrypt::is_paused(&Disk, &link));
-    reencrypt::pause(&Disk, &bench.path()).unwrap();
+    reencrypt::pause(&Disk, &fixture.path()).unwrap();
     std::thread::scope(|scope| {
-        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::none()));
+        let sealing = scope.spawn(|| seal(&fixture, Goal::NewKey, &Watch::none()));
         let is_paused = || {
             let report = reencrypt::report(&Disk, &link).unwrap();
             report.is_some_and(|report| report.waiting == "paused")
@@ -237,26 +237,26 @@ fn a_pause_lasts_until_it_is_ended() {
             std::thread::yield_now();
         }
         assert!(!sealing.is_finished());
-        assert!(reencrypt::resume(&Disk, &bench.path()).unwrap());
+        assert!(reencrypt::resume(&Disk, &fixture.path()).unwrap());
         sealing.join().unwrap().unwrap();
     });
-    assert!(!reencrypt::resume(&Disk, &bench.path()).unwrap());
-    assert_eq!(state(&bench), "steady");
+    assert!(!reencrypt::resume(&Disk, &fixture.path()).unwrap());
+    assert_eq!(state(&fixture), "steady");
 }
 
 #[test]
 fn a_bad_page_ends_it_before_any_key_is_dropped() {
     use std::os::unix::fs::FileExt;
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
-    drop(connect(&bench));
-    let file = std::fs::OpenOptions::new().write(true).open(bench.path()).unwrap();
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
+    drop(connect(&fixture));
+    let file = std::fs::OpenOptions::new().write(true).open(fixture.path()).unwrap();
     file.write_all_at(&[0xff; 8], 65536 + 1024 * 99 + 100).unwrap();
     drop(file);
-    let refused = seal(&bench, Goal::NewKey, &Watch::none()).unwrap_err();
+    let refused = seal(&fixture, Goal::NewKey, &Watch::none()).unwrap_err();
     assert!(refused.to_string().contains("page 100"), "{refused}");
     assert_eq!(refused.class().exit_status(), 5);
-    let sealed = selenite::status(&Disk, &bench.path(), &bench.access())
+    let sealed = selenite::status(&Disk, &fixture.path(), &fixture.access())
         .unwrap()
         .sealed
         .unwrap();
@@ -267,19 +267,19 @@ fn a_bad_page_ends_it_before_any_key_is_dropped() {
 #[test]
 fn a_connection_without_plain_allow_writes_nothing_unencrypted() {
     for mode in ["wal", "delete"] {
-        let bench = Bench::new();
-        bench.fill(&layout(Suite::Aes256, 1024), mode, 200);
+        let fixture = Fixture::new();
+        fixture.fill(&layout(Suite::Aes256, 1024), mode, 200);
         let strict = {
             let uri = format!(
                 "file:{}?vfs=selenite&selenite_identity={}",
-                bench.path().display(),
-                bench.key.spec()
+                fixture.path().display(),
+                fixture.key.spec()
             );
             let flags = rusqlite::OpenFlags::default() | rusqlite::OpenFlags::SQLITE_OPEN_URI;
             Connection::open_with_flags(uri, flags).unwrap()
         };
         strict.execute_batch("INSERT INTO t VALUES(7, 1, x'00')").unwrap();
-        seal(&bench, Goal::Off, &Watch::none()).unwrap();
+        seal(&fixture, Goal::Off, &Watch::none()).unwrap();
         for _ in 0..4 {
             let written = strict.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES(8, 1, x'00'); COMMIT");
             assert!(written.is_err(), "{mode}");
@@ -292,13 +292,13 @@ fn a_connection_without_plain_allow_writes_nothing_unencrypted() {
 /// for a moment.
 #[test]
 fn busy_writers_in_rollback_mode_are_waited_for() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "delete", 2000);
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "delete", 2000);
     let is_done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         // Opened before the operation begins: it inspects the file without SQLite, during which no
         // connection can open it.
-        for (writer, connection) in [connect(&bench), connect(&bench)].into_iter().enumerate() {
+        for (writer, connection) in [connect(&fixture), connect(&fixture)].into_iter().enumerate() {
             let is_done = &is_done;
             scope.spawn(move || {
                 connection.busy_timeout(std::time::Duration::from_secs(30)).unwrap();
@@ -315,9 +315,9 @@ fn busy_writers_in_rollback_mode_are_waited_for() {
                 }
             });
         }
-        let done = seal(&bench, Goal::NewKey, &Watch::none());
+        let done = seal(&fixture, Goal::NewKey, &Watch::none());
         is_done.store(true, Ordering::SeqCst);
         assert_eq!(done.unwrap().epoch, 2);
     });
-    assert_eq!(epochs(&bench.path(), 1024), BTreeSet::from([2]));
+    assert_eq!(epochs(&fixture.path(), 1024), BTreeSet::from([2]));
 }

@@ -12,7 +12,7 @@ use selenite::reencrypt::{self, Goal, Reencrypt, reencrypt};
 use selenite::storage::Disk;
 use selenite::{EngineError, Observer, Phase, Progress, Suite, Watch};
 
-use super::Bench;
+use super::Fixture;
 use super::conversions::{connect, layout};
 
 /// The rows of a section, by name.
@@ -72,7 +72,7 @@ fn counted(path: &Path) -> BTreeMap<u32, u32> {
 
 /// Requests a pause when half of the pages are done.
 struct PauseHalfWay<'a> {
-    bench: &'a Bench,
+    fixture: &'a Fixture,
     has_asked: AtomicBool,
 }
 
@@ -80,7 +80,7 @@ impl Observer for PauseHalfWay<'static> {
     fn progress(&self, progress: Progress) {
         let is_half = progress.phase == Phase::Sealing && progress.done * 2 >= progress.total;
         if is_half && !self.has_asked.swap(true, Ordering::SeqCst) {
-            reencrypt::pause(&Disk, &self.bench.path()).unwrap();
+            reencrypt::pause(&Disk, &self.fixture.path()).unwrap();
         }
     }
 
@@ -92,10 +92,10 @@ impl Observer for PauseHalfWay<'static> {
 #[test]
 fn the_status_shows_progress_and_process_of_a_re_encryption() {
     for mode in ["wal", "delete"] {
-        let bench: &'static Bench = Box::leak(Box::new(Bench::new()));
-        bench.fill(&layout(Suite::Aes256, 1024), mode, 4000);
+        let fixture: &'static Fixture = Box::leak(Box::new(Fixture::new()));
+        fixture.fill(&layout(Suite::Aes256, 1024), mode, 4000);
         // It only queries the status: nothing else makes it read the superblock again.
-        let other = connect(bench);
+        let other = connect(fixture);
         let before = section(&other, "reencryption");
         assert_eq!((percent(&before), text(&before, "running")), (0.0, "no"));
         assert!(!before.contains_key("pid"), "{before:?}");
@@ -105,11 +105,11 @@ fn the_status_shows_progress_and_process_of_a_re_encryption() {
             ..Reencrypt::default()
         };
         let watch = Watch::new(Arc::new(PauseHalfWay {
-            bench,
+            fixture,
             has_asked: AtomicBool::new(false),
         }));
         std::thread::scope(|scope| {
-            let sealing = scope.spawn(|| reencrypt(&Disk, &bench.path(), &bench.access(), &how, &watch));
+            let sealing = scope.spawn(|| reencrypt(&Disk, &fixture.path(), &fixture.access(), &how, &watch));
             while text(&section(&other, "reencryption"), "waiting") != "paused" {
                 assert!(!sealing.is_finished());
                 std::thread::yield_now();
@@ -134,7 +134,7 @@ fn the_status_shows_progress_and_process_of_a_re_encryption() {
             assert_eq!(number(&rows, "bytes"), page_count * 1024, "{rows:?}");
 
             let found = epochs(&other, "main");
-            let file = counted(&bench.path());
+            let file = counted(&fixture.path());
             assert_eq!(
                 found,
                 [
@@ -142,22 +142,22 @@ fn the_status_shows_progress_and_process_of_a_re_encryption() {
                     (2, Some("CHACHA20".to_owned()), file[&2])
                 ]
             );
-            assert!(reencrypt::resume(&Disk, &bench.path()).unwrap());
+            assert!(reencrypt::resume(&Disk, &fixture.path()).unwrap());
             assert_eq!(sealing.join().unwrap().unwrap().epoch, 2);
         });
         let after = section(&other, "reencryption");
         assert_eq!((percent(&after), text(&after, "running")), (0.0, "no"));
         assert_eq!(text(&section(&other, "database"), "suite"), "CHACHA20");
-        let all = counted(&bench.path())[&2];
+        let all = counted(&fixture.path())[&2];
         assert_eq!(epochs(&other, "main"), [(2, Some("CHACHA20".to_owned()), all)]);
     }
 }
 
 #[test]
 fn the_status_of_finishing_is_100_percent_and_shows_the_wait() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 500);
-    let (reader, other) = (connect(&bench), connect(&bench));
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 500);
+    let (reader, other) = (connect(&fixture), connect(&fixture));
     reader
         .execute_batch("CREATE TABLE x(y); BEGIN; SELECT * FROM t")
         .unwrap();
@@ -167,7 +167,7 @@ fn the_status_of_finishing_is_100_percent_and_shows_the_wait() {
     std::thread::scope(|scope| {
         let sealing = scope.spawn(|| {
             let how = Reencrypt::default();
-            reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none())
+            reencrypt(&Disk, &fixture.path(), &fixture.access(), &how, &Watch::none())
         });
         loop {
             let rows = section(&other, "reencryption");
@@ -186,10 +186,10 @@ fn the_status_of_finishing_is_100_percent_and_shows_the_wait() {
 
 #[test]
 fn unencrypted_databases_have_no_epochs_and_attached_ones_their_own() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 50);
-    let connection = connect(&bench);
-    let plain = bench.path().with_file_name("plain.db");
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 50);
+    let connection = connect(&fixture);
+    let plain = fixture.path().with_file_name("plain.db");
     Connection::open(&plain)
         .unwrap()
         .execute_batch("CREATE TABLE t(x)")
@@ -206,28 +206,28 @@ fn unencrypted_databases_have_no_epochs_and_attached_ones_their_own() {
 /// Other content in the report's file affects only the answer.
 #[test]
 fn a_file_that_is_no_report_is_shown_as_unknown() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "wal", 50);
-    let other = connect(&bench);
-    let name = bench.path().with_extension("db-selenite");
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "wal", 50);
+    let other = connect(&fixture);
+    let name = fixture.path().with_extension("db-selenite");
     // A second name of the database: opening and closing it would release this process's locks.
-    std::fs::hard_link(bench.path(), &name).unwrap();
+    std::fs::hard_link(fixture.path(), &name).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let said = section(&other, "reencryption");
     assert!(text(&said, "running").starts_with("not known"), "{said:?}");
     let locks = std::fs::read_to_string("/proc/locks").unwrap();
     let own = format!(" {} ", std::process::id());
-    let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(bench.path()).unwrap());
+    let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(fixture.path()).unwrap());
     let of_file = format!(":{inode} ");
     assert!(
         locks.lines().any(|line| line.contains(&own) && line.contains(&of_file)),
         "{locks}"
     );
     other.execute_batch("ROLLBACK").unwrap();
-    let who = reencrypt::report(&Disk, &bench.path()).unwrap_err();
+    let who = reencrypt::report(&Disk, &fixture.path()).unwrap_err();
     assert!(matches!(who, EngineError::Io { .. }), "{who}");
     std::fs::remove_file(&name).unwrap();
     // As left by a kill, with a process id that is another process's by now.
     std::fs::write(&name, format!("pid {}\n", std::process::id())).unwrap();
-    assert!(reencrypt::report(&Disk, &bench.path()).unwrap().is_none());
+    assert!(reencrypt::report(&Disk, &fixture.path()).unwrap().is_none());
 }

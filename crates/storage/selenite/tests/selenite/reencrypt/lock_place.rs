@@ -5,14 +5,14 @@ use selenite::reencrypt::Goal;
 use selenite::storage::Disk;
 use selenite::{Database, Layout, PageSize, Watch, verify};
 
-use super::{Bench, conversions, quiet};
+use super::{Fixture, conversions, quiet};
 
 /// X of FORMAT 2.3 for pages of 32 KiB, which has the place of L = 32769: SQLite does not use the
 /// place in between.
 const DISPLACED: i64 = 32767;
 
-fn open(bench: &Bench) -> Database {
-    Database::open(&Disk, &bench.path(), &bench.access()).unwrap()
+fn open(fixture: &Fixture) -> Database {
+    Database::open(&Disk, &fixture.path(), &fixture.access()).unwrap()
 }
 
 fn run(database: &Database, sql: &str) {
@@ -37,9 +37,9 @@ fn grow(database: &Database, by: u32) {
 }
 
 /// Re-encrypts it, and verifies every page.
-fn seal(bench: &Bench) -> u32 {
-    let done = conversions::seal(bench, Goal::NewKey, &Watch::none()).unwrap();
-    let report = verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
+fn seal(fixture: &Fixture) -> u32 {
+    let done = conversions::seal(fixture, Goal::NewKey, &Watch::none()).unwrap();
+    let report = verify::physical(&Disk, &fixture.path(), &fixture.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
     done.epoch
 }
@@ -47,12 +47,12 @@ fn seal(bench: &Bench) -> u32 {
 #[test]
 #[ignore = "make soak: a database of 1 GiB, re-encrypted twice"]
 fn a_database_that_ends_at_the_lock_bytes_is_re_encrypted() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let layout = Layout {
         page_size: PageSize::try_from(32768).unwrap(),
         ..Layout::default()
     };
-    let database = Database::create(&Disk, &bench.path(), &bench.access(), &layout).unwrap();
+    let database = Database::create(&Disk, &fixture.path(), &fixture.access(), &layout).unwrap();
     let sql = "PRAGMA auto_vacuum = FULL; VACUUM; PRAGMA synchronous = OFF; CREATE TABLE t(x BLOB)";
     run(&database, sql);
     grow(&database, 32700);
@@ -61,10 +61,10 @@ fn a_database_that_ends_at_the_lock_bytes_is_re_encrypted() {
     }
     assert_eq!(page_count(&database), DISPLACED);
     drop(database);
-    assert_eq!(seal(&bench), 2);
+    assert_eq!(seal(&fixture), 2);
 
     // Beyond the lock page, and back.
-    let database = open(&bench);
+    let database = open(&fixture);
     grow(&database, 9);
     assert!(page_count(&database) > DISPLACED + 2);
     while page_count(&database) > DISPLACED {
@@ -72,5 +72,5 @@ fn a_database_that_ends_at_the_lock_bytes_is_re_encrypted() {
     }
     assert_eq!(page_count(&database), DISPLACED);
     drop(database);
-    assert_eq!(seal(&bench), 3);
+    assert_eq!(seal(&fixture), 3);
 }

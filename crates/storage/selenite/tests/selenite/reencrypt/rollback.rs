@@ -9,16 +9,16 @@ use selenite::reencrypt::{self, Goal};
 use selenite::storage::Disk;
 use selenite::{Suite, Watch};
 
-use super::Bench;
+use super::Fixture;
 use super::conversions::{connect, layout, seal};
 
 /// PERSIST keeps the journal's file, and a connection that still reads after its commit keeps it
 /// open: its next transaction is written to that open file.
 #[test]
 fn an_open_journal_is_never_removed() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "persist", 2000);
-    let other = connect(&bench);
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "persist", 2000);
+    let other = connect(&fixture);
     let mode: String = other
         .query_row("PRAGMA journal_mode = persist", [], |row| row.get(0))
         .unwrap();
@@ -29,13 +29,13 @@ fn an_open_journal_is_never_removed() {
     other
         .execute_batch("UPDATE t SET body = randomblob(300) WHERE number < 9")
         .unwrap();
-    let journal = PathBuf::from(format!("{}-journal", bench.path().display()));
+    let journal = PathBuf::from(format!("{}-journal", fixture.path().display()));
     let inode = || journal.metadata().unwrap().ino();
     let before = inode();
     std::thread::scope(|scope| {
-        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::none()));
+        let sealing = scope.spawn(|| seal(&fixture, Goal::NewKey, &Watch::none()));
         let is_waiting = || {
-            let report = reencrypt::report(&Disk, &bench.path()).unwrap();
+            let report = reencrypt::report(&Disk, &fixture.path()).unwrap();
             report.is_some_and(|report| report.waiting.contains("readers"))
         };
         while !is_waiting() {
@@ -56,10 +56,10 @@ fn an_open_journal_is_never_removed() {
 /// Commits that take longer than the operation lets SQLite wait.
 #[test]
 fn long_exclusive_locks_are_waited_for() {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), "delete", 4000);
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), "delete", 4000);
     let is_done = AtomicBool::new(false);
-    let other = connect(&bench);
+    let other = connect(&fixture);
     std::thread::scope(|scope| {
         let is_done = &is_done;
         scope.spawn(move || {
@@ -76,7 +76,7 @@ fn long_exclusive_locks_are_waited_for() {
                 }
             }
         });
-        let done = seal(&bench, Goal::NewKey, &Watch::none());
+        let done = seal(&fixture, Goal::NewKey, &Watch::none());
         is_done.store(true, Ordering::SeqCst);
         assert_eq!(done.unwrap().epoch, 2);
     });

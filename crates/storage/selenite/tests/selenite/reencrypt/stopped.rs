@@ -14,7 +14,7 @@ use selenite::{Access, EngineError, Observer, Phase, Progress, Suite, Watch};
 
 use super::child::{Role, start};
 use super::conversions::{layout, state};
-use super::{Bench, epochs};
+use super::{Fixture, epochs};
 
 /// Must not appear unencrypted in any file.
 const MARKER: &str = "a-secret-of-a-process-that-was-stopped";
@@ -26,8 +26,8 @@ struct Client {
 }
 
 impl Client {
-    fn start(bench: &Bench) -> Self {
-        let mut child = start(&bench.path(), &bench.key.spec(), Role::Client);
+    fn start(fixture: &Fixture) -> Self {
+        let mut child = start(&fixture.path(), &fixture.key.spec(), Role::Client);
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { child, lines }
     }
@@ -90,32 +90,32 @@ impl Observer for Gate {
     }
 }
 
-fn seal(bench: &Bench, watch: &Watch) -> Result<u32, EngineError> {
+fn seal(fixture: &Fixture, watch: &Watch) -> Result<u32, EngineError> {
     let how = Reencrypt {
         goal: Goal::Suite(Suite::ChaCha20),
         ..Reencrypt::default()
     };
     let access = Access {
         busy_wait: Duration::from_millis(50),
-        ..bench.access()
+        ..fixture.access()
     };
-    reencrypt(&Disk, &bench.path(), &access, &how, watch).map(|done| done.epoch)
+    reencrypt(&Disk, &fixture.path(), &access, &how, watch).map(|done| done.epoch)
 }
 
 /// A database, and a process that has written to it.
-fn bench(mode: &str) -> (Bench, Client) {
-    let bench = Bench::new();
-    bench.fill(&layout(Suite::Aes256, 1024), mode, ROWS);
-    let mut client = Client::start(&bench);
+fn fixture(mode: &str) -> (Fixture, Client) {
+    let fixture = Fixture::new();
+    fixture.fill(&layout(Suite::Aes256, 1024), mode, ROWS);
+    let mut client = Client::start(&fixture);
     client.run(&format!(
         "CREATE TABLE mine(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO mine VALUES(1, '{MARKER}')"
     ));
-    (bench, client)
+    (fixture, client)
 }
 
 /// Checks that the process continues, and that no page under the old key is left.
-fn check(bench: &Bench, mut client: Client, rows: u64) {
-    assert_eq!(epochs(&bench.path(), 1024), [2].into(), "before it writes");
+fn check(fixture: &Fixture, mut client: Client, rows: u64) {
+    assert_eq!(epochs(&fixture.path(), 1024), [2].into(), "before it writes");
     assert_eq!(
         client.run("SELECT CAST(count(*) AS TEXT) FROM t UNION ALL SELECT CAST(count(*) AS TEXT) FROM mine"),
         format!("{ROWS} {rows}")
@@ -123,13 +123,13 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
     client.run(&format!(
         "INSERT INTO mine VALUES(9, '{MARKER}'); UPDATE t SET body = randomblob(300) WHERE number % 50 = 0"
     ));
-    assert_eq!(epochs(&bench.path(), 1024), [2].into(), "after it wrote");
+    assert_eq!(epochs(&fixture.path(), 1024), [2].into(), "after it wrote");
     assert_eq!(client.run("PRAGMA integrity_check"), "ok");
     assert_eq!(
         client.run(&format!("SELECT body FROM mine WHERE id = 9 AND body = '{MARKER}'")),
         MARKER
     );
-    for entry in std::fs::read_dir(bench.path().parent().unwrap()).unwrap() {
+    for entry in std::fs::read_dir(fixture.path().parent().unwrap()).unwrap() {
         let path = entry.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
         let found = bytes.windows(MARKER.len()).any(|part| part == MARKER.as_bytes());
@@ -137,35 +137,35 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
     }
     client.end();
     // No process has it open now.
-    assert_eq!(state(bench), "steady");
-    let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
+    assert_eq!(state(fixture), "steady");
+    let report = selenite::verify::physical(&Disk, &fixture.path(), &fixture.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
-    assert_eq!(epochs(&bench.path(), 1024), [2].into(), "at the end");
+    assert_eq!(epochs(&fixture.path(), 1024), [2].into(), "at the end");
 }
 
 #[test]
 fn an_idle_connection_is_not_waited_for() {
     for mode in ["wal", "delete", "persist"] {
-        let (bench, mut client) = bench(mode);
+        let (fixture, mut client) = fixture(mode);
         assert_eq!(client.run("SELECT CAST(count(*) AS TEXT) FROM t"), ROWS.to_string());
         client.stop();
-        assert_eq!(seal(&bench, &Watch::none()).unwrap(), 2, "{mode}");
+        assert_eq!(seal(&fixture, &Watch::none()).unwrap(), 2, "{mode}");
         client.go_on();
-        check(&bench, client, 1);
+        check(&fixture, client, 1);
     }
 }
 
 /// Makes the process run `sql` during the re-encryption, and stops it there; when it continues it
 /// runs `end`.
 fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool, end: &str, rows: u64) {
-    let (bench, mut client) = bench(mode);
+    let (fixture, mut client) = fixture(mode);
     let (open, opened) = channel();
     let (through, is_through) = channel();
     let watch = Watch::new(Arc::new(Gate {
         first: Mutex::new(Some((open, is_through))),
     }));
     std::thread::scope(|scope| {
-        let sealing = scope.spawn(|| seal(&bench, &watch));
+        let sealing = scope.spawn(|| seal(&fixture, &watch));
         opened.recv().unwrap();
         client.run(sql);
         client.stop();
@@ -175,7 +175,7 @@ fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool
                 !sealing.is_finished(),
                 "{mode}: it went past a process that holds a lock"
             );
-            let report = reencrypt::report(&Disk, &bench.path()).unwrap().unwrap_or_default();
+            let report = reencrypt::report(&Disk, &fixture.path()).unwrap().unwrap_or_default();
             if wait(&report.waiting, client.child.id()) {
                 break report;
             }
@@ -183,12 +183,12 @@ fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool
         };
         let now = selenite::now();
         assert!((report.since..=now).contains(&report.waiting_since), "{report:?}");
-        assert!(epochs(&bench.path(), 1024).contains(&1), "{mode}");
+        assert!(epochs(&fixture.path(), 1024).contains(&1), "{mode}");
         client.go_on();
         client.run(end);
         assert_eq!(sealing.join().unwrap().unwrap(), 2, "{mode}");
     });
-    check(&bench, client, rows);
+    check(&fixture, client, rows);
 }
 
 #[test]
@@ -212,17 +212,17 @@ fn a_stopped_reader_is_waited_for_and_named() {
 #[test]
 fn a_stopped_writer_before_the_start_is_named_and_nothing_is_changed() {
     for mode in ["wal", "delete"] {
-        let (bench, mut client) = bench(mode);
+        let (fixture, mut client) = fixture(mode);
         client.run(&format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')"));
         client.stop();
-        let refused = seal(&bench, &Watch::none()).unwrap_err();
+        let refused = seal(&fixture, &Watch::none()).unwrap_err();
         assert_eq!(refused.class().exit_status(), 7, "{refused}");
         let named = format!("in use: process {} writes", client.child.id());
         assert!(refused.to_string().contains(&named), "{refused}");
         client.go_on();
         client.run("COMMIT");
-        assert_eq!(epochs(&bench.path(), 1024), [1].into());
-        assert_eq!(seal(&bench, &Watch::none()).unwrap(), 2);
-        check(&bench, client, 2);
+        assert_eq!(epochs(&fixture.path(), 1024), [1].into());
+        assert_eq!(seal(&fixture, &Watch::none()).unwrap(), 2);
+        check(&fixture, client, 2);
     }
 }

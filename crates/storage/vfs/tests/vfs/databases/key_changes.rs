@@ -4,7 +4,7 @@ use selenite_testing::own_process;
 use std::fs;
 use std::time::Duration;
 
-use super::workbench::{Bench, check, code, edit, fill};
+use super::fixture::{Fixture, check, code, edit, fill};
 use rusqlite::Connection;
 use selenite_keyring::{Config, KeyError, Unlocked, change, epoch_change, load_identity, os_random};
 use selenite_vfs::error::VfsError;
@@ -24,8 +24,8 @@ pub fn apply(
     applied
 }
 
-fn add(bench: &Bench, connection: &Connection, key: &str) {
-    let spec = format!("raw:{}", bench.path(key).display());
+fn add(fixture: &Fixture, connection: &Connection, key: &str) {
+    let spec = format!("raw:{}", fixture.path(key).display());
     apply(connection, move |unlocked| {
         let identity = load_identity(&spec, &Config::default())?.remove(0);
         change::add_slot(unlocked, identity.as_ref(), "second", 1, &mut os_random)
@@ -39,8 +39,8 @@ fn remove_first(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-fn renew(connection: &Connection, bench: &Bench, key: &str) {
-    let spec = format!("raw:{}", bench.path(key).display());
+fn renew(connection: &Connection, fixture: &Fixture, key: &str) {
+    let spec = format!("raw:{}", fixture.path(key).display());
     apply(connection, move |unlocked| {
         let identity = load_identity(&spec, &Config::default())?.remove(0);
         change::renew_master(unlocked, &[identity.as_ref()], 2, &mut os_random)
@@ -52,22 +52,22 @@ fn renew(connection: &Connection, bench: &Bench, key: &str) {
 fn slots_are_added_and_removed_while_others_write() {
     own_process!();
     for mode in ["delete", "wal"] {
-        let bench = Bench::new();
-        bench.write_key("second.key", 9);
-        bench.filled("a.db", "");
-        let one = bench.open("a.db", "").unwrap();
+        let fixture = Fixture::new();
+        fixture.write_key("second.key", 9);
+        fixture.filled("a.db", "");
+        let one = fixture.open("a.db", "").unwrap();
         one.pragma_update(None, "journal_mode", mode).unwrap();
-        let other = bench.open("a.db", "").unwrap();
+        let other = fixture.open("a.db", "").unwrap();
         check(&other);
-        add(&bench, &one, "second.key");
+        add(&fixture, &one, "second.key");
         other
             .execute_batch("INSERT INTO t VALUES (1001, 'x', 'y'); DELETE FROM t WHERE id = 1001")
             .unwrap();
-        check(&bench.open_as("a.db", "second.key", "").unwrap());
-        remove_first(&one).unwrap_or_else(|error| panic!("{error}: {}", Bench::last_error()));
+        check(&fixture.open_as("a.db", "second.key", "").unwrap());
+        remove_first(&one).unwrap_or_else(|error| panic!("{error}: {}", Fixture::last_error()));
         drop((one, other));
-        assert_ne!(code(bench.open("a.db", "")), 0);
-        let second = bench.open_as("a.db", "second.key", "").unwrap();
+        assert_ne!(code(fixture.open("a.db", "")), 0);
+        let second = fixture.open_as("a.db", "second.key", "").unwrap();
         check(&second);
         assert_ne!(code(remove_first(&second)), 0, "the last slot was removed");
         check(&second);
@@ -78,18 +78,18 @@ fn slots_are_added_and_removed_while_others_write() {
 fn a_renewed_master_key_is_adopted_by_open_connections() {
     own_process!();
     for mode in ["delete", "wal"] {
-        let bench = Bench::new();
-        bench.filled("a.db", "");
-        let one = bench.open("a.db", "").unwrap();
+        let fixture = Fixture::new();
+        fixture.filled("a.db", "");
+        let one = fixture.open("a.db", "").unwrap();
         one.pragma_update(None, "journal_mode", mode).unwrap();
-        let other = bench.open("a.db", "").unwrap();
+        let other = fixture.open("a.db", "").unwrap();
         check(&other);
-        renew(&one, &bench, "raw.key");
+        renew(&one, &fixture, "raw.key");
         other
             .execute_batch("INSERT INTO t VALUES (1001, 'x', 'y'); DELETE FROM t WHERE id = 1001")
             .unwrap();
         check(&one);
-        check(&bench.open("a.db", "").unwrap());
+        check(&fixture.open("a.db", "").unwrap());
     }
 }
 
@@ -103,12 +103,12 @@ fn generation(connection: &Connection) -> i64 {
 #[test]
 fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
     own_process!();
-    let bench = Bench::new();
-    bench.write_key("second.key", 9);
-    let path = bench.filled("a.db", "");
-    let one = bench.open("a.db", "").unwrap();
+    let fixture = Fixture::new();
+    fixture.write_key("second.key", 9);
+    let path = fixture.filled("a.db", "");
+    let one = fixture.open("a.db", "").unwrap();
     one.pragma_update(None, "journal_mode", "wal").unwrap();
-    let other = bench.open("a.db", "").unwrap();
+    let other = fixture.open("a.db", "").unwrap();
     let mark = || {
         let index = fs::read(path.with_file_name("a.db-shm")).unwrap();
         u32::from_ne_bytes(index[132..136].try_into().unwrap())
@@ -119,9 +119,9 @@ fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
         assert_eq!(i64::from(mark()), generation(&other), "no mark is left");
         let before = generation(&other);
         if change % 2 == 0 {
-            add(&bench, &one, "second.key");
+            add(&fixture, &one, "second.key");
         } else {
-            renew(&one, &bench, "raw.key");
+            renew(&one, &fixture, "raw.key");
         }
         assert_eq!(i64::from(mark()), generation(&one), "the mark outlives the keys");
         assert_ne!(i64::from(mark()), before);
@@ -138,11 +138,11 @@ fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
 #[test]
 fn a_restored_superblock_copy_does_not_restore_a_removed_slot() {
     own_process!();
-    let bench = Bench::new();
-    bench.write_key("second.key", 9);
-    let path = bench.filled("a.db", "");
-    let one = bench.open("a.db", "").unwrap();
-    add(&bench, &one, "second.key");
+    let fixture = Fixture::new();
+    fixture.write_key("second.key", 9);
+    let path = fixture.filled("a.db", "");
+    let one = fixture.open("a.db", "").unwrap();
+    add(&fixture, &one, "second.key");
     let before = fs::read(&path).unwrap();
     remove_first(&one).unwrap();
     drop(one);
@@ -151,12 +151,12 @@ fn a_restored_superblock_copy_does_not_restore_a_removed_slot() {
         edit(&path, |bytes| {
             bytes[place.clone()].copy_from_slice(&before[place.clone()])
         });
-        assert_ne!(code(bench.open("a.db", "")), 0, "{place:?} put back");
-        check(&bench.open_as("a.db", "second.key", "").unwrap());
+        assert_ne!(code(fixture.open("a.db", "")), 0, "{place:?} put back");
+        check(&fixture.open_as("a.db", "second.key", "").unwrap());
         fs::write(&path, &after).unwrap();
         edit(&path, |bytes| bytes[place.start + 40] ^= 1);
-        assert_ne!(code(bench.open("a.db", "")), 0, "{place:?} damaged");
-        check(&bench.open_as("a.db", "second.key", "").unwrap());
+        assert_ne!(code(fixture.open("a.db", "")), 0, "{place:?} damaged");
+        check(&fixture.open_as("a.db", "second.key", "").unwrap());
         fs::write(&path, &after).unwrap();
     }
 }
@@ -164,9 +164,9 @@ fn a_restored_superblock_copy_does_not_restore_a_removed_slot() {
 #[test]
 fn keys_are_not_changed_without_the_write_lock() {
     own_process!();
-    let bench = Bench::new();
-    bench.filled("a.db", "");
-    let one = bench.open("a.db", "").unwrap();
+    let fixture = Fixture::new();
+    fixture.filled("a.db", "");
+    let one = fixture.open("a.db", "").unwrap();
     let token = selenite_vfs::change::stage(Box::new(|_| unreachable!("applied without a lock")));
     assert_ne!(code(one.query_row("SELECT selenite_apply(?)", [token], |_| Ok(()))), 0);
     assert_ne!(
@@ -181,9 +181,9 @@ fn keys_are_not_changed_without_the_write_lock() {
 fn a_file_is_retired_under_the_exclusive_lock_only() {
     own_process!();
     for mode in ["delete", "wal"] {
-        let bench = Bench::new();
-        bench.filled("a.db", "");
-        let one = bench.open("a.db", "").unwrap();
+        let fixture = Fixture::new();
+        fixture.filled("a.db", "");
+        let one = fixture.open("a.db", "").unwrap();
         one.pragma_update(None, "journal_mode", mode).unwrap();
         for begin in ["BEGIN", "BEGIN IMMEDIATE"] {
             one.execute_batch(begin).unwrap();
@@ -195,49 +195,49 @@ fn a_file_is_retired_under_the_exclusive_lock_only() {
             one.execute_batch("ROLLBACK").unwrap();
         }
         check(&one);
-        check(&bench.open("a.db", "").unwrap());
+        check(&fixture.open("a.db", "").unwrap());
     }
 }
 
 #[test]
 fn a_retired_file_is_refused_by_connections_that_have_it_open() {
     own_process!();
-    let bench = Bench::new();
-    bench.filled("a.db", "");
-    let left_behind = bench.open("a.db", "").unwrap();
+    let fixture = Fixture::new();
+    fixture.filled("a.db", "");
+    let left_behind = fixture.open("a.db", "").unwrap();
     check(&left_behind);
-    let one = bench.open("a.db", "").unwrap();
+    let one = fixture.open("a.db", "").unwrap();
     one.execute_batch("BEGIN EXCLUSIVE; SELECT selenite_retire('main'); COMMIT")
         .unwrap();
     assert_ne!(code(left_behind.query_row("SELECT count(*) FROM t", [], |_| Ok(()))), 0);
     assert!(
-        Bench::last_error().contains("replaced by another"),
+        Fixture::last_error().contains("replaced by another"),
         "{}",
-        Bench::last_error()
+        Fixture::last_error()
     );
-    assert_ne!(code(bench.open("a.db", "")), 0);
+    assert_ne!(code(fixture.open("a.db", "")), 0);
 }
 
 #[test]
 fn a_retired_plain_file_is_refused_by_every_sqlite() {
     own_process!();
-    let bench = Bench::new();
-    let stock = Connection::open(bench.path("plain.db")).unwrap();
+    let fixture = Fixture::new();
+    let stock = Connection::open(fixture.path("plain.db")).unwrap();
     fill(&stock);
     drop(stock);
-    let before = fs::read(bench.path("plain.db")).unwrap();
-    let one = bench.open("plain.db", "&plain=allow").unwrap();
+    let before = fs::read(fixture.path("plain.db")).unwrap();
+    let one = fixture.open("plain.db", "&plain=allow").unwrap();
     one.execute_batch("BEGIN EXCLUSIVE; SELECT selenite_retire('main'); COMMIT")
         .unwrap();
     drop(one);
-    let after = fs::read(bench.path("plain.db")).unwrap();
+    let after = fs::read(fixture.path("plain.db")).unwrap();
     assert_eq!(after[18..20], [255, 255]);
     assert_ne!(
         after[24..28],
         before[24..28],
         "who has it open does not look at its header again"
     );
-    let stock = Connection::open(bench.path("plain.db")).unwrap();
+    let stock = Connection::open(fixture.path("plain.db")).unwrap();
     assert_ne!(code(stock.query_row("SELECT count(*) FROM t", [], |_| Ok(()))), 0);
 }
 
@@ -250,9 +250,9 @@ fn write(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("UPDATE t SET name = name || '.' WHERE id = 7")
 }
 
-fn revoke_slot(bench: &Bench, connection: &Connection, renews: bool) {
+fn revoke_slot(fixture: &Fixture, connection: &Connection, renews: bool) {
     if renews {
-        renew(connection, bench, "second.key");
+        renew(connection, fixture, "second.key");
     } else {
         remove_first(connection).unwrap();
     }
@@ -263,23 +263,23 @@ fn a_key_without_a_slot_reads_nothing_from_the_next_transaction_on() {
     own_process!();
     for mode in ["delete", "truncate", "persist", "wal"] {
         for renews in [false, true] {
-            let bench = Bench::new();
-            bench.write_key("second.key", 9);
-            bench.filled("a.db", "");
-            let reader = bench.open("a.db", "").unwrap();
+            let fixture = Fixture::new();
+            fixture.write_key("second.key", 9);
+            fixture.filled("a.db", "");
+            let reader = fixture.open("a.db", "").unwrap();
             reader.pragma_update(None, "journal_mode", mode).unwrap();
-            add(&bench, &reader, "second.key");
-            let other = bench.open_as("a.db", "second.key", "").unwrap();
+            add(&fixture, &reader, "second.key");
+            let other = fixture.open_as("a.db", "second.key", "").unwrap();
             check(&reader);
             reader.execute_batch("BEGIN").unwrap();
             assert_eq!(count(&reader), 0);
             if mode == "wal" {
-                revoke_slot(&bench, &other, renews);
+                revoke_slot(&fixture, &other, renews);
                 assert_eq!(count(&reader), 0, "the transaction that is open goes on");
                 reader.execute_batch("COMMIT").unwrap();
             } else {
                 reader.execute_batch("COMMIT").unwrap();
-                revoke_slot(&bench, &other, renews);
+                revoke_slot(&fixture, &other, renews);
             }
             for _ in 0..2 {
                 assert_ne!(count(&reader), 0, "{mode}, renewed: {renews}");
@@ -297,14 +297,14 @@ fn a_key_without_a_slot_reads_nothing_from_the_next_transaction_on() {
 fn a_key_with_a_slot_still_reads_after_each_change() {
     own_process!();
     for mode in ["delete", "wal"] {
-        let bench = Bench::new();
-        bench.write_key("second.key", 9);
-        bench.filled("a.db", "");
-        let one = bench.open("a.db", "").unwrap();
+        let fixture = Fixture::new();
+        fixture.write_key("second.key", 9);
+        fixture.filled("a.db", "");
+        let one = fixture.open("a.db", "").unwrap();
         one.pragma_update(None, "journal_mode", mode).unwrap();
-        let reader = bench.open("a.db", "").unwrap();
+        let reader = fixture.open("a.db", "").unwrap();
         check(&reader);
-        add(&bench, &one, "second.key");
+        add(&fixture, &one, "second.key");
         check(&reader);
         write(&one).unwrap();
         check(&reader);
@@ -327,9 +327,9 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
     const BUSY: i32 = 5;
     for mode in ["delete", "truncate", "persist", "wal"] {
         for is_exclusive_first in [false, true] {
-            let bench = Bench::new();
-            bench.filled("a.db", "");
-            let one = bench.open("a.db", "").unwrap();
+            let fixture = Fixture::new();
+            fixture.filled("a.db", "");
+            let one = fixture.open("a.db", "").unwrap();
             let exclusive = |one: &Connection| one.execute_batch("PRAGMA locking_mode = exclusive").unwrap();
             if is_exclusive_first {
                 exclusive(&one);
@@ -339,7 +339,7 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
             let write = "INSERT INTO t VALUES (1001, 'x', 'y'); DELETE FROM t WHERE id = 1001";
             one.execute_batch(write).unwrap();
             let before = generation(&one);
-            if let Ok(other) = bench.open("a.db", "") {
+            if let Ok(other) = fixture.open("a.db", "") {
                 other.busy_timeout(Duration::ZERO).unwrap();
                 let token = apply(&other, |unlocked| {
                     change::remove_slot(unlocked, unlocked.superblock.slots[0].id)
@@ -348,7 +348,7 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
             }
             assert_eq!(generation(&one), before);
             // Its own change: it continues under the new keys, and so do later connections.
-            renew(&one, &bench, "raw.key");
+            renew(&one, &fixture, "raw.key");
             assert!(generation(&one) > before);
             one.execute_batch(write).unwrap();
             check(&one);
@@ -359,15 +359,15 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
             }
             one.pragma_update(None, "locking_mode", "normal").unwrap();
             check(&one);
-            let other = bench.open("a.db", "").unwrap();
+            let other = fixture.open("a.db", "").unwrap();
             check(&other);
             let between = generation(&other);
-            renew(&other, &bench, "raw.key");
+            renew(&other, &fixture, "raw.key");
             one.execute_batch(write).unwrap();
             assert!(generation(&one) > between, "{mode}");
             check(&one);
             drop((one, other));
-            check(&bench.open("a.db", "").unwrap());
+            check(&fixture.open("a.db", "").unwrap());
         }
     }
 }
@@ -378,13 +378,13 @@ fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
 fn a_key_without_a_slot_gets_no_exclusive_lock() {
     own_process!();
     for mode in ["delete", "wal"] {
-        let bench = Bench::new();
-        bench.write_key("second.key", 9);
-        bench.filled("a.db", "");
-        let one = bench.open("a.db", "").unwrap();
+        let fixture = Fixture::new();
+        fixture.write_key("second.key", 9);
+        fixture.filled("a.db", "");
+        let one = fixture.open("a.db", "").unwrap();
         one.pragma_update(None, "journal_mode", mode).unwrap();
-        add(&bench, &one, "second.key");
-        let second = bench.open_as("a.db", "second.key", "").unwrap();
+        add(&fixture, &one, "second.key");
+        let second = fixture.open_as("a.db", "second.key", "").unwrap();
         check(&second);
         remove_first(&second).unwrap();
         one.execute_batch("PRAGMA locking_mode = exclusive").unwrap();

@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use selenite_cipher::Suite;
 use selenite_keyring::{epoch_change, os_random};
 
+use super::fixture::Fixture;
 use super::key_changes::apply;
-use super::workbench::Bench;
 
 const PAGE_SIZE: u64 = 32768;
 /// The displaced page X is stored at the number of the page L: between them is one page that SQLite
@@ -19,8 +19,8 @@ const LOCK: u64 = 32769;
 
 /// Makes SQLite count `DISPLACED` pages, without writing a gigabyte: the pages in between are a
 /// hole, which is not read here.
-fn stretched(bench: &Bench) -> Connection {
-    let connection = bench.open("a.db", "&page_size=32768").unwrap();
+fn stretched(fixture: &Fixture) -> Connection {
+    let connection = fixture.open("a.db", "&page_size=32768").unwrap();
     connection.execute_batch("CREATE TABLE t(x)").unwrap();
     let mut first: Vec<u8> = connection
         .query_row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", [], |row| row.get(0))
@@ -30,10 +30,10 @@ fn stretched(bench: &Bench) -> Connection {
         .execute("UPDATE sqlite_dbpage SET data = ?1 WHERE pgno = 1", [first])
         .unwrap();
     drop(connection);
-    let file = OpenOptions::new().write(true).open(bench.path("a.db")).unwrap();
+    let file = OpenOptions::new().write(true).open(fixture.path("a.db")).unwrap();
     file.set_len(65536 + LOCK * PAGE_SIZE).unwrap();
     drop(file);
-    bench.open("a.db", "").unwrap()
+    fixture.open("a.db", "").unwrap()
 }
 
 fn old_pages(connection: &Connection) -> String {
@@ -45,8 +45,8 @@ fn old_pages(connection: &Connection) -> String {
 #[test]
 fn a_page_that_sqlite_does_not_count_is_sealed_again_by_the_cut() {
     own_process!();
-    let bench = Bench::new();
-    let connection = stretched(&bench);
+    let fixture = Fixture::new();
+    let connection = stretched(&fixture);
     let pages = |sql| -> u32 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
     assert_eq!(pages("PRAGMA page_count"), DISPLACED);
     apply(&connection, |unlocked| {
@@ -62,7 +62,7 @@ fn a_page_that_sqlite_does_not_count_is_sealed_again_by_the_cut() {
     connection.execute_batch("ROLLBACK").unwrap();
 
     // When SQLite counts it, it is a page of zeros.
-    let file = std::fs::metadata(bench.path("a.db")).unwrap();
+    let file = std::fs::metadata(fixture.path("a.db")).unwrap();
     assert_eq!(file.len(), 65536 + LOCK * PAGE_SIZE);
     let zeros: Vec<u8> = {
         let sql = "UPDATE sqlite_dbpage SET data = ?1 WHERE pgno = 1";
@@ -71,7 +71,7 @@ fn a_page_that_sqlite_does_not_count_is_sealed_again_by_the_cut() {
             .unwrap();
         first[28..32].copy_from_slice(&(DISPLACED + 1).to_be_bytes());
         connection.execute(sql, [first]).unwrap();
-        let other = bench.open("a.db", "").unwrap();
+        let other = fixture.open("a.db", "").unwrap();
         let sql = "SELECT data FROM sqlite_dbpage WHERE pgno = 32768";
         other.query_row(sql, [], |row| row.get(0)).unwrap()
     };

@@ -3,14 +3,14 @@
 use selenite_testing::own_process;
 use std::fs;
 
-use super::workbench::{Bench, check, edit, fill};
+use super::fixture::{Fixture, check, edit, fill};
 
 #[test]
 fn a_new_database_is_made_without_locks() {
     own_process!();
     for mode in ["delete", "truncate", "memory", "off"] {
-        let bench = Bench::new();
-        let connection = bench.open("a.db", "&nolock=1").unwrap();
+        let fixture = Fixture::new();
+        let connection = fixture.open("a.db", "&nolock=1").unwrap();
         connection.pragma_update(None, "journal_mode", mode).unwrap();
         fill(&connection);
         check(&connection);
@@ -18,12 +18,12 @@ fn a_new_database_is_made_without_locks() {
             .execute_batch("DELETE FROM t WHERE id > 300; VACUUM")
             .unwrap();
         connection.close().unwrap();
-        check(&bench.open("a.db", "&nolock=1").unwrap());
-        check(&bench.open("a.db", "").unwrap());
+        check(&fixture.open("a.db", "&nolock=1").unwrap());
+        check(&fixture.open("a.db", "").unwrap());
         // FORMAT 3.9: the superblock records that there are pages.
-        edit(&bench.path("a.db"), |bytes| bytes.truncate(65536));
+        edit(&fixture.path("a.db"), |bytes| bytes.truncate(65536));
         assert!(
-            bench
+            fixture
                 .open("a.db", "")
                 .and_then(|emptied| emptied.execute_batch("SELECT * FROM t"))
                 .is_err()
@@ -37,15 +37,15 @@ fn a_new_database_is_made_without_locks() {
 fn journal_headers_have_the_size_of_a_sector_where_overwriting_is_not_powersafe() {
     own_process!();
     for (psow, page_size, header) in [(1, 4096, 512), (0, 4096, 4096), (0, 1024, 4096)] {
-        let bench = Bench::new();
-        let connection = bench
+        let fixture = Fixture::new();
+        let connection = fixture
             .open("a.db", &format!("&psow={psow}&page_size={page_size}"))
             .unwrap();
         fill(&connection);
         connection
             .execute_batch("PRAGMA journal_mode = persist; UPDATE t SET name = 'x' WHERE id = 1")
             .unwrap();
-        let size = fs::metadata(bench.path("a.db-journal")).unwrap().len();
+        let size = fs::metadata(fixture.path("a.db-journal")).unwrap().len();
         assert_eq!(size % (page_size + 8), header % (page_size + 8), "{size}");
     }
 }
@@ -54,8 +54,8 @@ fn journal_headers_have_the_size_of_a_sector_where_overwriting_is_not_powersafe(
 #[test]
 fn a_journal_with_headers_of_a_page_is_rolled_back() {
     own_process!();
-    let bench = Bench::new();
-    let connection = bench.open("a.db", "&psow=0&page_size=4096").unwrap();
+    let fixture = Fixture::new();
+    let connection = fixture.open("a.db", "&psow=0&page_size=4096").unwrap();
     fill(&connection);
     connection
         .execute_batch("INSERT INTO t SELECT id + 300, name, zeroblob(3500) FROM t; INSERT INTO t SELECT id + 600, name, body FROM t;")
@@ -75,19 +75,19 @@ fn a_journal_with_headers_of_a_page_is_rolled_back() {
 fn a_log_is_padded_where_overwriting_is_not_powersafe() {
     own_process!();
     for page_size in [1024, 4096, 65536] {
-        let bench = Bench::new();
-        let connection = bench.open("a.db", &format!("&psow=0&page_size={page_size}")).unwrap();
+        let fixture = Fixture::new();
+        let connection = fixture.open("a.db", &format!("&psow=0&page_size={page_size}")).unwrap();
         connection
             .execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0")
             .unwrap();
         fill(&connection);
-        let frames = || (fs::metadata(bench.path("a.db-wal")).unwrap().len() - 32) / (24 + page_size);
+        let frames = || (fs::metadata(fixture.path("a.db-wal")).unwrap().len() - 32) / (24 + page_size);
         let before = frames();
         for round in 0..40 {
             connection
                 .execute_batch(&format!("UPDATE t SET name = 'x{round}' WHERE id = 300"))
                 .unwrap();
-            check(&bench.open("a.db", "").unwrap());
+            check(&fixture.open("a.db", "").unwrap());
         }
         assert!(
             page_size == 65536 || frames() - before > 100,
@@ -96,9 +96,9 @@ fn a_log_is_padded_where_overwriting_is_not_powersafe() {
         );
         // Recovered from the files alone.
         for name in ["a.db", "a.db-wal"] {
-            fs::copy(bench.path(name), bench.path(&name.replace("a.db", "copy.db"))).unwrap();
+            fs::copy(fixture.path(name), fixture.path(&name.replace("a.db", "copy.db"))).unwrap();
         }
-        let copy = bench.open("copy.db", "").unwrap();
+        let copy = fixture.open("copy.db", "").unwrap();
         check(&copy);
         let name: String = copy
             .query_row("SELECT name FROM t WHERE id = 300", [], |row| row.get(0))

@@ -9,8 +9,8 @@ use selenite_cipher::DatabaseId;
 use selenite_keyring::{Config, KeyError, Keyring, Unlocked, change, load_identity, os_random};
 use selenite_testing::own_process::test_command;
 
+use super::fixture::{Fixture, check, code};
 use super::key_changes::apply;
-use super::workbench::{Bench, check, code};
 
 /// The id, and the current commitment.
 fn pinned(connection: &Connection) -> (DatabaseId, [u8; 32]) {
@@ -26,8 +26,8 @@ fn pinned(connection: &Connection) -> (DatabaseId, [u8; 32]) {
 
 /// Renews the master key as the engine does: both commitments are pinned first, and the caller
 /// removes the old one.
-fn renew(connection: &Connection, bench: &Bench, keyring: &Path) -> (DatabaseId, [u8; 32]) {
-    let spec = format!("raw:{}", bench.path("raw.key").display());
+fn renew(connection: &Connection, fixture: &Fixture, keyring: &Path) -> (DatabaseId, [u8; 32]) {
+    let spec = format!("raw:{}", fixture.path("raw.key").display());
     let keyring = keyring.to_owned();
     apply(connection, move |unlocked| {
         let own = load_identity(&spec, &Config::default())?.remove(0);
@@ -84,16 +84,16 @@ fn child() {
     let Ok(part) = std::env::var(PART) else { return };
     let keyring = PathBuf::from(std::env::var_os("SELENITE_KEYRING").unwrap());
     for mode in ["delete", "wal"] {
-        let bench = Bench::new();
-        bench.filled("a.db", "");
-        let one = bench.open("a.db", "").unwrap();
+        let fixture = Fixture::new();
+        fixture.filled("a.db", "");
+        let one = fixture.open("a.db", "").unwrap();
         one.pragma_update(None, "journal_mode", mode).unwrap();
         let (id, old) = pinned(&one);
         Keyring::update(&keyring, |pins| pins.add(id, old)).unwrap();
-        let [writer, reader] = [(), ()].map(|()| bench.open("a.db", "").unwrap());
+        let [writer, reader] = [(), ()].map(|()| fixture.open("a.db", "").unwrap());
         check(&reader);
         insert(&writer).unwrap();
-        let (_, new) = renew(&one, &bench, &keyring);
+        let (_, new) = renew(&one, &fixture, &keyring);
         assert_ne!(new, old);
         match part.as_str() {
             "open" => {
@@ -108,7 +108,7 @@ fn child() {
             }
             "killed" => {
                 insert(&writer).unwrap();
-                check(&bench.open("a.db", "").unwrap());
+                check(&fixture.open("a.db", "").unwrap());
             }
             _ => {
                 Keyring::update(&keyring, |pins| {
@@ -117,7 +117,7 @@ fn child() {
                 })
                 .unwrap();
                 assert_ne!(code(insert(&writer)), 0, "{mode}");
-                assert_ne!(code(bench.open("a.db", "")), 0, "{mode}");
+                assert_ne!(code(fixture.open("a.db", "")), 0, "{mode}");
             }
         }
     }

@@ -7,7 +7,7 @@ use std::fs;
 
 use rusqlite::Connection;
 
-use super::workbench::Bench;
+use super::fixture::Fixture;
 
 /// The rows of the replacing database, or the error; nothing else.
 fn rows_of_other(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
@@ -22,8 +22,8 @@ fn rows_of_own(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-fn other(bench: &Bench, name: &str) {
-    let connection = bench.open(name, "").unwrap();
+fn other(fixture: &Fixture, name: &str) {
+    let connection = fixture.open(name, "").unwrap();
     connection
         .execute_batch("PRAGMA journal_mode = wal; CREATE TABLE other (a); INSERT INTO other VALUES (1), (2), (3)")
         .unwrap();
@@ -32,18 +32,18 @@ fn other(bench: &Bench, name: &str) {
 #[test]
 fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
     own_process!();
-    let bench = Bench::new();
-    bench.filled("a.db", "");
-    other(&bench, "b.db");
-    let one = bench.open("a.db", "").unwrap();
+    let fixture = Fixture::new();
+    fixture.filled("a.db", "");
+    other(&fixture, "b.db");
+    let one = fixture.open("a.db", "").unwrap();
     one.execute_batch(
         "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (1001, 'x', x'')",
     )
     .unwrap();
-    fs::rename(bench.path("b.db"), bench.path("a.db")).unwrap();
+    fs::rename(fixture.path("b.db"), fixture.path("a.db")).unwrap();
     // A connection to the old file continues to use it, with its log.
     assert_eq!(rows_of_own(&one), Ok((301, 1)));
-    let two = bench.open("a.db", "").unwrap();
+    let two = fixture.open("a.db", "").unwrap();
     two.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
     let mut written = 1;
     for round in 0..4 {
@@ -69,9 +69,9 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
     drop((one, two));
     // The log belongs to the old file: no frame of it is applied to the new one.
     for companion in ["a.db-wal", "a.db-shm"] {
-        let _ = fs::remove_file(bench.path(companion));
+        let _ = fs::remove_file(fixture.path(companion));
     }
-    let three = bench.open("a.db", "").unwrap();
+    let three = fixture.open("a.db", "").unwrap();
     assert_eq!(rows_of_other(&three), Ok(vec![1, 2, 3]));
     let verdict: String = three.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(verdict, "ok");
@@ -80,23 +80,23 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
 #[test]
 fn a_log_of_a_replaced_database_is_not_applied_to_the_new_one() {
     own_process!();
-    let bench = Bench::new();
-    bench.filled("a.db", "");
-    other(&bench, "b.db");
-    let one = bench.open("a.db", "").unwrap();
+    let fixture = Fixture::new();
+    fixture.filled("a.db", "");
+    other(&fixture, "b.db");
+    let one = fixture.open("a.db", "").unwrap();
     one.execute_batch(
         "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (1001, 'x', x'')",
     )
     .unwrap();
     // The log as after a crash.
-    fs::copy(bench.path("a.db-wal"), bench.path("kept-wal")).unwrap();
+    fs::copy(fixture.path("a.db-wal"), fixture.path("kept-wal")).unwrap();
     drop(one);
-    fs::rename(bench.path("b.db"), bench.path("a.db")).unwrap();
-    fs::rename(bench.path("kept-wal"), bench.path("a.db-wal")).unwrap();
-    let two = bench.open("a.db", "").unwrap();
+    fs::rename(fixture.path("b.db"), fixture.path("a.db")).unwrap();
+    fs::rename(fixture.path("kept-wal"), fixture.path("a.db-wal")).unwrap();
+    let two = fixture.open("a.db", "").unwrap();
     assert_eq!(rows_of_other(&two), Ok(vec![1, 2, 3]));
     two.execute_batch("INSERT INTO other VALUES (4)").unwrap();
     drop(two);
-    let three = bench.open("a.db", "").unwrap();
+    let three = fixture.open("a.db", "").unwrap();
     assert_eq!(rows_of_other(&three), Ok(vec![1, 2, 3, 4]));
 }

@@ -1,6 +1,6 @@
 //! Every suite and every page size, with a rollback journal and with a log.
 
-use super::workbench::{Bench, check, code, fill};
+use super::fixture::{Fixture, check, code, fill};
 use selenite_cipher::Suite;
 use selenite_testing::own_process;
 
@@ -9,13 +9,15 @@ fn every_suite_comes_back_in_every_journal_mode() {
     own_process!();
     for suite in Suite::ALL {
         for mode in ["delete", "truncate", "persist", "wal"] {
-            let bench = Bench::new();
+            let fixture = Fixture::new();
             let allow = "&deprecated=allow&plain=allow";
-            let connection = bench.open("a.db", &format!("&cipher={}{allow}", suite.name())).unwrap();
+            let connection = fixture
+                .open("a.db", &format!("&cipher={}{allow}", suite.name()))
+                .unwrap();
             connection.pragma_update(None, "journal_mode", mode).unwrap();
             fill(&connection);
             connection.close().unwrap();
-            let connection = bench.open("a.db", allow).unwrap();
+            let connection = fixture.open("a.db", allow).unwrap();
             check(&connection);
             let name: String = connection
                 .query_row("SELECT value FROM selenite_status WHERE name = 'suite'", [], |row| {
@@ -32,10 +34,10 @@ fn every_page_size_comes_back() {
     own_process!();
     for page_size in [1024, 2048, 4096, 8192, 16384, 32768, 65536] {
         for auto_vacuum in ["none", "full", "incremental"] {
-            let bench = Bench::new();
+            let fixture = Fixture::new();
             let parameters = format!("&page_size={page_size}&auto_vacuum={auto_vacuum}");
-            let path = bench.filled("a.db", &parameters);
-            let connection = bench.open("a.db", "").unwrap();
+            let path = fixture.filled("a.db", &parameters);
+            let connection = fixture.open("a.db", "").unwrap();
             check(&connection);
             let found: i64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
             assert_eq!(found, page_size);
@@ -52,23 +54,23 @@ fn every_page_size_comes_back() {
 #[test]
 fn the_deprecated_suite_is_refused_for_reading_and_writing() {
     own_process!();
-    let bench = Bench::new();
-    assert_ne!(code(bench.open("a.db", "&cipher=TRIPLE_DES_3KEY")), 0);
-    assert!(Bench::last_error().contains("deprecated"));
-    bench.filled("b.db", "&cipher=TRIPLE_DES_3KEY&deprecated=allow");
-    let connection = bench.open("b.db", "").unwrap();
+    let fixture = Fixture::new();
+    assert_ne!(code(fixture.open("a.db", "&cipher=TRIPLE_DES_3KEY")), 0);
+    assert!(Fixture::last_error().contains("deprecated"));
+    fixture.filled("b.db", "&cipher=TRIPLE_DES_3KEY&deprecated=allow");
+    let connection = fixture.open("b.db", "").unwrap();
     assert_ne!(code(connection.query_row("SELECT count(*) FROM t", [], |_| Ok(()))), 0);
-    assert!(Bench::last_error().contains("deprecated"));
+    assert!(Fixture::last_error().contains("deprecated"));
 }
 
 #[test]
 fn none_is_refused_where_an_identity_is_in_force() {
     own_process!();
-    let bench = Bench::new();
-    bench.filled("a.db", "&cipher=NONE&plain=allow");
-    let refused = bench
+    let fixture = Fixture::new();
+    fixture.filled("a.db", "&cipher=NONE&plain=allow");
+    let refused = fixture
         .open("a.db", "")
         .and_then(|connection| connection.execute_batch("SELECT * FROM t"));
     assert_eq!(code(refused), 26);
-    assert!(Bench::last_error().contains("not encrypted"));
+    assert!(Fixture::last_error().contains("not encrypted"));
 }

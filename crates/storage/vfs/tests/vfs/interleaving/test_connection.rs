@@ -12,7 +12,7 @@ use selenite_testing::{Disk, KeyFile, Opening, Random};
 const ROWS: i64 = 64;
 const BODY_SIZE: usize = 700;
 
-pub struct Bench {
+pub struct Fixture {
     opening: Opening,
     counter: Connection,
     before: Counts,
@@ -47,7 +47,7 @@ pub fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-impl Bench {
+impl Fixture {
     pub fn new(mode: &str, pool_size: &str) -> Self {
         let disk: Arc<Disk> = Disk::new();
         let disk_guard = disk.enter();

@@ -8,8 +8,8 @@ fn query(connection: &Connection, sql: &str) {
     connection.query_row(sql, [], |_| Ok(())).unwrap();
 }
 
-fn foreign(bench: &Bench) -> Connection {
-    bench.opening.clone().with("plain", "allow").connect().unwrap()
+fn foreign(fixture: &Fixture) -> Connection {
+    fixture.opening.clone().with("plain", "allow").connect().unwrap()
 }
 
 /// Two transactions under one EXCLUSIVE lock; another process rolls back the second, without a
@@ -17,15 +17,15 @@ fn foreign(bench: &Bench) -> Connection {
 #[test]
 fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_nothing() {
     own_process!();
-    let bench = Bench::new("delete");
-    let one = bench.connect();
+    let fixture = Fixture::new("delete");
+    let one = fixture.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    let writer = bench.opening.connect().unwrap();
+    let writer = fixture.opening.connect().unwrap();
     writer
         .execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5")
         .unwrap();
     set_all(&writer, 1);
-    bench.disk.inject(Fault {
+    fixture.disk.inject(Fault {
         call: Call::Write,
         role: Some(Role::Main),
         after: 100,
@@ -36,7 +36,7 @@ fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_not
     assert!(failed.is_err());
     let _ = writer.execute_batch("ROLLBACK");
     drop(writer);
-    assert_eq!(all(&foreign(&bench)), each(1), "the journal was played back");
+    assert_eq!(all(&foreign(&fixture)), each(1), "the journal was played back");
     assert_eq!(all(&one), each(1));
 }
 
@@ -45,20 +45,20 @@ fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_not
 #[test]
 fn a_log_created_and_deleted_in_exclusive_mode_is_noticed() {
     own_process!();
-    let bench = Bench::new("delete");
-    let one = bench.connect();
+    let fixture = Fixture::new("delete");
+    let one = fixture.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    let writer = bench.connect();
+    let writer = fixture.connect();
     query(&writer, "PRAGMA journal_mode = wal");
     drop(writer);
-    let other = foreign(&bench);
+    let other = foreign(&fixture);
     set_all(&other, 1);
     drop(other);
-    let exclusive = bench.opening.connect().unwrap();
+    let exclusive = fixture.opening.connect().unwrap();
     query(&exclusive, "PRAGMA locking_mode = exclusive");
     query(&exclusive, "PRAGMA journal_mode = delete");
     drop(exclusive);
-    assert_eq!(all(&foreign(&bench)), each(1));
+    assert_eq!(all(&foreign(&fixture)), each(1));
     assert_eq!(all(&one), each(1));
 }
 
@@ -66,17 +66,17 @@ fn a_log_created_and_deleted_in_exclusive_mode_is_noticed() {
 #[test]
 fn a_log_created_and_deleted_is_noticed() {
     own_process!();
-    let bench = Bench::new("delete");
-    let one = bench.connect();
+    let fixture = Fixture::new("delete");
+    let one = fixture.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    let writer = bench.connect();
+    let writer = fixture.connect();
     let _ = all(&writer);
     query(&writer, "PRAGMA journal_mode = wal");
-    let other = foreign(&bench);
+    let other = foreign(&fixture);
     set_all(&other, 1);
     drop(other);
     query(&writer, "PRAGMA journal_mode = delete");
-    assert_eq!(all(&foreign(&bench)), each(1));
+    assert_eq!(all(&foreign(&fixture)), each(1));
     assert_eq!(all(&one), each(1));
 }
 
@@ -100,16 +100,16 @@ fn resize_and_read(_: i32) -> bool {
 #[test]
 fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (one, writer, mut waiting) = (fixture.connect(), fixture.connect(), fixture.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    let old: Vec<Connection> = (0..3).map(|_| bench.connect()).collect();
+    let old: Vec<Connection> = (0..3).map(|_| fixture.connect()).collect();
     for reader in &old {
         reader.execute_batch("BEGIN").unwrap();
         query(reader, "SELECT count(*) FROM sqlite_schema");
     }
     set_all(&writer, 1);
-    OLD.set(Some((bench.opening.clone(), old)));
+    OLD.set(Some((fixture.opening.clone(), old)));
     waiting.busy_handler(Some(resize_and_read)).unwrap();
     checkpoint(&waiting, "FULL");
     assert!(OLD.take().is_none(), "no thread waited");
@@ -122,17 +122,17 @@ fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
 #[test]
 fn an_empty_log_that_comes_back_is_another() {
     own_process!();
-    let bench = Bench::new("wal");
+    let fixture = Fixture::new("wal");
     // The connection is closed, so that the log is a new one.
-    let one = bench.connect();
+    let one = fixture.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    let other = foreign(&bench);
+    let other = foreign(&fixture);
     set_all(&other, 1);
     checkpoint(&other, "TRUNCATE");
-    bench.disk.tear_index("/pool/main.db");
+    fixture.disk.tear_index("/pool/main.db");
     assert_eq!(all(&other), each(1));
     // `one` may have pages in SQLite's own cache, which assumes that the index is unchanged.
-    assert_eq!(all(&bench.connect()), each(1));
+    assert_eq!(all(&fixture.connect()), each(1));
 }
 
 /// A checkpoint of this process fails half-way; another process copies all, restarts the log and
@@ -140,12 +140,12 @@ fn an_empty_log_that_comes_back_is_another() {
 #[test]
 fn a_reader_from_before_a_recovery_finds_nothing_old() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (one, writer) = (bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (one, writer) = (fixture.connect(), fixture.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
     set_all(&writer, 1);
     (0..3).for_each(|_| assert_eq!(all(&one), each(1)));
-    bench.disk.inject(Fault {
+    fixture.disk.inject(Fault {
         call: Call::Write,
         role: Some(Role::Main),
         after: 3,
@@ -153,12 +153,12 @@ fn a_reader_from_before_a_recovery_finds_nothing_old() {
         failure: Failure::Code(Code::IOERR_WRITE),
     });
     assert!(writer.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).is_err());
-    let other = foreign(&bench);
+    let other = foreign(&fixture);
     checkpoint(&other, "FULL");
-    let early = bench.connect();
+    let early = fixture.connect();
     early.execute_batch("BEGIN").unwrap();
     query(&early, "SELECT count(*) FROM sqlite_schema");
-    bench.disk.tear_index("/pool/main.db");
+    fixture.disk.tear_index("/pool/main.db");
     assert_eq!(all(&other), each(1));
     assert_eq!(all(&early), each(1));
 }
@@ -168,23 +168,23 @@ fn a_reader_from_before_a_recovery_finds_nothing_old() {
 #[test]
 fn pages_written_with_a_log_in_between_are_not_overwritten() {
     own_process!();
-    let bench = Bench::new("delete");
-    let one = bench.opening.connect().unwrap();
-    let filler = bench.connect();
+    let fixture = Fixture::new("delete");
+    let one = fixture.opening.connect().unwrap();
+    let filler = fixture.connect();
     (0..3).for_each(|_| assert_eq!(all(&filler), each(0)));
-    let writer = bench.connect();
+    let writer = fixture.connect();
     let _ = all(&writer);
     query(&writer, "PRAGMA journal_mode = wal");
-    let other = foreign(&bench);
+    let other = foreign(&fixture);
     set_all(&other, 1);
     drop(other);
     query(&writer, "PRAGMA journal_mode = delete");
-    assert_eq!(all(&foreign(&bench)), each(1));
+    assert_eq!(all(&foreign(&fixture)), each(1));
     one.execute_batch("BEGIN").unwrap();
     let seen = all(&one);
     eprintln!("C3 one sees {:?}, hits {}", &seen[..3], status(&one, "hits"));
     one.execute_batch("UPDATE t SET body = zeroblob(699); COMMIT").unwrap();
-    assert_eq!(sum(&foreign(&bench)), 300, "lost");
+    assert_eq!(sum(&foreign(&fixture)), 300, "lost");
 }
 
 /// As in `a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old` with TRUNCATE, and then
@@ -192,22 +192,22 @@ fn pages_written_with_a_log_in_between_are_not_overwritten() {
 #[test]
 fn pages_copied_by_a_waiting_checkpoint_are_not_overwritten() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (one, writer, mut waiting) = (fixture.connect(), fixture.connect(), fixture.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    let old: Vec<Connection> = (0..3).map(|_| bench.connect()).collect();
+    let old: Vec<Connection> = (0..3).map(|_| fixture.connect()).collect();
     for reader in &old {
         reader.execute_batch("BEGIN").unwrap();
         query(reader, "SELECT count(*) FROM sqlite_schema");
     }
     set_all(&writer, 1);
-    OLD.set(Some((bench.opening.clone(), old)));
+    OLD.set(Some((fixture.opening.clone(), old)));
     waiting.busy_handler(Some(resize_and_read)).unwrap();
     checkpoint(&waiting, "TRUNCATE");
     eprintln!("D2 hits {}", status(&one, "hits"));
     one.execute("UPDATE t SET body = zeroblob(699)", []).unwrap();
     eprintln!("D2 hits {}", status(&one, "hits"));
-    assert_eq!(sum(&foreign(&bench)), 300, "lost");
+    assert_eq!(sum(&foreign(&fixture)), 300, "lost");
 }
 
 fn sum(connection: &Connection) -> i64 {
@@ -221,16 +221,16 @@ fn sum(connection: &Connection) -> i64 {
 #[test]
 fn a_journal_of_a_second_commit_that_can_not_be_ended_is_seen() {
     own_process!();
-    let bench = Bench::new("delete");
-    let one = bench.connect();
+    let fixture = Fixture::new("delete");
+    let one = fixture.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    let writer = bench.opening.connect().unwrap();
+    let writer = fixture.opening.connect().unwrap();
     writer
         .execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5")
         .unwrap();
     set_all(&writer, 1);
     writer.execute_batch("BEGIN; UPDATE t SET version = -1").unwrap();
-    bench.disk.inject(Fault {
+    fixture.disk.inject(Fault {
         call: Call::Sync,
         role: Some(Role::Main),
         after: 0,
@@ -239,7 +239,7 @@ fn a_journal_of_a_second_commit_that_can_not_be_ended_is_seen() {
     });
     assert!(writer.execute_batch("COMMIT").is_err());
     drop(writer);
-    assert_eq!(all(&foreign(&bench)), each(1), "the journal was played back");
+    assert_eq!(all(&foreign(&fixture)), each(1), "the journal was played back");
     assert_eq!(all(&one), each(1));
 }
 
@@ -258,18 +258,18 @@ fn main_write_fault() -> Fault {
 #[test]
 fn a_reader_from_before_a_recovery_after_a_later_fault_finds_nothing_old() {
     own_process!();
-    let bench = Bench::new("wal");
-    let (one, writer) = (bench.connect(), bench.connect());
+    let fixture = Fixture::new("wal");
+    let (one, writer) = (fixture.connect(), fixture.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
     set_all(&writer, 1);
-    bench.disk.inject(main_write_fault());
+    fixture.disk.inject(main_write_fault());
     assert!(writer.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).is_err());
-    let other = foreign(&bench);
+    let other = foreign(&fixture);
     checkpoint(&other, "FULL");
-    let early = bench.connect();
+    let early = fixture.connect();
     early.execute_batch("BEGIN").unwrap();
     query(&early, "SELECT count(*) FROM sqlite_schema");
-    bench.disk.tear_index("/pool/main.db");
+    fixture.disk.tear_index("/pool/main.db");
     assert_eq!(all(&other), each(1));
     assert_eq!(all(&early), each(1));
 }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::client::Client;
 
 /// A server that runs.
-pub struct Bench {
+pub struct Fixture {
     pub running: Running,
     pub database_registry: Arc<DatabaseRegistry>,
     password: String,
@@ -27,7 +27,7 @@ pub struct Bench {
 /// What is configured of a server besides what all tests' servers have.
 type Change = Arc<dyn Fn(&mut Config) + Send + Sync>;
 
-impl Bench {
+impl Fixture {
     pub fn new() -> Self {
         Self::of_key(7)
     }
@@ -192,7 +192,7 @@ pub fn in_sqlite(place: &Path, database: &str) -> Connection {
     Connection::open_with_flags(access.uri(&path).as_str(), flags).unwrap()
 }
 
-/// A port that is free, below those that the system gives to clients, and another for each bench.
+/// A port that is free, below those that the system gives to clients, and another for each fixture.
 fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     for _ in 0..10_000 {

@@ -8,18 +8,18 @@ use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
 /// A folder that is deleted at the end of the test.
-pub struct Bench {
+pub struct Fixture {
     folder: TempDir,
 }
 
-impl Bench {
+impl Fixture {
     pub fn new() -> Self {
         install();
-        let bench = Self {
+        let fixture = Self {
             folder: tempfile::tempdir().unwrap(),
         };
-        bench.write_key("raw.key", 7);
-        bench
+        fixture.write_key("raw.key", 7);
+        fixture
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -16,7 +16,7 @@ use super::client::{Client, Mode};
 use super::front::TestFront;
 
 /// A server that runs, and what it has logged.
-pub struct Bench {
+pub struct Fixture {
     pub running: Option<Running>,
     pub place: TempDir,
     /// sa's.
@@ -25,7 +25,7 @@ pub struct Bench {
     pub certificate: PathBuf,
 }
 
-impl Bench {
+impl Fixture {
     /// A server with nothing special.
     pub fn new() -> Self {
         Self::with(|_| {})
@@ -38,16 +38,16 @@ impl Bench {
     /// A server that is started otherwise.
     pub fn with(change: impl Fn(&mut Config)) -> Self {
         let place = tempfile::tempdir().unwrap();
-        let mut bench = Self {
+        let mut fixture = Self {
             certificate: files(place.path()).certificate,
             running: None,
             place,
             password: String::new(),
             said: Arc::default(),
         };
-        bench.start(change).unwrap();
-        assert!(!bench.password.is_empty());
-        bench
+        fixture.start(change).unwrap();
+        assert!(!fixture.password.is_empty());
+        fixture
     }
 
     /// How its server is started.

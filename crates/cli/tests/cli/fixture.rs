@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use selenite::{Access, Cell, Rows};
 
 /// A folder with two identities: `key.txt` and `other.txt`.
-pub struct Bench {
+pub struct Fixture {
     folder: tempfile::TempDir,
 }
 
@@ -22,23 +22,23 @@ pub const NOTES: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
     INSERT INTO note SELECT i, 'a secret of ours ' || i FROM n;";
 
-impl Bench {
+impl Fixture {
     pub fn new() -> Self {
-        let bench = Self {
+        let fixture = Self {
             folder: tempfile::tempdir().unwrap(),
         };
         for name in ["key.txt", "other.txt"] {
-            bench.run(&["keygen", "-o", name]).done();
+            fixture.run(&["keygen", "-o", name]).done();
         }
-        bench
+        fixture
     }
 
-    /// A bench with an encrypted database.
+    /// A fixture with an encrypted database.
     pub fn encrypted() -> (Self, PathBuf) {
-        let bench = Self::new();
-        let path = bench.plain("app.db", NOTES);
-        bench.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
-        (bench, path)
+        let fixture = Self::new();
+        let path = fixture.plain("app.db", NOTES);
+        fixture.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
+        (fixture, path)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
