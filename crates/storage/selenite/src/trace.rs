@@ -10,12 +10,12 @@ use selenite_keyring::archive_recipient;
 
 use crate::{Access, EngineError};
 
-/// Passes the records of the trace at `path` to `section`, section by section, and returns how many there are. A last
-/// section that is cut is left out: its process was killed.
+/// Passes the records of the trace at `path` to `section`, section by section. A last section that is cut is left
+/// out: its process was killed.
 ///
 /// # Errors
 /// The identities of `access` do not open it; it is no trace, or was altered; the file cannot be read.
-pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord])) -> Result<u64, EngineError> {
+pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord])) -> Result<(), EngineError> {
     let bytes = std::fs::read(path).map_err(|source| EngineError::Io {
         verb: "read",
         path: path.to_owned(),
@@ -30,7 +30,6 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
     let identities = access.identities(&Access::config()?)?;
     let secret = archive_recipient::unwrap(&identities, std::slice::from_ref(&header.wrapped), &|_| true)?;
     let key = PartKey::of_trace(&secret, &header.id, &header.salt);
-    let mut count = 0;
     for number in 0.. {
         let Some((sealed, behind)) = next_section(rest).map_err(malformed)? else {
             break;
@@ -39,9 +38,8 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
         let plain = key.open_piece(number, false, &mut sealed);
         let plain = plain.map_err(|_| refused(&format!("section {number} of the trace is not authentic")))?;
         let found = records(plain).map_err(malformed)?;
-        count += u64::try_from(found.len()).unwrap_or(u64::MAX);
         section(&found);
         rest = behind;
     }
-    Ok(count)
+    Ok(())
 }
