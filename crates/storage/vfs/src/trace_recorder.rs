@@ -170,6 +170,12 @@ impl TracedFile {
         };
         self.recorder.lock().push(at, event);
     }
+
+    /// Records that a read transaction begins.
+    pub(crate) fn begin(&self) {
+        let event = TraceEvent::Begin { file: self.number };
+        self.recorder.lock().push(Instant::now(), event);
+    }
 }
 
 impl Drop for TracedFile {

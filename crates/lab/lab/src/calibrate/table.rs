@@ -85,6 +85,7 @@ const GROUPS: [&Group; 4] = [
     &Group {
         title: "CPU ns per operation",
         columns: &[
+            (Operation::Transaction, 0.0),
             (Operation::Commit, 0.0),
             (Operation::Open, 0.0),
             (Operation::LogRecord, 0.125),
@@ -110,6 +111,7 @@ fn row_of_titles(group: &Group) -> Vec<String> {
         Operation::Write => "written".to_owned(),
         Operation::Checkpoint => "checkpointed".to_owned(),
         Operation::Backup => "backed up".to_owned(),
+        Operation::Transaction => "transaction".to_owned(),
         Operation::Commit => "commit".to_owned(),
         Operation::Open => "open".to_owned(),
         Operation::Handshake => "handshake".to_owned(),

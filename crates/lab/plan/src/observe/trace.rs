@@ -58,6 +58,7 @@ impl TraceObserver {
             }
             TraceEvent::Close { file } => drop(self.files.remove(&(self.traces, file))),
             TraceEvent::Commit { .. } => totals.commits += 1.0,
+            TraceEvent::Begin { .. } => totals.transactions += 1.0,
             TraceEvent::Full => self.full += 1,
             TraceEvent::Sync { .. } => {}
             TraceEvent::Read { file, offset, size } => {
@@ -198,6 +199,7 @@ mod tests {
                     size: 4120,
                 },
             ),
+            record(2.5, TraceEvent::Begin { file: 1 }),
             record(3.0, TraceEvent::Commit { database: 1, frames: 1 }),
             record(20.0, TraceEvent::Sync { file: 2 }),
         ]);
@@ -207,6 +209,7 @@ mod tests {
         assert_eq!(load.amount(Operation::ReadSequential).count, 2.0);
         assert_eq!(load.amount(Operation::ReadRandom).count, 2.0);
         assert_eq!(load.amount(Operation::Write).count, 1.0);
+        assert_eq!(load.amount(Operation::Transaction).count, 1.0);
         assert_eq!(load.amount(Operation::Commit).count, 1.0);
         assert!(observation.intervals[1].load.is_zero());
         assert!((observation.seconds() - 20.0).abs() < 0.01);
