@@ -179,6 +179,7 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
         journal_written: of_journal("bytes_written")?,
         commits: of_log("commits")?,
         transactions: of_database_if_any("transactions")?,
+        ..FileTotals::default()
     };
     Ok(totals.load(after.page_size()? as f64))
 }
@@ -201,6 +202,11 @@ pub(super) struct FileTotals {
     pub commits: f64,
     /// Transactions begun.
     pub transactions: f64,
+    /// TDS packets sent and received, and their bytes.
+    pub packets: f64,
+    pub packet_bytes: f64,
+    /// Clients that connected.
+    pub connections: f64,
 }
 
 impl FileTotals {
@@ -226,6 +232,8 @@ impl FileTotals {
         load.pages(Operation::Checkpoint, checkpointed, page);
         load.count(Operation::Commit, self.commits);
         load.count(Operation::Transaction, self.transactions);
+        load.bytes(Operation::Packet, self.packets, self.packet_bytes);
+        load.count(Operation::Handshake, self.connections);
         load.finish()
     }
 }

@@ -3,7 +3,7 @@
 //! Calls become operations as the counts of [`super::sqlite`] do. Intervals are windows of 10 s.
 //! Temporary files are not included. A file that was open before the trace began is not in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use selenite_format::trace::{TraceEvent, TraceRecord, TraceRole};
 
@@ -19,6 +19,8 @@ pub struct TraceObserver {
     files: BTreeMap<(usize, u32), TracedFile>,
     /// By their number since 1970-01-01.
     windows: BTreeMap<u64, FileTotals>,
+    /// Connections of clients, by the trace's number and theirs.
+    connections: BTreeSet<(usize, u32)>,
     /// How often each size of a page was read or written.
     sizes: BTreeMap<u32, u64>,
     /// The first and the last moment.
@@ -61,6 +63,13 @@ impl TraceObserver {
             TraceEvent::Begin { .. } => totals.transactions += 1.0,
             TraceEvent::Full => self.full += 1,
             TraceEvent::Sync { .. } => {}
+            TraceEvent::Received { connection, size } | TraceEvent::Sent { connection, size } => {
+                totals.packets += 1.0;
+                totals.packet_bytes += f64::from(size);
+                if self.connections.insert((self.traces, connection)) {
+                    totals.connections += 1.0;
+                }
+            }
             TraceEvent::Read { file, offset, size } => {
                 let Some(file) = self.files.get_mut(&(self.traces, file)) else {
                     return;
