@@ -82,11 +82,11 @@ pub enum TraceEvent {
         /// The database's file.
         file: u32,
     },
-    /// A TDS packet was received from a client.
+    /// A TDS message was received from a client.
     Received {
         /// The number of its connection.
         connection: u32,
-        /// Bytes, its header included.
+        /// Bytes, its headers included.
         size: u32,
     },
     /// A TDS packet was sent to a client.

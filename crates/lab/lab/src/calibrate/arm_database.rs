@@ -74,7 +74,15 @@ impl ArmDatabase {
             journal_mode: "wal".to_owned(),
             synchronous: "normal".to_owned(),
         };
-        let rows = bytes / page_size;
+        Self::create_as(spec, bytes / page_size)
+    }
+
+    /// Makes a database of `rows` rows.
+    ///
+    /// # Errors
+    /// As [`ArmDatabase::create`].
+    pub fn create_as(spec: DatabaseSpec, rows: u32) -> Result<Self, WorkerError> {
+        let page_size = spec.page_size;
         // Nothing is measured yet, so nothing has to be on the disk.
         let connection = Native.create(&DatabaseSpec {
             synchronous: "off".to_owned(),
@@ -88,7 +96,9 @@ impl ArmDatabase {
             // A row of three quarters of a page has a page of its own.
             (rows, page_size / 4 * 3),
         )?;
-        layout::checkpoint(&connection)?;
+        if spec.journal_mode == "wal" {
+            layout::checkpoint(&connection)?;
+        }
         let pages = layout::page_count(&connection)?;
         close(connection)?;
         let pages = u32::try_from(pages).unwrap_or(u32::MAX);
@@ -97,6 +107,12 @@ impl ArmDatabase {
             return Err(WorkerError::Wrong(format!("{rows} rows are on {pages} pages")));
         }
         Ok(Self { spec, rows, pages })
+    }
+
+    /// The number of pages that have no row: the schema and the inner pages.
+    #[must_use]
+    pub fn inner_pages(&self) -> u32 {
+        self.pages - self.rows
     }
 
     /// How it is opened.
@@ -254,7 +270,7 @@ impl ArmDatabase {
 }
 
 /// Copies all of the log to the database, as SQLite's own checkpoints do: the log keeps its size.
-fn checkpoint_all(connection: &Connection) -> Result<(), WorkerError> {
+pub(crate) fn checkpoint_all(connection: &Connection) -> Result<(), WorkerError> {
     let counts = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
     let (logged, copied) = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], counts)?;
     match logged == copied {
@@ -272,7 +288,7 @@ pub(super) fn mean_ns(part: WorkTimer, count: u32) -> Result<f64, WorkerError> {
     Ok(f64::from(cpu_ns) / f64::from(count.max(1)))
 }
 
-fn close(connection: Connection) -> Result<(), WorkerError> {
+pub(crate) fn close(connection: Connection) -> Result<(), WorkerError> {
     connection.close().map_err(|(_, error)| error.into())
 }
 

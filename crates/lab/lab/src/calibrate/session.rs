@@ -28,6 +28,7 @@ use super::record_sealing::{RECORD_BYTES, RecordSealing};
 use super::sample::{BlockSample, ConversionSample, PLAIN2, SessionLine, SessionSpec};
 use super::tls_endpoint::{self, PACKET_BYTES, TlsEndpoint, VERSIONS};
 use crate::native::Native;
+use crate::replay;
 
 /// The argument that makes the program a session of a calibration.
 pub const SESSION_ARGUMENT: &str = "plan-session";
@@ -38,12 +39,16 @@ pub const SESSION_ARGUMENT: &str = "plan-session";
 /// Errors of SQLite, the engine and the system. The folder is removed in any case.
 pub fn serve(spec: &str) -> Result<(), WorkerError> {
     let spec: SessionSpec = serde_json::from_str(spec).map_err(|error| WorkerError::NoRequest(error.to_string()))?;
-    let mut out = std::io::stdout();
-    run(&spec, &mut |line| {
-        let text = serde_json::to_string(line).map_err(|error| WorkerError::Engine(error.to_string()))?;
-        // The reader has closed the pipe: the calibration was interrupted.
-        writeln!(out, "{text}").map_err(WorkerError::io("write to", "standard output"))
-    })
+    match &spec.replay {
+        Some(settings) => replay::session::run(&spec, settings, std::io::stdin(), &mut |line| print(line)),
+        None => run(&spec, &mut |line| print(line)),
+    }
+}
+
+fn print(line: &impl serde::Serialize) -> Result<(), WorkerError> {
+    let text = serde_json::to_string(line).map_err(|error| WorkerError::Engine(error.to_string()))?;
+    // The reader has closed the pipe: the measurement was interrupted.
+    writeln!(std::io::stdout(), "{text}").map_err(WorkerError::io("write to", "standard output"))
 }
 
 /// Carries out the measurements, and passes every line to `print`.
@@ -82,7 +87,7 @@ pub fn run(
 }
 
 /// Removed with all that is in it.
-struct SessionFolder(PathBuf);
+pub(crate) struct SessionFolder(pub(crate) PathBuf);
 
 impl Drop for SessionFolder {
     fn drop(&mut self) {
@@ -298,7 +303,7 @@ fn slowness(suite: Suite) -> u32 {
 }
 
 /// Writes a random key in the engine's format.
-fn make_key(path: &Path) -> Result<(), WorkerError> {
+pub(crate) fn make_key(path: &Path) -> Result<(), WorkerError> {
     let mut key = [0; 32];
     let random = std::fs::File::open(RANDOM).and_then(|mut file| file.read_exact(&mut key));
     random.map_err(WorkerError::io("read", RANDOM))?;
@@ -349,6 +354,7 @@ mod tests {
             seed: 3,
             milliseconds: 1,
             suites: vec!["AES_256".to_owned()],
+            replay: None,
         };
         let (mut blocks, mut conversions) = (Vec::new(), 0);
         run(&spec, &mut |line| {
@@ -395,6 +401,7 @@ mod tests {
             seed: 3,
             milliseconds: 1,
             suites: vec!["CHACHA20".to_owned()],
+            replay: None,
         };
         let refused = run(&spec, &mut |_| Err(WorkerError::Refused("closed".to_owned())));
         assert!(refused.is_err());
