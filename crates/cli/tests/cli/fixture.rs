@@ -8,6 +8,8 @@ use selenite::{Access, Cell, Rows};
 /// A folder with two identities: `key.txt` and `other.txt`.
 pub struct Fixture {
     folder: tempfile::TempDir,
+    /// Variables of the command's environment.
+    pub variables: Vec<(&'static str, String)>,
 }
 
 /// The result of a run of the command.
@@ -26,6 +28,7 @@ impl Fixture {
     pub fn new() -> Self {
         let fixture = Self {
             folder: tempfile::tempdir().unwrap(),
+            variables: Vec::new(),
         };
         for name in ["key.txt", "other.txt"] {
             fixture.run(&["keygen", "-o", name]).done();
@@ -63,6 +66,7 @@ impl Fixture {
             .current_dir(self.folder.path())
             .env_clear()
             .env("HOME", self.folder.path())
+            .envs(self.variables.iter().map(|(name, value)| (*name, value)))
             .stdin(Stdio::null());
         command
     }

@@ -3,7 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use rustix::process::Signal;
 use selenite_plan::{Observation, Operation};
+use selenite_tds::PacketSize;
+
+use crate::fixture::Fixture;
+use crate::serve;
+use crate::tds_client::{Client, succeed as run_batch};
 
 fn selenite(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
@@ -160,4 +166,109 @@ fn the_programs_exit_status_is_that_of_the_command_and_mistakes_start_nothing() 
     assert!(!bad.status.success());
     assert!(!folder.join("started").exists());
     assert_eq!(traces(folder), Vec::<PathBuf>::new());
+}
+
+/// The replay of a trace, as JSON.
+fn replayed(folder: &Path, trace: &str, options: &[&str]) -> serde_json::Value {
+    let replay = [
+        "plan",
+        "replay",
+        trace,
+        "--seconds",
+        "1",
+        "--suite",
+        "AES_256",
+        "--json",
+        "r.json",
+    ];
+    let shown = succeed(folder, &[&replay[..], options].concat());
+    assert!(shown.contains("+ AES_256"), "{shown}");
+    serde_json::from_str(&std::fs::read_to_string(folder.join("r.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn a_replay_does_what_the_trace_has_and_leaves_its_result_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let recipient = prepare(folder);
+    let program = env!("CARGO_BIN_EXE_selenite");
+    let traced = ["trace", "--recipient", &recipient, "--output", "app.trace", "--"];
+    let sql = "UPDATE t SET b = b || 'x' WHERE n = 7; UPDATE t SET b = b || 'x' WHERE n = 400; SELECT sum(n) FROM t";
+    succeed(folder, &[&traced[..], &[program, "exec", "app.db", sql]].concat());
+    let found = traces(folder);
+    let before = std::fs::read_dir(folder).unwrap().count();
+    std::fs::write(
+        folder.join("calibration.json"),
+        include_str!("../../../../testdata/plan/calibration.json"),
+    )
+    .unwrap();
+    let trace = found[0].to_str().unwrap();
+    let report = replayed(folder, trace, &["--calibration", "calibration.json"]);
+    let total = |name: &str| report["totals"][name].as_u64().unwrap();
+    assert_eq!(total("commits"), 2, "{report}");
+    assert!(total("pages_read") >= 400 && total("pages_written") >= 2, "{report}");
+    for arm in [
+        &report["plain_ns"],
+        &report["floor_ns"],
+        &report["suites_ns"]["AES_256"],
+    ] {
+        assert_eq!(arm["sessions"].as_array().unwrap().len(), 6, "{report}");
+    }
+    assert!(report["predicted_ns"]["AES_256"]["high"].is_number(), "{report}");
+    assert_eq!(report["tls_ns"], serde_json::json!({}));
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), before + 2);
+
+    let refused = |arguments: &[&str], status| {
+        let output = selenite(folder, &[&["plan", "replay"], arguments].concat());
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+    };
+    refused(&[trace, "--json", trace], 2);
+    refused(&[trace, "--suite", "NONE"], 2);
+    refused(&["r.json"], 5);
+    refused(&[], 2);
+}
+
+#[test]
+fn a_servers_trace_has_the_packets_of_its_clients() {
+    let mut fixture = Fixture::new();
+    let recipient = fixture.recipient("key.txt");
+    fixture.variables = vec![
+        ("SELENITE_TRACE", fixture.path("app.trace").to_str().unwrap().to_owned()),
+        ("SELENITE_TRACE_RECIPIENT", recipient),
+        (
+            "SELENITE_IDENTITY",
+            fixture.path("key.txt").to_str().unwrap().to_owned(),
+        ),
+    ];
+    let (served, port) = serve::start(&fixture, &["--encryption", "optional"]);
+    let password = served.lines[0]
+        .strip_prefix("password of login sa: ")
+        .unwrap()
+        .trim_end();
+    let mut clients =
+        [(); 2].map(|()| Client::new(([127, 0, 0, 1], port).into(), password, PacketSize::DEFAULT).unwrap());
+    for client in &mut clients {
+        run_batch(client, "SELECT 1");
+        run_batch(client, "SELECT REPLICATE('x', 8000)");
+    }
+    drop(clients);
+    assert_eq!(served.end(Signal::TERM).0, 0);
+    let folder = fixture.path("");
+    let found = traces(&folder);
+    let trace = found[0].to_str().unwrap();
+    succeed(
+        &folder,
+        &["plan", "observe", "trace", trace, "--cores", "2", "-o", "o.json"],
+    );
+    let text = std::fs::read_to_string(folder.join("o.json")).unwrap();
+    let observation: Observation = serde_json::from_str(&text).unwrap();
+    let done = |operation| observation.load_per_second().amount(operation).count * observation.seconds();
+    assert_eq!(done(Operation::Handshake).round(), 2.0, "{text}");
+    // Each batch is a message; the second answer has two packets.
+    assert!(done(Operation::Packet) >= 10.0, "{text}");
+    let report = replayed(&folder, trace, &[]);
+    for version in ["TLS_1_2", "TLS_1_3"] {
+        let sessions = report["tls_ns"][version]["sessions"].as_array().unwrap();
+        assert!(sessions.iter().all(|ns| ns.as_f64().unwrap() > 0.0), "{report}");
+    }
 }

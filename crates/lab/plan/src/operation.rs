@@ -12,14 +12,18 @@ pub enum Operation {
     ReadSequential,
     /// A page is read from the file in no order, and decrypted.
     ReadRandom,
-    /// A page is encrypted and written, to the log or to the database.
+    /// A page is encrypted and written to the log.
     Write,
     /// A page is copied from the log to the database.
     Checkpoint,
     /// A transaction that wrote is committed. Its pages are [`Operation::Write`].
     Commit,
+    /// A page is encrypted and written in rollback mode, to the journal or to the database.
+    RollbackWrite,
+    /// A transaction that wrote is committed in rollback mode. Its pages are [`Operation::RollbackWrite`].
+    RollbackCommit,
     /// A transaction of SQLite begins to read. One that goes on to write is also
-    /// [`Operation::Commit`].
+    /// [`Operation::Commit`] or [`Operation::RollbackCommit`].
     Transaction,
     /// A record is encrypted and appended to a log that does not consist of pages (PostgreSQL,
     /// MariaDB, SQL Server).
@@ -36,12 +40,14 @@ pub enum Operation {
 
 impl Operation {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::ReadSequential,
         Self::ReadRandom,
         Self::Write,
         Self::Checkpoint,
         Self::Commit,
+        Self::RollbackWrite,
+        Self::RollbackCommit,
         Self::Transaction,
         Self::LogRecord,
         Self::Open,
@@ -59,6 +65,8 @@ impl Operation {
             Self::Write => "pages written",
             Self::Checkpoint => "pages checkpointed",
             Self::Commit => "commits",
+            Self::RollbackWrite => "pages written in rollback mode",
+            Self::RollbackCommit => "commits in rollback mode",
             Self::Transaction => "transactions begun",
             Self::LogRecord => "log writes",
             Self::Open => "databases opened",
@@ -75,11 +83,12 @@ impl Operation {
             Self::ReadSequential
             | Self::ReadRandom
             | Self::Write
+            | Self::RollbackWrite
             | Self::Checkpoint
             | Self::LogRecord
             | Self::Backup
             | Self::Packet => true,
-            Self::Commit | Self::Transaction | Self::Open | Self::Handshake => false,
+            Self::Commit | Self::RollbackCommit | Self::Transaction | Self::Open | Self::Handshake => false,
         }
     }
 

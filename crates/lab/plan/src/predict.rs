@@ -636,13 +636,17 @@ impl<'a> Model<'a> {
 /// the log.
 fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
     match operation {
-        Operation::Write | Operation::Checkpoint if !engine.is_calibrated() => Some(Operation::LogRecord),
-        Operation::Commit | Operation::Transaction if !engine.is_calibrated() => None,
+        Operation::Write | Operation::RollbackWrite | Operation::Checkpoint if !engine.is_calibrated() => {
+            Some(Operation::LogRecord)
+        }
+        Operation::Commit | Operation::RollbackCommit | Operation::Transaction if !engine.is_calibrated() => None,
         Operation::ReadSequential
         | Operation::ReadRandom
         | Operation::Write
         | Operation::Checkpoint
         | Operation::Commit
+        | Operation::RollbackWrite
+        | Operation::RollbackCommit
         | Operation::Transaction
         | Operation::LogRecord
         | Operation::Open
@@ -682,7 +686,13 @@ fn resampled(observation: &Observation, random: &mut ChaCha8Rng) -> Load {
 fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<String>) -> Option<Serialized> {
     let share = observation.serialized_share.filter(|share| *share > 0.0)?;
     // Worst case: everything that a commit encrypts is within the section.
-    let within = [Operation::Commit, Operation::Write, Operation::LogRecord];
+    let within = [
+        Operation::Commit,
+        Operation::RollbackCommit,
+        Operation::Write,
+        Operation::RollbackWrite,
+        Operation::LogRecord,
+    ];
     let added = |draw: &Drawn| -> f64 {
         let parts = within.iter().filter_map(|operation| draw.of(*operation));
         parts.map(|(amount, each)| amount.count * each / 1e9).sum()

@@ -33,6 +33,8 @@ pub struct FileCounts {
     pub bytes_following: u64,
     /// Of a database file: read transactions begun, those included that went on to write.
     pub transactions: u64,
+    /// Of a database file: transactions in rollback mode that wrote to it.
+    pub rollback_commits: u64,
 }
 
 impl FileCounts {
@@ -51,6 +53,7 @@ impl FileCounts {
             reads_following: self.reads_following.wrapping_add(other.reads_following),
             bytes_following: self.bytes_following.wrapping_add(other.bytes_following),
             transactions: self.transactions.wrapping_add(other.transactions),
+            rollback_commits: self.rollback_commits.wrapping_add(other.rollback_commits),
         }
     }
 
@@ -69,6 +72,7 @@ impl FileCounts {
             reads_following: self.reads_following.saturating_sub(earlier.reads_following),
             bytes_following: self.bytes_following.saturating_sub(earlier.bytes_following),
             transactions: self.transactions.saturating_sub(earlier.transactions),
+            rollback_commits: self.rollback_commits.saturating_sub(earlier.rollback_commits),
         }
     }
 
@@ -85,6 +89,7 @@ impl FileCounts {
             reads_following,
             bytes_following,
             transactions,
+            rollback_commits,
         ] = sums.read();
         Self {
             reads,
@@ -98,6 +103,7 @@ impl FileCounts {
             reads_following,
             bytes_following,
             transactions,
+            rollback_commits,
         }
     }
 }
@@ -179,4 +185,6 @@ pub(crate) const READS_FOLLOWING: usize = 8;
 pub(crate) const BYTES_FOLLOWING: usize = 9;
 /// Where read transactions are counted.
 pub(crate) const TRANSACTIONS: usize = 10;
-pub(crate) const COUNT_COUNT: usize = 11;
+/// Where transactions in rollback mode that wrote are counted.
+pub(crate) const ROLLBACK_COMMITS: usize = 11;
+pub(crate) const COUNT_COUNT: usize = 12;

@@ -12,7 +12,8 @@ use std::time::Instant;
 
 use crate::database_meter::DatabaseMeter;
 use crate::file_counts::{
-    BYTES_FOLLOWING, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING, SYNC, TRANSACTIONS, WRITE,
+    BYTES_FOLLOWING, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING, ROLLBACK_COMMITS, SYNC, TRANSACTIONS,
+    WRITE,
 };
 use crate::owned_counts::OwnedCounts;
 use crate::trace_recorder::TracedFile;
@@ -85,6 +86,11 @@ impl FileMeter {
         if let Some(trace) = &self.trace {
             trace.begin();
         }
+    }
+
+    /// Counts a transaction in rollback mode that has written to the database.
+    pub fn end_rollback_commit(&mut self) {
+        self.counts.add(ROLLBACK_COMMITS, 1);
     }
 
     fn run<E>(

@@ -233,7 +233,10 @@ pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
             files.write_ns,
             files.syncs,
             files.sync_ns,
-            commits.commits(),
+            match role {
+                Role::Journal => metered.report.counts.files.database.rollback_commits,
+                _ => commits.commits(),
+            },
             commits.frames,
             files.reads_following,
             files.bytes_following,

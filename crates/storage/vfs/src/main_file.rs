@@ -76,6 +76,8 @@ pub struct MainFile {
     was_locked: bool,
     /// Whether a lock for writing was ever taken.
     was_reserved: bool,
+    /// Whether the current transaction in rollback mode has written.
+    has_written: bool,
     /// Whether opening the file created it.
     is_made: bool,
     /// Whether it is the target of a VACUUM INTO that was refused.
@@ -125,6 +127,7 @@ impl MainFile {
             change_counter: None,
             was_locked: false,
             was_reserved: false,
+            has_written: false,
             is_made: false,
             is_refused_copy: false,
             is_connection_known: false,

@@ -218,6 +218,46 @@ impl ArmDatabase {
         })
     }
 
+    /// Changes rows that are in SQLite's cache, in rollback mode. Returns the costs of a page that is written, to the
+    /// journal or to the database, and of a transaction without its pages and its beginning.
+    ///
+    /// # Errors
+    /// Errors of the engine and of SQLite.
+    pub fn write_in_rollback_mode(&self, random: &mut ChaCha20Rng) -> Result<(f64, f64), WorkerError> {
+        let ids = self.draw(PAGES_FEW + PAGES_MANY, random);
+        let connection = Native.open(&self.spec)?;
+        connection.execute_batch("PRAGMA journal_mode = delete")?;
+        let mut read = connection.prepare("SELECT stamp FROM t WHERE id = ?1")?;
+        let mut change = connection.prepare("UPDATE t SET stamp = stamp + 1 WHERE id = ?1")?;
+        let (few, many) = ids.split_at(ids.len().min(PAGES_FEW as usize));
+        for id in &ids {
+            read.query_row([id], |_| Ok(()))?;
+        }
+        let mut cost = |ids: &[u32]| -> Result<f64, WorkerError> {
+            let part = WorkTimer::start();
+            for _ in 0..ROLLBACK_COMMITS {
+                connection.execute_batch("BEGIN")?;
+                for id in ids {
+                    change.execute([id])?;
+                }
+                connection.execute_batch("COMMIT")?;
+            }
+            mean_ns(part, ROLLBACK_COMMITS)
+        };
+        let (few_ns, many_ns) = (cost(few)?, cost(many)?);
+        // Each is written to the journal and to the database.
+        let page_ns = (many_ns - few_ns) / f64::from(PAGES_MANY - PAGES_FEW) / 2.0;
+        let part = WorkTimer::start();
+        for _ in 0..ROLLBACK_COMMITS {
+            read.query_row([ids[0]], |_| Ok(()))?;
+        }
+        let transaction = mean_ns(part, ROLLBACK_COMMITS)?;
+        drop((read, change));
+        connection.execute_batch("PRAGMA journal_mode = wal")?;
+        close(connection)?;
+        Ok((page_ns, few_ns - transaction - page_ns * 2.0 * f64::from(PAGES_FEW)))
+    }
+
     /// Opens the database, reads a row and closes it, again and again.
     ///
     /// # Errors
@@ -300,6 +340,10 @@ const WRITTEN_BYTES: u32 = 1 << 20;
 const READS: u32 = 512;
 /// Transactions of a block.
 const COMMITS: u32 = 64;
+/// Transactions of a block in rollback mode, with so many pages each: the difference is the cost of a page.
+const ROLLBACK_COMMITS: u32 = 8;
+const PAGES_FEW: u32 = 1;
+const PAGES_MANY: u32 = 9;
 /// A block of about 2 ms.
 const OPENS: u32 = 12;
 /// An inner page has hundreds of children.
@@ -354,6 +398,8 @@ mod tests {
                 assert!(ns > 0.0, "{suite:?}");
             }
             assert!(log.commit.is_finite());
+            let (write, commit) = database.write_in_rollback_mode(&mut random).unwrap();
+            assert!(write.is_finite() && commit.is_finite());
         }
         let names = std::fs::read_dir(folder.path()).unwrap();
         assert_eq!(names.count(), 4);

@@ -103,6 +103,7 @@ enum Task {
     ReadRandom,
     /// Pages written, transactions, commits and the checkpoint.
     Log,
+    Rollback,
     Open,
     Backup,
     LogRecord,
@@ -202,7 +203,13 @@ impl Session {
     fn order(&mut self) -> Vec<Block> {
         let mut tasks: Vec<(Task, u32)> = vec![(Task::Open, 0), (Task::Handshake, 0)];
         for bytes in PAGE_SIZES {
-            let tasks_of_pages = [Task::ReadSequential, Task::ReadRandom, Task::Log, Task::Backup];
+            let tasks_of_pages = [
+                Task::ReadSequential,
+                Task::ReadRandom,
+                Task::Log,
+                Task::Rollback,
+                Task::Backup,
+            ];
             tasks.extend(tasks_of_pages.map(|task| (task, bytes)));
         }
         tasks.extend(RECORD_BYTES.map(|bytes| (Task::LogRecord, bytes)));
@@ -219,7 +226,7 @@ impl Session {
 
     fn arms(&self, task: Task) -> Vec<String> {
         match task {
-            Task::ReadSequential | Task::ReadRandom | Task::Log | Task::Open | Task::Backup => {
+            Task::ReadSequential | Task::ReadRandom | Task::Log | Task::Rollback | Task::Open | Task::Backup => {
                 self.database_arms().collect()
             }
             Task::LogRecord => self.sealings.keys().cloned().collect(),
@@ -243,8 +250,10 @@ impl Session {
                 true => block.bytes,
                 // These costs exclude pages, and so do not depend on the page size.
                 false
-                    if matches!(operation, Operation::Commit | Operation::Transaction)
-                        && block.bytes != PAGE_SIZES[0] =>
+                    if matches!(
+                        operation,
+                        Operation::Commit | Operation::RollbackCommit | Operation::Transaction
+                    ) && block.bytes != PAGE_SIZES[0] =>
                 {
                     continue;
                 }
@@ -278,6 +287,10 @@ impl Session {
                     (Operation::Commit, times.commit),
                     (Operation::Checkpoint, times.checkpoint),
                 ]
+            }
+            Task::Rollback => {
+                let (write, commit) = database?.write_in_rollback_mode(random)?;
+                vec![(Operation::RollbackWrite, write), (Operation::RollbackCommit, commit)]
             }
             Task::Open => vec![(Operation::Open, database?.open()?)],
             Task::Backup => vec![(Operation::Backup, database?.back_up()?)],

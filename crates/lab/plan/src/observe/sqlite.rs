@@ -7,8 +7,10 @@
 //! | `bytes_read` of the log, `bytes_written` of the database | the smaller number of pages is [`Operation::Checkpoint`]: a checkpoint reads a page of the log and writes it to the database |
 //! | `bytes_read` of the log, other pages | [`Operation::ReadRandom`] |
 //! | `bytes_read` of the journal | [`Operation::ReadSequential`]: a rollback reads it in order |
-//! | `bytes_written` of the log and of the journal, and of the database without checkpoints | [`Operation::Write`] |
+//! | `bytes_written` of the log | [`Operation::Write`] |
+//! | `bytes_written` of the journal, and of the database without checkpoints | [`Operation::RollbackWrite`] |
 //! | `commits` | [`Operation::Commit`]: those to a write-ahead log |
+//! | `commits` of the journal | [`Operation::RollbackCommit`] |
 //! | `transactions` | [`Operation::Transaction`] |
 //! | `time`, `since` | the length of the interval; another `since` is another process |
 //!
@@ -65,9 +67,11 @@ pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Ob
     }
     if last.database.optional_counter("transactions")?.is_none() {
         notes.push("the number of transactions is not known: what beginning one costs is not included".to_owned());
-    }
-    if has_rollbacks {
-        notes.push("commits in rollback mode are not counted: only the pages that they write are included".to_owned());
+        if has_rollbacks {
+            notes.push(
+                "commits in rollback mode are not counted: only the pages that they write are included".to_owned(),
+            );
+        }
     }
     supplement.complete(Observation {
         engine: Engine::Sqlite,
@@ -178,6 +182,7 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
         journal_read: of_journal("bytes_read")?,
         journal_written: of_journal("bytes_written")?,
         commits: of_log("commits")?,
+        rollback_commits: of_journal("commits")?,
         transactions: of_database_if_any("transactions")?,
         ..FileTotals::default()
     };
@@ -200,6 +205,8 @@ pub(super) struct FileTotals {
     pub journal_written: f64,
     /// Commits to the log.
     pub commits: f64,
+    /// Commits in rollback mode.
+    pub rollback_commits: f64,
     /// Transactions begun.
     pub transactions: f64,
     /// TDS packets sent and received, and their bytes.
@@ -224,13 +231,11 @@ impl FileTotals {
         let mut load = LoadBuilder::default();
         load.pages(Operation::ReadSequential, read - random + journal_read, page);
         load.pages(Operation::ReadRandom, random + log_read - checkpointed, page);
-        load.pages(
-            Operation::Write,
-            log_written + journal_written + written - checkpointed,
-            page,
-        );
+        load.pages(Operation::RollbackWrite, journal_written + written - checkpointed, page);
+        load.pages(Operation::Write, log_written, page);
         load.pages(Operation::Checkpoint, checkpointed, page);
         load.count(Operation::Commit, self.commits);
+        load.count(Operation::RollbackCommit, self.rollback_commits);
         load.count(Operation::Transaction, self.transactions);
         load.bytes(Operation::Packet, self.packets, self.packet_bytes);
         load.count(Operation::Handshake, self.connections);
@@ -331,11 +336,14 @@ mod tests {
 
     #[test]
     fn pages_in_rollback_mode_are_written_to_journal_and_database() {
-        let after = rows("11", "1.5", "0,0,30,122880,1,0", "0,0,0,0,0,0", "0,0,60,82080,2,0");
+        let after = rows("11", "1.5", "0,0,30,122880,1,0", "0,0,0,0,0,0", "0,0,60,82080,2,4");
         let observation = observed(&format!("{HEADER}{}{after}", zeros("10"))).unwrap();
         let load = observation.load_per_second();
-        assert_eq!(load.amount(Operation::Write).count, 50.0);
+        // Twenty pages of the journal and thirty of the database.
+        assert_eq!(load.amount(Operation::RollbackWrite).count, 50.0);
+        assert_eq!(load.amount(Operation::Write).count, 0.0);
         assert_eq!(load.amount(Operation::Commit).count, 0.0);
+        assert_eq!(load.amount(Operation::RollbackCommit).count, 4.0);
         assert!(observation.notes.iter().any(|note| note.contains("rollback mode")));
     }
 

@@ -19,6 +19,10 @@ pub struct TraceObserver {
     files: BTreeMap<(usize, u32), TracedFile>,
     /// By their number since 1970-01-01.
     windows: BTreeMap<u64, FileTotals>,
+    /// Databases with a write-ahead log, by the trace's number and theirs.
+    logs: BTreeSet<(usize, u32)>,
+    /// Database files of which the current transaction has written in rollback mode.
+    writing: BTreeSet<(usize, u32)>,
     /// Connections of clients, by the trace's number and theirs.
     connections: BTreeSet<(usize, u32)>,
     /// How often each size of a page was read or written.
@@ -32,6 +36,7 @@ pub struct TraceObserver {
 #[derive(Debug)]
 struct TracedFile {
     role: TraceRole,
+    database: u32,
     read_end: Option<u64>,
 }
 
@@ -54,13 +59,26 @@ impl TraceObserver {
         self.times = Some((first.min(at), last.max(at)));
         let totals = self.windows.entry(at / WINDOW).or_default();
         match record.event {
-            TraceEvent::Open { file, role, .. } => {
+            TraceEvent::Open { file, role, database } => {
                 let read_end = None;
-                self.files.insert((self.traces, file), TracedFile { role, read_end });
+                self.files.insert(
+                    (self.traces, file),
+                    TracedFile {
+                        role,
+                        database,
+                        read_end,
+                    },
+                );
+                if role == TraceRole::Wal {
+                    self.logs.insert((self.traces, database));
+                }
             }
             TraceEvent::Close { file } => drop(self.files.remove(&(self.traces, file))),
             TraceEvent::Commit { .. } => totals.commits += 1.0,
-            TraceEvent::Begin { .. } => totals.transactions += 1.0,
+            TraceEvent::Begin { file } => {
+                totals.transactions += 1.0;
+                self.writing.remove(&(self.traces, file));
+            }
             TraceEvent::Full => self.full += 1,
             TraceEvent::Sync { .. } => {}
             TraceEvent::Received { connection, size } | TraceEvent::Sent { connection, size } => {
@@ -93,9 +111,14 @@ impl TraceObserver {
             }
             TraceEvent::Write { file, size, .. } => {
                 let bytes = f64::from(size);
-                match self.files.get(&(self.traces, file)).map(|file| file.role) {
+                let known = self.files.get(&(self.traces, file));
+                match known.map(|file| file.role) {
                     Some(TraceRole::Database) => {
                         totals.written += bytes;
+                        let is_wal = known.is_some_and(|file| self.logs.contains(&(self.traces, file.database)));
+                        if !is_wal && self.writing.insert((self.traces, file)) {
+                            totals.rollback_commits += 1.0;
+                        }
                         *self.sizes.entry(size).or_default() += 1;
                     }
                     Some(TraceRole::Wal) => totals.log_written += bytes,
@@ -222,6 +245,38 @@ mod tests {
         assert_eq!(load.amount(Operation::Commit).count, 1.0);
         assert!(observation.intervals[1].load.is_zero());
         assert!((observation.seconds() - 20.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_transaction_that_writes_the_database_without_a_log_is_a_commit_in_rollback_mode() {
+        let mut observer = TraceObserver::default();
+        observer.begin_trace();
+        let begin = |seconds| record(seconds, TraceEvent::Begin { file: 1 });
+        let write = |seconds, file| {
+            let (offset, size) = (4096, 4096);
+            record(seconds, TraceEvent::Write { file, offset, size })
+        };
+        observer.add(&[
+            open(1, TraceRole::Database),
+            open(2, TraceRole::Journal),
+            begin(0.0),
+            write(0.5, 2),
+            write(0.6, 1),
+            write(0.7, 1),
+            begin(1.0),
+            read(1.5, 1, 5, 4096),
+            begin(2.0),
+            write(2.5, 1),
+        ]);
+        let load = observer
+            .finish(&Supplement::default())
+            .unwrap()
+            .intervals
+            .remove(0)
+            .load;
+        assert_eq!(load.amount(Operation::RollbackCommit).count, 2.0);
+        assert_eq!(load.amount(Operation::Transaction).count, 3.0);
+        assert_eq!(load.amount(Operation::Commit).count, 0.0);
     }
 
     #[test]

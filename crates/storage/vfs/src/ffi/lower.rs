@@ -138,6 +138,13 @@ impl LowerFile {
         }
     }
 
+    /// Counts a transaction in rollback mode that has written, in the meter.
+    pub fn note_rollback_commit(&mut self) {
+        if let Some(meter) = &mut self.meter {
+            meter.end_rollback_commit();
+        }
+    }
+
     /// Whether the file can map shared memory.
     #[must_use]
     pub fn has_shm(&self) -> bool {

@@ -73,6 +73,9 @@ impl MainFile {
         if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
             self.note_pages_before_unlock(&mut inner);
         }
+        if level <= LockLevel::SHARED && std::mem::take(&mut self.has_written) {
+            inner.lower.note_rollback_commit();
+        }
         inner.page_count = None;
         inner.level = level.min(inner.level);
         self.read_lock.set_level(inner.level);

@@ -11,6 +11,7 @@ impl MainFile {
         if let Some(refusal) = &self.refusal {
             return Err(refusal.error());
         }
+        self.has_written |= !self.read_lock.has_shm();
         if self.sealer.view(&self.database).is_none() {
             let mut inner = self.database.lock();
             if matches!(inner.content(), Content::Empty) {
