@@ -19,6 +19,7 @@ pub mod tds_lobby;
 pub mod tds_login;
 pub mod tds_request;
 pub mod tds_stream;
+pub mod trace;
 pub mod tsql;
 pub mod tsql_bind;
 pub mod wal;
@@ -27,7 +28,7 @@ pub mod wal;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names that they have in `fuzz/`.
-pub const TARGETS: [(&str, Target); 21] = [
+pub const TARGETS: [(&str, Target); 22] = [
     ("anchor", anchor::fuzz),
     ("archive_facts", archive_facts::fuzz),
     ("archive_log", archive_log::fuzz),
@@ -46,6 +47,7 @@ pub const TARGETS: [(&str, Target); 21] = [
     ("tds_login", tds_login::fuzz),
     ("tds_request", tds_request::fuzz),
     ("tds_stream", tds_stream::fuzz),
+    ("trace", trace::fuzz),
     ("tsql", tsql::fuzz),
     ("tsql_bind", tsql_bind::fuzz),
     ("wal", wal::fuzz),

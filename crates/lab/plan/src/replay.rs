@@ -124,11 +124,11 @@ impl ReplayBuilder {
 
     fn end_trace(&mut self) {
         if let Some((first, last)) = self.times.take() {
-            self.microseconds += last - first;
+            self.microseconds = self.microseconds.saturating_add(last - first);
         }
     }
 
-    /// Whether it has as many calls as a script may have: what follows is left out.
+    /// Whether it has as many calls and pages as a script may have: what follows is left out.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.calls >= CALLS_MAX
@@ -147,17 +147,17 @@ impl ReplayBuilder {
                 }
             }
             TraceEvent::Close { file } => drop(self.files.remove(&(self.traces, file))),
-            TraceEvent::Begin { file } => self.in_database(file, |database, _| database.begin()),
+            TraceEvent::Begin { file } => self.in_database(file, 0, |database, _| database.begin()),
             TraceEvent::Commit { database, frames } => {
-                self.calls += 1;
+                self.calls = self.calls.saturating_add(frames.min(FRAMES_MAX) as usize + 1);
                 let database = self.databases.entry((self.traces, database)).or_default();
                 database.commit(frames);
             }
             TraceEvent::Read { file, offset, size } => {
-                self.in_database(file, |database, role| database.read(role, offset, size));
+                self.in_database(file, size, |database, role| database.read(role, offset, size));
             }
             TraceEvent::Write { file, offset, size } => {
-                self.in_database(file, |database, role| database.write(role, offset, size));
+                self.in_database(file, size, |database, role| database.write(role, offset, size));
             }
             TraceEvent::Received { connection, size } | TraceEvent::Sent { connection, size } => {
                 self.connections.insert((self.traces, connection));
@@ -167,12 +167,12 @@ impl ReplayBuilder {
         }
     }
 
-    fn in_database(&mut self, file: u32, change: impl FnOnce(&mut DatabaseBuilder, TraceRole)) {
+    fn in_database(&mut self, file: u32, size: u32, change: impl FnOnce(&mut DatabaseBuilder, TraceRole)) {
         let Some((database, role)) = self.files.get(&(self.traces, file)) else {
             return;
         };
         if *role != TraceRole::Temporary {
-            self.calls += 1;
+            self.calls = self.calls.saturating_add((size / PAGE_USUAL) as usize + 1);
             change(self.databases.entry((self.traces, *database)).or_default(), *role);
         }
     }
@@ -395,8 +395,10 @@ fn packet_class(size: u32) -> u32 {
 
 /// The largest database that a replay makes, in bytes: a copy of it is made for each cipher.
 pub const PAGES_BYTES_MAX: u32 = 256 << 20;
-/// So many are repeated in about two seconds.
+/// Calls, and pages in calls of several. So many are repeated in about two seconds.
 pub const CALLS_MAX: usize = 200_000;
+/// SQLite's default.
+const PAGE_USUAL: u32 = 4096;
 /// More pages are not written in one transaction.
 const FRAMES_MAX: u32 = 100_000;
 /// Pages of the transactions that wrote them.
