@@ -35,3 +35,4 @@ pub mod store;
 pub mod summary;
 pub mod transit;
 pub mod validate;
+pub mod whole_file;

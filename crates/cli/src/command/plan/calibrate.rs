@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::process::{Signal, set_parent_process_death_signal};
 use selenite::Suite;
 use selenite_lab::calibrate::{
     CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, session, store, table,
@@ -10,7 +11,7 @@ use selenite_lab::calibrate::{
 use selenite_lab::host::Source;
 use selenite_plan::Calibration;
 
-use super::read;
+use super::{check_output, read};
 use crate::arguments::plan::PlanCalibrate;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
@@ -29,6 +30,7 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
             status: USAGE,
         });
     }
+    check_output(&arguments.output, &[])?;
     let interrupted = interrupt::install();
     let request = CalibrationRequest {
         engines: engines()?,
@@ -59,6 +61,8 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
 
 /// What the parent of a session starts.
 pub fn run_session(spec: &str) -> Result<(), CliError> {
+    // A parent that is killed can't end its sessions. Where the system refuses, they end with their next line.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
     session::serve(spec).map_err(|error| CliError::Lab {
         what: error.to_string(),
         next: String::new(),
