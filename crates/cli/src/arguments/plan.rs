@@ -50,6 +50,36 @@ pub enum PlanCommand {
             same command goes on after an interruption, and with new predictions in another folder."
     )]
     Validate(PlanValidate),
+    /// Repeat a trace of an application on databases in clear and encrypted, and measure the difference.
+    #[command(
+        after_help = "Examples:\n  selenite trace --recipient age1... --output app.trace -- app\n  selenite plan replay \
+            app.trace.* --identity key.txt --calibration calibration.json\n\n\
+            The application's pages are not in a trace: databases with pages of random bytes are made in the current \
+            folder, up to 256 MiB for each suite, and removed. Run it while nothing else runs."
+    )]
+    Replay(PlanReplay),
+}
+
+#[derive(Args)]
+pub struct PlanReplay {
+    /// The traces of one run of the application: a file for each of its processes.
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// How long to measure, about.
+    #[arg(long, default_value = "120", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub seconds: u32,
+    /// Measure only this suite. May be repeated [default: all suites that are not deprecated].
+    #[arg(long, value_name = "SUITE", value_parser = super::parse_suite)]
+    pub suite: Vec<Suite>,
+    /// The page pool of the encrypted databases: bytes, or with k, M or G [default: as of the extension].
+    #[arg(long, value_name = "SIZE")]
+    pub pool_size: Option<String>,
+    /// Show what was to be expected by this calibration, too.
+    #[arg(long, value_name = "FILE")]
+    pub calibration: Option<PathBuf>,
+    /// Write the result as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -3,6 +3,7 @@
 pub mod calibrate;
 mod observe;
 mod predict;
+mod replay;
 mod validate;
 
 use std::io::Read;
@@ -22,6 +23,7 @@ pub fn run(command: &PlanCommand, access: &Access) -> Result<(), CliError> {
         PlanCommand::Observe(observe) => observe::run(observe, access),
         PlanCommand::Predict(predict) => predict::run(predict),
         PlanCommand::Validate(validate) => validate::run(validate),
+        PlanCommand::Replay(replay) => replay::run(replay, access),
     }
 }
 

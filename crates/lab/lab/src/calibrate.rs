@@ -21,12 +21,12 @@
 //! long ones.
 
 pub mod aggregation;
-mod arm_database;
+pub(crate) mod arm_database;
 mod record_sealing;
 pub mod sample;
 pub mod session;
-mod table;
-mod tls_endpoint;
+pub(crate) mod table;
+pub(crate) mod tls_endpoint;
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -43,6 +43,7 @@ use rustix::process::{Pid, test_kill_process};
 use selenite::Suite;
 use selenite_plan::calibration::{Costs, FORMAT, Fingerprint};
 use selenite_plan::{Calibration, PlanError};
+use serde::de::DeserializeOwned;
 
 use crate::drive::{DriveError, LinePrinter, PrintedLine, WorkerCommand};
 use crate::engines::{Engines, EnginesError, OWN_ENGINES, without_aes};
@@ -156,6 +157,7 @@ pub fn calibrate(
             seed: SEED + u64::from(number),
             milliseconds: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             suites: plan.suites.iter().map(|suite| suite.name().to_owned()).collect(),
+            replay: None,
         };
         let samples = run_session(plan, &spec, request.interrupt)?;
         sessions.push(samples);
@@ -279,16 +281,31 @@ fn run_session(
     spec: &SessionSpec,
     interrupt: &AtomicBool,
 ) -> Result<SessionSamples, CalibrateError> {
-    let mut command = plan.command.clone();
-    let text = serde_json::to_string(spec).map_err(|error| PlanError::input("session", error.to_string()))?;
-    command.args.push(text);
-    let mut printer = LinePrinter::start(&command, "calibrate")?;
-    let limit = Duration::from_millis(spec.milliseconds) + SESSION_SPARE;
-    let deadline = Instant::now() + limit;
     let mut samples = SessionSamples {
         aes_instructions: plan.aes_instructions,
         ..SessionSamples::default()
     };
+    session_lines(&plan.command, spec, &[], interrupt, &mut |line| match line {
+        SessionLine::Block(block) => samples.blocks.push(block),
+        SessionLine::Conversion(conversion) => samples.conversions.push(conversion),
+    })?;
+    Ok(samples)
+}
+
+/// Runs a session, with `input` as its standard input, and passes each of its lines.
+pub(crate) fn session_lines<L: DeserializeOwned>(
+    command: &WorkerCommand,
+    spec: &SessionSpec,
+    input: &[u8],
+    interrupt: &AtomicBool,
+    pass: &mut dyn FnMut(L),
+) -> Result<(), CalibrateError> {
+    let mut command = command.clone();
+    let text = serde_json::to_string(spec).map_err(|error| PlanError::input("session", error.to_string()))?;
+    command.args.push(text);
+    let mut printer = LinePrinter::start(&command, "session", input)?;
+    let limit = Duration::from_millis(spec.milliseconds) + SESSION_SPARE;
+    let deadline = Instant::now() + limit;
     loop {
         if interrupt.load(Ordering::Relaxed) {
             return Err(CalibrateError::Interrupted);
@@ -298,10 +315,9 @@ fn run_session(
         }
         match printer.next(TICK)? {
             PrintedLine::Timeout => {}
-            PrintedLine::End => return Ok(samples),
+            PrintedLine::End => return Ok(()),
             PrintedLine::Line(line) => match serde_json::from_str(&line) {
-                Ok(SessionLine::Block(block)) => samples.blocks.push(block),
-                Ok(SessionLine::Conversion(conversion)) => samples.conversions.push(conversion),
+                Ok(line) => pass(line),
                 Err(error) => return Err(printer.invalid(&error.to_string(), line).into()),
             },
         }
@@ -317,14 +333,14 @@ fn few_rounds(sessions: &[SessionSamples]) -> Option<String> {
 }
 
 /// The folder of the sessions, removed with all that is in it.
-struct CalibrationFolder {
-    path: PathBuf,
+pub(crate) struct CalibrationFolder {
+    pub(crate) path: PathBuf,
     /// flock(2) on it: a process in another container may have the number of one that is gone here.
     _lock: Option<File>,
 }
 
 impl CalibrationFolder {
-    fn make(output: &Path) -> Result<Self, CalibrateError> {
+    pub(crate) fn make(output: &Path) -> Result<Self, CalibrateError> {
         remove_abandoned(output);
         let path = beside(output, SESSIONS_FOLDER).map_err(io_error("make", output))?;
         std::fs::create_dir(&path).map_err(io_error("make", &path))?;

@@ -28,6 +28,7 @@ pub mod pattern;
 pub mod phase;
 pub mod preset;
 pub mod proof;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod schedule;

@@ -188,7 +188,7 @@ pub struct Calibration {
 }
 
 /// The version of the file.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 impl Calibration {
     /// Reads the text of a file.

@@ -20,6 +20,7 @@ pub mod observe;
 pub mod operation;
 pub mod predict;
 pub mod queue;
+pub mod replay;
 
 pub use calibration::{Calibration, Cipher};
 pub use error::PlanError;

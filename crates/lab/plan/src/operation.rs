@@ -18,6 +18,9 @@ pub enum Operation {
     Checkpoint,
     /// A transaction that wrote is committed. Its pages are [`Operation::Write`].
     Commit,
+    /// A transaction of SQLite begins to read. One that goes on to write is also
+    /// [`Operation::Commit`].
+    Transaction,
     /// A record is encrypted and appended to a log that does not consist of pages (PostgreSQL,
     /// MariaDB, SQL Server).
     LogRecord,
@@ -33,12 +36,13 @@ pub enum Operation {
 
 impl Operation {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ReadSequential,
         Self::ReadRandom,
         Self::Write,
         Self::Checkpoint,
         Self::Commit,
+        Self::Transaction,
         Self::LogRecord,
         Self::Open,
         Self::Backup,
@@ -55,6 +59,7 @@ impl Operation {
             Self::Write => "pages written",
             Self::Checkpoint => "pages checkpointed",
             Self::Commit => "commits",
+            Self::Transaction => "transactions begun",
             Self::LogRecord => "log writes",
             Self::Open => "databases opened",
             Self::Backup => "backup",
@@ -74,7 +79,7 @@ impl Operation {
             | Self::LogRecord
             | Self::Backup
             | Self::Packet => true,
-            Self::Commit | Self::Open | Self::Handshake => false,
+            Self::Commit | Self::Transaction | Self::Open | Self::Handshake => false,
         }
     }
 

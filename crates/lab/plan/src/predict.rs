@@ -637,12 +637,13 @@ impl<'a> Model<'a> {
 fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
     match operation {
         Operation::Write | Operation::Checkpoint if !engine.is_calibrated() => Some(Operation::LogRecord),
-        Operation::Commit if !engine.is_calibrated() => None,
+        Operation::Commit | Operation::Transaction if !engine.is_calibrated() => None,
         Operation::ReadSequential
         | Operation::ReadRandom
         | Operation::Write
         | Operation::Checkpoint
         | Operation::Commit
+        | Operation::Transaction
         | Operation::LogRecord
         | Operation::Open
         | Operation::Backup

@@ -77,6 +77,25 @@ pub enum TraceEvent {
         /// Frames of the commit.
         frames: u32,
     },
+    /// A read transaction begins.
+    Begin {
+        /// The database's file.
+        file: u32,
+    },
+    /// A TDS message was received from a client.
+    Received {
+        /// The number of its connection.
+        connection: u32,
+        /// Bytes, its headers included.
+        size: u32,
+    },
+    /// A TDS packet was sent to a client.
+    Sent {
+        /// The number of its connection.
+        connection: u32,
+        /// Bytes, its header included.
+        size: u32,
+    },
     /// Operations follow that were not recorded: the trace has reached its limit.
     Full,
 }
@@ -207,6 +226,9 @@ fn fields(event: &TraceEvent) -> (u8, [u64; 3], usize) {
         TraceEvent::Close { file } => (CLOSE, [file.into(), 0, 0], 1),
         TraceEvent::Commit { database, frames } => (COMMIT, [database.into(), frames.into(), 0], 2),
         TraceEvent::Full => (FULL, [0; 3], 0),
+        TraceEvent::Begin { file } => (BEGIN, [file.into(), 0, 0], 1),
+        TraceEvent::Received { connection, size } => (RECEIVED, [connection.into(), size.into(), 0], 2),
+        TraceEvent::Sent { connection, size } => (SENT, [connection.into(), size.into(), 0], 2),
     }
 }
 
@@ -235,6 +257,15 @@ fn event(tag: u8, bytes: &mut &[u8]) -> Result<TraceEvent, FormatError> {
             frames: small(bytes)?,
         },
         FULL => TraceEvent::Full,
+        BEGIN => TraceEvent::Begin { file: small(bytes)? },
+        RECEIVED => TraceEvent::Received {
+            connection: small(bytes)?,
+            size: small(bytes)?,
+        },
+        SENT => TraceEvent::Sent {
+            connection: small(bytes)?,
+            size: small(bytes)?,
+        },
         _ => return Err(BAD),
     })
 }
@@ -276,6 +307,9 @@ const SYNC: u8 = 4;
 const CLOSE: u8 = 5;
 const COMMIT: u8 = 6;
 const FULL: u8 = 7;
+const BEGIN: u8 = 8;
+const RECEIVED: u8 = 9;
+const SENT: u8 = 10;
 /// FORMAT 14.2: a section with its tag.
 pub const SECTION_SIZE_MAX: usize = 1 << 20;
 const BAD: FormatError = FormatError::Trace;
@@ -313,6 +347,9 @@ mod tests {
             any::<u32>().prop_map(|file| TraceEvent::Close { file }),
             (any::<u32>(), any::<u32>()).prop_map(|(database, frames)| TraceEvent::Commit { database, frames }),
             Just(TraceEvent::Full),
+            any::<u32>().prop_map(|file| TraceEvent::Begin { file }),
+            (any::<u32>(), any::<u32>()).prop_map(|(connection, size)| TraceEvent::Received { connection, size }),
+            (any::<u32>(), any::<u32>()).prop_map(|(connection, size)| TraceEvent::Sent { connection, size }),
         ]
     }
 

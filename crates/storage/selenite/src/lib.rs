@@ -144,7 +144,7 @@ pub use {
     selenite_vfs::thread_io::{ThreadIo, read as thread_io},
     selenite_vfs::thread_memory,
     selenite_vfs::thread_refusal::{Refusal, take as take_refusal},
-    selenite_vfs::trace_recorder::{FILE_VARIABLE, LIMIT_VARIABLE, RECIPIENT_VARIABLE},
+    selenite_vfs::trace_recorder::{FILE_VARIABLE, LIMIT_VARIABLE, RECIPIENT_VARIABLE, TracedConnection},
     selenite_vfs::{forget_file_counts, note_sync},
     sqlite::count_memory,
     status::status,

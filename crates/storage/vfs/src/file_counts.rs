@@ -31,6 +31,8 @@ pub struct FileCounts {
     pub reads_following: u64,
     /// Bytes that these read.
     pub bytes_following: u64,
+    /// Of a database file: read transactions begun, those included that went on to write.
+    pub transactions: u64,
 }
 
 impl FileCounts {
@@ -48,6 +50,7 @@ impl FileCounts {
             sync_ns: self.sync_ns.wrapping_add(other.sync_ns),
             reads_following: self.reads_following.wrapping_add(other.reads_following),
             bytes_following: self.bytes_following.wrapping_add(other.bytes_following),
+            transactions: self.transactions.wrapping_add(other.transactions),
         }
     }
 
@@ -65,6 +68,7 @@ impl FileCounts {
             sync_ns: self.sync_ns.saturating_sub(earlier.sync_ns),
             reads_following: self.reads_following.saturating_sub(earlier.reads_following),
             bytes_following: self.bytes_following.saturating_sub(earlier.bytes_following),
+            transactions: self.transactions.saturating_sub(earlier.transactions),
         }
     }
 
@@ -80,6 +84,7 @@ impl FileCounts {
             sync_ns,
             reads_following,
             bytes_following,
+            transactions,
         ] = sums.read();
         Self {
             reads,
@@ -92,6 +97,7 @@ impl FileCounts {
             sync_ns,
             reads_following,
             bytes_following,
+            transactions,
         }
     }
 }
@@ -171,4 +177,6 @@ pub(crate) const SYNC: CallKind = CallKind {
 /// Where the reads that follow the previous one are counted, and their bytes.
 pub(crate) const READS_FOLLOWING: usize = 8;
 pub(crate) const BYTES_FOLLOWING: usize = 9;
-pub(crate) const COUNT_COUNT: usize = 10;
+/// Where read transactions are counted.
+pub(crate) const TRANSACTIONS: usize = 10;
+pub(crate) const COUNT_COUNT: usize = 11;

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::database_meter::DatabaseMeter;
-use crate::file_counts::{BYTES_FOLLOWING, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING, SYNC, WRITE};
+use crate::file_counts::{
+    BYTES_FOLLOWING, COUNT_COUNT, CallKind, FileSums, READ, READS_FOLLOWING, SYNC, TRANSACTIONS, WRITE,
+};
 use crate::owned_counts::OwnedCounts;
 use crate::trace_recorder::TracedFile;
 
@@ -75,6 +77,14 @@ impl FileMeter {
     /// Those of `call`.
     pub fn sync<E>(&mut self, call: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         self.run(SYNC, (0, 0), call)
+    }
+
+    /// Counts a read transaction that has begun.
+    pub fn begin_transaction(&mut self) {
+        self.counts.add(TRANSACTIONS, 1);
+        if let Some(trace) = &self.trace {
+            trace.begin();
+        }
     }
 
     fn run<E>(

@@ -237,6 +237,7 @@ pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
             commits.frames,
             files.reads_following,
             files.bytes_following,
+            files.transactions,
         ];
         row.extend(counts.map(|count| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX))));
         row

@@ -128,8 +128,8 @@ pub const TABLES: &[Table] = &[
         declaration: c"CREATE TABLE x(time REAL, since REAL, role TEXT, page_size INTEGER, reads INTEGER, \
                        bytes_read INTEGER, read_ns INTEGER, writes INTEGER, bytes_written INTEGER, \
                        write_ns INTEGER, syncs INTEGER, sync_ns INTEGER, commits INTEGER, frames INTEGER, \
-                       reads_following INTEGER, bytes_following INTEGER, schema HIDDEN)",
-        columns: 16,
+                       reads_following INTEGER, bytes_following INTEGER, transactions INTEGER, schema HIDDEN)",
+        columns: 17,
         rows: |file| rows_of(file, forecast::count_rows),
     },
 ];

@@ -1,4 +1,5 @@
-//! Records the calls for files as a trace (FORMAT 14), where the environment asks for it.
+//! Records the calls for files, and the sizes of TDS packets, as a trace (FORMAT 14), where the environment asks for
+//! it.
 //!
 //! - no-contents: a record has no byte that is read or written, and no name of a file.
 //! - sealed-before-written: records are kept in memory and written as sections encrypted for the
@@ -50,11 +51,19 @@ struct Recording {
     /// Numbers of databases by their paths, which are not recorded.
     databases: BTreeMap<String, u32>,
     files: u32,
+    connections: u32,
+    /// Open files and connections.
     open: u32,
 }
 
 /// A file whose calls are recorded.
 pub(crate) struct TracedFile {
+    recorder: &'static Recorder,
+    number: u32,
+}
+
+/// A connection of a TDS client, whose messages and packets are recorded.
+pub struct TracedConnection {
     recorder: &'static Recorder,
     number: u32,
 }
@@ -113,6 +122,7 @@ impl Recorder {
             is_over: false,
             databases: BTreeMap::new(),
             files: 0,
+            connections: 0,
             open: 0,
         })))
     }
@@ -146,6 +156,15 @@ impl Recorder {
         TracedDatabase { recorder: self, number }
     }
 
+    fn connect(&'static self) -> TracedConnection {
+        let mut recording = self.lock();
+        recording.connections += 1;
+        recording.open += 1;
+        let number = recording.connections;
+        drop(recording);
+        TracedConnection { recorder: self, number }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Recording> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,17 +189,48 @@ impl TracedFile {
         };
         self.recorder.lock().push(at, event);
     }
+
+    /// Records that a read transaction begins.
+    pub(crate) fn begin(&self) {
+        let event = TraceEvent::Begin { file: self.number };
+        self.recorder.lock().push(Instant::now(), event);
+    }
 }
 
 impl Drop for TracedFile {
-    /// Records that it is closed. With the last file the section is written.
+    /// Records that it is closed.
     fn drop(&mut self) {
         let mut recording = self.recorder.lock();
         recording.push(Instant::now(), TraceEvent::Close { file: self.number });
-        recording.open = recording.open.saturating_sub(1);
-        if recording.open == 0 {
-            recording.flush();
-        }
+        recording.close();
+    }
+}
+
+impl TracedConnection {
+    /// Numbers a connection of a client, if this process records a trace.
+    #[must_use]
+    pub fn begin() -> Option<Self> {
+        recorder().map(Recorder::connect)
+    }
+
+    /// Records a message that was received, of so many bytes with its headers.
+    pub fn received(&self, size: usize) {
+        let (connection, size) = (self.number, u32::try_from(size).unwrap_or(u32::MAX));
+        let event = TraceEvent::Received { connection, size };
+        self.recorder.lock().push(Instant::now(), event);
+    }
+
+    /// Records a packet that is sent, of so many bytes with its header.
+    pub fn sent(&self, size: usize) {
+        let (connection, size) = (self.number, u32::try_from(size).unwrap_or(u32::MAX));
+        let event = TraceEvent::Sent { connection, size };
+        self.recorder.lock().push(Instant::now(), event);
+    }
+}
+
+impl Drop for TracedConnection {
+    fn drop(&mut self) {
+        self.recorder.lock().close();
     }
 }
 
@@ -217,6 +267,14 @@ impl Recording {
             self.writer.push(&TraceRecord { microseconds, event });
             self.flush();
             self.is_over = true;
+        }
+    }
+
+    /// A file or a connection was closed. With the last one the section is written.
+    fn close(&mut self) {
+        self.open = self.open.saturating_sub(1);
+        if self.open == 0 {
+            self.flush();
         }
     }
 
@@ -307,8 +365,19 @@ mod tests {
         events
     }
 
+    fn trace_size(folder: &std::path::Path) -> u64 {
+        let path = folder.join(format!("t.{}", std::process::id()));
+        path.metadata().unwrap().len()
+    }
+
+    /// Of a trace without sections.
+    fn header_size(folder: &std::path::Path) -> u64 {
+        let bytes = std::fs::read(folder.join(format!("t.{}", std::process::id()))).unwrap();
+        u64::try_from(TraceHeader::parse(&bytes).unwrap().0.encode().len()).unwrap()
+    }
+
     #[test]
-    fn calls_are_recorded_without_names_until_the_last_file_is_closed() {
+    fn calls_are_recorded_without_names_until_all_is_closed() {
         let folder = tempfile::tempdir().unwrap();
         let (recorder, identity) = begin(folder.path(), LIMIT_DEFAULT);
         let now = Instant::now();
@@ -316,11 +385,17 @@ mod tests {
         let log = recorder.open("/secret/name.db", Role::Wal).unwrap();
         assert!(recorder.open("/secret/name.db", Role::SuperJournal).is_none());
         let temporary = recorder.open("", Role::Nameless).unwrap();
+        let connection = recorder.connect();
+        connection.received(80);
+        connection.sent(4096);
+        main.begin();
         main.record(TracedCall::Read, now, 4096, 4096);
         log.record(TracedCall::Write, now, 32, 4120);
         recorder.database("/secret/name.db").commit(3);
         temporary.record(TracedCall::Sync, now, 0, 0);
         drop((main, log, temporary));
+        assert_eq!(trace_size(folder.path()), header_size(folder.path()));
+        drop(connection);
         let role = |file, database, role| TraceEvent::Open { file, database, role };
         assert_eq!(
             read(folder.path(), identity),
@@ -328,6 +403,15 @@ mod tests {
                 role(1, 1, TraceRole::Database),
                 role(2, 1, TraceRole::Wal),
                 role(3, 0, TraceRole::Temporary),
+                TraceEvent::Received {
+                    connection: 1,
+                    size: 80
+                },
+                TraceEvent::Sent {
+                    connection: 1,
+                    size: 4096
+                },
+                TraceEvent::Begin { file: 1 },
                 TraceEvent::Read {
                     file: 1,
                     offset: 4096,
@@ -359,12 +443,7 @@ mod tests {
             file.record(TracedCall::Read, Instant::now(), page * 4096, 4096);
         }
         drop(file);
-        let size = folder
-            .path()
-            .join(format!("t.{}", std::process::id()))
-            .metadata()
-            .unwrap()
-            .len();
+        let size = trace_size(folder.path());
         assert!(size <= limit && size > limit / 2, "{size}");
         let events = read(folder.path(), identity);
         assert_eq!(events.last(), Some(&TraceEvent::Full));

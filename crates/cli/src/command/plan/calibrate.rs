@@ -100,7 +100,7 @@ fn check(path: &Path) -> Result<(), CliError> {
     })
 }
 
-fn line(progress: &CalibrationProgress) -> String {
+pub fn line(progress: &CalibrationProgress) -> String {
     match progress {
         CalibrationProgress::Note(text) => text.clone(),
         CalibrationProgress::Session {

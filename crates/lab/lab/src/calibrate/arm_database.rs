@@ -10,7 +10,11 @@
 //! - sqlite-included: an unencrypted cost includes SQLite's own work for the operation, such as the
 //!   UPDATE of a row on the page. That work is the same in all arms, and cancels in their
 //!   differences.
-//! - one-log: pages written, commits and the checkpoint are measured one after the other in one write-ahead log.
+//! - one-log: pages written, transactions, commits and the checkpoint are measured one after the other in one
+//!   write-ahead log.
+//! - log-overwritten: the log has its full size before, and is written from its beginning, as that of an application
+//!   after its first checkpoint. Appending to a file makes each of SQLite's writes dearer, and so those that Selenite
+//!   saves.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,12 +38,14 @@ pub struct ArmDatabase {
     pages: u32,
 }
 
-/// CPU nanoseconds of one operation each, of pages written, commits and pages checkpointed.
+/// CPU nanoseconds of one operation each.
 #[derive(Clone, Copy, Debug)]
 pub struct LogTimes {
     /// Of a page that is written.
     pub write: f64,
-    /// Of a commit, without its page.
+    /// Of a transaction that reads a row from SQLite's cache.
+    pub transaction: f64,
+    /// Of a commit, without its page and its beginning.
     pub commit: f64,
     /// Of a page that is checkpointed.
     pub checkpoint: f64,
@@ -68,7 +74,15 @@ impl ArmDatabase {
             journal_mode: "wal".to_owned(),
             synchronous: "normal".to_owned(),
         };
-        let rows = bytes / page_size;
+        Self::create_as(spec, bytes / page_size)
+    }
+
+    /// Makes a database of `rows` rows.
+    ///
+    /// # Errors
+    /// As [`ArmDatabase::create`].
+    pub fn create_as(spec: DatabaseSpec, rows: u32) -> Result<Self, WorkerError> {
+        let page_size = spec.page_size;
         // Nothing is measured yet, so nothing has to be on the disk.
         let connection = Native.create(&DatabaseSpec {
             synchronous: "off".to_owned(),
@@ -82,7 +96,9 @@ impl ArmDatabase {
             // A row of three quarters of a page has a page of its own.
             (rows, page_size / 4 * 3),
         )?;
-        layout::checkpoint(&connection)?;
+        if spec.journal_mode == "wal" {
+            layout::checkpoint(&connection)?;
+        }
         let pages = layout::page_count(&connection)?;
         close(connection)?;
         let pages = u32::try_from(pages).unwrap_or(u32::MAX);
@@ -91,6 +107,12 @@ impl ArmDatabase {
             return Err(WorkerError::Wrong(format!("{rows} rows are on {pages} pages")));
         }
         Ok(Self { spec, rows, pages })
+    }
+
+    /// The number of pages that have no row: the schema and the inner pages.
+    #[must_use]
+    pub fn inner_pages(&self) -> u32 {
+        self.pages - self.rows
     }
 
     /// How it is opened.
@@ -117,7 +139,7 @@ impl ArmDatabase {
         ns
     }
 
-    /// Reads rows by their key, each once, in random order.
+    /// Reads rows by their key, each once, in random order, in one transaction.
     ///
     /// # Errors
     /// Errors of the engine and of SQLite.
@@ -126,25 +148,27 @@ impl ArmDatabase {
         let ids = self.draw(count, random);
         let connection = Native.open(&self.spec)?;
         let mut statement = connection.prepare("SELECT stamp FROM t WHERE id = ?1")?;
+        connection.execute_batch("BEGIN")?;
         let part = WorkTimer::start();
         for id in &ids {
             statement.query_row([id], |_| Ok(()))?;
         }
         // Inner pages are read once; the schema was read before.
         let ns = mean_ns(part, count + self.pages - self.rows - 1);
+        connection.execute_batch("COMMIT")?;
         drop(statement);
         close(connection)?;
         ns
     }
 
-    /// Changes pages that are in SQLite's cache in one transaction, then in one transaction each,
-    /// and checkpoints the log.
+    /// Changes pages that are in SQLite's cache in one transaction, reads some of them in a
+    /// transaction each, changes them in a transaction each, and checkpoints the log.
     ///
     /// # Errors
     /// Errors of the engine and of SQLite.
     pub fn write(&self, random: &mut ChaCha20Rng) -> Result<LogTimes, WorkerError> {
-        // In the cache, with the inner pages.
-        let count = self.rows / WRITTEN_SHARE;
+        let count = (WRITTEN_BYTES / self.spec.page_size).min(self.rows);
+        let commits = count.min(COMMITS);
         let ids = self.draw(count, random);
         let connection = Native.open(&self.spec)?;
         connection.execute_batch("PRAGMA wal_autocheckpoint = 0")?;
@@ -153,26 +177,42 @@ impl ArmDatabase {
         for id in &ids {
             read.query_row([id], |_| Ok(()))?;
         }
+        let changed: Vec<u32> = ids.iter().copied().take(commits as usize).collect();
+        let mut change_all = |ids: &[u32], is_together: bool| -> Result<(), WorkerError> {
+            if is_together {
+                connection.execute_batch("BEGIN IMMEDIATE")?;
+            }
+            for id in ids {
+                change.execute([id])?;
+            }
+            if is_together {
+                connection.execute_batch("COMMIT")?;
+            }
+            Ok(())
+        };
+        // log-overwritten.
+        change_all(&ids, true)?;
+        change_all(&changed, false)?;
+        checkpoint_all(&connection)?;
         let part = WorkTimer::start();
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        for id in &ids {
-            change.execute([id])?;
-        }
-        connection.execute_batch("COMMIT")?;
+        change_all(&ids, true)?;
         let write = mean_ns(part, count)?;
-        let commits = count.min(COMMITS);
         let part = WorkTimer::start();
-        for id in ids.iter().take(COMMITS as usize) {
-            change.execute([id])?;
+        for id in &changed {
+            read.query_row([id], |_| Ok(()))?;
         }
-        let commit = mean_ns(part, commits)? - write;
+        let transaction = mean_ns(part, commits)?;
+        let part = WorkTimer::start();
+        change_all(&changed, false)?;
+        let commit = mean_ns(part, commits)? - write - transaction;
         drop((read, change));
         let part = WorkTimer::start();
-        layout::checkpoint(&connection)?;
+        checkpoint_all(&connection)?;
         let checkpoint = mean_ns(part, count)?;
         close(connection)?;
         Ok(LogTimes {
             write,
+            transaction,
             commit,
             checkpoint,
         })
@@ -229,6 +269,18 @@ impl ArmDatabase {
     }
 }
 
+/// Copies all of the log to the database, as SQLite's own checkpoints do: the log keeps its size.
+pub(crate) fn checkpoint_all(connection: &Connection) -> Result<(), WorkerError> {
+    let counts = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+    let (logged, copied) = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], counts)?;
+    match logged == copied {
+        true => Ok(()),
+        false => Err(WorkerError::Wrong(format!(
+            "{copied} of {logged} pages were checkpointed"
+        ))),
+    }
+}
+
 /// CPU nanoseconds of one of `count` operations.
 pub(super) fn mean_ns(part: WorkTimer, count: u32) -> Result<f64, WorkerError> {
     let (_, cpu_ns) = part.stop();
@@ -236,14 +288,14 @@ pub(super) fn mean_ns(part: WorkTimer, count: u32) -> Result<f64, WorkerError> {
     Ok(f64::from(cpu_ns) / f64::from(count.max(1)))
 }
 
-fn close(connection: Connection) -> Result<(), WorkerError> {
+pub(crate) fn close(connection: Connection) -> Result<(), WorkerError> {
     connection.close().map_err(|(_, error)| error.into())
 }
 
 /// SQLite's own default: 2 MB.
 const CACHE_KIB: u32 = 2000;
-/// A quarter of the rows is changed: in the largest database, half of the cache.
-const WRITTEN_SHARE: u32 = 4;
+/// Bytes of the pages that are changed: half of the cache.
+const WRITTEN_BYTES: u32 = 1 << 20;
 /// Reads of a block, if there are as many rows.
 const READS: u32 = 512;
 /// Transactions of a block.

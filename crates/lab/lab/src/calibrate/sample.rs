@@ -17,6 +17,17 @@ pub struct SessionSpec {
     pub milliseconds: u64,
     /// The names of the suites.
     pub suites: Vec<String>,
+    /// Present where a trace is repeated, and no operation is measured: the script is on standard input.
+    #[serde(default)]
+    pub replay: Option<ReplaySettings>,
+}
+
+/// How a trace is repeated.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaySettings {
+    /// `pool_size` of the encrypted databases; the extension's default if none.
+    pub pool_size: Option<String>,
 }
 
 /// A line.

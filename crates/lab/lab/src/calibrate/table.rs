@@ -85,6 +85,7 @@ const GROUPS: [&Group; 4] = [
     &Group {
         title: "CPU ns per operation",
         columns: &[
+            (Operation::Transaction, 0.0),
             (Operation::Commit, 0.0),
             (Operation::Open, 0.0),
             (Operation::LogRecord, 0.125),
@@ -110,6 +111,7 @@ fn row_of_titles(group: &Group) -> Vec<String> {
         Operation::Write => "written".to_owned(),
         Operation::Checkpoint => "checkpointed".to_owned(),
         Operation::Backup => "backed up".to_owned(),
+        Operation::Transaction => "transaction".to_owned(),
         Operation::Commit => "commit".to_owned(),
         Operation::Open => "open".to_owned(),
         Operation::Handshake => "handshake".to_owned(),
@@ -157,7 +159,7 @@ fn cell(measured: &Measured) -> String {
 }
 
 /// The largest difference between two unencrypted copies within their interval.
-fn limit(floor: &Measured) -> f64 {
+pub(crate) fn limit(floor: &Measured) -> f64 {
     match floor.interval(CONFIDENCE) {
         Some(interval) => interval.low.abs().max(interval.high.abs()),
         None => floor.mean().abs(),
@@ -166,7 +168,7 @@ fn limit(floor: &Measured) -> f64 {
 
 /// Whether a difference is resolved: zero is not in its interval, and it exceeds the difference of
 /// two unencrypted copies.
-fn is_resolved(measured: &Measured, floor: f64) -> bool {
+pub(crate) fn is_resolved(measured: &Measured, floor: f64) -> bool {
     let has_zero = measured
         .interval(CONFIDENCE)
         .is_none_or(|interval| interval.contains(0.0));
@@ -174,7 +176,7 @@ fn is_resolved(measured: &Measured, floor: f64) -> bool {
 }
 
 /// Labels to the left, figures to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
+pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -196,7 +198,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
-const CONFIDENCE: f64 = 0.9;
+pub(crate) const CONFIDENCE: f64 = 0.9;
 
 const EXPLANATION: &str = "\
 Rows with + are differences from the same operation in clear; \u{b1} is the half-width of the 90 % interval\n\

@@ -1,5 +1,6 @@
 //! A process without requests that prints lines until it ends.
 
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -31,15 +32,16 @@ pub enum PrintedLine {
 }
 
 impl LinePrinter {
-    /// Starts the process in a process group of its own: Ctrl-C in the terminal reaches only the parent.
+    /// Starts the process in a process group of its own: Ctrl-C in the terminal reaches only the parent. It must read
+    /// all of `input` from its standard input before it prints.
     ///
     /// # Errors
     /// [`DriveError::NotStarted`].
-    pub fn start(command: &WorkerCommand, task: &'static str) -> Result<Self, DriveError> {
+    pub fn start(command: &WorkerCommand, task: &'static str, input: &[u8]) -> Result<Self, DriveError> {
         let spawned = Command::new(&command.program)
             .args(&command.args)
             .envs(&command.environment)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -49,6 +51,8 @@ impl LinePrinter {
             kill(&mut child);
             return Err(not_started(command, std::io::ErrorKind::BrokenPipe.into()));
         };
+        // One that ends without reading it says why in its output.
+        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input));
         Ok(Self {
             program: command.program.clone(),
             child,
@@ -143,7 +147,7 @@ mod tests {
             args: vec!["-c".to_owned(), script.to_owned()],
             ..WorkerCommand::new("/bin/sh")
         };
-        LinePrinter::start(&command, "test").unwrap()
+        LinePrinter::start(&command, "test", b"given\n").unwrap()
     }
 
     fn next(printer: &mut LinePrinter) -> Result<PrintedLine, DriveError> {
@@ -156,6 +160,14 @@ mod tests {
         assert_eq!(next(&mut printer).unwrap(), PrintedLine::Line("one".to_owned()));
         assert_eq!(next(&mut printer).unwrap(), PrintedLine::Line("two".to_owned()));
         assert_eq!(next(&mut printer).unwrap(), PrintedLine::End);
+    }
+
+    #[test]
+    fn the_input_is_what_it_reads_and_ends() {
+        let mut printer = shell("cat; echo end");
+        for line in ["given", "end"] {
+            assert_eq!(next(&mut printer).unwrap(), PrintedLine::Line(line.to_owned()));
+        }
     }
 
     #[test]

@@ -9,10 +9,12 @@
 //! | `bytes_read` of the journal | [`Operation::ReadSequential`]: a rollback reads it in order |
 //! | `bytes_written` of the log and of the journal, and of the database without checkpoints | [`Operation::Write`] |
 //! | `commits` | [`Operation::Commit`]: those to a write-ahead log |
+//! | `transactions` | [`Operation::Transaction`] |
 //! | `time`, `since` | the length of the interval; another `since` is another process |
 //!
 //! Temporary files, and the counts of other processes that have the database open, are not included. Snapshots of
-//! versions without `bytes_following` count such pages of a database in clear as [`Operation::ReadRandom`].
+//! versions without `bytes_following` count such pages of a database in clear as [`Operation::ReadRandom`]; those
+//! without `transactions` have no transactions.
 
 use super::delimited::{self, Row};
 use super::snapshot::{LoadBuilder, SnapshotText, Supplement, check_count, check_same, increase, seconds_between};
@@ -23,7 +25,7 @@ use crate::{Observation, PlanError};
 /// What a connection of the application runs, once for each snapshot. Its result is saved as CSV with a header.
 pub const QUERY: &str = "\
 SELECT time, since, role, page_size, reads, bytes_read, writes, bytes_written, syncs, commits, reads_following,
-       bytes_following
+       bytes_following, transactions
   FROM selenite_file_counts;
 ";
 
@@ -60,6 +62,9 @@ pub fn observe(texts: &[SnapshotText<'_>], supplement: &Supplement) -> Result<Ob
         vec!["counts of one process: other processes with the same database have counts of their own".to_owned()];
     if last.database.optional_counter("bytes_following")?.is_none() {
         notes.push("the order of reads is not known: all count as reads at random".to_owned());
+    }
+    if last.database.optional_counter("transactions")?.is_none() {
+        notes.push("the number of transactions is not known: what beginning one costs is not included".to_owned());
     }
     if has_rollbacks {
         notes.push("commits in rollback mode are not counted: only the pages that they write are included".to_owned());
@@ -173,6 +178,8 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
         journal_read: of_journal("bytes_read")?,
         journal_written: of_journal("bytes_written")?,
         commits: of_log("commits")?,
+        transactions: of_database_if_any("transactions")?,
+        ..FileTotals::default()
     };
     Ok(totals.load(after.page_size()? as f64))
 }
@@ -193,6 +200,13 @@ pub(super) struct FileTotals {
     pub journal_written: f64,
     /// Commits to the log.
     pub commits: f64,
+    /// Transactions begun.
+    pub transactions: f64,
+    /// TDS packets sent and received, and their bytes.
+    pub packets: f64,
+    pub packet_bytes: f64,
+    /// Clients that connected.
+    pub connections: f64,
 }
 
 impl FileTotals {
@@ -217,6 +231,9 @@ impl FileTotals {
         );
         load.pages(Operation::Checkpoint, checkpointed, page);
         load.count(Operation::Commit, self.commits);
+        load.count(Operation::Transaction, self.transactions);
+        load.bytes(Operation::Packet, self.packets, self.packet_bytes);
+        load.count(Operation::Handshake, self.connections);
         load.finish()
     }
 }
@@ -269,7 +286,7 @@ mod tests {
         assert_eq!(rate(Operation::Write), 10.0);
         assert_eq!(rate(Operation::Checkpoint), 6.0);
         assert_eq!(rate(Operation::Commit), 5.0);
-        assert_eq!(observation.notes.len(), 2);
+        assert_eq!(observation.notes.len(), 3);
     }
 
     /// Three snapshots, 20 s apart, of a process with SQLite 3.40: in each interval it changed two pages in each of
@@ -279,7 +296,7 @@ mod tests {
         let text = include_str!("../../../../../testdata/plan/sqlite/snapshots.csv");
         let observation = observed(text).unwrap();
         assert_eq!((observation.intervals.len(), observation.page_size), (2, 4096));
-        assert_eq!(observation.notes.len(), 2);
+        assert_eq!(observation.notes.len(), 3);
         for interval in &observation.intervals {
             let count = |operation| interval.load.amount(operation).count;
             assert!((interval.seconds - 20.0).abs() < 0.001);
@@ -294,17 +311,20 @@ mod tests {
 
     #[test]
     fn pages_of_reads_that_follow_the_one_before_are_read_in_sequence() {
-        let header = HEADER.replace("commits", "commits,reads_following,bytes_following");
-        let before = zeros("10").replace(",0\n", ",0,0,0\n");
+        let header = HEADER.replace("commits", "commits,reads_following,bytes_following,transactions");
+        let before = zeros("10").replace(",0\n", ",0,0,0,0\n");
         // Twenty reads of one page; ten of them follow the one before.
         let after = rows(
             "20",
             "1.5",
-            "20,81920,0,0,0,0,10,40960",
-            "0,0,0,0,0,0,0,0",
-            "0,0,0,0,0,0,0,0",
+            "20,81920,0,0,0,0,10,40960,30",
+            "0,0,0,0,0,0,0,0,0",
+            "0,0,0,0,0,0,0,0,0",
         );
-        let load = observed(&format!("{header}{before}{after}")).unwrap().load_per_second();
+        let observation = observed(&format!("{header}{before}{after}")).unwrap();
+        assert_eq!(observation.notes.len(), 1);
+        let load = observation.load_per_second();
+        assert_eq!(load.amount(Operation::Transaction).count, 3.0);
         assert_eq!(load.amount(Operation::ReadSequential).count, 1.0);
         assert_eq!(load.amount(Operation::ReadRandom).count, 1.0);
     }

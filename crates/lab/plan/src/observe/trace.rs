@@ -3,7 +3,7 @@
 //! Calls become operations as the counts of [`super::sqlite`] do. Intervals are windows of 10 s.
 //! Temporary files are not included. A file that was open before the trace began is not in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use selenite_format::trace::{TraceEvent, TraceRecord, TraceRole};
 
@@ -19,6 +19,8 @@ pub struct TraceObserver {
     files: BTreeMap<(usize, u32), TracedFile>,
     /// By their number since 1970-01-01.
     windows: BTreeMap<u64, FileTotals>,
+    /// Connections of clients, by the trace's number and theirs.
+    connections: BTreeSet<(usize, u32)>,
     /// How often each size of a page was read or written.
     sizes: BTreeMap<u32, u64>,
     /// The first and the last moment.
@@ -58,8 +60,16 @@ impl TraceObserver {
             }
             TraceEvent::Close { file } => drop(self.files.remove(&(self.traces, file))),
             TraceEvent::Commit { .. } => totals.commits += 1.0,
+            TraceEvent::Begin { .. } => totals.transactions += 1.0,
             TraceEvent::Full => self.full += 1,
             TraceEvent::Sync { .. } => {}
+            TraceEvent::Received { connection, size } | TraceEvent::Sent { connection, size } => {
+                totals.packets += 1.0;
+                totals.packet_bytes += f64::from(size);
+                if self.connections.insert((self.traces, connection)) {
+                    totals.connections += 1.0;
+                }
+            }
             TraceEvent::Read { file, offset, size } => {
                 let Some(file) = self.files.get_mut(&(self.traces, file)) else {
                     return;
@@ -198,6 +208,7 @@ mod tests {
                     size: 4120,
                 },
             ),
+            record(2.5, TraceEvent::Begin { file: 1 }),
             record(3.0, TraceEvent::Commit { database: 1, frames: 1 }),
             record(20.0, TraceEvent::Sync { file: 2 }),
         ]);
@@ -207,6 +218,7 @@ mod tests {
         assert_eq!(load.amount(Operation::ReadSequential).count, 2.0);
         assert_eq!(load.amount(Operation::ReadRandom).count, 2.0);
         assert_eq!(load.amount(Operation::Write).count, 1.0);
+        assert_eq!(load.amount(Operation::Transaction).count, 1.0);
         assert_eq!(load.amount(Operation::Commit).count, 1.0);
         assert!(observation.intervals[1].load.is_zero());
         assert!((observation.seconds() - 20.0).abs() < 0.01);

@@ -15,6 +15,7 @@ fn known(operation: Operation, kib: f64) -> (f64, f64) {
         Operation::Write => (1500.0 + 100.0 * kib, 100.0 + 160.0 * kib),
         Operation::Checkpoint => (1200.0 + 100.0 * kib, 150.0 + 280.0 * kib),
         Operation::Commit => (9000.0, 700.0),
+        Operation::Transaction => (1300.0, 200.0),
         Operation::LogRecord => (0.0, 200.0 + 140.0 * kib),
         Operation::Open => (150_000.0, 200_000.0),
         Operation::Backup => (500.0 + 100.0 * kib, 60.0 + 250.0 * kib),

@@ -75,6 +75,7 @@ impl WhatIf {
                 *amount = Amount::of_size(amount.count, page_size);
             }
             Operation::Commit
+            | Operation::Transaction
             | Operation::LogRecord
             | Operation::Open
             | Operation::Backup

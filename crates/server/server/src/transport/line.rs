@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use rustix::net::{RecvFlags, SendFlags};
 use rustls::ServerConnection;
+use selenite::TracedConnection;
 use selenite_tds::{Incoming, MessageReader};
 
 use super::inbound::Inbound;
@@ -31,6 +32,10 @@ pub struct Line {
     deadline: Option<Instant>,
     /// How many bytes the peer may still send before it has.
     allowance: Option<usize>,
+    /// Where its messages and packets are recorded, once it has logged in.
+    trace: Option<TracedConnection>,
+    /// Bytes of the message that is being received.
+    received: usize,
 }
 
 /// Whether to wait for bytes.
@@ -55,6 +60,8 @@ impl Line {
             is_broken: false,
             deadline: Some(deadline),
             allowance: Some(ALLOWANCE),
+            trace: None,
+            received: 0,
         }
     }
 
@@ -106,7 +113,13 @@ impl Line {
         let pushed = reader.push(&mut rest);
         let taken = bytes.len() - rest.len();
         source.consume(taken);
-        Ok(pushed?)
+        let pushed = pushed?;
+        self.received += taken;
+        if pushed.is_some() {
+            let size = std::mem::take(&mut self.received);
+            self.trace.iter().for_each(|trace| trace.received(size));
+        }
+        Ok(pushed)
     }
 
     /// Reads from the socket what has arrived. False if nothing has and [`WaitMode::None`].
@@ -223,6 +236,7 @@ impl Line {
     pub fn logged_in(&mut self) -> Result<(), LineError> {
         self.deadline = None;
         self.allowance = None;
+        self.trace = TracedConnection::begin();
         self.socket.set_read_timeout(None).map_err(LineError::Io)?;
         self.socket.set_write_timeout(None).map_err(LineError::Io)
     }
@@ -262,6 +276,7 @@ impl Line {
         };
         self.is_broken = false;
         self.traffic.wrote(1, size);
+        self.trace.iter().for_each(|trace| trace.sent(packet.len()));
         Ok(())
     }
 

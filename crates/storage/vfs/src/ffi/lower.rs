@@ -131,6 +131,13 @@ impl LowerFile {
         self.meter = meter;
     }
 
+    /// Counts a read transaction that has begun, in the meter.
+    pub fn note_transaction(&mut self) {
+        if let Some(meter) = &mut self.meter {
+            meter.begin_transaction();
+        }
+    }
+
     /// Whether the file can map shared memory.
     #[must_use]
     pub fn has_shm(&self) -> bool {

@@ -31,9 +31,13 @@ impl MainFile {
         let held_off = (before == LockLevel::NONE).then(|| database.close_lock.lock_for_first_lock());
         inner.lower.lock(level.0)?;
         drop(held_off);
+        let was_held = self.read_lock.is_held();
         inner.level = level.max(before);
         inner.page_count = None;
         self.read_lock.set_level(inner.level);
+        if !was_held && self.read_lock.is_held() {
+            inner.lower.note_transaction();
+        }
         self.pool_handle.forget();
         self.trailer = None;
         let first_shared = before == LockLevel::NONE;
@@ -138,7 +142,11 @@ impl MainFile {
         }
         inner.lower.shm_lock(lock)?;
         if lock.lock {
+            let was_held = self.read_lock.is_held();
             self.read_lock.note(lock, self.region.as_ref());
+            if !was_held && self.read_lock.is_held() {
+                inner.lower.note_transaction();
+            }
             self.database.note_shm_lock(is_write.then_some(true));
         }
         // generation-before-sealing.

@@ -174,3 +174,37 @@ fn counts_go_on_over_connections_and_add_up_those_that_are_open() {
         assert_eq!(file_counts(Path::new("/counts-connections/never.db")), None);
     }
 }
+
+/// A write transaction begins as a read transaction; statements between BEGIN and COMMIT are of one.
+#[test]
+fn a_transaction_is_counted_when_it_begins_to_read() {
+    for mode in ["wal", "delete"] {
+        for is_clear in [false, true] {
+            let fixture = CountedDatabase::new(&format!("transactions-{mode}"), is_clear);
+            let connection = filled(&fixture.opening, mode, 20);
+            let other = fixture.opening.connect().unwrap();
+            assert!(sum(&other) > 0);
+            let counted = |sql: &str| {
+                let before = fixture.counts().database.transactions;
+                connection.execute_batch(sql).unwrap();
+                fixture.counts().database.transactions - before
+            };
+            let context = format!("{mode}, in clear {is_clear}");
+            assert_eq!(counted("SELECT 1"), 0, "{context}");
+            assert_eq!(
+                counted("SELECT count(*) FROM t; SELECT count(*) FROM t"),
+                2,
+                "{context}"
+            );
+            assert_eq!(counted("UPDATE t SET body = zeroblob(10) WHERE id = 5"), 1, "{context}");
+            let several = "BEGIN; SELECT count(*) FROM t; DELETE FROM t WHERE id = 6; SELECT count(*) FROM t; COMMIT";
+            assert_eq!(counted(several), 1, "{context}");
+            let after = fixture.counts();
+            assert_eq!(
+                (after.wal.transactions, after.journal.transactions),
+                (0, 0),
+                "{context}"
+            );
+        }
+    }
+}

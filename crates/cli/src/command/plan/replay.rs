@@ -1,0 +1,137 @@
+//! `selenite plan replay`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use selenite::{Access, Suite, trace};
+use selenite_lab::calibrate::sample::ReplaySettings;
+use selenite_lab::host::Source;
+use selenite_lab::replay::{ReplayReport, ReplayRequest, replay, table};
+use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
+use selenite_plan::observe::Supplement;
+use selenite_plan::observe::trace::TraceObserver;
+use selenite_plan::predict::Estimate;
+use selenite_plan::replay::ReplayBuilder;
+use selenite_plan::{Calibration, Cipher, Observation, PlanError, Question, predict};
+
+use super::{DATA, USAGE, calibrate, check_output, read};
+use crate::arguments::plan::PlanReplay;
+use crate::cli_error::CliError;
+use crate::command::lab::engines;
+use crate::interrupt;
+use crate::output::{note, print, write_file};
+
+pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
+    let mut inputs: Vec<&Path> = arguments.traces.iter().map(PathBuf::as_path).collect();
+    inputs.extend(arguments.calibration.as_deref());
+    if let Some(json) = &arguments.json {
+        check_output(json, &inputs)?;
+    }
+    if arguments.suite.contains(&Suite::None) {
+        return Err(CliError::Lab {
+            what: "the suite NONE does not encrypt: every replay has one in clear".to_owned(),
+            next: "name suites that encrypt, or none for all".to_owned(),
+            status: USAGE,
+        });
+    }
+    let calibration = arguments.calibration.as_deref().map(read).transpose()?;
+    let calibration = calibration.as_deref().map(Calibration::parse).transpose()?;
+    let (mut builder, mut observer) = (ReplayBuilder::default(), TraceObserver::default());
+    for path in &arguments.traces {
+        builder.begin_trace();
+        observer.begin_trace();
+        trace::read(path, access, &mut |records| {
+            for record in records {
+                if !builder.is_full() {
+                    builder.add(record);
+                    observer.add(std::slice::from_ref(record));
+                }
+            }
+        })?;
+    }
+    let is_cut = builder.is_full();
+    let script = builder.finish()?;
+    let all = Suite::ALL.into_iter().filter(|suite| *suite != Suite::None);
+    let suites: Vec<Suite> = match arguments.suite.is_empty() {
+        true => all.filter(|suite| !suite.is_deprecated()).collect(),
+        false => all.filter(|suite| arguments.suite.contains(suite)).collect(),
+    };
+    let interrupted = interrupt::install();
+    let request = ReplayRequest {
+        engines: engines()?,
+        beside: PathBuf::from("replay"),
+        duration: Duration::from_secs(arguments.seconds.into()),
+        suites,
+        settings: ReplaySettings {
+            pool_size: arguments.pool_size.clone(),
+        },
+        script: &script,
+        interrupt: &interrupted,
+    };
+    let mut report = replay(&request, &mut |progress| note(&calibrate::line(&progress)))?;
+    if is_cut {
+        report
+            .notes
+            .push("only the beginning of the trace is repeated: it has more calls than a replay may have".to_owned());
+    }
+    if let Some(calibration) = &calibration {
+        let cores = f64::from(selenite_lab::calibrate::fingerprint(&Source::default()).processors);
+        let supplement = Supplement {
+            cores: Some(cores),
+            ..Supplement::default()
+        };
+        // A trace of packets alone has no pages to predict from.
+        match observer.finish(&supplement) {
+            Ok(observation) => report.predicted_ns = predicted(&observation, calibration, &report)?,
+            Err(error) => report.notes.push(format!("no prediction: {error}")),
+        }
+    }
+    if let Some(path) = &arguments.json {
+        let json = serde_json::to_string_pretty(&report).map_err(|error| CliError::Lab {
+            what: error.to_string(),
+            next: String::new(),
+            status: DATA,
+        })?;
+        write_file(path, &json)?;
+    }
+    Ok(print(&table(&report))?)
+}
+
+/// CPU nanoseconds that the planner expects for each suite and version of TLS. What was not calibrated is left out.
+fn predicted(
+    observation: &Observation,
+    calibration: &Calibration,
+    report: &ReplayReport,
+) -> Result<BTreeMap<String, Estimate>, PlanError> {
+    let ns = 1e9 * observation.seconds();
+    let mut found = BTreeMap::new();
+    for name in report.suites_ns.keys() {
+        let Some(suite) = Suite::from_name(name) else { continue };
+        let cipher = Cipher::of(suite, true);
+        if calibration.costs(&cipher).is_ok() {
+            let prediction = predict(observation, calibration, &Question::of(cipher))?;
+            found.insert(name.clone(), prediction.added_cores.times(ns));
+        }
+    }
+    for version in [TLS_1_2, TLS_1_3] {
+        let tls = Cipher::tls(version, true);
+        let is_known = calibration.costs(&tls).is_ok() && calibration.costs(&Cipher::of(Suite::Aes256, true)).is_ok();
+        if !report.tls_ns.contains_key(version) || !is_known {
+            continue;
+        }
+        let question = Question {
+            tls: Some(tls),
+            ..Question::of(Cipher::of(Suite::Aes256, true))
+        };
+        let prediction = predict(observation, calibration, &question)?;
+        let network = prediction.parts.iter().filter(|part| part.operation.is_network());
+        let sum = network.fold([0.0; 3], |sum, part| {
+            let cores = part.cores;
+            [sum[0] + cores.value, sum[1] + cores.low, sum[2] + cores.high]
+        });
+        let [value, low, high] = sum.map(|cores| cores * ns);
+        found.insert(version.to_owned(), Estimate { value, low, high });
+    }
+    Ok(found)
+}
