@@ -21,7 +21,7 @@
 //! | `snapshot_utc`, `utc_offset_minutes` | the clock | the time that performance counters must have |
 //!
 //! The columns of the second table are optional, and so are performance counters of Windows ([`performance`]) and
-//! snapshots of `sys.dm_exec_connections` ([`connections`]). Both have to be of the same server and time ([`origin`]).
+//! snapshots of `sys.dm_exec_connections` ([`connections`]). Both have to be of the same server and time.
 //! FILESTREAM is not encrypted by TDE, and not counted.
 //!
 //! Sources: the pages of these views below
@@ -39,14 +39,14 @@
 
 pub mod connections;
 mod moment;
-mod origin;
 pub mod performance;
+mod snapshot_origin;
 
 use std::collections::BTreeMap;
 
 use self::connections::Connections;
-use self::origin::{COMPUTER, OFFSET, Origin, SERVER, UTC};
 use self::performance::Performance;
+use self::snapshot_origin::{COMPUTER, OFFSET, SERVER, SnapshotOrigin, UTC};
 use super::delimited::{self, Row};
 use super::snapshot::{LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase};
 use crate::observation::{Engine, ObservedInterval};
@@ -153,7 +153,7 @@ pub fn observe(texts: &Texts<'_>, selection: &Selection, supplement: &Supplement
     };
     last.check_selection(selection)?;
     let seconds = intervals.iter().map(|interval| interval.seconds).sum();
-    let origin = Origin::of(first, last, seconds)?;
+    let origin = SnapshotOrigin::of(first, last, seconds)?;
     notes.extend(first.notes(last, selection)?);
     let cores = last.head.optional_counter("cpu_count")?.map(|count| count as f64);
     let mut observation = Observation {

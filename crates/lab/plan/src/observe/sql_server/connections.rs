@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use super::super::delimited::{self, Row};
 use super::super::snapshot::{SnapshotText, check_count, increase, seconds_between};
-use super::origin::{Origin, Span};
+use super::snapshot_origin::{SnapshotOrigin, Span};
 use super::{add_rate, has_load};
 use crate::operation::Operation;
 use crate::{Observation, PlanError};
@@ -39,7 +39,7 @@ struct Snapshot {
 
 impl Connections {
     /// Reads the snapshots, which are of the same server and time as those of files.
-    pub(super) fn read(texts: &[SnapshotText<'_>], origin: &Origin) -> Result<Self, PlanError> {
+    pub(super) fn read(texts: &[SnapshotText<'_>], origin: &SnapshotOrigin) -> Result<Self, PlanError> {
         let mut snapshots: Vec<Snapshot> = Vec::new();
         for text in texts {
             snapshots.extend(snapshots_of(text, origin)?);
@@ -114,7 +114,7 @@ impl Connections {
     }
 }
 
-fn snapshots_of(text: &SnapshotText<'_>, origin: &Origin) -> Result<Vec<Snapshot>, PlanError> {
+fn snapshots_of(text: &SnapshotText<'_>, origin: &SnapshotOrigin) -> Result<Vec<Snapshot>, PlanError> {
     let mut snapshots: Vec<Snapshot> = Vec::new();
     let mut counts: Vec<(u64, u64)> = Vec::new();
     for row in delimited::rows(

@@ -16,7 +16,7 @@
 
 use super::super::delimited::{check_whole, split};
 use super::super::snapshot::SnapshotText;
-use super::origin::{Origin, Span};
+use super::snapshot_origin::{SnapshotOrigin, Span};
 use super::{add_rate, has_load, moment};
 use crate::operation::{KIB, Operation};
 use crate::{Observation, PlanError};
@@ -109,7 +109,7 @@ impl Performance {
     }
 
     /// Enters the means into all intervals, where nothing else knows.
-    pub(super) fn complete(&self, observation: &mut Observation, origin: &Origin) -> Result<(), PlanError> {
+    pub(super) fn complete(&self, observation: &mut Observation, origin: &SnapshotOrigin) -> Result<(), PlanError> {
         self.check_counters()?;
         let mut notes = self.check_origin(origin)?;
         let requests = self.mean(":SQL Statistics", "Batch Requests/sec");
@@ -173,7 +173,7 @@ impl Performance {
     }
 
     /// Refuses counters of another server or time than that of the snapshots; says what could not be compared.
-    fn check_origin(&self, origin: &Origin) -> Result<Vec<String>, PlanError> {
+    fn check_origin(&self, origin: &SnapshotOrigin) -> Result<Vec<String>, PlanError> {
         let mut notes = Vec::new();
         let used: Vec<&CounterMean> = COUNTERS
             .iter()

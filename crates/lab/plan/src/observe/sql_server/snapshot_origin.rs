@@ -15,7 +15,7 @@ pub(super) struct Span {
 }
 
 /// Of the snapshots of files.
-pub(super) struct Origin {
+pub(super) struct SnapshotOrigin {
     /// The first row of the last snapshot, which has the columns about the server.
     head: Row,
     /// Since the start of the computer.
@@ -55,7 +55,7 @@ impl Span {
     }
 }
 
-impl Origin {
+impl SnapshotOrigin {
     pub(super) fn of(first: &Snapshot, last: &Snapshot, seconds: f64) -> Result<Self, PlanError> {
         let start = first.sample_ms as f64 / 1000.0;
         let utc = |snapshot: &Snapshot| {
