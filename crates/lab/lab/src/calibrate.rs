@@ -344,7 +344,7 @@ impl CalibrationFolder {
         remove_abandoned(output);
         let path = beside(output, SESSIONS_FOLDER).map_err(io_error("make", output))?;
         std::fs::create_dir(&path).map_err(io_error("make", &path))?;
-        // Without a lock (NFS), nobody else can take one either, and the folder stays.
+        // Without a lock (NFS), no other process can take one either, and the folder stays.
         Ok(Self {
             _lock: locked(&path),
             path,

@@ -3,7 +3,7 @@
 //! - `never-in-part`: another file beside it is written and synced, and then takes its name. What was there stays until
 //!   then, and its permissions stay.
 //! - `links-are-replaced`: a symbolic link is replaced by the file, and what it names stays as it is. In a folder that
-//!   others can write to, nobody can choose what is overwritten. Other hard links keep the former contents.
+//!   others can write to, no other user chooses what is overwritten. Other hard links keep the former contents.
 //! - `streams-are-written`: pipes and terminals are written to, and whatever /dev and /proc name: `/dev/stdout`,
 //!   `/dev/fd/63`, `/dev/null`. Nothing is replaced there.
 
