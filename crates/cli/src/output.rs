@@ -57,7 +57,7 @@ pub fn print(text: &str) -> io::Result<()> {
 /// Writes a file that the user requested, and reports it on standard error.
 #[cfg(feature = "lab")]
 pub fn write_file(path: &std::path::Path, text: &str) -> Result<(), EngineError> {
-    std::fs::write(path, text).map_err(|source| EngineError::Io {
+    selenite_lab::whole_file::write_whole(path, text).map_err(|source| EngineError::Io {
         verb: "write",
         path: path.to_owned(),
         source,

@@ -18,13 +18,15 @@ FILES = [
     (32767, 1, "ROWS", [(300, 2457600, 0, 0)] * 3),
 ]
 SAMPLES = [864000123, 864015140, 864030155]
+# The same moments by the clock, an hour ahead of UTC.
+CLOCK = ["2026-11-23T10:00:00.100", "2026-11-23T10:00:15.117", "2026-11-23T10:00:30.132"]
 BATCHES, COMMITS, LOGINS, CPU = [1000000, 1006000, 1013500], [400000, 402250, 405600], [900, 903, 910], [7200000, 7218000, 7241500]
 
 plain = "database_id,file_id,sample_ms,num_of_reads,num_of_bytes_read,io_stall_read_ms,num_of_writes,num_of_bytes_written," \
         "io_stall_write_ms,io_stall,size_on_disk_bytes,file_handle,io_stall_queued_read_ms,io_stall_queued_write_ms"
 columns = "database_id,file_id,type_desc,sample_ms,num_of_reads,num_of_bytes_read,num_of_writes,num_of_bytes_written," \
           "size_on_disk_bytes,file_count,server_name,sqlserver_start_time,cpu_count,process_cpu_ms,batch_requests," \
-          "write_transactions,logins"
+          "write_transactions,logins,computer_name,snapshot_utc,utc_offset_minutes"
 files = ""
 for n in range(3):
     # sqlcmd -W -s","
@@ -33,7 +35,7 @@ for n in range(3):
     for database, file, kind, counters in FILES:
         reads, read, writes, written = counters[n]
         size = 8 << 20 if kind == "LOG" else 40 << 20
-        facts = f"{len(FILES)},SQL1,2026-11-13T04:00:00.123,8,{CPU[n]},{BATCHES[n]},{COMMITS[n]},{LOGINS[n]}"
+        facts = f"{len(FILES)},SQL1,2026-11-13T04:00:00.123,8,{CPU[n]},{BATCHES[n]},{COMMITS[n]},{LOGINS[n]},SQL1,{CLOCK[n]},60"
         files += f"{database},{file},{kind},{SAMPLES[n]},{reads},{read},{writes},{written},{size},{facts}\n"
         ssms += f"{database},{file},{SAMPLES[n]},{reads},{read},{reads * 2},{writes},{written},{writes},{reads * 2 + writes}," \
                 f"{size},0x0000000000000A{file:02X},0,0\r\n"
@@ -50,12 +52,13 @@ PACKETS = [  # connection, transport, encrypted, packet size, (reads, writes) in
 ]
 text = ""
 for n in range(3):
-    names = "sample_ms,connection_count,connection_id,net_transport,encrypt_option,num_reads,num_writes,net_packet_size"
+    names = "sample_ms,connection_count,connection_id,net_transport,encrypt_option,num_reads,num_writes,net_packet_size," \
+            "server_name,sqlserver_start_time"
     text += names + "\n" + ",".join("-" * len(name) for name in names.split(",")) + "\n"
     present = [row for row in PACKETS if row[4][n]]
     for connection, transport, encrypted, size, counters in present:
         reads, writes = counters[n]
-        text += f"{SAMPLES[n] + 40},{len(present)},{NAME % connection},{transport},{encrypted},{reads},{writes},{size}\n"
+        text += f"{SAMPLES[n] + 40},{len(present)},{NAME % connection},{transport},{encrypted},{reads},{writes},{size},SQL1,2026-11-13T04:00:00.123\n"
 (HERE / "connections.csv").write_text(text)
 
 paths = ["SQLServer:SQL Statistics\\Batch Requests/sec", "SQLServer:Databases(_Total)\\Write Transactions/sec",

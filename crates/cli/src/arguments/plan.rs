@@ -189,7 +189,8 @@ pub struct ObserveSqlServer {
     /// Only this database. May be repeated [default: all user databases].
     #[arg(long, value_name = "NUMBER")]
     pub database_id: Vec<u64>,
-    /// A log file, where it is not file 2: the ids of its database and of the file. May be repeated.
+    /// A log file, where it is not file 2 and the snapshots have no type_desc: the ids of its database and of
+    /// the file. May be repeated.
     #[arg(long, value_name = "DATABASE:FILE", value_parser = parse_log_file)]
     pub log_file: Vec<(u64, u64)>,
 }

@@ -27,7 +27,7 @@ pub fn run(command: &PlanCommand, access: &Access) -> Result<(), CliError> {
     }
 }
 
-/// Refuses an output that is an input, or whose folder is not there.
+/// Refuses an output that is an input or a folder, or whose folder is not there.
 fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), CliError> {
     let identity = |path: &Path| path.metadata().ok().map(|facts| (facts.dev(), facts.ino()));
     let written = identity(output);
@@ -36,6 +36,9 @@ fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), CliError> {
             "{} is an input: it would be overwritten",
             printable::path(output)
         )));
+    }
+    if output.is_dir() {
+        return Err(usage(format!("{} is a folder", printable::path(output))));
     }
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.is_none_or(Path::is_dir) {

@@ -26,6 +26,7 @@ mod object_store;
 mod origin;
 mod plan_calibrate;
 mod plan_observe_sqlite;
+mod plan_output;
 mod plan_predict;
 mod plan_validate;
 mod printing;

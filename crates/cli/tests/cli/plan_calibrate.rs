@@ -1,8 +1,9 @@
 //! `selenite plan calibrate`, short: what it writes and leaves. Nothing here depends on how fast the machine is.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use selenite_plan::calibration::{Costs, TLS_1_2, TLS_1_3};
 use selenite_plan::{Calibration, Cipher, Operation};
 
@@ -97,22 +98,59 @@ fn a_short_calibration_has_every_operation_and_leaves_its_file_alone() {
     assert!(stderr(&checked).contains("4097"), "{}", stderr(&checked));
 }
 
-#[test]
-fn an_interrupted_calibration_leaves_nothing() {
+/// A calibration in its first session, and what it prints.
+fn begun(folder: &Path, output: &str) -> (Child, Box<dyn Iterator<Item = String>>) {
     use std::io::BufRead as _;
 
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = command(folder.path(), &["--seconds", "600"])
+    let mut child = command(folder, &["--seconds", "600", "--output", output])
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let mut lines = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("session 1 of")));
-    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert!(lines.any(|line| line.unwrap().contains("interrupted")));
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let lines = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut lines = lines.map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("session 1 of")));
+    (child, Box::new(lines))
+}
+
+#[test]
+fn an_interrupted_calibration_leaves_nothing() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut child, mut lines) = begun(folder.path(), "calibration.json");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert!(lines.any(|line| line.contains("interrupted")), "{signal:?}");
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal:?}");
+        assert_eq!(names(folder.path()), Vec::<String>::new(), "{signal:?}");
+    }
+}
+
+#[test]
+fn the_folder_of_a_calibration_that_was_killed_is_removed_by_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, _lines) = begun(folder.path(), "calibration.json");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = format!("calibration.json.{}.sessions", child.id());
+    assert_eq!(names(folder.path()), [left.as_str()]);
+    // One with another output leaves it.
+    let (mut other, mut lines) = begun(folder.path(), "other.json");
+    assert!(folder.path().join(&left).exists());
+    kill_process(Pid::from_child(&other), Signal::INT).unwrap();
+    lines.by_ref().for_each(drop);
+    other.wait().unwrap();
+    assert_eq!(names(folder.path()), [left.as_str()]);
+    let (mut next, mut lines) = begun(folder.path(), "calibration.json");
+    assert!(!folder.path().join(&left).exists());
+    // Two at once leave each other alone.
+    let running = format!("calibration.json.{}.sessions", next.id());
+    let (mut beside, mut more) = begun(folder.path(), "calibration.json");
+    assert!(folder.path().join(&running).exists());
+    for (child, lines) in [(&mut next, &mut lines), (&mut beside, &mut more)] {
+        kill_process(Pid::from_child(child), Signal::INT).unwrap();
+        lines.for_each(drop);
+        child.wait().unwrap();
+    }
     assert_eq!(names(folder.path()), Vec::<String>::new());
 }
 
@@ -130,6 +168,6 @@ fn what_is_no_calibration_is_refused() {
     let none = run(folder.path(), &["--suite", "NONE"]);
     assert_eq!(none.status.code(), Some(2), "{}", stderr(&none));
     let nowhere = run(folder.path(), &["--output", "no/such/file"]);
-    assert_eq!(nowhere.status.code(), Some(6), "{}", stderr(&nowhere));
+    assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));
     assert_eq!(names(folder.path()), ["calibration.json"]);
 }

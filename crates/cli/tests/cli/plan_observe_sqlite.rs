@@ -22,7 +22,7 @@ fn snapshots_of_an_application_become_an_observation() {
     let output = observe(folder.path(), &["sqlite", snapshots, "--cores", "4"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(folder.path().join("observation.json")).unwrap();
-    let observation: Observation = serde_json::from_str(&text).unwrap();
+    let observation = Observation::parse(&text).unwrap();
     assert_eq!((observation.engine, observation.cores), (Engine::Sqlite, Some(4.0)));
     let commits = observation.load_per_second().amount(Operation::Commit).count;
     assert!((commits - 50.0).abs() < 0.01, "{commits}");

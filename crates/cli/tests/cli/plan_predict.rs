@@ -204,7 +204,7 @@ fn what_would_be_ignored_or_overwritten_is_refused() {
 fn notes_of_a_file_move_no_cursor_and_have_no_lines() {
     let folder = tempfile::tempdir().unwrap();
     let calibration = path("calibration.json");
-    let observation = "{\"engine\":\"sqlite\",\"notes\":[\"\\u001b[2J evil\\nAES_256 takes 0 %\"],\"page_size\":4096,\
+    let observation = "{\"format\":1,\"engine\":\"sqlite\",\"notes\":[\"\\u001b[2J evil\\nAES_256 takes 0 %\"],\"page_size\":4096,\
         \"cores\":8,\"intervals\":[{\"seconds\":10,\"load\":{\"read-random\":{\"count\":100,\"kib\":400}}}]}";
     std::fs::write(folder.path().join("o.json"), observation).unwrap();
     let shown = stdout(&plan(

@@ -93,7 +93,7 @@ fn a_program_is_traced_without_contents_and_its_trace_observed() {
         "{text}"
     );
     assert!(done(Operation::ReadSequential) > 300.0, "{text}");
-    assert!(done(Operation::Write) >= 10.0, "{text}");
+    assert!(done(Operation::RollbackWrite) >= 10.0, "{text}");
     assert_eq!(observation.page_size, 4096);
 }
 

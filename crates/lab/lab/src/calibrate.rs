@@ -12,7 +12,8 @@
 //!   affects both.
 //! - nothing-is-left: the files of all sessions lie in one folder beside the calibration's file, which is removed when
 //!   the calibration ends, also by an error or an interruption. (A temporary folder is often in memory, where writes
-//!   and syncs cost something else.)
+//!   and syncs cost something else.) That of a calibration that was killed is removed by the next one with the same
+//!   file.
 //!
 //! Unlike in a study of the lab, a block takes milliseconds, not seconds. A study reports elapsed
 //! times and latencies, which need a load as in production; here only CPU time of single operations
@@ -27,12 +28,18 @@ pub mod session;
 pub(crate) mod table;
 pub(crate) mod tls_endpoint;
 
+use std::ffi::OsStr;
 use std::fmt;
+use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use selenite::Suite;
 use selenite_plan::calibration::{Costs, FORMAT, Fingerprint};
 use selenite_plan::{Calibration, PlanError};
@@ -41,6 +48,7 @@ use serde::de::DeserializeOwned;
 use crate::drive::{DriveError, LinePrinter, PrintedLine, WorkerCommand};
 use crate::engines::{Engines, EnginesError, OWN_ENGINES, without_aes};
 use crate::host::{LOAD_MAX, Processor, Source, load};
+use crate::whole_file::{beside, folder_of, write_whole};
 use aggregation::coefficients;
 use sample::{SessionLine, SessionSamples, SessionSpec};
 use session::SESSION_ARGUMENT;
@@ -130,7 +138,7 @@ pub fn calibrate(
     let plans = session_plans(request, &source, &mut notes)?;
     progress(CalibrationProgress::Note(format!(
         "files of the sessions: {} (removed at the end)",
-        folder.0.display()
+        folder.path.display()
     )));
     for note in &notes {
         progress(CalibrationProgress::Note(note.clone()));
@@ -145,7 +153,7 @@ pub fn calibrate(
         });
         let left = request.duration.saturating_sub(began.elapsed()) / (count + 1 - number);
         let spec = SessionSpec {
-            folder: folder.0.join(format!("session-{number}")),
+            folder: folder.path.join(format!("session-{number}")),
             seed: SEED + u64::from(number),
             milliseconds: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             suites: plan.suites.iter().map(|suite| suite.name().to_owned()).collect(),
@@ -191,28 +199,13 @@ pub fn fingerprint(source: &Source) -> Fingerprint {
     }
 }
 
-/// Writes a calibration to its file: another file, which takes its place once it is whole.
+/// Writes a calibration to its file.
 ///
 /// # Errors
 /// [`CalibrateError::Plan`], [`CalibrateError::Io`].
 pub fn store(calibration: &Calibration, path: &Path) -> Result<(), CalibrateError> {
     let text = calibration.text().map_err(CalibrateError::Plan)?;
     write_whole(path, &text).map_err(io_error("write", path))
-}
-
-/// Writes a file that is never there in part: another file, which gets its name once it is synced.
-pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let part = beside(path, "part");
-    let written = std::fs::File::create(&part).and_then(|mut file| {
-        io::Write::write_all(&mut file, text.as_bytes())?;
-        file.sync_all()
-    });
-    let done = written.and_then(|()| std::fs::rename(&part, path));
-    if done.is_err() {
-        // What can't be written may not be there.
-        let _ = std::fs::remove_file(&part);
-    }
-    done
 }
 
 /// How a session is started, and what it measures.
@@ -340,28 +333,72 @@ fn few_rounds(sessions: &[SessionSamples]) -> Option<String> {
 }
 
 /// The folder of the sessions, removed with all that is in it.
-pub(crate) struct CalibrationFolder(pub(crate) PathBuf);
+pub(crate) struct CalibrationFolder {
+    pub(crate) path: PathBuf,
+    /// flock(2) on it: a process in another container may have the number of one that is gone here.
+    _lock: Option<File>,
+}
 
 impl CalibrationFolder {
     pub(crate) fn make(output: &Path) -> Result<Self, CalibrateError> {
-        let path = beside(output, "sessions");
+        remove_abandoned(output);
+        let path = beside(output, SESSIONS_FOLDER).map_err(io_error("make", output))?;
         std::fs::create_dir(&path).map_err(io_error("make", &path))?;
-        Ok(Self(path))
+        // Without a lock (NFS), no other process can take one either, and the folder stays.
+        Ok(Self {
+            _lock: locked(&path),
+            path,
+        })
     }
 }
 
 impl Drop for CalibrationFolder {
     fn drop(&mut self) {
         // Sessions have removed theirs: what is left is one's that was killed.
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
-/// A name beside the output, unique to this process.
-fn beside(output: &Path, what: &str) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(format!(".{}.{what}", std::process::id()));
-    PathBuf::from(name)
+/// Removes the folders of calibrations with this output whose process is gone.
+fn remove_abandoned(output: &Path) {
+    let (Ok(entries), Some(name)) = (std::fs::read_dir(folder_of(output)), output.file_name()) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let is_gone = owner(&entry.file_name(), name).is_some_and(|owner| !is_running(owner));
+        if is_folder && is_gone {
+            let path = entry.path();
+            if let Some(_lock) = locked(&path) {
+                // What can't be removed stays, and costs space alone.
+                let _ = std::fs::remove_dir_all(&path);
+            }
+        }
+    }
+}
+
+/// The process that a folder of sessions is named for, as [`beside`] does.
+fn owner(folder: &OsStr, output: &OsStr) -> Option<Pid> {
+    let number = folder.as_bytes().strip_prefix(output.as_bytes())?;
+    let number = number.strip_prefix(b".")?.strip_suffix(SESSIONS_FOLDER.as_bytes())?;
+    let number = std::str::from_utf8(number.strip_suffix(b".")?).ok()?;
+    // "07", "+7" and 0 are not written here.
+    let owner = number
+        .parse::<i32>()
+        .ok()
+        .filter(|owner| *owner > 0 && owner.to_string() == number)?;
+    Pid::from_raw(owner)
+}
+
+/// Whether a process is there, and not this one, which has no folder yet.
+fn is_running(process: Pid) -> bool {
+    process != rustix::process::getpid() && test_kill_process(process) != Err(Errno::SRCH)
+}
+
+fn locked(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    flock(&folder, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some(folder)
 }
 
 fn io_error(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CalibrateError {
@@ -426,6 +463,8 @@ impl From<PlanError> for CalibrateError {
     }
 }
 
+/// The end of the name of the sessions' folder.
+const SESSIONS_FOLDER: &str = "sessions";
 /// Sessions with AES instructions: with six, an interval of 90 % is two standard errors wide to each side.
 const SESSIONS: u32 = 6;
 /// Sessions without: what they cost is many times larger than what sessions differ by.
@@ -478,5 +517,76 @@ mod tests {
         assert!(store(&calibration, &path).is_err());
         assert!(store(&calibration, &folder.path().join("no/such")).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// A process that is gone.
+    fn gone() -> u32 {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    }
+
+    #[test]
+    fn folders_of_calibrations_that_were_killed_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("calibration.json");
+        let (gone, own) = (gone(), std::process::id());
+        let abandoned = [gone, own].map(|process| folder.path().join(format!("calibration.json.{process}.sessions")));
+        for path in &abandoned {
+            std::fs::create_dir_all(path.join("session-1")).unwrap();
+            std::fs::write(path.join("session-1/key"), "k").unwrap();
+        }
+        let made = CalibrationFolder::make(&output).unwrap();
+        assert!(!abandoned[0].exists());
+        assert_eq!(made.path, abandoned[1]);
+        assert_eq!(std::fs::read_dir(&made.path).unwrap().count(), 0);
+        // Its owner has it: also where its number is that of a process that is gone.
+        let elsewhere = &abandoned[0];
+        std::fs::rename(&made.path, elsewhere).unwrap();
+        remove_abandoned(&output);
+        assert!(elsewhere.exists());
+        drop(made);
+        remove_abandoned(&output);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_only_looks_like_such_a_folder_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = gone();
+        let precious = folder.path().join("precious");
+        std::fs::create_dir(&precious).unwrap();
+        std::fs::write(precious.join("data"), "mine").unwrap();
+        for name in [
+            // The parent of this process is there.
+            format!("calibration.json.{}.sessions", std::os::unix::process::parent_id()),
+            "calibration.json.1.sessions".to_owned(),
+            format!("calibration.json.0{gone}.sessions"),
+            format!("calibration.json.+{gone}.sessions"),
+            format!("calibration.json.-{gone}.sessions"),
+            format!("calibration.json.{gone}.sessions.old"),
+            format!("calibration.json.{gone}.0.sessions"),
+            "calibration.json.99999999999999.sessions".to_owned(),
+            format!("other.json.{gone}.sessions"),
+            "calibration.json.0.sessions".to_owned(),
+            "calibration.json..sessions".to_owned(),
+            "calibration.json.sessions".to_owned(),
+        ] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let link = folder.path().join(format!("calibration.json.{gone}.sessions"));
+        std::os::unix::fs::symlink(&precious, &link).unwrap();
+        let count = || std::fs::read_dir(folder.path()).unwrap().count();
+        let before = count();
+        remove_abandoned(&folder.path().join("calibration.json"));
+        assert_eq!(count(), before);
+        assert_eq!(std::fs::read_to_string(link.join("data")).unwrap(), "mine");
+        // A link within one is removed, and what it names is not.
+        std::fs::remove_file(&link).unwrap();
+        std::fs::create_dir(&link).unwrap();
+        std::os::unix::fs::symlink(&precious, link.join("session-1")).unwrap();
+        remove_abandoned(&folder.path().join("calibration.json"));
+        assert_eq!((link.exists(), count()), (false, before - 1));
+        assert!(precious.join("data").exists());
     }
 }

@@ -36,3 +36,4 @@ pub mod store;
 pub mod summary;
 pub mod transit;
 pub mod validate;
+pub mod whole_file;

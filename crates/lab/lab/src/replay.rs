@@ -112,7 +112,7 @@ pub fn replay(
     let folder = CalibrationFolder::make(&request.beside)?;
     progress(CalibrationProgress::Note(format!(
         "files of the sessions: {} (removed at the end)",
-        folder.0.display()
+        folder.path.display()
     )));
     let mut sessions = Vec::new();
     for number in 1..=SESSIONS {
@@ -124,7 +124,7 @@ pub fn replay(
         });
         let left = request.duration.saturating_sub(began.elapsed()) / (SESSIONS + 1 - number);
         let spec = SessionSpec {
-            folder: folder.0.join(format!("session-{number}")),
+            folder: folder.path.join(format!("session-{number}")),
             seed: SEED + u64::from(number),
             milliseconds: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             suites: request.suites.iter().map(|suite| suite.name().to_owned()).collect(),

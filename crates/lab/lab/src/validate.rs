@@ -27,7 +27,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::analysis::{self, AnalysisError};
 use crate::arm::{self, Arm};
-use crate::calibrate::write_whole;
 use crate::config::{CacheState, Cell, Config, ConfigError, hex};
 use crate::drive::{GroupSample, WorkerGroup};
 use crate::engines::Engines;
@@ -38,6 +37,7 @@ use crate::run::{
 use crate::schedule;
 use crate::store::{Store, StoreError};
 use crate::summary::{ArmRole, Metric, StudyState, Summary};
+use crate::whole_file::write_whole;
 
 /// What is to be validated.
 pub struct ValidationRequest<'a> {

@@ -14,9 +14,10 @@ pub enum PlanError {
         /// Why it is refused.
         reason: String,
     },
-    /// A counter is lower than before: the server was restarted, or its statistics were reset, between two snapshots.
+    /// A counter is lower than before, or the start of the counting is another one: the server was restarted or its
+    /// statistics were reset between two snapshots, or they are of different servers.
     Reset {
-        /// The counter.
+        /// The counter, or what has another start.
         counter: String,
     },
     /// The calibration does not fit: another machine, another version, or no coefficients for what is asked.
@@ -41,8 +42,8 @@ impl fmt::Display for PlanError {
             Self::Input { place, reason } => write!(out, "{place}: {reason}"),
             Self::Reset { counter } => write!(
                 out,
-                "the counter {counter} is lower than before: the server was restarted or its statistics were reset \
-                 between the two snapshots"
+                "{counter} does not go on from the snapshot before: the server was restarted or its statistics were \
+                 reset between the two, or they are of different servers"
             ),
             Self::Calibration(reason) => write!(out, "the calibration does not fit: {reason}"),
             Self::OutOfRange(reason) => write!(out, "no prediction beyond the calibrated range: {reason}"),

@@ -13,6 +13,7 @@
 
 pub mod calibration;
 pub mod error;
+pub mod json_file;
 pub mod league;
 pub mod observation;
 pub mod observe;

@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::process::{Signal, set_parent_process_death_signal};
 use selenite::Suite;
 use selenite_lab::calibrate::{
-    CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, session, store, table,
+    CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, store, table,
 };
 use selenite_lab::host::Source;
+use selenite_lab::replay::session::serve;
 use selenite_plan::Calibration;
 
-use super::read;
+use super::{check_output, read};
 use crate::arguments::plan::PlanCalibrate;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
@@ -29,6 +31,7 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
             status: USAGE,
         });
     }
+    check_output(&arguments.output, &[])?;
     let interrupted = interrupt::install();
     let request = CalibrationRequest {
         engines: engines()?,
@@ -59,7 +62,9 @@ pub fn run(arguments: &PlanCalibrate) -> Result<(), CliError> {
 
 /// What the parent of a session starts.
 pub fn run_session(spec: &str) -> Result<(), CliError> {
-    session::serve(spec).map_err(|error| CliError::Lab {
+    // A parent that is killed can't end its sessions. Where the system refuses, they end with their next line.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    serve(spec).map_err(|error| CliError::Lab {
         what: error.to_string(),
         next: String::new(),
         status: OTHER,

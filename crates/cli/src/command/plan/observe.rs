@@ -7,7 +7,7 @@ use selenite_plan::Observation;
 use selenite_plan::observe::trace::TraceObserver;
 use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server};
 
-use super::{DATA, USAGE, check_output, read};
+use super::{USAGE, check_output, read};
 use crate::arguments::plan::{Numbers, ObserveSnapshots, ObservedSource, PlanObserve};
 use crate::cli_error::CliError;
 use crate::output::{print, write_file};
@@ -73,12 +73,7 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
         ObservedSource::Numbers(given) => (by_numbers(&given.numbers)?, &given.output),
     };
     check_output(output, &source.files())?;
-    let json = serde_json::to_string_pretty(&observation).map_err(|error| CliError::Lab {
-        what: error.to_string(),
-        next: String::new(),
-        status: DATA,
-    })?;
-    write_file(output, &json)?;
+    write_file(output, &observation.text()?)?;
     Ok(print(&printable::lines(&summary_text(&observation, output)))?)
 }
 

@@ -9,7 +9,7 @@ use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_plan::predict::WhatIf;
 use selenite_plan::{Calibration, Cipher, Observation, Question, predict};
 
-use super::{DATA, USAGE, check_output, observe, read};
+use super::{DATA, USAGE, check_output, observe, read, usage};
 use crate::arguments::plan::PlanPredict;
 use crate::cli_error::CliError;
 use crate::output::{print, write_file};
@@ -24,6 +24,11 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
         .collect();
     for output in arguments.html.iter().chain(&arguments.json) {
         check_output(output, &inputs)?;
+    }
+    if let (Some(html), Some(json)) = (&arguments.html, &arguments.json)
+        && is_same_file(html, json)
+    {
+        return Err(usage("--html and --json are the same file".to_owned()));
     }
     let observation = match &arguments.observation {
         Some(path) => {
@@ -69,8 +74,7 @@ pub fn run(arguments: &PlanPredict) -> Result<(), CliError> {
         write_file(path, &report::html::plan::page(&prediction))?;
     }
     if let Some(path) = &arguments.json {
-        let text = serde_json::to_string_pretty(&prediction).map_err(|error| data(error.to_string()))?;
-        write_file(path, &text)?;
+        write_file(path, &prediction.text()?)?;
     }
     Ok(print(&printable::lines(&report::plan::text(&prediction)))?)
 }
@@ -84,14 +88,18 @@ fn number_of_cores(text: &str) -> Result<f64, CliError> {
 }
 
 fn observed(path: &Path) -> Result<Observation, CliError> {
-    serde_json::from_str(&read(path)?)
-        .map_err(|error| data(format!("{}: it is no observation: {error}", path.display())))
-}
-
-fn data(what: String) -> CliError {
-    CliError::Lab {
-        what,
+    Observation::parse(&read(path)?).map_err(|error| CliError::Lab {
+        what: format!("{}: {error}", path.display()),
         next: "selenite plan observe".to_owned(),
         status: DATA,
-    }
+    })
+}
+
+/// Whether two paths name one file of one folder.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let folder = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.unwrap_or(Path::new(".")).canonicalize().ok()
+    };
+    one.file_name() == other.file_name() && folder(one) == folder(other)
 }

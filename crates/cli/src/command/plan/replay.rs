@@ -37,19 +37,7 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
     }
     let calibration = arguments.calibration.as_deref().map(read).transpose()?;
     let calibration = calibration.as_deref().map(Calibration::parse).transpose()?;
-    let (mut builder, mut observer) = (ReplayBuilder::default(), TraceObserver::default());
-    for path in &arguments.traces {
-        builder.begin_trace();
-        observer.begin_trace();
-        trace::read(path, access, &mut |records| {
-            for record in records {
-                if !builder.is_full() {
-                    builder.add(record);
-                    observer.add(std::slice::from_ref(record));
-                }
-            }
-        })?;
-    }
+    let (builder, observer) = read_traces(&arguments.traces, access)?;
     let is_cut = builder.is_full();
     let script = builder.finish()?;
     let all = Suite::ALL.into_iter().filter(|suite| *suite != Suite::None);
@@ -96,6 +84,24 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
         write_file(path, &json)?;
     }
     Ok(print(&table(&report))?)
+}
+
+/// The traces, as far as they are repeated: as a script, and as an observation.
+fn read_traces(paths: &[PathBuf], access: &Access) -> Result<(ReplayBuilder, TraceObserver), CliError> {
+    let (mut builder, mut observer) = (ReplayBuilder::default(), TraceObserver::default());
+    for path in paths {
+        builder.begin_trace();
+        observer.begin_trace();
+        trace::read(path, access, &mut |records| {
+            for record in records {
+                if !builder.is_full() {
+                    builder.add(record);
+                    observer.add(std::slice::from_ref(record));
+                }
+            }
+        })?;
+    }
+    Ok((builder, observer))
 }
 
 /// CPU nanoseconds that the planner expects for each suite and version of TLS. What was not calibrated is left out.

@@ -1,5 +1,7 @@
 //! `selenite plan validate`.
 
+use std::path::Path;
+
 use selenite::EngineError;
 use selenite_lab::calibrate::fingerprint;
 use selenite_lab::config::Config;
@@ -15,7 +17,9 @@ use crate::interrupt;
 use crate::output::{note, print, write_file};
 
 pub fn run(arguments: &PlanValidate) -> Result<(), CliError> {
-    check_output(&arguments.output, &[&arguments.calibration])?;
+    let studies = arguments.studies.iter().map(Path::new);
+    let inputs: Vec<&Path> = studies.chain([arguments.calibration.as_path()]).collect();
+    check_output(&arguments.output, &inputs)?;
     if arguments.output.starts_with(&arguments.folder) {
         return Err(usage(
             "the document would be among the predictions and stores".to_owned(),

@@ -28,28 +28,9 @@ use super::record_sealing::{RECORD_BYTES, RecordSealing};
 use super::sample::{BlockSample, ConversionSample, PLAIN2, SessionLine, SessionSpec};
 use super::tls_endpoint::{self, PACKET_BYTES, TlsEndpoint, VERSIONS};
 use crate::native::Native;
-use crate::replay;
 
 /// The argument that makes the program a session of a calibration.
 pub const SESSION_ARGUMENT: &str = "plan-session";
-
-/// Measures what `spec` asks for, and prints it on standard output.
-///
-/// # Errors
-/// Errors of SQLite, the engine and the system. The folder is removed in any case.
-pub fn serve(spec: &str) -> Result<(), WorkerError> {
-    let spec: SessionSpec = serde_json::from_str(spec).map_err(|error| WorkerError::NoRequest(error.to_string()))?;
-    match &spec.replay {
-        Some(settings) => replay::session::run(&spec, settings, std::io::stdin(), &mut |line| print(line)),
-        None => run(&spec, &mut |line| print(line)),
-    }
-}
-
-fn print(line: &impl serde::Serialize) -> Result<(), WorkerError> {
-    let text = serde_json::to_string(line).map_err(|error| WorkerError::Engine(error.to_string()))?;
-    // The reader has closed the pipe: the measurement was interrupted.
-    writeln!(std::io::stdout(), "{text}").map_err(WorkerError::io("write to", "standard output"))
-}
 
 /// Carries out the measurements, and passes every line to `print`.
 ///
@@ -419,12 +400,5 @@ mod tests {
         let refused = run(&spec, &mut |_| Err(WorkerError::Refused("closed".to_owned())));
         assert!(refused.is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        for text in [
-            "",
-            "{}",
-            "{\"folder\":\"/\",\"seed\":1,\"milliseconds\":1,\"suites\":[],\"more\":1}",
-        ] {
-            assert!(serve(text).is_err(), "{text}");
-        }
     }
 }

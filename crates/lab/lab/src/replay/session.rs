@@ -1,7 +1,7 @@
 //! A session of a replay: a process with databases of its own, that prints a line for each block.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::time::{Duration, Instant};
 
 use rand::SeedableRng as _;
@@ -15,11 +15,30 @@ use selenite_worker::meter::WorkTimer;
 use selenite_worker::protocol::{DatabaseSpec, PLAIN};
 
 use super::{CLEAR_PACKETS, ReplayLine};
+use crate::calibrate;
 use crate::calibrate::arm_database::{ArmDatabase, checkpoint_all, close};
 use crate::calibrate::sample::{PLAIN2, ReplaySettings, SessionSpec};
 use crate::calibrate::session::{SessionFolder, make_key};
 use crate::calibrate::tls_endpoint::{self, TlsEndpoint};
 use crate::native::Native;
+
+/// Runs the session of a calibration or of a replay, and prints its lines on standard output.
+///
+/// # Errors
+/// Errors of SQLite, the engine and the system. The folder is removed in any case.
+pub fn serve(spec: &str) -> Result<(), WorkerError> {
+    let spec: SessionSpec = serde_json::from_str(spec).map_err(|error| WorkerError::NoRequest(error.to_string()))?;
+    match &spec.replay {
+        Some(settings) => run(&spec, settings, std::io::stdin(), &mut |line| print(line)),
+        None => calibrate::session::run(&spec, &mut |line| print(line)),
+    }
+}
+
+fn print(line: &impl serde::Serialize) -> Result<(), WorkerError> {
+    let text = serde_json::to_string(line).map_err(|error| WorkerError::Engine(error.to_string()))?;
+    // The reader has closed the pipe: the measurement was interrupted.
+    writeln!(std::io::stdout(), "{text}").map_err(WorkerError::io("write to", "standard output"))
+}
 
 /// Repeats the script that `input` has, as `spec` asks, and passes each block to `print`.
 ///
@@ -277,5 +296,12 @@ mod tests {
         assert_eq!(lines.len(), 12);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(run(&spec, &settings, b"no script".as_slice(), &mut |_| Ok(())).is_err());
+        for text in [
+            "",
+            "{}",
+            "{\"folder\":\"/\",\"seed\":1,\"milliseconds\":1,\"suites\":[],\"more\":1}",
+        ] {
+            assert!(serve(text).is_err(), "{text}");
+        }
     }
 }

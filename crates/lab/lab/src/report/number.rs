@@ -99,7 +99,7 @@ fn signed(value: f64) -> String {
 }
 
 /// Omits the sign of zero.
-fn fixed(value: f64, digits: usize) -> String {
+pub fn fixed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),

@@ -34,8 +34,13 @@ pub fn text(prediction: &Prediction) -> String {
     out
 }
 
+/// The answer, and what it holds for.
+fn verdict(prediction: &Prediction) -> String {
+    format!("{} {}", answer(prediction), conditions(prediction))
+}
+
 /// The answer in one sentence.
-pub(super) fn verdict(prediction: &Prediction) -> String {
+pub(super) fn answer(prediction: &Prediction) -> String {
     let question = &prediction.question;
     let what = match &question.tls {
         Some(tls) => format!("{} and {tls} take", question.cipher),
@@ -46,12 +51,18 @@ pub(super) fn verdict(prediction: &Prediction) -> String {
         share(prediction.added_share),
         short(prediction.cores)
     );
-    let _ = write!(text, " ({} cores)", numbers(prediction.added_cores, cores_text));
+    let _ = write!(text, " ({} cores)", figures(prediction.added_cores));
     if let Some(usage) = prediction.added_to_usage {
         let _ = write!(text, ": {} of the CPU time in use now", share(usage));
     }
-    text.push_str(". Brackets are 90 % intervals.");
-    if let Some(changes) = changes(&question.what_if) {
+    text.push('.');
+    text
+}
+
+/// What the brackets of the answer are, and what is changed beside the encryption.
+pub(super) fn conditions(prediction: &Prediction) -> String {
+    let mut text = "Brackets are 90 % intervals.".to_owned();
+    if let Some(changes) = changes(&prediction.question.what_if) {
         let _ = write!(text, " What if: {changes}.");
     }
     text
@@ -82,7 +93,7 @@ pub(super) fn row(part: &OperationCost) -> [String; 4] {
         part.operation.name().to_owned(),
         rate(part.amount.count),
         numbers(part.each_ns, number::duration),
-        numbers(part.cores, cores_text),
+        figures(part.cores),
     ]
 }
 
@@ -197,18 +208,40 @@ pub(super) fn numbers(estimate: Estimate, text: impl Fn(f64) -> String) -> Strin
     )
 }
 
+/// A value with its 90 % interval, without digits that are not known.
+pub(super) fn figures(estimate: Estimate) -> String {
+    numbers(estimate, |value| known_digits(value, estimate.high - estimate.low))
+}
+
 fn share(estimate: Estimate) -> String {
-    let percent = |value: f64| short(value * 100.0);
+    let percent = estimate.times(100.0);
+    let text = |value| known_digits(value, percent.high - percent.low);
     format!(
         "{} % [{}, {}]",
-        percent(estimate.value),
-        percent(estimate.low),
-        percent(estimate.high)
+        text(percent.value),
+        text(percent.low),
+        text(percent.high)
     )
 }
 
-pub(super) fn cores_text(cores: f64) -> String {
-    short(cores)
+/// A value to the place of the second digit of its interval's width, and at most six digits behind the point.
+fn known_digits(value: f64, width: f64) -> String {
+    if width <= value.abs() * WIDTH_MIN {
+        return short(value);
+    }
+    // One more than enough for the narrowest and the widest intervals.
+    let units = (-6..=9).map(|place| (place, 10_f64.powi(place)));
+    let (place, unit) = units
+        .rev()
+        .find(|(_, unit)| *unit * 10.0 <= width)
+        .unwrap_or((-6, 1e-6));
+    let decimals = usize::try_from(-place).unwrap_or(0);
+    let rounded = if place > 0 {
+        (value / unit).round() * unit
+    } else {
+        value
+    };
+    number::fixed(rounded, decimals)
 }
 
 fn rate(count: f64) -> String {
@@ -271,6 +304,8 @@ fn wrapped(text: &str) -> String {
 }
 
 const WIDTH: usize = 98;
+/// Draws of the same differ by the rounding of sums.
+const WIDTH_MIN: f64 = 1e-9;
 
 #[cfg(test)]
 mod tests {

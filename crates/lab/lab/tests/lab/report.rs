@@ -8,5 +8,6 @@ mod gate;
 mod html;
 mod material;
 mod online;
+mod plan;
 mod scene;
 mod text;

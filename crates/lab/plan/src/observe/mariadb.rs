@@ -13,7 +13,7 @@
 //! | `Bytes_received`, `Bytes_sent` | the bytes of [`Operation::Packet`] |
 //! | `Questions` | requests; twice it is an estimate of the count of [`Operation::Packet`] |
 //! | `Connections` | [`Operation::Handshake`] |
-//! | `Uptime`, `selenite_snapshot_time` | the length of the interval; a lower `Uptime` is a restart |
+//! | `Uptime`, `selenite_snapshot_time` | the length of the interval; the two must agree, as they do without a restart |
 //!
 //! A page is encrypted once for the doublewrite buffer and for its place in the file. MariaDB encrypts each
 //! mini-transaction by itself from 10.8; older versions and MySQL encrypt blocks of the log as they are written.
@@ -40,7 +40,7 @@ pub const QUERY_MARIADB: &str = "\
 SELECT 'selenite_snapshot_time' AS Variable_name, UNIX_TIMESTAMP(NOW(6)) AS Value;
 SHOW GLOBAL STATUS;
 SHOW GLOBAL VARIABLES WHERE Variable_name IN
-  ('hostname', 'port', 'server_id', 'server_uid', 'version', 'innodb_page_size');
+  ('hostname', 'port', 'socket', 'datadir', 'server_id', 'server_uid', 'version', 'innodb_page_size');
 SELECT 'selenite_database_bytes' AS Variable_name, SUM(FILE_SIZE) AS Value
   FROM information_schema.INNODB_SYS_TABLESPACES;
 ";
@@ -50,7 +50,7 @@ pub const QUERY_MYSQL: &str = "\
 SELECT 'selenite_snapshot_time' AS Variable_name, UNIX_TIMESTAMP(NOW(6)) AS Value;
 SHOW GLOBAL STATUS;
 SHOW GLOBAL VARIABLES WHERE Variable_name IN
-  ('hostname', 'port', 'server_id', 'server_uuid', 'version', 'innodb_page_size');
+  ('hostname', 'port', 'socket', 'datadir', 'server_id', 'server_uuid', 'version', 'innodb_page_size');
 SELECT 'selenite_database_bytes' AS Variable_name, SUM(FILE_SIZE) AS Value
   FROM information_schema.INNODB_TABLESPACES;
 ";
@@ -178,7 +178,7 @@ impl Snapshot {
                 return Err(PlanError::input(fewer.place.as_str(), reason));
             }
         }
-        for name in IDENTITY {
+        for name in NAMES.into_iter().chain(KEPT) {
             let (one, other) = (self.variable(name), after.variable(name));
             check_same(&after.place, name, one.unwrap_or(""), other.unwrap_or(""))?;
         }
@@ -194,6 +194,9 @@ impl Snapshot {
         };
         if self.time()?.is_none() {
             notes.push("the intervals are from Uptime, which is in whole seconds: take snapshots minutes apart".into());
+        }
+        if !NAMES.iter().any(|name| last.variable(name).is_some()) {
+            notes.push("the snapshots do not name their server: whether they are of one is not known".into());
         }
         notes.push(if last.encrypts_mini_transactions() {
             "the redo log is encrypted by mini-transaction, as MariaDB does from 10.8".into()
@@ -230,7 +233,10 @@ fn interval(before: &Snapshot, after: &Snapshot) -> Result<ObservedInterval, Pla
     let uptime = difference("Uptime")?;
     let seconds = clock.map_or_else(|| seconds_between(&after.place, 0.0, uptime), Ok)?;
     if (seconds - uptime).abs() > UPTIME_ERROR {
-        let reason = format!("the clock advanced by {seconds:.1} s, and Uptime by {uptime} s");
+        let reason = format!(
+            "the clock advanced by {seconds:.1} s, and Uptime by {uptime} s: the server was restarted between the two \
+             snapshots, or they are of different servers"
+        );
         return Err(PlanError::input(after.place.as_str(), reason));
     }
     let page_size = f64::from(after.page_size()?);
@@ -284,7 +290,16 @@ const CONNECTIONS: &str = "Connections";
 const TRANSACTION_ID: &str = "Innodb_max_trx_id";
 const PAGE_SIZE_STATUS: &str = "Innodb_page_size";
 const PAGE_SIZE_VARIABLE: &str = "innodb_page_size";
-const IDENTITY: [&str; 6] = ["hostname", "port", "server_id", "server_uid", "server_uuid", "version"];
+/// What names a server: variables, and below them status of MySQL.
+const NAMES: [&str; 5] = [
+    "hostname",
+    "server_uid",
+    "server_uuid",
+    "Innodb_redo_log_uuid",
+    "Caching_sha2_password_rsa_public_key",
+];
+/// What a server keeps, and others may have, too.
+const KEPT: [&str; 5] = ["port", "socket", "datadir", "server_id", "version"];
 /// Measured with 10.11: 1,000 updates, each a transaction, advance the identifier by 2,000.
 const NUMBERS_OF_A_TRANSACTION: f64 = 2.0;
 /// <https://jira.mariadb.org/browse/MDEV-14425>, the log format of 10.8.

@@ -219,6 +219,7 @@ fn interval(before: &Row, after: &Row) -> Result<ObservedInterval, PlanError> {
         check_same(&place, property, before.text(property)?, after.text(property)?)?;
     }
     let seconds = seconds_between(&place, before.decimal(TIME)?, after.decimal(TIME)?)?;
+    after.text(START)?;
     for (column, meaning) in RESETS {
         // stats_reset is NULL until the first reset.
         if before.has(column) != after.has(column) || before.optional(column) != after.optional(column) {
@@ -320,8 +321,9 @@ fn notes(first: &Row, last: &Row) -> Result<Vec<String>, PlanError> {
 
 const TIME: &str = "snapshot_epoch";
 const BLOCK_SIZE: &str = "block_size";
+const START: &str = "start_epoch";
 const RESETS: [(&str, &str); 5] = [
-    ("start_epoch", "pg_postmaster_start_time()"),
+    (START, "pg_postmaster_start_time()"),
     ("io_reset_epoch", "pg_stat_io (its stats_reset has changed)"),
     ("wal_reset_epoch", "pg_stat_wal (its stats_reset has changed)"),
     ("writer_reset_epoch", "pg_stat_bgwriter (its stats_reset has changed)"),

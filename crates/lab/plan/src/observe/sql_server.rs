@@ -17,10 +17,12 @@
 //! | `write_transactions` | `Write Transactions/sec` | [`Operation::Commit`] |
 //! | `logins` | `Logins/sec` | [`Operation::Handshake`] |
 //! | `process_cpu_ms`, `cpu_count` | `sys.dm_os_sys_info` | CPU time, cores |
-//! | `server_name`, `sqlserver_start_time` | `SERVERPROPERTY`, `sys.dm_os_sys_info` | must not change |
+//! | `server_name`, `computer_name`, `sqlserver_start_time` | `SERVERPROPERTY`, `sys.dm_os_sys_info` | must not change |
+//! | `snapshot_utc`, `utc_offset_minutes` | the clock | the time that performance counters must have |
 //!
 //! The columns of the second table are optional, and so are performance counters of Windows ([`performance`]) and
-//! snapshots of `sys.dm_exec_connections` ([`connections`]). FILESTREAM is not encrypted by TDE, and not counted.
+//! snapshots of `sys.dm_exec_connections` ([`connections`]). Both have to be of the same server and time.
+//! FILESTREAM is not encrypted by TDE, and not counted.
 //!
 //! Sources: the pages of these views below
 //! <https://learn.microsoft.com/en-us/sql/relational-databases/system-dynamic-management-views/system-dynamic-management-views>,
@@ -30,17 +32,21 @@
 //!
 //! Databases are the user databases, whose identifiers are above 4, or those that the caller selects; and tempdb, which
 //! TDE encrypts as soon as any database is. Without `type_desc`, the log is the file with identifier 2, as
-//! CREATE DATABASE makes it; a database with several log files needs `type_desc` or [`Selection::log_files`].
+//! CREATE DATABASE makes it; a database with several log files needs `type_desc` or [`Selection::log_files`], which
+//! must not contradict each other.
 //! `sample_ms` counts from the start of the computer. It is an `int` in older versions: from 2^31 it goes on
 //! at -2^31, or from 2^32 at 0, and a lower value is taken for that if no counter decreased.
 
 pub mod connections;
+mod moment;
 pub mod performance;
+mod snapshot_origin;
 
 use std::collections::BTreeMap;
 
 use self::connections::Connections;
 use self::performance::Performance;
+use self::snapshot_origin::{COMPUTER, OFFSET, SERVER, SnapshotOrigin, UTC};
 use super::delimited::{self, Row};
 use super::snapshot::{LoadBuilder, MIB, SnapshotText, Supplement, check_count, check_same, increase};
 use crate::observation::{Engine, ObservedInterval};
@@ -64,7 +70,10 @@ SELECT stats.database_id, stats.file_id, files.type_desc, stats.sample_ms,
          WHERE object_name LIKE '%:Databases%' AND counter_name = 'Write Transactions/sec'
            AND instance_name = '_Total') AS write_transactions,
        (SELECT SUM(cntr_value) FROM sys.dm_os_performance_counters
-         WHERE object_name LIKE '%:General Statistics%' AND counter_name = 'Logins/sec') AS logins
+         WHERE object_name LIKE '%:General Statistics%' AND counter_name = 'Logins/sec') AS logins,
+       CONVERT(varchar(128), SERVERPROPERTY('ComputerNamePhysicalNetBIOS')) AS computer_name,
+       CONVERT(varchar(23), SYSUTCDATETIME(), 126) AS snapshot_utc,
+       DATEPART(tzoffset, SYSDATETIMEOFFSET()) AS utc_offset_minutes
   FROM sys.dm_io_virtual_file_stats(NULL, NULL) AS stats
   JOIN sys.master_files AS files
     ON files.database_id = stats.database_id AND files.file_id = stats.file_id
@@ -83,7 +92,9 @@ pub const QUERY_CONNECTIONS: &str = "\
 SET NOCOUNT ON;
 SELECT info.ms_ticks AS sample_ms, COUNT(*) OVER () AS connection_count,
        connections.connection_id, connections.net_transport, connections.encrypt_option,
-       connections.num_reads, connections.num_writes, connections.net_packet_size
+       connections.num_reads, connections.num_writes, connections.net_packet_size,
+       CONVERT(varchar(128), SERVERPROPERTY('ServerName')) AS server_name,
+       CONVERT(varchar(30), info.sqlserver_start_time, 126) AS sqlserver_start_time
   FROM sys.dm_exec_connections AS connections
  CROSS JOIN sys.dm_os_sys_info AS info;
 ";
@@ -141,6 +152,8 @@ pub fn observe(texts: &Texts<'_>, selection: &Selection, supplement: &Supplement
         return Err(PlanError::input("snapshots", "there are none"));
     };
     last.check_selection(selection)?;
+    let seconds = intervals.iter().map(|interval| interval.seconds).sum();
+    let origin = SnapshotOrigin::of(first, last, seconds)?;
     notes.extend(first.notes(last, selection)?);
     let cores = last.head.optional_counter("cpu_count")?.map(|count| count as f64);
     let mut observation = Observation {
@@ -153,10 +166,10 @@ pub fn observe(texts: &Texts<'_>, selection: &Selection, supplement: &Supplement
         intervals,
     };
     if let Some(text) = &texts.performance {
-        Performance::read(text)?.complete(&mut observation)?;
+        Performance::read(text)?.complete(&mut observation, &origin)?;
     }
     if !texts.connections.is_empty() {
-        Connections::read(texts.connections)?.complete(&mut observation)?;
+        Connections::read(texts.connections, &origin)?.complete(&mut observation);
     }
     supplement.complete(observation)
 }
@@ -205,7 +218,7 @@ fn snapshots_of(text: &SnapshotText<'_>, selection: &Selection) -> Result<Vec<Sn
         if let Some(snapshot) = snapshots.last_mut() {
             snapshot.row_count += 1;
             snapshot.keys.insert(key);
-            if let Some(kind) = kind_of(&row, key, selection) {
+            if let Some(kind) = kind_of(&row, key, selection)? {
                 snapshot.files.insert(key, FileRow { kind, row });
             }
         }
@@ -238,26 +251,40 @@ fn sample_of(row: &Row) -> Result<i64, PlanError> {
 }
 
 /// The type of a file; none if it is not included.
-fn kind_of(row: &Row, (database, file): (u64, u64), selection: &Selection) -> Option<FileType> {
+fn kind_of(row: &Row, (database, file): (u64, u64), selection: &Selection) -> Result<Option<FileType>, PlanError> {
     let is_user = database > SYSTEM_DATABASE_MAX && database != RESOURCE_DATABASE;
     let is_selected = match selection.databases.as_slice() {
         [] => is_user,
         databases => databases.contains(&database),
     };
     if !is_selected && database != TEMPDB {
-        return None;
+        return Ok(None);
     }
-    let kind_if = |is_log: bool| Some(if is_log { FileType::Log } else { FileType::Data });
-    if selection.log_files.iter().any(|(one, _)| *one == database) {
-        return kind_if(selection.log_files.contains(&(database, file)));
-    }
-    match row.optional("type_desc") {
-        None => kind_if(file == LOG_FILE),
-        Some("ROWS") => kind_if(false),
-        Some("LOG") => kind_if(true),
+    let has_named = selection.log_files.iter().any(|(one, _)| *one == database);
+    let is_named = selection.log_files.contains(&(database, file));
+    let Some(described) = row.optional(TYPE) else {
+        let is_log = if has_named { is_named } else { file == LOG_FILE };
+        return Ok(Some(if is_log { FileType::Log } else { FileType::Data }));
+    };
+    let kind = match described {
+        "ROWS" => Some(FileType::Data),
+        "LOG" => Some(FileType::Log),
         // FILESTREAM, FULLTEXT.
-        Some(_) => None,
+        _ => None,
+    };
+    if has_named && is_named != (kind == Some(FileType::Log)) {
+        let place = match is_named {
+            true => format!("--log-file {database}:{file}"),
+            false => "--log-file".to_owned(),
+        };
+        let reason = format!(
+            "{TYPE} of file {file} of database {database} is {described} ({}): leave out --log-file, which the \
+             snapshots do not need",
+            row.place()
+        );
+        return Err(PlanError::input(place, reason));
     }
+    Ok(kind)
 }
 
 fn interval(before: &Snapshot, after: &Snapshot, notes: &mut Vec<String>) -> Result<ObservedInterval, PlanError> {
@@ -348,7 +375,7 @@ fn sample_seconds(before: &Snapshot, after: &Snapshot, notes: &mut Vec<String>) 
 impl Snapshot {
     /// Refuses a snapshot of another server, and one that was cut.
     fn check_successor(&self, after: &Self) -> Result<(), PlanError> {
-        for column in ["server_name", "cpu_count"] {
+        for column in [SERVER, COMPUTER, "cpu_count"] {
             let (one, other) = (self.head.optional(column), after.head.optional(column));
             check_same(&after.place, column, one.unwrap_or(""), other.unwrap_or(""))?;
         }
@@ -383,9 +410,19 @@ impl Snapshot {
             None if self.files.keys().all(|(database, _)| *database == TEMPDB) => {
                 "the snapshots have no user database".to_owned()
             }
-            None => return Ok(()),
+            None => return self.check_log_files(selection),
         };
         Err(PlanError::input("--database-id", reason))
+    }
+
+    fn check_log_files(&self, selection: &Selection) -> Result<(), PlanError> {
+        match selection.log_files.iter().find(|key| !self.files.contains_key(key)) {
+            None => Ok(()),
+            Some((database, file)) => Err(PlanError::input(
+                format!("--log-file {database}:{file}"),
+                "the snapshots have no such file of a database that counts",
+            )),
+        }
     }
 
     fn database_mib(&self) -> Option<f64> {
@@ -413,7 +450,7 @@ impl Snapshot {
         } else {
             "tempdb is not in the snapshots: TDE encrypts it as soon as any database is encrypted".to_owned()
         });
-        if !last.head.has("type_desc") && selection.log_files.is_empty() {
+        if !last.head.has(TYPE) && selection.log_files.is_empty() {
             notes.push("the log of a database is taken to be its file 2".to_owned());
         }
         if !last.head.has("write_transactions") {
@@ -433,17 +470,6 @@ impl Snapshot {
         }
         Ok(notes)
     }
-}
-
-/// Refuses a source of rates whose time is not that of the snapshots.
-fn check_time(place: &str, seconds: f64, observation: &Observation) -> Result<(), PlanError> {
-    let snapshots = observation.seconds();
-    if seconds >= snapshots / TIME_RATIO_MAX && seconds <= snapshots * TIME_RATIO_MAX {
-        return Ok(());
-    }
-    let reason =
-        format!("it covers {seconds:.0} s, and the snapshots of files {snapshots:.0} s: both must be of the same time");
-    Err(PlanError::input(place, reason))
 }
 
 /// Adds a rate to each interval.
@@ -470,7 +496,15 @@ const BYTES_READ: &str = "num_of_bytes_read";
 const WRITES: &str = "num_of_writes";
 const BYTES_WRITTEN: &str = "num_of_bytes_written";
 const START: &str = "sqlserver_start_time";
-const OPTIONAL: [&str; 4] = ["batch_requests", "write_transactions", "logins", "process_cpu_ms"];
+const TYPE: &str = "type_desc";
+const OPTIONAL: [&str; 6] = [
+    "batch_requests",
+    "write_transactions",
+    "logins",
+    "process_cpu_ms",
+    UTC,
+    OFFSET,
+];
 const PAGE: f64 = 8192.0;
 const TEMPDB: u64 = 2;
 /// master, tempdb, model and msdb.
@@ -484,5 +518,3 @@ const SAMPLE_SPREAD_MS: i64 = 1000;
 const SAMPLE_MAX: i64 = 10_000_000_000_000;
 /// The values of an `int`.
 const INT_RANGE: i64 = 1 << 32;
-/// Commands are started by hand one after the other; a rate of a much longer time is another rate.
-const TIME_RATIO_MAX: f64 = 1.25;

@@ -1,5 +1,6 @@
 //! Observations of snapshots in `testdata/plan`, most of which real servers wrote.
 
+mod origin;
 mod refusal;
 
 use std::path::PathBuf;
@@ -338,6 +339,16 @@ fn a_sample_of_an_int_wraps_and_selected_databases_count() {
     let logs = Selection {
         databases: vec![6],
         log_files: vec![(6, 1)],
+    };
+    let plain: Vec<String> = (1..=3).map(|n| read(&format!("sql-server/plain-{n}.csv"))).collect();
+    let plain = plain.concat();
+    let texts = [SnapshotText {
+        name: "plain.csv",
+        text: &plain,
+    }];
+    let texts = Texts {
+        files: &texts,
+        ..Texts::default()
     };
     let observation = sql_server::observe(&texts, &logs, &Supplement::default()).unwrap();
     assert_eq!(observation.intervals[1].load.amount(Operation::LogRecord).count, 7.0);

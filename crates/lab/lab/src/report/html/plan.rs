@@ -5,7 +5,7 @@ use selenite_plan::Prediction;
 use super::forest::{Group, Mark, Panel, Row, forest};
 use super::table::{folded, section, table};
 use super::{STYLE, svg};
-use crate::report::plan::{HEAD, cores_text, numbers, row, short, statements, verdict};
+use crate::report::plan::{HEAD, answer, conditions, figures, row, short, statements};
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
 
@@ -19,8 +19,12 @@ pub fn page(prediction: &Prediction) -> String {
         .collect();
     let statements: String = statements(prediction)
         .iter()
-        .map(|(name, text)| format!("<h3>{}</h3><p>{}</p>", typeset(name), typeset(text)))
+        .map(|(name, text)| format!("<div><h3>{}</h3><p>{}</p></div>", typeset(name), typeset(text)))
         .collect();
+    let statements = match statements.as_str() {
+        "" => statements,
+        _ => format!("<div class=\"multiples\">{statements}</div>"),
+    };
     let warnings: String = prediction
         .warnings
         .iter()
@@ -43,10 +47,11 @@ pub fn page(prediction: &Prediction) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"selenite plan\">\n\
          <title>What encryption will cost</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n</head>\n\
          <body>\n{}\n<main>\n<header><p class=\"brand\">Selenite plan<span> / what encryption will cost</span></p>\
-         <h1>{}</h1><ul class=\"facts\">{facts}</ul></header>\n{sections}</main>\n\
+         <h1>{}</h1><p>{}</p><ul class=\"facts\">{facts}</ul></header>\n{sections}</main>\n\
          <footer><p>A prediction by selenite plan {}: nothing was encrypted. One file; nothing is loaded from elsewhere.</p></footer>\n</body>\n</html>\n",
         svg::outlines(),
-        typeset(&verdict(prediction)),
+        typeset(&answer(prediction)),
+        typeset(&conditions(prediction)),
         env!("CARGO_PKG_VERSION"),
     )
 }
@@ -62,7 +67,7 @@ fn parts(prediction: &Prediction) -> String {
             center: cores.value,
             interval: Some((cores.low, cores.high)),
             floor: None,
-            text: numbers(cores, cores_text),
+            text: figures(cores),
             verdict: None,
         })],
     };
@@ -95,7 +100,7 @@ fn parts(prediction: &Prediction) -> String {
     let plot = forest("parts-plot", "Cores that each operation adds", &[panel], &groups);
     let figures: Vec<Vec<String>> = prediction.parts.iter().map(|part| row(part).to_vec()).collect();
     format!(
-        "<figure>{plot}{}</figure>",
+        "<figure class=\"parts\">{plot}{}</figure>",
         folded(
             "The figures of this chart",
             &table("What each operation adds", &HEAD, &figures)

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use selenite_lab::report::html::render;
+use selenite_lab::report::html::{plan, render};
 
 use super::fixture::Fixture;
 use super::html::{SECTIONS, write};
 use super::online;
+use super::plan::prediction;
 
 #[test]
 fn the_page_fits_every_window() {
@@ -45,6 +46,33 @@ fn the_page_fits_every_window() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn the_page_of_a_prediction_fits_every_window() {
+    let Some(browser) = browser() else { return };
+    let page = plan::page(&prediction());
+    for width in [420, 800, 1200] {
+        let framed = framed(&format!("prediction-{width}"), &page, width);
+        let seen = seen(&browser, &framed, &[]);
+        assert_eq!(seen["width"], u64::from(width));
+        assert_eq!(seen["scroll"], u64::from(width), "{width}: {}", seen["widest"]);
+        assert_eq!(seen["charts_without_size"], 0, "{width}");
+        assert_eq!(seen["overlaps"], serde_json::json!([]), "{width}");
+        assert_eq!(seen["sections"], serde_json::json!(["parts", "times", "limits"]));
+        assert!(
+            seen["contrast"].as_f64().unwrap() >= 4.5,
+            "{width}: {}",
+            seen["faintest"]
+        );
+    }
+    let page = write("prediction.html", &page);
+    for (name, size) in [
+        ("prediction-wide.png", (1200, 1800)),
+        ("prediction-narrow.png", (420, 2600)),
+    ] {
+        picture(&browser, &page, name, size, &[]);
     }
 }
 

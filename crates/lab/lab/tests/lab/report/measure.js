@@ -15,21 +15,21 @@ const behind = (view, element) => {
   }
   return 'rgb(255, 255, 255)';
 };
-// Texts of one axis that touch each other.
+// Texts of one axis that touch each other, and names of rows and the figures behind them.
+const touching = (elements) => {
+  const boxes = [...elements].map((element) => [element.textContent, element.getBoundingClientRect()]);
+  const shown = boxes.filter(([text, box]) => text.trim() && box.width > 0);
+  return shown.flatMap(([a, one], index) =>
+    shown.slice(index + 1).filter(([, other]) => {
+      const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      return across > 1 && down > 3;
+    }).map(([b]) => `${a} and ${b}`));
+};
 const overlaps = (page) => {
-  const found = [];
-  for (const chart of page.querySelectorAll('svg.axis, svg.chart')) {
-    const boxes = [...chart.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect()]);
-    const shown = boxes.filter(([, box]) => box.width > 0);
-    shown.forEach(([a, one], index) => {
-      for (const [b, other] of shown.slice(index + 1)) {
-        const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
-        const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
-        if (across > 1 && down > 3) found.push(`${a} and ${b}`);
-      }
-    });
-  }
-  return found.slice(0, 5);
+  const charts = [...page.querySelectorAll('svg.axis, svg.chart')].map((chart) => chart.querySelectorAll('text'));
+  const rows = [...page.querySelectorAll('.row')].map((row) => row.querySelectorAll('.who, .says > span'));
+  return [...charts, ...rows].flatMap(touching).slice(0, 5);
 };
 const frame = document.querySelector('iframe');
 frame.addEventListener('load', () => {

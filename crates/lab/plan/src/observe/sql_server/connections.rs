@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 
 use super::super::delimited::{self, Row};
 use super::super::snapshot::{SnapshotText, check_count, increase, seconds_between};
-use super::{add_rate, check_time, has_load};
+use super::snapshot_origin::{SnapshotOrigin, Span};
+use super::{add_rate, has_load};
 use crate::operation::Operation;
 use crate::{Observation, PlanError};
 
 /// The counts from the first snapshot to the last.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    place: String,
     seconds: f64,
     packets: f64,
     bytes: f64,
@@ -38,10 +38,11 @@ struct Snapshot {
 }
 
 impl Connections {
-    pub(super) fn read(texts: &[SnapshotText<'_>]) -> Result<Self, PlanError> {
+    /// Reads the snapshots, which are of the same server and time as those of files.
+    pub(super) fn read(texts: &[SnapshotText<'_>], origin: &SnapshotOrigin) -> Result<Self, PlanError> {
         let mut snapshots: Vec<Snapshot> = Vec::new();
         for text in texts {
-            snapshots.extend(snapshots_of(text)?);
+            snapshots.extend(snapshots_of(text, origin)?);
         }
         check_count(snapshots.len(), "snapshots of sys.dm_exec_connections")?;
         let mut found = Self::default();
@@ -50,8 +51,10 @@ impl Connections {
                 found.add(before, after)?;
             }
         }
-        if let Some(last) = snapshots.last() {
-            found.place.clone_from(&last.place);
+        if let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) {
+            let start = first.sample_ms as f64 / 1000.0;
+            let end = start + found.seconds;
+            origin.check_ticks(&last.place, Span { start, end })?;
             for row in last.rows.values() {
                 found.seen += 1;
                 let is_encrypted = row.text("encrypt_option")?.eq_ignore_ascii_case("true");
@@ -62,8 +65,7 @@ impl Connections {
     }
 
     /// Enters the rates into all intervals.
-    pub(super) fn complete(&self, observation: &mut Observation) -> Result<(), PlanError> {
-        check_time(&self.place, self.seconds, observation)?;
+    pub(super) fn complete(&self, observation: &mut Observation) {
         add_rate(
             observation,
             Operation::Packet,
@@ -85,7 +87,6 @@ impl Connections {
             "SQL Server encrypts each login by a handshake, also on connections without encryption".to_owned(),
         ];
         observation.notes.extend(notes);
-        Ok(())
     }
 
     fn add(&mut self, before: &Snapshot, after: &Snapshot) -> Result<(), PlanError> {
@@ -113,7 +114,7 @@ impl Connections {
     }
 }
 
-fn snapshots_of(text: &SnapshotText<'_>) -> Result<Vec<Snapshot>, PlanError> {
+fn snapshots_of(text: &SnapshotText<'_>, origin: &SnapshotOrigin) -> Result<Vec<Snapshot>, PlanError> {
     let mut snapshots: Vec<Snapshot> = Vec::new();
     let mut counts: Vec<(u64, u64)> = Vec::new();
     for row in delimited::rows(
@@ -122,6 +123,7 @@ fn snapshots_of(text: &SnapshotText<'_>) -> Result<Vec<Snapshot>, PlanError> {
     )? {
         let sample_ms = row.counter("sample_ms")?;
         let expected = row.counter("connection_count")?;
+        origin.check_server(&row)?;
         if snapshots.last().is_none_or(|snapshot| snapshot.sample_ms != sample_ms) {
             counts.push((expected, 0));
             snapshots.push(Snapshot {

@@ -11,11 +11,13 @@
 //! | `Buffer Manager\Checkpoint pages/sec` | a note: these pages are among those written |
 //!
 //! Source: <https://learn.microsoft.com/en-us/sql/relational-databases/performance-monitor/use-sql-server-objects>.
-//! A counter's mean over the file is used for all intervals. Numbers have a decimal point.
+//! A counter's mean over the file is used for all intervals. Numbers have a decimal point. The first column of the
+//! header may have the time zone, the others have the computer.
 
 use super::super::delimited::{check_whole, split};
 use super::super::snapshot::SnapshotText;
-use super::{add_rate, check_time, has_load};
+use super::snapshot_origin::{SnapshotOrigin, Span};
+use super::{add_rate, has_load, moment};
 use crate::operation::{KIB, Operation};
 use crate::{Observation, PlanError};
 
@@ -23,9 +25,21 @@ use crate::{Observation, PlanError};
 #[derive(Debug)]
 pub(super) struct Performance {
     place: String,
-    seconds: f64,
-    /// Object with instance, counter, mean.
-    means: Vec<(String, String, f64)>,
+    /// By the clock of the time zone.
+    span: Span,
+    /// Seconds from the time of the file to UTC, if it has them.
+    bias: Option<f64>,
+    means: Vec<CounterMean>,
+}
+
+/// A column.
+#[derive(Debug)]
+struct CounterMean {
+    computer: Option<String>,
+    /// With the instance: `Process(sqlservr)`.
+    object: String,
+    counter: String,
+    mean: f64,
 }
 
 impl Performance {
@@ -61,7 +75,7 @@ impl Performance {
             }
             for (column, (field, sum)) in fields.iter().zip(&mut sums).enumerate() {
                 if column == 0 {
-                    let time = seconds_of(field).ok_or_else(|| {
+                    let time = moment::of_counters(field).ok_or_else(|| {
                         PlanError::input(place(index), format!("{field:?} is no time as MM/DD/YYYY hh:mm:ss.mmm"))
                     })?;
                     if times.last().is_some_and(|last| *last >= time) {
@@ -83,20 +97,21 @@ impl Performance {
         let means = paths.iter().zip(sums).skip(1).filter(|(_, (_, count))| *count > 0.0);
         Ok(Self {
             place: source.name.to_owned(),
-            seconds: last - first,
+            span: Span {
+                start: *first,
+                end: *last,
+            },
+            bias: paths.first().and_then(|first| bias_of(first)),
             means: means
-                .filter_map(|(path, (sum, count))| {
-                    let (object, counter) = object_and_counter(path)?;
-                    Some((object.to_owned(), counter.to_owned(), sum / count))
-                })
+                .filter_map(|(path, (sum, count))| mean_of(path, sum / count))
                 .collect(),
         })
     }
 
     /// Enters the means into all intervals, where nothing else knows.
-    pub(super) fn complete(&self, observation: &mut Observation) -> Result<(), PlanError> {
-        check_time(&self.place, self.seconds, observation)?;
+    pub(super) fn complete(&self, observation: &mut Observation, origin: &SnapshotOrigin) -> Result<(), PlanError> {
         self.check_counters()?;
+        let mut notes = self.check_origin(origin)?;
         let requests = self.mean(":SQL Statistics", "Batch Requests/sec");
         let process = self.mean("Process(sqlservr)", "% Processor Time");
         let processor = self.mean("Processor(_Total)", "% Processor Time");
@@ -106,10 +121,10 @@ impl Performance {
             let busy = process.or(of_all).map(|percent| percent / 100.0);
             interval.cpu_seconds = interval.cpu_seconds.or(busy.map(|cores| cores * interval.seconds));
         }
-        let mut notes = vec![format!(
+        notes.push(format!(
             "performance counters: their means over {:.0} s, for all intervals",
-            self.seconds
-        )];
+            self.span.seconds()
+        ));
         if process.is_none() && processor.is_some() {
             notes.push(if observation.cores.is_some() {
                 "CPU time is that of the whole machine".to_owned()
@@ -147,14 +162,59 @@ impl Performance {
     }
 
     fn mean(&self, object: &str, counter: &str) -> Option<f64> {
-        self.found(object, counter).next().map(|(_, _, mean)| *mean)
+        self.found(object, counter).next().map(|found| found.mean)
     }
 
-    fn found<'a>(&'a self, object: &'a str, counter: &'a str) -> impl Iterator<Item = &'a (String, String, f64)> {
+    fn found<'a>(&'a self, object: &'a str, counter: &'a str) -> impl Iterator<Item = &'a CounterMean> {
         let is_it = move |known: &str| known.eq_ignore_ascii_case(object) || known.ends_with(object);
         self.means
             .iter()
-            .filter(move |(known, name, _)| is_it(known) && name == counter)
+            .filter(move |found| is_it(&found.object) && found.counter == counter)
+    }
+
+    /// Refuses counters of another server or time than that of the snapshots; says what could not be compared.
+    fn check_origin(&self, origin: &SnapshotOrigin) -> Result<Vec<String>, PlanError> {
+        let mut notes = Vec::new();
+        let used: Vec<&CounterMean> = COUNTERS
+            .iter()
+            .flat_map(|(object, counter)| self.found(object, counter))
+            .collect();
+        let computer = used.first().and_then(|first| first.computer.as_deref());
+        if let Some(other) = used
+            .iter()
+            .map(|found| found.computer.as_deref())
+            .find(|other| *other != computer)
+        {
+            let [one, other] = [computer, other].map(|name| name.unwrap_or("one without a name"));
+            let reason = format!("its counters are of different computers: {one} and {other}");
+            return Err(PlanError::input(&*self.place, reason));
+        }
+        match computer {
+            None => notes.push("the performance counters do not name their computer".to_owned()),
+            Some(computer) => {
+                if !origin.check_computer(&self.place, computer)? {
+                    notes.push(
+                        "whether the performance counters are of the same server is not known: the snapshots of files \
+                         do not name theirs"
+                            .to_owned(),
+                    );
+                }
+            }
+        }
+        for object in used.iter().map(|found| found.object.as_str()) {
+            if let Some((service, _)) = object.split_once(':') {
+                origin.check_instance(&self.place, service.strip_prefix(NAMED_INSTANCE))?;
+            }
+        }
+        if !origin.check_time(&self.place, self.span, self.bias)? {
+            notes.push(
+                "whether the performance counters are of the same time is not known: the snapshots of files have none"
+                    .to_owned(),
+            );
+        } else if self.bias.is_none() {
+            notes.push("the performance counters have no time zone: that of the server was taken".to_owned());
+        }
+        Ok(notes)
     }
 
     /// Refuses a file without a known counter, such as one of a localized Windows, and one of two instances.
@@ -177,7 +237,7 @@ impl Performance {
             .means
             .iter()
             .take(5)
-            .map(|(object, counter, _)| format!("{object}\\{counter}"))
+            .map(|found| format!("{}\\{}", found.object, found.counter))
             .collect();
         let reason = format!(
             "no known counter, such as Batch Requests/sec; found: {}",
@@ -187,13 +247,27 @@ impl Performance {
     }
 }
 
-/// The parts of `\\MACHINE\OBJECT(INSTANCE)\COUNTER`, without the machine.
-fn object_and_counter(path: &str) -> Option<(&str, &str)> {
-    let path = match path.strip_prefix("\\\\") {
-        Some(rest) => rest.split_once('\\')?.1,
-        None => path.strip_prefix('\\')?,
+/// A column of the path `\\COMPUTER\OBJECT(INSTANCE)\COUNTER`, or `\OBJECT(INSTANCE)\COUNTER`.
+fn mean_of(path: &str, mean: f64) -> Option<CounterMean> {
+    let (computer, rest) = match path.strip_prefix("\\\\") {
+        Some(rest) => rest.split_once('\\').map(|(computer, rest)| (Some(computer), rest))?,
+        None => (None, path.strip_prefix('\\')?),
     };
-    path.split_once('\\')
+    let (object, counter) = rest.split_once('\\')?;
+    Some(CounterMean {
+        computer: computer.map(str::to_owned),
+        object: object.to_owned(),
+        counter: counter.to_owned(),
+        mean,
+    })
+}
+
+/// The seconds between local time and UTC, which logman and relog write as minutes behind the time zone:
+/// `(PDH-CSV 4.0) (Pacific Daylight Time)(420)`. typeperf writes neither.
+fn bias_of(first: &str) -> Option<f64> {
+    let (_, minutes) = first.trim_end().strip_suffix(')')?.rsplit_once('(')?;
+    let minutes: i16 = minutes.parse().ok()?;
+    Some(f64::from(minutes) * 60.0)
 }
 
 /// A value of a counter: relog writes exponents.
@@ -203,35 +277,6 @@ fn value_of(field: &str) -> Option<f64> {
         .all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
     let value: f64 = field.parse().ok()?;
     (is_plain && value.is_finite() && value >= 0.0).then_some(value)
-}
-
-/// Seconds of `MM/DD/YYYY hh:mm:ss.mmm` since some moment.
-fn seconds_of(text: &str) -> Option<f64> {
-    let (date, time) = text.split_once(' ')?;
-    let [month, day, year] = three(date, '/')?;
-    let [hour, minute, second] = three(time, ':')?;
-    let is_date = (1.0..=12.0).contains(&month) && (1.0..=31.0).contains(&day);
-    if !is_date || hour >= 24.0 || minute >= 60.0 || second >= 61.0 || !(1970.0..=9999.0).contains(&year) {
-        return None;
-    }
-    // With years that begin in March, the leap day is the last day of a year.
-    let (year, month) = if month > 2.0 {
-        (year, month - 3.0)
-    } else {
-        (year - 1.0, month + 9.0)
-    };
-    let leap_days = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
-    let days = year * 365.0 + leap_days + ((153.0 * month + 2.0) / 5.0).floor() + day;
-    Some(((days * 24.0 + hour) * 60.0 + minute) * 60.0 + second)
-}
-
-fn three(text: &str, separator: char) -> Option<[f64; 3]> {
-    let mut parts = text.split(separator).map(|part| {
-        let is_plain = part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        if is_plain { part.parse::<f64>().ok() } else { None }
-    });
-    let numbers = [parts.next()??, parts.next()??, parts.next()??];
-    parts.next().is_none().then_some(numbers)
 }
 
 /// The counters that are used.
@@ -245,6 +290,8 @@ const COUNTERS: [(&str, &str); 7] = [
     ("Processor(_Total)", "% Processor Time"),
 ];
 const DATABASES: &str = ":Databases(_Total)";
+/// The service of an instance with a name is `MSSQL$NAME`, that of the default one `SQLServer`.
+const NAMED_INSTANCE: &str = "MSSQL$";
 /// The two may differ by this share, because their times are not the same.
 const LOG_DIFFERENCE: f64 = 0.2;
 /// How typeperf ends a file.
