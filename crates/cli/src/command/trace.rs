@@ -24,6 +24,11 @@ pub fn run(arguments: &Trace) -> Result<(), CliError> {
         }
         .into());
     }
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|source| EngineError::Io {
+        verb: "make a file in",
+        path: folder.to_owned(),
+        source: source.into(),
+    })?;
     let Some((program, rest)) = arguments.command.split_first() else {
         return Ok(());
     };
