@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Optional
 
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
@@ -63,7 +64,8 @@ def main() -> None:
     tag = platform_tag({what: read(file) for what, file in files.items()}, arguments.platform, arguments.libc)
     with tempfile.TemporaryDirectory(prefix="selenite-wheel-") as folder:
         stripped = {
-            what: strip(file, Path(folder) / what, arguments.strip, tag.rpartition("_")[2]) for what, file in files.items()
+            what: strip(file, Path(folder) / what, arguments.strip, tag.rpartition("_")[2])
+            for what, file in files.items()
         }
         made = build(stripped, f"py3-none-{tag}", Path(folder))
         arguments.output.mkdir(parents=True, exist_ok=True)
@@ -74,7 +76,9 @@ def main() -> None:
 
 def check_version() -> None:
     """The package, the extension and the command have one version: the workspace's."""
-    workspace = re.search(r'^\[workspace\.package\]\n(?:.+\n)*?version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.M)
+    workspace = re.search(
+        r'^\[workspace\.package\]\n(?:.+\n)*?version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.M
+    )
     package = re.search(r'__version__ = "(.+)"', (HERE / "src/selenite/_version.py").read_text())
     assert workspace and package
     if workspace[1] != package[1]:
@@ -92,7 +96,8 @@ def read(file: Path) -> Binary:
             fail(f"{file} is not an ELF file")
         elf = ELFFile(stream)
         dynamic = elf.get_section_by_name(".dynamic")
-        needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic else []
+        tags = dynamic.iter_tags("DT_NEEDED") if isinstance(dynamic, DynamicSection) else ()
+        needed = [str(getattr(tag, "needed")) for tag in tags]
         versions = [
             tuple(int(part) for part in found[1].split(".")[:2])
             for section in elf.iter_sections()
@@ -118,8 +123,8 @@ def platform_tag(binaries: dict[str, Binary], platform: Optional[str], libc: Opt
     libcs = {binary.libc for binary in binaries.values() if binary.libc}
     for what, found, asked in (("platform", machines, platform), ("libc", libcs, libc)):
         if len(found) != 1 or (asked and found != {asked}):
-            told = ", ".join(f"the {name} is of {getattr(one, 'machine' if what == 'platform' else 'libc')}"
-                             for name, one in binaries.items())
+            field = "machine" if what == "platform" else "libc"
+            told = ", ".join(f"the {name} is of {getattr(one, field)}" for name, one in binaries.items())
             fail(f"{told}: a wheel is of one {what}{f', and {asked} was asked for' if asked else ''}")
     for what, binary in binaries.items():
         if binary.strange_libraries:
@@ -146,8 +151,10 @@ def strip(file: Path, to: Path, program: Optional[str], machine: str) -> Path:
             fail(f"{program}: not found")
         print(f"warning: {file} is not stripped: none of {', '.join(known)} is installed", file=sys.stderr)
         shutil.copyfile(file, to)
-    elif (ended := subprocess.run([found, "--strip-unneeded", "-o", to, file], capture_output=True, text=True)).returncode:
-        fail(ended.stderr.strip())
+    else:
+        ended = subprocess.run([found, "--strip-unneeded", "-o", to, file], capture_output=True, text=True)
+        if ended.returncode:
+            fail(ended.stderr.strip())
     to.chmod(0o755)
     return to
 
@@ -165,10 +172,10 @@ def build(stripped: dict[str, Path], tag: str, folder: Path) -> Path:
         "SELENITE_WHEEL_TAG": tag,
         "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH") or commit_time(),
     }
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "made"],
-        cwd=sources, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "made")]
+    ended = subprocess.run(command, cwd=sources, env=environment, capture_output=True, text=True)
+    if ended.returncode:
+        fail(f"hatchling failed:\n{ended.stdout}{ended.stderr}")
     (made,) = (folder / "made").glob("*.whl")
     return compress(made, folder / made.name)
 
@@ -193,7 +200,9 @@ def report(wheel: Path, tag: str, strict: bool) -> None:
     with zipfile.ZipFile(wheel) as archive:
         for entry in archive.infolist():
             if entry.filename.endswith((".so", "bin/selenite")):
-                print(f"; {entry.filename} {entry.compress_size / 1024**2:.1f} of {entry.file_size / 1024**2:.1f}", end="")
+                print(
+                    f"; {entry.filename} {entry.compress_size / 1024**2:.1f} of {entry.file_size / 1024**2:.1f}", end=""
+                )
     print()
     missed = []
     if size > SIZE_GOAL:

@@ -13,9 +13,7 @@ class WheelHook(BuildHookInterface):
         if version == "editable":
             return
         try:
-            extension, command, tag = (
-                os.environ[f"SELENITE_WHEEL_{name}"] for name in ("EXTENSION", "COMMAND", "TAG")
-            )
+            extension, command, tag = (os.environ[f"SELENITE_WHEEL_{name}"] for name in ("EXTENSION", "COMMAND", "TAG"))
         except KeyError:
             raise RuntimeError(
                 "a wheel of selenite contains binaries that this backend cannot build; "

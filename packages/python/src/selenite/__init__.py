@@ -85,3 +85,9 @@ __all__ = [
     "uri",
     "verify",
 ]
+
+# Tracebacks and help name what a program imports, and not the files of this package.
+for _name in __all__:
+    if getattr(globals()[_name], "__module__", "").startswith("selenite."):
+        globals()[_name].__module__ = "selenite"
+del _name

@@ -149,6 +149,8 @@ def _error_of(command: str, exit_status: int, said: list[str]) -> CommandError:
     for line in lines[start + 1 :]:
         if line.startswith(" next: "):
             advice = line[len(" next: ") :]
-        elif not advice:
+        elif advice or line.startswith("Usage: "):
+            break
+        else:
             message.append(line.strip())
     return command_error(command, exit_status, " ".join(message), advice, lines[:start])

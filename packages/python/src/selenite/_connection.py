@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Optional, TypeVar, Union, cast, overload
 
 from ._extension import check_version, load, version_of
-from ._uri import Identity, Options, PathLike, path_of
+from ._uri import Identity, Options, PathLike, admits_plain, path_of
 from ._uri import uri as make_uri
 
 C = TypeVar("C", bound=sqlite3.Connection)
@@ -111,18 +111,10 @@ def connect(
         "autocommit": autocommit,
     }
     given = {name: value for name, value in stock.items() if value is not _NOT_GIVEN}
-    name = make_uri(
-        database, identity=identity, cipher=cipher, mode=mode, plain=plain, options=options, is_uri=uri
-    )
+    name = make_uri(database, identity=identity, cipher=cipher, mode=mode, plain=plain, options=options, is_uri=uri)
     with explained(name):
         connection = cast(sqlite3.Connection, sqlite3.connect(name, uri=True, **given))
-    try:
-        # Someone may have loaded another version since.
-        check_version(version_of(connection))
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return checked(connection, name)
 
 
 def last_error(connection: Optional[sqlite3.Connection] = None) -> Optional[str]:
@@ -147,6 +139,32 @@ def last_error(connection: Optional[sqlite3.Connection] = None) -> Optional[str]
         return _last_error_of(boot)
     finally:
         boot.close()
+
+
+def checked(connection: C, uri: str) -> C:
+    """A connection whose database is encrypted, and whose extension is of this package's version.
+
+    Without an identity, the VFS opens an unencrypted database as it is.
+    """
+    try:
+        check_version(version_of(connection))
+        if not (admits_plain(uri) or _is_encrypted(connection)):
+            raise sqlite3.DatabaseError(
+                f"file is not encrypted: {path_of(uri)} is an unencrypted database; encrypt it (selenite.encrypt), or "
+                "admit it with plain=True"
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _is_encrypted(connection: sqlite3.Connection) -> bool:
+    """Whether the main database is encrypted, or will be (its file is empty), or has no file."""
+    cursor = sqlite3.Connection.cursor(connection)
+    cursor.row_factory = None
+    rows = cursor.execute("SELECT value FROM selenite_status WHERE section = 'database' AND name = 'encrypted'")
+    return all(value in ("yes", "no database yet") for (value,) in rows)
 
 
 @contextmanager

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import os
 import sqlite3
 import threading
@@ -39,7 +40,8 @@ def load(connection: Optional[Any] = None) -> None:
     Example:
         >>> import apsw, selenite
         >>> selenite.load(apsw.Connection(":memory:"))
-        >>> db = apsw.Connection(selenite.uri("app.db", identity="key.txt"))
+        >>> flags = apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        >>> db = apsw.Connection(selenite.uri("app.db", identity="key.txt"), flags=flags)
     """
     if connection is None:
         _load_into_sqlite3()
@@ -93,10 +95,7 @@ def _load_into_sqlite3() -> None:
 
 def _load_by(kind: Any) -> None:
     """Loads the extension into the copy of SQLite that a class of connections uses."""
-    try:
-        boot = kind(":memory:")
-    except TypeError:
-        raise _not_a_connection(kind) from None
+    boot = kind(":memory:")
     try:
         _check_sqlite(boot)
         found = version_of(boot)
@@ -142,17 +141,19 @@ def _check_sqlite(connection: Any) -> None:
 
 def _connection_class(connection: Any) -> Any:
     """The class below all subclasses: that of the module whose copy of SQLite is used."""
-    kinds = [kind for kind in type(connection).__mro__ if kind.__name__ == "Connection"]
-    if not kinds or not hasattr(connection, "cursor"):
-        raise _not_a_connection(type(connection))
+    # A wrapper, such as aiosqlite's, has the name, but is written in Python.
+    kinds = [
+        kind
+        for kind in type(connection).__mro__
+        if kind.__name__ == "Connection" and not inspect.isfunction(getattr(kind, "__init__"))
+    ]
+    if not kinds:
+        name = f"{type(connection).__module__}.{type(connection).__qualname__}"
+        raise TypeError(
+            f"{name} is not a connection of sqlite3, or of a module like it (apsw, pysqlite3); if it has one of "
+            "sqlite3 inside, call selenite.load() without it"
+        )
     return kinds[-1]
-
-
-def _not_a_connection(kind: Any) -> TypeError:
-    return TypeError(
-        f"{kind.__module__}.{kind.__qualname__} is not a connection of sqlite3, or of a module like it (apsw, "
-        "pysqlite3); for sqlite3 underneath, call selenite.load() without it"
-    )
 
 
 def _can_load(connection: Any) -> bool:
@@ -204,9 +205,7 @@ def _library_of_sqlite3() -> ctypes.CDLL:
     libraries that the module itself needs.
     """
     boot = sqlite3.connect(":memory:")
-    ((source_id, omits),) = boot.execute(
-        "SELECT sqlite_source_id(), sqlite_compileoption_used('OMIT_LOAD_EXTENSION')"
-    )
+    ((source_id, omits),) = boot.execute("SELECT sqlite_source_id(), sqlite_compileoption_used('OMIT_LOAD_EXTENSION')")
     boot.close()
     what = f"this Python's sqlite3 (SQLite {sqlite3.sqlite_version}) cannot load extensions"
     advice = (

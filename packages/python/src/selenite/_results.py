@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Optional
@@ -174,7 +174,7 @@ class Verification:
     integrity_check: Optional[tuple[str, ...]]
     anchor: Optional[str]
     seconds: float
-    json: Mapping[str, Any]
+    json: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -260,9 +260,7 @@ def status(path: Path, json: Mapping[str, Any]) -> Status:
         superblock=_superblock(superblock) if superblock else None,
         size=sum(file["size"] for file in json["files"]),
         last_verification=_last_verification(verified) if verified else None,
-        warnings=tuple(
-            StatusWarning(code=one["code"], text=one["text"], file=one["file"]) for one in json["warnings"]
-        ),
+        warnings=tuple(StatusWarning(code=one["code"], text=one["text"], file=one["file"]) for one in json["warnings"]),
     )
 
 

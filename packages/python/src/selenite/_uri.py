@@ -38,8 +38,8 @@ def uri(
             ``"command:NAME"``. Without it, the variable ``SELENITE_IDENTITY`` and the configuration file count.
         cipher: the cipher suite of a database that does not exist yet.
         mode: SQLite's: ``"ro"``, ``"rw"`` (no new database), ``"rwc"`` (the default) or ``"memory"``.
-        plain: admit an unencrypted database. By default, one is refused, even without an identity, unless the
-            variable ``SELENITE_PLAIN`` is ``allow``.
+        plain: admit an unencrypted database although an identity is in force. (Without any identity one is opened as
+            it is; ``connect`` refuses it. ``options={"encrypted": "required"}`` refuses it, and a file that is new.)
         options: other parameters of the URI, such as ``{"pool_size": "256M", "origin": "any", "immutable": 1}``.
         is_uri: whether a ``database`` that begins with ``file:`` is a URI. Otherwise it is the name of a file.
 
@@ -49,7 +49,7 @@ def uri(
 
     Example:
         >>> selenite.uri("50% off?.db", identity="key.txt")
-        'file:50%25%20off%3F.db?vfs=selenite&encrypted=required&selenite_identity=key.txt'
+        'file:50%25%20off%3F.db?vfs=selenite&selenite_identity=key.txt'
     """
     start, given = _split(database, is_uri)
     parameters: dict[str, str] = {}
@@ -60,14 +60,12 @@ def uri(
     own = {name: _text(name, value) for name, value in (options or {}).items()}
     if plain:
         own.setdefault("plain", "allow")
-    elif not _is_temporary(start, mode or given.get("mode")) and not _admits_plain({**given, **own}):
-        parameters["encrypted"] = "required"
     for name, value in (("mode", mode), ("cipher", cipher), ("selenite_identity", specification(identity))):
         if value is not None:
             if name in own:
                 raise ValueError(f"{name} is given twice: as an argument and in options")
             own[name] = _text(name, value)
-    for name, value in own.items():
+    for name in own:
         if name in given:
             raise ValueError(f"{name} is given twice: as an argument and in the URI")
     parameters.update(given)
@@ -87,6 +85,12 @@ def path_of(uri: str) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
+def admits_plain(uri: str) -> bool:
+    """Whether an unencrypted database is admitted: by the URI, or by the environment."""
+    values = [part for part in uri.partition("?")[2].split("&") if part.startswith("plain=")]
+    return values[0] == "plain=allow" if values else os.environ.get("SELENITE_PLAIN") == "allow"
+
+
 def _split(database: PathLike, is_uri: bool) -> tuple[str, dict[str, str]]:
     """The URI up to its parameters, and the parameters that it has."""
     raw = os.fsencode(database)
@@ -103,26 +107,11 @@ def _split(database: PathLike, is_uri: bool) -> tuple[str, dict[str, str]]:
         name, _, value = part.partition("=")
         if name:
             # The first one counts, as in SQLite.
-            given.setdefault(
-                unquote(name, errors="surrogateescape"), unquote(value, errors="surrogateescape")
-            )
+            given.setdefault(unquote(name, errors="surrogateescape"), unquote(value, errors="surrogateescape"))
     # Python takes a text, and SQLite its UTF-8: bytes that are none of it are escaped.
     return "".join(
         character if character.isascii() else quote(character, errors="surrogateescape") for character in start
     ), given
-
-
-def _is_temporary(start: str, mode: Optional[str]) -> bool:
-    """A database in memory, or without a name."""
-    path = unquote(start.partition(":")[2], errors="surrogateescape")
-    return mode == "memory" or path in ("", ":memory:")
-
-
-def _admits_plain(parameters: Mapping[str, str]) -> bool:
-    """Whether something says already which files are admitted."""
-    return (
-        "encrypted" in parameters or "plain" in parameters or os.environ.get("SELENITE_PLAIN") == "allow"
-    )
 
 
 def specification(identity: Optional[Identity]) -> Optional[str]:

@@ -10,4 +10,9 @@ import os
 from ._extension import load
 
 if os.environ.get("SELENITE_DEFAULT") == "1":
-    load()
+    # Datasette takes pysqlite3 if it is installed.
+    from datasette.utils.sqlite import sqlite3
+
+    _boot = sqlite3.connect(":memory:")
+    load(_boot)
+    _boot.close()

@@ -4,6 +4,6 @@
 >>> db = dbapi.connect("app.db", identity="key.txt")
 """
 
-from sqlite3.dbapi2 import *  # noqa: F403
+from sqlite3.dbapi2 import *
 
-from ._connection import connect as connect  # noqa: E402
+from ._connection import connect as connect  # type: ignore[no-redef]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base
 
-from .._connection import explained
+from .._connection import checked, explained
 from .._extension import load
 from .._uri import uri
 
@@ -28,4 +28,5 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         load()
         with explained(conn_params["database"]):
-            return super().get_new_connection(conn_params)
+            connection = super().get_new_connection(conn_params)
+        return checked(connection, conn_params["database"])
