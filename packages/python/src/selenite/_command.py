@@ -85,9 +85,7 @@ def run_to_end(
     try:
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
-        # The kernel's errors for another architecture, and for a missing dynamic linker.
-        why = misfit() if error.errno in (errno.ENOEXEC, errno.ENOENT) else None
-        raise ExtensionError(why or f"{COMMAND} does not run: {error.strerror}") from error
+        raise ExtensionError(_cannot_run(error)) from error
     with process:
         output: list[bytes] = []
         assert process.stdout and process.stderr
@@ -111,11 +109,19 @@ def run_to_end(
 
 def main() -> None:
     """The console script: replaces this process by the command."""
-    path = command_path()
     try:
+        path = command_path()
         os.execv(path, [path, *sys.argv[1:]])
+    except ExtensionError as error:
+        sys.exit(f"error: {error}")
     except OSError as error:
-        sys.exit(f"error: {misfit() or f'{path} does not run: {error.strerror}'}")
+        sys.exit(f"error: {_cannot_run(error)}")
+
+
+def _cannot_run(error: OSError) -> str:
+    # The kernel's errors for another architecture, and for a missing dynamic linker.
+    why = misfit() if error.errno in (errno.ENOEXEC, errno.ENOENT) else None
+    return why or f"{COMMAND} does not run: {error.strerror}"
 
 
 def _listen(stream: object, progress: Optional[ProgressCallback]) -> list[str]:
