@@ -131,7 +131,7 @@ def install(python: str, folder: Path) -> Environment:
     return environment
 
 
-@pytest.fixture(scope="module", params=sorted(PYTHONS))
+@pytest.fixture(scope="session", params=sorted(PYTHONS))
 def environment(request: pytest.FixtureRequest) -> Iterator[Environment]:
     with tempfile.TemporaryDirectory(prefix="selenite-package-") as folder:
         yield install(PYTHONS[request.param], Path(folder))

@@ -20,7 +20,8 @@ def said(environment: Environment, folder: Path, code: str) -> str:
 def copy(environment: Environment, folder: Path) -> Environment:
     """An environment of its own, whose installation a test may damage."""
     one = Environment(folder / "venv", folder / "home")
-    shutil.copytree(environment.folder, one.folder, symlinks=True)
+    ignored = shutil.ignore_patterns("pip*", "setuptools*", "__pycache__")
+    shutil.copytree(environment.folder, one.folder, symlinks=True, ignore=ignored)
     one.home.mkdir()
     return one
 
