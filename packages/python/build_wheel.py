@@ -120,7 +120,7 @@ def read(file: Path) -> Binary:
 def platform_tag(binaries: dict[str, Binary], platform: Optional[str], libc: Optional[str]) -> str:
     """The tag of the platform that both need."""
     machines = {binary.machine for binary in binaries.values()}
-    libcs = {binary.libc for binary in binaries.values() if binary.libc} or {libc}
+    libcs = {binary.libc for binary in binaries.values() if binary.libc} or ({libc} if libc else set())
     for what, found, asked in (("platform", machines, platform), ("libc", libcs, libc)):
         if len(found) != 1 or (asked and found != {asked}):
             field = "machine" if what == "platform" else "libc"

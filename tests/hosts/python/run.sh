@@ -19,7 +19,8 @@ python=$folder/venv/bin/python
 "$python" -m pip install --quiet --disable-pip-version-check --requirement "$here/requirements.txt"
 "$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
 # An older SQLite than the oldest that is supported; it comes with a module of its own.
-"$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$folder/old" apsw==3.39.4.0 ||
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+  --target "$folder/old" apsw==3.39.4.0 ||
   echo 'hosts: no module with an old SQLite for this Python: its test is skipped' >&2
 
 cd "$folder"

@@ -137,6 +137,10 @@ def test_cipher_mode_and_options_reach_the_extension():
 def test_an_unencrypted_database_is_refused_with_and_without_an_identity():
     plain_database()
     before = open("plain.db", "rb").read()
+    os.environ["SELENITE_IDENTITY"] = os.path.abspath(key())
+    with raises(sqlite3.DatabaseError, "file is not a database: .*plain.db: not encrypted"):
+        selenite.connect("plain.db")
+    del os.environ["SELENITE_IDENTITY"]
     with raises(sqlite3.DatabaseError, "file is not encrypted: plain.db is an unencrypted database; encrypt it"):
         selenite.connect("plain.db")
     with raises(sqlite3.DatabaseError, "file is not a database: .*plain.db: not encrypted"):
@@ -150,6 +154,16 @@ def test_an_unencrypted_database_is_refused_with_and_without_an_identity():
         selenite.connect("plain.db", plain=True, options={"encrypted": "required"})
     os.environ["SELENITE_PLAIN"] = "allow"
     assert selenite.connect("plain.db").execute("SELECT * FROM note").fetchone() == ("in clear",)
+
+
+@inside
+def test_a_database_whose_encryption_was_switched_off_is_refused():
+    new_database().close()
+    selenite.run("reencrypt", "--off", "app.db", identity="key.txt")
+    assert b"a secret body" in open("app.db", "rb").read()
+    with raises(sqlite3.DatabaseError, "file is not a database|unable to open|encrypted"):
+        selenite.connect("app.db", identity="key.txt").execute("SELECT * FROM note")
+    assert selenite.connect("app.db", identity="key.txt", plain=True).execute("SELECT * FROM note").fetchone()
 
 
 @inside

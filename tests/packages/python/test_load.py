@@ -62,6 +62,22 @@ def test_a_connection_that_was_opened_before_gets_the_functions_if_it_can():
 
 
 @inside
+def test_a_sqlite_that_cannot_be_reached_is_an_error_with_a_way_out():
+    """As if SQLite were linked into Python: what the process exports has no SQLite, and the module has no file."""
+    if CAN_LOAD:
+        return
+    from selenite import _extension
+
+    _extension._file_of_module = lambda: None
+    with raises(
+        selenite.ExtensionError,
+        "this Python's sqlite3 .SQLite 3.* cannot load extensions, and its SQLite cannot be reached through ctypes: "
+        "it is linked into Python, which does not export its functions; use a Python that can .*or pip install apsw",
+    ):
+        selenite.connect("app.db")
+
+
+@inside
 def test_what_is_no_connection_is_refused_by_its_class():
     class Connection:
         def __init__(self, path):

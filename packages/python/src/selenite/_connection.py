@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Optional, TypeVar, Union, cast, overload
 
 from ._extension import check_version, load, version_of
-from ._uri import Identity, Options, PathLike, admits_plain, path_of
+from ._uri import Identity, Options, PathLike, admits_plain, path_of, refuses_plain
 from ._uri import uri as make_uri
 
 C = TypeVar("C", bound=sqlite3.Connection)
@@ -142,13 +142,10 @@ def last_error(connection: Optional[sqlite3.Connection] = None) -> Optional[str]
 
 
 def checked(connection: C, uri: str) -> C:
-    """A connection whose database is encrypted, and whose extension is of this package's version.
-
-    Without an identity, the VFS opens an unencrypted database as it is.
-    """
+    """A connection whose database is encrypted, and whose extension is of this package's version."""
     try:
         check_version(version_of(connection))
-        if not (admits_plain(uri) or _is_encrypted(connection)):
+        if not (refuses_plain(uri) or admits_plain(uri) or _is_encrypted(connection)):
             raise sqlite3.DatabaseError(
                 f"file is not encrypted: {path_of(uri)} is an unencrypted database; encrypt it (selenite.encrypt), or "
                 "admit it with plain=True"

@@ -88,7 +88,15 @@ def path_of(uri: str) -> str:
 def admits_plain(uri: str) -> bool:
     """Whether an unencrypted database is admitted: by the URI, or by the environment."""
     values = [part for part in uri.partition("?")[2].split("&") if part.startswith("plain=")]
-    return values[0] == "plain=allow" if values else os.environ.get("SELENITE_PLAIN") == "allow"
+    return "plain=allow" in values if values else os.environ.get("SELENITE_PLAIN") == "allow"
+
+
+def refuses_plain(uri: str) -> bool:
+    """Whether the VFS refuses an unencrypted database by itself: an identity is in force, and nothing admits one.
+
+    Without an identity it opens an unencrypted database as it is.
+    """
+    return not admits_plain(uri) and ("&selenite_identity=" in uri or bool(os.environ.get("SELENITE_IDENTITY")))
 
 
 def _split(database: PathLike, is_uri: bool) -> tuple[str, dict[str, str]]:
