@@ -21,5 +21,5 @@ class WheelHook(BuildHookInterface):
             ) from None
         build_data["pure_python"] = False
         build_data["tag"] = tag
-        build_data["force_include"][extension] = "selenite/libselenite.so"
+        build_data["force_include"][extension] = "selenite/lib/libselenite.so"
         build_data["force_include"][command] = "selenite/bin/selenite"

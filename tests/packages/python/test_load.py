@@ -95,7 +95,7 @@ def test_the_same_version_loaded_by_hand_is_used():
     import shutil
 
     package = os.path.dirname(selenite.__file__)
-    shutil.copy(f"{package}/libselenite.so", "libselenite.so")
+    shutil.copy(f"{package}/lib/libselenite.so", "libselenite.so")
     boot = sqlite3.connect(":memory:")
     boot.enable_load_extension(True)
     boot.load_extension("./libselenite.so")
@@ -114,7 +114,7 @@ def test_two_versions_in_one_process_are_refused(copy: Environment, folder: Path
     """The one that was loaded by hand is the real extension; the package says that it is of another version."""
     other = folder / "other" / "libselenite.so"
     other.parent.mkdir()
-    shutil.copy(copy.package / "libselenite.so", other)
+    shutil.copy(copy.package / "lib/libselenite.so", other)
     (copy.package / "_version.py").write_text('__version__ = "9.8.7"\n')
     by_hand = (
         "import ctypes, sqlite3, selenite._extension as e; e.EXTENSION = {!r}; boot = sqlite3.connect(':memory:'); "
@@ -130,7 +130,7 @@ def test_two_versions_in_one_process_are_refused(copy: Environment, folder: Path
 
 def test_another_version_that_is_loaded_later_is_noticed(copy: Environment, folder: Path) -> None:
     """Its version is written in its code: on x86-64, as an operand."""
-    code = (copy.package / "libselenite.so").read_bytes()
+    code = (copy.package / "lib/libselenite.so").read_bytes()
     if code.count(b"\xc7\x000.1.") != 1:
         pytest.skip("the version is written in another way in this build")
     other = folder / "libselenite.so"
@@ -164,7 +164,7 @@ def test_a_wheel_of_another_platform_is_named(copy: Environment, folder: Path, t
             for line in wheel.read_text().splitlines(keepends=True)
         )
     )
-    for name in ("libselenite.so", "bin/selenite"):
+    for name in ("lib/libselenite.so", "bin/selenite"):
         file = copy.package / name
         content = bytearray(file.read_bytes())
         content[18:20] = b"\xb7\x00"  # e_machine: EM_AARCH64
@@ -179,7 +179,7 @@ def test_a_wheel_of_another_platform_is_named(copy: Environment, folder: Path, t
 
 
 def test_an_installation_without_binaries_is_named(copy: Environment, folder: Path) -> None:
-    (copy.package / "libselenite.so").unlink()
+    (copy.package / "lib/libselenite.so").unlink()
     (copy.package / "bin/selenite").unlink()
     for call in ("selenite.load()", "selenite.status('app.db')"):
         told = said(copy, folder, call)
@@ -189,7 +189,7 @@ def test_an_installation_without_binaries_is_named(copy: Environment, folder: Pa
 
 
 def test_a_damaged_extension_is_named(copy: Environment, folder: Path) -> None:
-    (copy.package / "libselenite.so").write_bytes(b"\x7fELF damaged")
+    (copy.package / "lib/libselenite.so").write_bytes(b"\x7fELF damaged")
     assert "libselenite.so cannot be loaded: " in said(copy, folder, "selenite.load()")
 
 

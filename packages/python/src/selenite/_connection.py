@@ -12,7 +12,16 @@ from ._uri import Identity, Options, PathLike, admits_plain, path_of, refuses_pl
 from ._uri import uri as make_uri
 
 C = TypeVar("C", bound=sqlite3.Connection)
-_NOT_GIVEN = cast(Any, object())
+
+
+class _Default:
+    """Stands for an argument that sqlite3 decides: its defaults differ between versions of Python."""
+
+    def __repr__(self) -> str:
+        return "<as sqlite3.connect>"
+
+
+_NOT_GIVEN = cast(Any, _Default())
 
 
 @overload

@@ -19,6 +19,11 @@ from ._platform import EXTENSION, misfit, require
 from ._version import __version__
 
 _OLDEST_SQLITE = (3, 40, 0)
+_WAY_OUT = (
+    "use a Python that can (Debian's, python.org's, conda's; pyenv: "
+    'PYTHON_CONFIGURE_OPTS="--enable-loadable-sqlite-extensions" pyenv install), '
+    "or pip install apsw and open the database by it: see selenite.load"
+)
 _loaded = False
 _lock = threading.Lock()
 
@@ -130,12 +135,17 @@ def _check_loaded(kind: Any) -> None:
 
 
 def _check_sqlite(connection: Any) -> None:
-    ((text,),) = list(connection.cursor().execute("SELECT sqlite_version()"))
+    asked = "SELECT sqlite_version(), sqlite_compileoption_used('OMIT_LOAD_EXTENSION')"
+    ((text, omits),) = list(connection.cursor().execute(asked))
     version = tuple(int(part) for part in str(text).split("."))
     if version < _OLDEST_SQLITE:
         raise ExtensionError(
             f"SQLite {text} is too old: selenite needs 3.40 or later; use a newer Python or a newer libsqlite3, or "
             "a module that brings its own SQLite (apsw, pysqlite3)"
+        )
+    if omits:
+        raise ExtensionError(
+            f"SQLite {text} cannot load extensions: it was compiled with SQLITE_OMIT_LOAD_EXTENSION; {_WAY_OUT}"
         )
 
 
@@ -205,16 +215,8 @@ def _library_of_sqlite3() -> ctypes.CDLL:
     libraries that the module itself needs.
     """
     boot = sqlite3.connect(":memory:")
-    ((source_id, omits),) = boot.execute("SELECT sqlite_source_id(), sqlite_compileoption_used('OMIT_LOAD_EXTENSION')")
+    ((source_id,),) = boot.execute("SELECT sqlite_source_id()")
     boot.close()
-    what = f"this Python's sqlite3 (SQLite {sqlite3.sqlite_version}) cannot load extensions"
-    advice = (
-        "use a Python that can (Debian's, python.org's, conda's; pyenv: "
-        'PYTHON_CONFIGURE_OPTS="--enable-loadable-sqlite-extensions" pyenv install), '
-        "or pip install apsw and open the database by it: see selenite.load"
-    )
-    if omits:
-        raise ExtensionError(f"{what}: its SQLite was compiled with SQLITE_OMIT_LOAD_EXTENSION; {advice}")
     found = []
     for name in (None, _file_of_module()):
         try:
@@ -233,7 +235,10 @@ def _library_of_sqlite3() -> ctypes.CDLL:
         if not found
         else "the copy of SQLite that the process exports is another one"
     )
-    raise ExtensionError(f"{what}, and its SQLite cannot be reached through ctypes: {why}; {advice}")
+    raise ExtensionError(
+        f"this Python's sqlite3 (SQLite {sqlite3.sqlite_version}) cannot load extensions, and its SQLite cannot be "
+        f"reached through ctypes: {why}; {_WAY_OUT}"
+    )
 
 
 def _file_of_module() -> Optional[str]:

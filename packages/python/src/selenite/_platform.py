@@ -13,7 +13,7 @@ from ._errors import ExtensionError
 
 _HERE = Path(__file__).resolve().parent
 # SQLite derives the name of the entry point from the name of the file (sqlite.org/loadext.html).
-EXTENSION = _HERE / "libselenite.so"
+EXTENSION = _HERE / "lib" / "libselenite.so"
 COMMAND = _HERE / "bin" / "selenite"
 
 
