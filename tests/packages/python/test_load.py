@@ -178,6 +178,19 @@ def test_a_wheel_of_another_platform_is_named(copy: Environment, folder: Path, t
     assert ended.stderr.count("\n") == 1
 
 
+@inside
+def test_a_wheel_of_musl_fits_a_python_on_musl():
+    """No Python on musl was to be had: what differs there, the C library's answer, is put in its place."""
+    from selenite import _platform
+
+    here = _platform._architecture()
+    _platform._glibc_version = lambda: None
+    _platform._wheel_tags = lambda: [f"musllinux_1_2_{here}"]
+    assert _platform.misfit() is None
+    _platform._wheel_tags = lambda: [f"manylinux_2_28_{here}"]
+    assert f"was installed for manylinux_2_28_{here}, and this Python runs on {here}, musl" in _platform.misfit()
+
+
 def test_an_installation_without_binaries_is_named(copy: Environment, folder: Path) -> None:
     (copy.package / "lib/libselenite.so").unlink()
     (copy.package / "bin/selenite").unlink()

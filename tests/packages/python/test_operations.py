@@ -239,12 +239,33 @@ def test_an_exception_in_the_callback_ends_the_command():
     _command.COMMAND = script.absolute()
 
     def stop(one):
-        raise KeyboardInterrupt
+        raise LookupError("enough")
 
-    with raises(KeyboardInterrupt):
+    with raises(LookupError, "enough"):
         selenite.run("anything", progress=stop)
     with raises(ProcessLookupError):
-        os.kill(int(open("pid").read()), 0)
+        os.kill(int(pathlib.Path("pid").read_text()), 0)
+
+
+@inside
+def test_an_interrupt_from_the_terminal_reaches_the_command_once():
+    """A second signal ends a command before it has cleaned up (crates/cli/src/interrupt.rs)."""
+    import signal
+
+    from selenite import _command
+
+    script = pathlib.Path("stand-in")
+    script.write_text(
+        "#!/bin/sh\n"
+        "tail -f /dev/null & trap 'echo INT >>signals; kill $!; exit 130' INT; trap 'echo TERM >>signals' TERM\n"
+        "echo 'copying ...' >&2; wait; wait\n"
+    )
+    script.chmod(0o755)
+    _command.COMMAND = script.absolute()
+    os.setpgrp()
+    with raises(KeyboardInterrupt):
+        selenite.run("anything", progress=lambda one: os.killpg(0, signal.SIGINT))
+    assert pathlib.Path("signals").read_text() == "INT\n"
 
 
 @inside

@@ -25,6 +25,7 @@ Argument = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 _logger = logging.getLogger("selenite")
 _PHASES = "copying|backing up|restoring|comparing|verifying|checking integrity|sealing|finishing|checking"
 _PROGRESS = re.compile(rf"({_PHASES})(?: (\d[\d.]* \w+))?(?:: (\d+) %| \.\.\.)")
+_CLEANUP_SECONDS = 5
 _WAITING = re.compile(r".+, for \d+ s")
 
 
@@ -93,8 +94,14 @@ def run_to_end(
         reader.start()
         try:
             said = _listen(process.stderr, progress)
+        except KeyboardInterrupt:
+            # A terminal sends it to the command, too; a second signal would end that before it has cleaned up.
+            try:
+                process.wait(_CLEANUP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+            raise
         except BaseException:
-            # As by Ctrl-C: the command leaves a sound database.
             process.terminate()
             raise
         finally:
