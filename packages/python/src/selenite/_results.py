@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -226,7 +227,8 @@ class Conversion:
     Attributes:
         path: the new file; of a conversion in place, the database.
         suite: the cipher suite, of an encryption.
-        contents: what was compared, such as ``1 table, 3 rows: every value compared, every page verified``.
+        tables: how many tables were copied and compared.
+        rows: how many rows.
         slots: who can open it, of an encryption.
         removed: files that were removed: logs and journals of the old database.
         leftovers: files that could not be removed, and may contain the old database.
@@ -235,7 +237,8 @@ class Conversion:
 
     path: Path
     suite: Optional[str]
-    contents: str
+    tables: int
+    rows: int
     slots: tuple[str, ...]
     removed: tuple[str, ...]
     leftovers: tuple[str, ...]
@@ -326,11 +329,14 @@ def conversion(path: Path, text: str) -> Conversion:
         else:
             value = line
         values.setdefault(name, []).append(value.strip())
-    (contents,) = values["contents"]
+    found = re.match(r"([\d,]+) tables?, ([\d,]+) rows?:", values["contents"][0])
+    if not found:
+        raise ValueError(f"the command printed no contents: {text!r}")
     return Conversion(
         path=path,
         suite=values.get("suite", [None])[0],
-        contents=contents,
+        tables=int(found[1].replace(",", "")),
+        rows=int(found[2].replace(",", "")),
         slots=tuple(values.get("key slots", ())),
         removed=tuple(values.get("removed", ())),
         leftovers=tuple(values.get("left over", ())),
