@@ -48,6 +48,17 @@ def test_the_first_minute_works():
     ]
 
 
+def test_the_lines_of_the_readme_work(environment: Environment, folder: Path) -> None:
+    readme = (Path(__file__).parents[3] / "packages/python/README.md").read_text()
+    first, frameworks = readme.split("```python\n")[1:3]
+    ended = environment.run(environment.python, "-c", first.partition("```")[0], cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert b"a secret" not in (folder / "app.db").read_bytes()
+    code = "import selenite; print(selenite.connect('app.db', identity='key.txt').execute('SELECT * FROM note').fetchall())"
+    assert environment.run(environment.python, "-c", code, cwd=folder).stdout == "[('a secret',)]\n"
+    assert "create_engine" in frameworks  # tests/hosts/python runs these.
+
+
 @inside
 def test_every_public_function_has_an_example():
     for name in selenite.__all__:

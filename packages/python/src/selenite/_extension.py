@@ -32,7 +32,7 @@ def load(connection: Optional[Any] = None) -> None:
     """Loads the extension into the process, and its functions into a connection that is open already.
 
     Every connection that is opened afterwards has the functions and can use ``vfs=selenite``. ``connect`` does this by
-    itself. A Python whose ``sqlite3`` cannot load extensions (pyenv's, macOS's) is served, too: the extension is then
+    itself. A Python whose ``sqlite3`` cannot load extensions (pyenv's, for example) is served, too: the extension is then
     loaded through the SQLite library that Python's ``_sqlite3`` module is linked to.
 
     Args:
