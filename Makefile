@@ -2,11 +2,12 @@
 #   make demo    see it work
 #   make test    run every test
 .DEFAULT_GOAL := help
+RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	test-clients sqlite-suite packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
@@ -42,6 +43,17 @@ serve-figures: need-tsql build ## count what a loop sends; measure what a cancel
 
 build: need-rust ## build the extension and the command, optimised
 	cargo build --release -p selenite-extension -p selenite-cli
+
+packages: build ## make what users install in dist/: a Python wheel for this machine
+	@scripts/wheel.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
+
+test-packages: packages ## install the packages in clean environments, and use all of them
+	@scripts/need.sh suite
+	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
+		tests/packages/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+
+test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI
+	@tests/hosts/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
 
 lint: lint-fmt lint-clippy lint-tidy lint-shell lint-doc ## format, clippy, tidy, shellcheck, links of the documentation
 
