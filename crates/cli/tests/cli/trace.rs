@@ -85,7 +85,7 @@ fn a_program_is_traced_without_contents_and_its_trace_observed() {
         &["plan", "observe", "trace", name, "--cores", "2", "-o", "o.json"],
     );
     let text = std::fs::read_to_string(folder.join("o.json")).unwrap();
-    let observation: Observation = serde_json::from_str(&text).unwrap();
+    let observation = Observation::parse(&text).unwrap();
     let done = |operation| observation.load_per_second().amount(operation).count * observation.seconds();
     // Each row has a page; reads of several pages and reads that follow the one before are in sequence.
     assert!(
@@ -261,7 +261,7 @@ fn a_servers_trace_has_the_packets_of_its_clients() {
         &["plan", "observe", "trace", trace, "--cores", "2", "-o", "o.json"],
     );
     let text = std::fs::read_to_string(folder.join("o.json")).unwrap();
-    let observation: Observation = serde_json::from_str(&text).unwrap();
+    let observation = Observation::parse(&text).unwrap();
     let done = |operation| observation.load_per_second().amount(operation).count * observation.seconds();
     assert_eq!(done(Operation::Handshake).round(), 2.0, "{text}");
     // Each batch is a message; the second answer has two packets.

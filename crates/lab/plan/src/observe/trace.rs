@@ -88,44 +88,52 @@ impl TraceObserver {
                     totals.connections += 1.0;
                 }
             }
-            TraceEvent::Read { file, offset, size } => {
-                let Some(file) = self.files.get_mut(&(self.traces, file)) else {
-                    return;
-                };
-                let bytes = f64::from(size);
-                let end = file.read_end.replace(offset.saturating_add(size.into()));
-                match file.role {
-                    TraceRole::Database => {
-                        totals.reads += 1.0;
-                        totals.read += bytes;
-                        if end == Some(offset) {
-                            totals.reads_following += 1.0;
-                            totals.read_following += bytes;
-                        }
-                        *self.sizes.entry(size).or_default() += 1;
-                    }
-                    TraceRole::Wal => totals.log_read += bytes,
-                    TraceRole::Journal => totals.journal_read += bytes,
-                    TraceRole::Temporary => {}
+            TraceEvent::Read { file, offset, size } => self.read(at, file, offset, size),
+            TraceEvent::Write { file, size, .. } => self.write(at, file, size),
+        }
+    }
+
+    fn read(&mut self, at: u64, file: u32, offset: u64, size: u32) {
+        let totals = self.windows.entry(at / WINDOW).or_default();
+        let Some(file) = self.files.get_mut(&(self.traces, file)) else {
+            return;
+        };
+        let bytes = f64::from(size);
+        let end = file.read_end.replace(offset.saturating_add(size.into()));
+        match file.role {
+            TraceRole::Database => {
+                totals.reads += 1.0;
+                totals.read += bytes;
+                if end == Some(offset) {
+                    totals.reads_following += 1.0;
+                    totals.read_following += bytes;
                 }
+                *self.sizes.entry(size).or_default() += 1;
             }
-            TraceEvent::Write { file, size, .. } => {
-                let bytes = f64::from(size);
-                let known = self.files.get(&(self.traces, file));
-                match known.map(|file| file.role) {
-                    Some(TraceRole::Database) => {
-                        totals.written += bytes;
-                        let is_wal = known.is_some_and(|file| self.logs.contains(&(self.traces, file.database)));
-                        if !is_wal && self.writing.insert((self.traces, file)) {
-                            totals.rollback_commits += 1.0;
-                        }
-                        *self.sizes.entry(size).or_default() += 1;
-                    }
-                    Some(TraceRole::Wal) => totals.log_written += bytes,
-                    Some(TraceRole::Journal) => totals.journal_written += bytes,
-                    Some(TraceRole::Temporary) | None => {}
+            TraceRole::Wal => totals.log_read += bytes,
+            TraceRole::Journal => totals.journal_read += bytes,
+            TraceRole::Temporary => {}
+        }
+    }
+
+    fn write(&mut self, at: u64, number: u32, size: u32) {
+        let totals = self.windows.entry(at / WINDOW).or_default();
+        let Some(file) = self.files.get(&(self.traces, number)) else {
+            return;
+        };
+        let bytes = f64::from(size);
+        match file.role {
+            TraceRole::Database => {
+                totals.written += bytes;
+                let is_wal = self.logs.contains(&(self.traces, file.database));
+                if !is_wal && self.writing.insert((self.traces, number)) {
+                    totals.rollback_commits += 1.0;
                 }
+                *self.sizes.entry(size).or_default() += 1;
             }
+            TraceRole::Wal => totals.log_written += bytes,
+            TraceRole::Journal => totals.journal_written += bytes,
+            TraceRole::Temporary => {}
         }
     }
 
