@@ -57,3 +57,57 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
 
 /// Bytes that are read at a time: a whole header, or a section of usual size.
 const CHUNK: u64 = 512 << 10;
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// As `testdata/trace/expected.json` has a record.
+    fn numbers(record: &TraceRecord) -> Vec<u64> {
+        let (kind, rest) = match record.event {
+            TraceEvent::Open { file, database, role } => (1, vec![file.into(), database.into(), role as u64]),
+            TraceEvent::Read { file, offset, size } => (2, vec![file.into(), offset, size.into()]),
+            TraceEvent::Write { file, offset, size } => (3, vec![file.into(), offset, size.into()]),
+            TraceEvent::Sync { file } => (4, vec![file.into()]),
+            TraceEvent::Close { file } => (5, vec![file.into()]),
+            TraceEvent::Commit { database, frames } => (6, vec![database.into(), frames.into()]),
+            TraceEvent::Full => (7, Vec::new()),
+            TraceEvent::Begin { file } => (8, vec![file.into()]),
+            TraceEvent::Received { connection, size } => (9, vec![connection.into(), size.into()]),
+            TraceEvent::Sent { connection, size } => (10, vec![connection.into(), size.into()]),
+        };
+        [vec![kind, record.microseconds], rest].concat()
+    }
+
+    /// The vectors of FORMAT 14, which another program wrote.
+    #[test]
+    fn every_vector_has_the_records_that_are_expected() {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../testdata");
+        let key = tempfile::tempdir().unwrap();
+        let identity = key.path().join("key.txt");
+        std::fs::copy(folder.join("age/identity.txt"), &identity).unwrap();
+        let access = Access {
+            identity: Some(format!("age:{}", identity.display()).parse().unwrap()),
+            ..Access::default()
+        };
+        let expected = std::fs::read_to_string(folder.join("trace/expected.json")).unwrap();
+        let expected: serde_json::Value = serde_json::from_str(&expected).unwrap();
+        for (name, case) in expected.as_object().unwrap() {
+            let path = folder.join("trace").join(name).with_extension("trace");
+            let mut found = Vec::new();
+            let read = read(&path, &access, &mut |records| found.extend(records.iter().map(numbers)));
+            match case["expect"].as_str().unwrap() {
+                "ok" => read.unwrap(),
+                "wrong key" => assert!(matches!(read, Err(EngineError::Key(_))), "{name}: {read:?}"),
+                expect => {
+                    let why = read.unwrap_err().to_string();
+                    assert_eq!(why.contains("not authentic"), expect == "not authentic", "{name}: {why}");
+                }
+            }
+            assert_eq!(serde_json::to_value(&found).unwrap(), case["records"], "{name}");
+        }
+        assert!(expected.as_object().unwrap().len() > 10);
+    }
+}

@@ -235,7 +235,7 @@ pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
             files.sync_ns,
             match role {
                 Role::Journal => metered.report.counts.files.database.rollback_commits,
-                _ => commits.commits(),
+                Role::Main | Role::Wal | Role::SuperJournal | Role::Nameless => commits.commits(),
             },
             commits.frames,
             files.reads_following,
