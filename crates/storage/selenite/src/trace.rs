@@ -103,7 +103,11 @@ mod tests {
                 "wrong key" => assert!(matches!(read, Err(EngineError::Key(_))), "{name}: {read:?}"),
                 expect => {
                     let why = read.unwrap_err().to_string();
-                    assert_eq!(why.contains("not authentic"), expect == "not authentic", "{name}: {why}");
+                    assert_eq!(
+                        why.contains("not authentic"),
+                        expect == "not authentic",
+                        "{name}: {why}"
+                    );
                 }
             }
             assert_eq!(serde_json::to_value(&found).unwrap(), case["records"], "{name}");
