@@ -35,7 +35,7 @@ pub const SESSION_ARGUMENT: &str = "plan-session";
 /// Carries out the measurements, and passes every line to `print`.
 ///
 /// # Errors
-/// As for [`serve`], and those of `print`.
+/// Errors of SQLite, the engine and the system, and those of `print`. The folder is removed in any case.
 pub fn run(
     spec: &SessionSpec,
     print: &mut dyn FnMut(&SessionLine) -> Result<(), WorkerError>,
