@@ -26,8 +26,10 @@ use crate::PlanError;
 pub struct ReplayScript {
     /// Seconds of the trace that it covers.
     pub seconds: f64,
-    /// The databases.
+    /// The databases: those with the most transactions first.
     pub databases: Vec<ReplayedDatabase>,
+    /// How many databases are left out: all together would have more than [`PAGES_BYTES_MAX`] bytes, or be too many.
+    pub left_out: usize,
     /// TDS packets sent and received, by their sizes in bytes, rounded up to a power of two.
     pub packets: BTreeMap<u32, u64>,
     /// Clients that connected.
@@ -160,6 +162,7 @@ impl ReplayBuilder {
                 self.in_database(file, size, |database, role| database.write(role, offset, size));
             }
             TraceEvent::Received { connection, size } | TraceEvent::Sent { connection, size } => {
+                self.calls = self.calls.saturating_add(1);
                 self.connections.insert((self.traces, connection));
                 *self.packets.entry(packet_class(size)).or_default() += 1;
             }
@@ -183,16 +186,27 @@ impl ReplayBuilder {
     /// [`PlanError::Input`] for traces without a page of a database and without a packet.
     pub fn finish(mut self) -> Result<ReplayScript, PlanError> {
         self.end_trace();
-        let databases: Vec<ReplayedDatabase> = self
+        let mut found: Vec<ReplayedDatabase> = self
             .databases
             .into_values()
             .filter_map(DatabaseBuilder::finish)
             .collect();
+        let count = found.len();
+        found.sort_by_key(|database| std::cmp::Reverse(database.steps.len()));
+        let (mut databases, mut bytes) = (Vec::new(), 0_u64);
+        for database in found {
+            let size = u64::from(database.pages) * u64::from(database.page_size);
+            if bytes + size <= PAGES_BYTES_MAX.into() && databases.len() < DATABASES_MAX {
+                bytes += size;
+                databases.push(database);
+            }
+        }
         if databases.is_empty() && self.packets.is_empty() {
             return Err(PlanError::input("trace", "no page of a database was read or written"));
         }
         Ok(ReplayScript {
             seconds: self.microseconds as f64 / 1e6,
+            left_out: count - databases.len(),
             databases,
             packets: self.packets,
             connections: self.connections.len() as u64,
@@ -393,8 +407,10 @@ fn packet_class(size: u32) -> u32 {
     size.clamp(PACKET_MIN, PACKET_MAX).next_power_of_two().min(PACKET_MAX)
 }
 
-/// The largest database that a replay makes, in bytes: a copy of it is made for each cipher.
+/// Bytes of the databases that a replay makes: copies of them are made for each cipher.
 pub const PAGES_BYTES_MAX: u32 = 256 << 20;
+/// A program that opens more has them one after the other.
+const DATABASES_MAX: usize = 64;
 /// Calls, and pages in calls of several. So many are repeated in about two seconds.
 pub const CALLS_MAX: usize = 200_000;
 /// SQLite's default.

@@ -29,7 +29,13 @@ use crate::role::Role;
 pub(crate) fn recorder() -> Option<&'static Recorder> {
     static RECORDER: OnceLock<Option<Recorder>> = OnceLock::new();
     RECORDER
-        .get_or_init(|| Recorder::of_environment(&environment::variable))
+        .get_or_init(|| {
+            Recorder::of_environment(&environment::variable).unwrap_or_else(|error| {
+                // The application works without a trace; one who asked for it has to know.
+                let _ = writeln!(io::stderr(), "selenite: no trace is recorded: {error}");
+                None
+            })
+        })
         .as_ref()
 }
 
@@ -75,17 +81,25 @@ pub(crate) struct TracedDatabase {
 }
 
 impl Recorder {
-    /// `None` if the variables are not set. A trace that cannot be begun is none: the application
-    /// works without it.
-    fn of_environment(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Self> {
+    /// `None` if [`FILE_VARIABLE`] is not set.
+    fn of_environment(variable: &dyn Fn(&str) -> Option<OsString>) -> io::Result<Option<Self>> {
         let set = |name| variable(name).filter(|value| !value.is_empty());
-        let prefix = set(FILE_VARIABLE)?;
-        let recipient = set(RECIPIENT_VARIABLE)?.into_string().ok()?;
+        let wrong = |name: &str, what: &str| io::Error::other(format!("{name} is {what}"));
+        let Some(prefix) = set(FILE_VARIABLE) else {
+            return Ok(None);
+        };
+        let recipient = set(RECIPIENT_VARIABLE).ok_or_else(|| wrong(RECIPIENT_VARIABLE, "not set"))?;
+        let recipient = recipient
+            .into_string()
+            .map_err(|_| wrong(RECIPIENT_VARIABLE, "no recipient"))?;
         let limit = match set(LIMIT_VARIABLE) {
             None => LIMIT_DEFAULT,
-            Some(text) => text.into_string().ok()?.parse().ok()?,
+            Some(text) => text
+                .to_str()
+                .and_then(|text| text.parse().ok())
+                .ok_or_else(|| wrong(LIMIT_VARIABLE, "no number of bytes"))?,
         };
-        Self::begin(prefix, &recipient, limit).ok()
+        Self::begin(prefix, &recipient, limit).map(Some)
     }
 
     /// Begins a trace in a new file: the prefix, a dot, and the number of this process.
@@ -339,10 +353,8 @@ mod tests {
             LIMIT_VARIABLE => Some(limit.to_string().into()),
             _ => None,
         };
-        (
-            Box::leak(Box::new(Recorder::of_environment(&variable).unwrap())),
-            identity,
-        )
+        let recorder = Recorder::of_environment(&variable).unwrap().unwrap();
+        (Box::leak(Box::new(recorder)), identity)
     }
 
     fn read(folder: &std::path::Path, identity: AgeIdentity) -> Vec<TraceEvent> {
@@ -461,7 +473,11 @@ mod tests {
             .unwrap();
         let prefix = folder.path().join("t");
         assert!(Recorder::begin(prefix.into(), recipient, LIMIT_DEFAULT).is_err());
-        assert!(Recorder::of_environment(&|_| None).is_none());
+        assert!(Recorder::of_environment(&|_| None).unwrap().is_none());
+        let without_recipient = |name: &str| (name == FILE_VARIABLE).then(|| folder.path().join("u").into_os_string());
+        let error = Recorder::of_environment(&without_recipient).err().unwrap();
+        assert_eq!(error.to_string(), "SELENITE_TRACE_RECIPIENT is not set");
+        assert!(!folder.path().join("u").exists());
         assert!(Recorder::begin(folder.path().join("u").into(), "no recipient", 0).is_err());
     }
 }

@@ -63,6 +63,13 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
             .notes
             .push("only the beginning of the trace is repeated: it has more calls than a replay may have".to_owned());
     }
+    if script.left_out > 0 {
+        let what = format!(
+            "{} databases are left out: all would be larger than 256 MiB, or too many",
+            script.left_out
+        );
+        report.notes.push(what);
+    }
     if let Some(calibration) = &calibration {
         let cores = f64::from(selenite_lab::calibrate::fingerprint(&Source::default()).processors);
         let supplement = Supplement {

@@ -269,6 +269,7 @@ mod tests {
         rollback.steps.pop();
         let script = ReplayScript {
             seconds: 1.0,
+            left_out: 0,
             databases: vec![database(true, 4096), rollback],
             packets: BTreeMap::from([(128, 3), (4096, 2)]),
             connections: 1,
