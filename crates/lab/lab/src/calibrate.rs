@@ -416,7 +416,7 @@ impl CalibrateError {
             }
             Self::Engines(EnginesError::Drive(DriveError::Refused { .. })) => String::new(),
             Self::Engines(error) => error.advice(),
-            Self::Io { .. } => "choose a folder that you can write to: --output".to_owned(),
+            Self::Io { .. } => "use a folder that you can write to".to_owned(),
             Self::Plan(_) => "calibrate again".to_owned(),
             Self::Interrupted => String::new(),
         }

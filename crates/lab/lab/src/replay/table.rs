@@ -10,13 +10,13 @@ use crate::calibrate::table::{CONFIDENCE, aligned, is_resolved, limit};
 pub fn table(report: &ReplayReport) -> String {
     let totals = report.totals;
     let mut text = format!(
-        "{} transactions read {} pages; {} of them wrote {} pages; {} checkpoints; {:.0} s of the trace\n\n",
+        "{:.1} s of the trace: transactions {}, of which {} wrote; pages read {}, written {}; checkpoints {}\n\n",
+        report.trace_seconds,
         totals.transactions,
-        totals.pages_read,
         totals.commits,
+        totals.pages_read,
         totals.pages_written,
         totals.checkpoints,
-        report.trace_seconds
     );
     let mut titles = vec![
         "CPU time of the replay",
