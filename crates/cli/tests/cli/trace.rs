@@ -218,6 +218,17 @@ fn a_replay_does_what_the_trace_has_and_leaves_its_result_alone() {
     assert_eq!(report["tls_ns"], serde_json::json!({}));
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), before + 2);
 
+    // A calibration that lacks an operation is no reason to lose what was measured.
+    let mut calibration: serde_json::Value =
+        serde_json::from_str(include_str!("../../../../testdata/plan/calibration.json")).unwrap();
+    let costs = calibration["ciphers"]["AES_256"].as_object_mut().unwrap();
+    assert!(costs.remove("rollback-write").is_some());
+    std::fs::write(folder.join("calibration.json"), calibration.to_string()).unwrap();
+    let report = replayed(folder, trace, &["--calibration", "calibration.json"]);
+    assert_eq!(report["predicted_ns"], serde_json::json!({}));
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("no prediction") && notes.contains("rollback"), "{notes}");
+
     let refused = |arguments: &[&str], status| {
         let output = selenite(folder, &[&["plan", "replay"], arguments].concat());
         assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));

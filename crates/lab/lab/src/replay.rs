@@ -136,7 +136,8 @@ pub fn replay(
     }
     drop(folder);
     let mut notes = Vec::new();
-    if load_average > f64::from(fingerprint(&source).processors) {
+    let fingerprint = fingerprint(&source);
+    if load_average > f64::from(fingerprint.processors) {
         notes.push(format!("something else was running (load {load_average:.2})"));
     }
     let mut arms = of_sessions(&sessions);
@@ -145,7 +146,7 @@ pub fn replay(
     arms.remove(CLEAR_PACKETS);
     Ok(ReplayReport {
         format: FORMAT,
-        fingerprint: fingerprint(&source),
+        fingerprint,
         load_average,
         trace_seconds: request.script.seconds,
         totals: request.script.totals(),

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use selenite::{Access, Suite, trace};
 use selenite_lab::calibrate::sample::ReplaySettings;
-use selenite_lab::host::Source;
 use selenite_lab::replay::{ReplayReport, ReplayRequest, replay, table};
 use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
 use selenite_plan::observe::Supplement;
@@ -71,14 +70,14 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
         report.notes.push(what);
     }
     if let Some(calibration) = &calibration {
-        let cores = f64::from(selenite_lab::calibrate::fingerprint(&Source::default()).processors);
         let supplement = Supplement {
-            cores: Some(cores),
+            cores: Some(f64::from(report.fingerprint.processors)),
             ..Supplement::default()
         };
-        // A trace of packets alone has no pages to predict from.
-        match observer.finish(&supplement) {
-            Ok(observation) => report.predicted_ns = predicted(&observation, calibration, &report)?,
+        // What was measured is worth showing without a prediction.
+        let observation = observer.finish(&supplement);
+        match observation.and_then(|observation| predicted(&observation, calibration, &report)) {
+            Ok(predicted) => report.predicted_ns = predicted,
             Err(error) => report.notes.push(format!("no prediction: {error}")),
         }
     }
