@@ -7,7 +7,7 @@ RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
@@ -43,6 +43,12 @@ serve-figures: need-tsql build ## count what a loop sends; measure what a cancel
 
 build: need-rust ## build the extension and the command, optimised
 	cargo build --release -p selenite-extension -p selenite-cli
+
+cross: need-rust ## build what packages contain, for x86-64 and aarch64 with glibc and musl (TARGETS=...): an hour
+	@scripts/cross.sh $(TARGETS)
+
+test-platforms: ## run what `make cross` built for other platforms beside this one's: under qemu-user
+	@tests/platforms/run.sh $(TARGETS)
 
 packages: build ## make what users install in dist/: a Python wheel for this machine
 	@scripts/wheel.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
