@@ -10,9 +10,13 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "clients/tds"))
+from ports import free_port
 
 TARGET = os.environ["SELENITE_TEST_TARGET"]
 ROOT = os.environ["SELENITE_TEST_TARGET_ROOT"]
@@ -30,14 +34,18 @@ FILL = (
 SUM = "SELECT count(*), sum(length(body)), sum(length(body) * id), min(body), max(substr(body, 1, 12)) FROM note"
 
 
-def runs(side, program, *arguments):
-    """A program of one side, run to its end."""
+def command_line(side, program, *arguments):
     command = [FOLDERS[side] / program, *arguments]
     if side == "target":
         # A program of musl names a loader that this machine need not have.
         command = ([MUSL] if "musl" in TARGET else []) + command
         command = (EMULATOR if "x86_64" not in TARGET else []) + command
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300)
+    return [str(word) for word in command]
+
+
+def runs(side, program, *arguments):
+    """A program of one side, run to its end."""
+    return subprocess.run(command_line(side, program, *arguments), capture_output=True, text=True, timeout=300)
 
 
 def sql(side, file, key, *statements, **parameters):
@@ -145,3 +153,25 @@ def test_arms_instructions_are_executed(tmp_path, key, suite, instruction):
     # What the emulator translates is what is executed: the blocks of the program that were reached.
     found = len(re.findall(rf" {instruction}2? ", log.read_text()))
     assert found > 8, f"{found} in {shlex.join(map(str, run))}"
+
+
+def test_the_server_answers_a_client(tmp_path):
+    port = free_port()
+    command = command_line("target", "selenite", "serve", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{port}")
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as server:
+        try:
+            said = ""
+            for line in server.stdout:
+                said += line
+                if line.startswith("listening on "):
+                    break
+            password = re.search(r"password of login sa: (\S+)", said)[1]
+            script = f"CREATE DATABASE shop\nGO\nUSE shop\nGO\n{CREATE.replace('TEXT', 'NVARCHAR(40)')}\nGO\n"
+            script += "INSERT note VALUES (1, N'from a client')\nSELECT body FROM note\nGO\n"
+            client = ["tsql", "-H", "127.0.0.1", "-p", str(port), "-U", "sa", "-P", password]
+            ended = subprocess.run(client, input=script, capture_output=True, text=True, timeout=300)
+            assert "from a client\n" in ended.stdout, ended.stdout + ended.stderr
+        finally:
+            server.terminate()
+        assert server.wait(timeout=60) == 0
