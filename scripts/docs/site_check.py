@@ -64,10 +64,11 @@ def fault_of(path, url, pages, site):
         return "leads out of the site"
     if not target.is_file():
         return "no such file"
-    anchor = unquote(parts.fragment)
+    anchor = parts.fragment
     if lines := LINE_RANGE.fullmatch(anchor):
         anchor = lines[1]
-    if anchor and target in pages and anchor not in pages[target].anchors:
+    # rustdoc's anchors are percent-encoded in the page, too.
+    if anchor and target in pages and not pages[target].anchors & {anchor, unquote(anchor)}:
         return "no such anchor"
     return None
 

@@ -23,7 +23,7 @@ def check(folder, pages):
 def test_a_whole_site_passes_and_its_external_links_are_listed(tmp_path):
     pages = {
         "index.html": """<h1 id="top">x</h1><a href="#top">a</a> <a href="b/c.html#d%20e">b</a>
-            <a href="b/c.html?q=1">c</a> <img src="b/d.png"> <img src="data:image/png;base64,AA==">
+            <a href="b/c.html?q=1">c</a> <a id="f%3C" href="#f%3C">e</a> <img src="b/d.png"> <img src="data:image/png;base64,AA==">
             <link rel="stylesheet" href="b/e.css"> <a href="https://sqlite.org/">d</a>""",
         "b/c.html": '<p id="d e">x</p><a href="../index.html#top">a</a><a id=3 href="#3-9">lines</a>',
         "b/d.png": "",
