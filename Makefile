@@ -7,8 +7,8 @@ RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
-	need need-rust need-python need-tsql need-perf need-lint clean
+	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts docs serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	need need-rust need-python need-tsql need-perf need-lint need-docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
@@ -60,6 +60,9 @@ test-packages: packages ## install the packages in clean environments, and use a
 
 test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI
 	@tests/hosts/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+
+docs: need-rust need-docs ## build the documents and the Rust API as a site with a search in target/docs; from PyPI
+	@scripts/docs/build.sh
 
 lint: lint-fmt lint-clippy lint-tidy lint-shell lint-doc ## format, clippy, tidy, shellcheck, links of the documentation
 
@@ -156,6 +159,9 @@ need-perf:
 
 need-lint:
 	@scripts/need.sh rust lint
+
+need-docs:
+	@scripts/need.sh docs
 
 clean: ## remove what was built and installed here
 	rm -rf target fuzz/target .venv

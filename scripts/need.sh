@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [suite] [tsql] [clients] [lint] [peers] [perf]
+# usage: scripts/need.sh [rust] [python] [tests] [suite] [tsql] [clients] [lint] [docs] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,12 +48,18 @@ need_python() {
   need_command /usr/bin/python3 python3
 }
 
+# A Python that can make virtual environments.
+need_venv_module() {
+  need_python
+  /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
+}
+
 need_tsql() {
   need_command tsql freetds-bin
 }
 
 need_tests() {
-  need_python
+  need_venv_module
   need_command /usr/bin/sqlite3 sqlite3
   # What backups are compared with.
   need_command zstd zstd
@@ -66,7 +72,6 @@ need_tests() {
   if [[ -z ${SELENITE_TEST_BROWSER:-} ]] && ! command -v google-chrome chromium-browser >/dev/null; then
     need_command chromium chromium
   fi
-  /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
   if compgen -G 'tests/clients/*/package.json' >/dev/null; then
     need_command node nodejs
     need_command npm npm
@@ -205,9 +210,10 @@ for group in "$@"; do
     tsql) need_tsql ;;
     clients) need_clients ;;
     lint) need_lint ;;
+    docs) need_venv_module ;;
     peers) need_peers ;;
     perf) need_perf ;;
-    *) fail "unknown: $group (rust, python, tests, suite, tsql, clients, lint, peers and perf are known)" ;;
+    *) fail "unknown: $group (rust, python, tests, suite, tsql, clients, lint, docs, peers and perf are known)" ;;
   esac
 done
 install_packages
