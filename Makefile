@@ -3,6 +3,9 @@
 #   make test    run every test
 .DEFAULT_GOAL := help
 RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
+# Those that `make packages` makes, for this machine.
+WHEEL = dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+NPM = dist/selenite-[0-9]*.tgz dist/selenite-linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)-gnu-*.tgz
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
@@ -44,16 +47,20 @@ serve-figures: need-tsql build ## count what a loop sends; measure what a cancel
 build: need-rust ## build the extension and the command, optimised
 	cargo build --release -p selenite-extension -p selenite-cli
 
-packages: build ## make what users install in dist/: a Python wheel for this machine
+packages: build ## make what users install in dist/: a Python wheel and npm packages for this machine
 	@scripts/wheel.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
+	@scripts/need.sh node
+	@scripts/npm.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
 
 test-packages: packages ## install the packages in clean environments, and use all of them
 	@scripts/need.sh suite
 	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
-		tests/packages/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+		tests/packages/python/run.sh $(WHEEL)
+	@SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
+		tests/packages/npm/run.sh $(NPM)
 
 test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI
-	@tests/hosts/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+	@tests/hosts/python/run.sh $(WHEEL)
 
 lint: lint-fmt lint-clippy lint-tidy lint-shell lint-doc ## format, clippy, tidy, shellcheck, links of the documentation
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [suite] [tsql] [clients] [lint] [peers] [perf]
+# usage: scripts/need.sh [rust] [python] [tests] [node] [suite] [tsql] [clients] [lint] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -68,9 +68,13 @@ need_tests() {
   fi
   /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
   if compgen -G 'tests/clients/*/package.json' >/dev/null; then
-    need_command node nodejs
-    need_command npm npm
+    need_node_programs
   fi
+}
+
+need_node_programs() {
+  need_command node nodejs
+  need_command npm npm
 }
 
 # Those of SQL Server's clients that `make test` leaves out: each in its own language.
@@ -201,13 +205,18 @@ for group in "$@"; do
     rust) need_rust ;;
     python) need_python ;;
     tests) need_tests ;;
+    node)
+      need_node_programs
+      # What is packed says what it is made for.
+      need_command readelf binutils
+      ;;
     suite) need_suite ;;
     tsql) need_tsql ;;
     clients) need_clients ;;
     lint) need_lint ;;
     peers) need_peers ;;
     perf) need_perf ;;
-    *) fail "unknown: $group (rust, python, tests, suite, tsql, clients, lint, peers and perf are known)" ;;
+    *) fail "unknown: $group (rust, python, tests, node, suite, tsql, clients, lint, peers and perf are known)" ;;
   esac
 done
 install_packages
