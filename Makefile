@@ -59,8 +59,9 @@ test-packages: packages ## install the packages in clean environments, and use a
 	@SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
 		tests/packages/npm/run.sh $(NPM)
 
-test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI
+test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI and npm
 	@tests/hosts/python/run.sh $(WHEEL)
+	@tests/hosts/node/run.sh $(NPM)
 
 lint: lint-fmt lint-clippy lint-tidy lint-shell lint-doc ## format, clippy, tidy, shellcheck, links of the documentation
 

@@ -4,7 +4,7 @@
  * - auto-extension: the extension, once loaded, adds itself to every connection that its copy of SQLite opens later,
  *   in every thread.
  * - one-version: the VFS of a process is of one version. Another one that was loaded before is not replaced.
- * - checked-by-result: whether loading worked is seen by a new connection that knows `selenite_version()`.
+ * - checked-by-result: whether loading worked is seen by the result of `selenite_version()`.
  */
 
 import { readFileSync } from 'node:fs';
@@ -59,21 +59,18 @@ export function load(target: Connection | ConnectionClass): void {
 export function lastError(target: Connection | ConnectionClass): string | undefined {
   load(target);
   const sql = 'SELECT selenite_last_error() AS value';
-  return typeof target === 'function'
-    ? withBoot(classOf(target), (boot) => valueOf(boot, sql))
-    : valueOf(target, sql);
+  return valueOf(typeof target === 'function' ? loadInto(classOf(target)) : target, sql);
 }
 
 /** From now on, this copy of SQLite opens files through Selenite's VFS, if no URI names another. */
 export function makeDefault(kind: ConnectionClass): void {
-  loadInto(kind);
-  withBoot(kind, (boot) => valueOf(boot, 'SELECT selenite_default(1) AS value'));
+  valueOf(loadInto(kind), 'SELECT selenite_default(1) AS value');
 }
 
 /** An error of opening a database, with the extension's reason in its message. Its class stays. */
 export function explained(kind: ConnectionClass, path: string, error: unknown): unknown {
   if (error instanceof Error && isOfSqlite(error)) {
-    const reason = withBoot(kind, (boot) => valueOf(boot, 'SELECT selenite_last_error(?) AS value', path));
+    const reason = valueOf(loadInto(kind), 'SELECT selenite_last_error(?) AS value', path);
     if (reason !== undefined) {
       const { message, stack } = error;
       error.message = `${message}: ${reason}`;
@@ -101,33 +98,45 @@ export function checked<C extends Connection>(db: C, database: DatabasePath, own
 }
 
 const OLDEST_SQLITE = [3, 40];
-const loaded = new WeakSet<ConnectionClass>();
+/** A connection in memory for each copy of SQLite that has the extension. */
+const boots = new Map<ConnectionClass, Connection>();
 
 /** Loads the extension into the copy of SQLite that a class of connections uses. */
-function loadInto(kind: ConnectionClass): void {
-  if (loaded.has(kind)) {
-    return;
+function loadInto(kind: ConnectionClass): Connection {
+  const known = boots.get(kind);
+  if (known) {
+    return known;
   }
-  withBoot(kind, (boot) => {
+  // Only node:sqlite knows the option.
+  const boot = new kind(':memory:', { allowExtension: true } as never);
+  try {
     checkSqlite(boot);
     const found = versionOf(boot);
     if (found === undefined) {
       loadOn(boot);
+      checkLoaded(boot);
     } else if (found !== version) {
       throw new ExtensionError(
         `two versions of the extension in one process: ${found} is loaded${loadedFrom()}, and this package is ` +
           `${version}; remove the other one (npm ls selenite), or install selenite@${found}`,
       );
     }
-  });
-  const found = withBoot(kind, versionOf);
+  } catch (error) {
+    boot.close();
+    throw error;
+  }
+  boots.set(kind, boot);
+  return boot;
+}
+
+function checkLoaded(boot: Connection): void {
+  const found = versionOf(boot);
   if (found !== version) {
     throw new ExtensionError(
       `${extensionPath()} is version ${found}, and this package is ${version}: the installation is mixed; ` +
         'install it again: npm install --force',
     );
   }
-  loaded.add(kind);
 }
 
 function loadOn(db: Connection & { enableLoadExtension?: (allow: boolean) => void }): void {
@@ -217,16 +226,6 @@ function versionOf(db: Connection): string | undefined {
 function valueOf(db: Connection, sql: string, ...values: string[]): string | undefined {
   const row = db.prepare(sql).get(...(values as never[])) as { value: unknown } | undefined;
   return row?.value == null ? undefined : String(row.value);
-}
-
-function withBoot<T>(kind: ConnectionClass, body: (boot: Connection) => T): T {
-  // Only node:sqlite knows the option.
-  const boot = new kind(':memory:', { allowExtension: true } as never);
-  try {
-    return body(boot);
-  } finally {
-    boot.close();
-  }
 }
 
 function isOfSqlite(error: Error & { code?: unknown }): boolean {

@@ -49,7 +49,7 @@ function databaseClass(): DatabaseClass {
   const takesUris = major > 23 || (major === 23 && minor >= 10) || (major === 22 && minor >= 15);
   if (!takesUris) {
     throw new ExtensionError(
-      `node:sqlite of Node.js ${process.versions.node} takes no URIs: use Node.js 22.15 or later, or better-sqlite3`,
+      `Node.js ${process.versions.node} has no node:sqlite that takes URIs: use Node.js 22.15 or later, or better-sqlite3`,
     );
   }
   // Not imported above: Node.js warns then, and one without it fails.

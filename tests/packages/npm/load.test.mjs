@@ -118,6 +118,20 @@ test('an incomplete, damaged or foreign platform package is named in one line', 
   assert.match(said("await selenite.verify('app.db')"), misfit);
 });
 
+test('in an archive of Electron, the files beside it are used', () => {
+  // Electron itself is not here: its archives look like folders to JavaScript, which this one is.
+  const { platform } = copyInstallation();
+  fs.mkdirSync('app.asar.unpacked/node_modules/@selenite', { recursive: true });
+  fs.mkdirSync('app.asar');
+  fs.cpSync(platform, path.join('app.asar.unpacked/node_modules/@selenite', PLATFORM), { recursive: true });
+  fs.renameSync('node_modules', 'app.asar/node_modules');
+  fs.rmSync(path.join('app.asar/node_modules/@selenite', PLATFORM, 'libselenite.so'));
+  const ended = node("import * as selenite from 'selenite'; console.log(selenite.extensionPath())", {
+    cwd: path.resolve('app.asar'),
+  });
+  assert.match(ended.stdout, /\/app\.asar\.unpacked\/.*libselenite\.so\n$/, ended.stderr);
+});
+
 test('packages of two versions are named in one line', () => {
   const { main, platform } = copyInstallation();
   rename(platform, '0.0.9');
@@ -176,7 +190,7 @@ test('a Node.js whose node:sqlite takes no URIs is refused', () => {
     (await import('selenite/node-sqlite')).connect('app.db')`;
   assert.match(
     said(source),
-    /^ExtensionError: node:sqlite of Node.js 22.14.0 takes no URIs: use Node.js 22.15 or later, or better-sqlite3$/,
+    /^ExtensionError: Node.js 22.14.0 has no node:sqlite that takes URIs: use Node.js 22.15 or later, or better-sqlite3$/,
   );
   assert.ok(!fs.existsSync('app.db'));
 });
