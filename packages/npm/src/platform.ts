@@ -1,6 +1,6 @@
 /** The platform package of this machine: the extension and the command. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import * as path from 'node:path';
 
 import { ExtensionError } from './errors';
@@ -8,6 +8,8 @@ import { ExtensionError } from './errors';
 /** The version of this package, and of the extension and the command. */
 export const version: string = (require('../package.json') as { version: string }).version;
 
+// EM_X86_64 and EM_AARCH64.
+const ELF_MACHINES: Partial<Record<string, number>> = { x64: 62, arm64: 183 };
 const ALL = ['linux-x64-gnu', 'linux-arm64-gnu', 'linux-x64-musl', 'linux-arm64-musl'];
 
 /**
@@ -27,7 +29,13 @@ export function extensionPath(): string {
  * execFileSync(selenite.commandPath(), ['keys', 'renew', 'app.db'], { stdio: 'inherit' })
  */
 export function commandPath(): string {
-  return fileOf('selenite');
+  const file = fileOf('selenite');
+  if (!isProgram(file)) {
+    throw new ExtensionError(
+      `${file} is no program of this machine (${process.arch}): the installation is damaged; install it again: npm install --force`,
+    );
+  }
+  return file;
 }
 
 function fileOf(name: string): string {
@@ -37,6 +45,16 @@ function fileOf(name: string): string {
     throw new ExtensionError(`${file} is missing: the installation is incomplete; install it again: npm install --force`);
   }
   return file;
+}
+
+/** Whether the kernel runs a file. Node.js lets a shell read what it does not run (execvp(3)), as a script. */
+function isProgram(file: string): boolean {
+  const start = Buffer.alloc(20);
+  const opened = openSync(file, 'r');
+  readSync(opened, start);
+  closeSync(opened);
+  const isElf = start.toString('latin1', 0, 4) === '\x7fELF' && start.readUInt16LE(18) === ELF_MACHINES[process.arch];
+  return isElf || start.toString('latin1', 0, 2) === '#!';
 }
 
 /** The folder of the platform package, whose version is this package's. */

@@ -111,8 +111,16 @@ test('an incomplete, damaged or foreign platform package is named in one line', 
   );
   fs.rmSync(extension);
   assert.match(said('selenite.extensionPath()'), /libselenite.so is missing: the installation is incomplete/);
-  // As the dynamic linker of another libc is missing.
   const command = path.join(platform, 'selenite');
+  const program = fs.readFileSync(command);
+  const foreign = Buffer.from(program.subarray(0, 4096));
+  foreign.writeUInt16LE(program.readUInt16LE(18) === 183 ? 62 : 183, 18);
+  for (const content of [foreign, Buffer.alloc(0), Buffer.from('touch ran')]) {
+    fs.writeFileSync(command, content);
+    assert.match(said("await selenite.verify('app.db')"), /^ExtensionError: .*selenite is no program of this machine \(/);
+    assert.ok(!fs.existsSync('ran'));
+  }
+  // As the dynamic linker of another libc is missing.
   fs.writeFileSync(command, '#!/none/ld-musl.so\n', { mode: 0o755 });
   const misfit = /^ExtensionError: .*selenite does not run: it is of another platform than this machine \(ENOENT\)$/;
   assert.match(said("await selenite.verify('app.db')"), misfit);
