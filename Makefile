@@ -3,6 +3,9 @@
 #   make test    run every test
 .DEFAULT_GOAL := help
 RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
+# Those that `make packages` makes, for this machine.
+WHEEL = dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+NPM = dist/selenite-[0-9]*.tgz dist/selenite-linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)-gnu-*.tgz
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
@@ -50,16 +53,21 @@ cross: need-rust ## build what packages contain, for x86-64 and aarch64 with gli
 test-platforms: ## run what `make cross` built for other platforms beside this one's: under qemu-user
 	@tests/platforms/run.sh $(TARGETS)
 
-packages: build ## make what users install in dist/: a Python wheel for this machine
+packages: build ## make what users install in dist/: a Python wheel and npm packages for this machine
 	@scripts/wheel.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
+	@scripts/need.sh node
+	@scripts/npm.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
 
 test-packages: packages ## install the packages in clean environments, and use all of them
 	@scripts/need.sh suite
 	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
-		tests/packages/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+		tests/packages/python/run.sh $(WHEEL)
+	@SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
+		tests/packages/npm/run.sh $(NPM)
 
-test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI
-	@tests/hosts/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI and npm
+	@tests/hosts/python/run.sh $(WHEEL)
+	@tests/hosts/node/run.sh $(NPM)
 
 docs: need-rust need-docs ## build the documents and the Rust API as a site with a search in target/docs; from PyPI
 	@scripts/docs/build.sh

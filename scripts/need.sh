@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [suite] [tsql] [clients] [lint] [docs] [peers] [perf]
+# usage: scripts/need.sh [rust] [python] [tests] [node] [suite] [tsql] [clients] [lint] [docs] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -73,9 +73,13 @@ need_tests() {
     need_command chromium chromium
   fi
   if compgen -G 'tests/clients/*/package.json' >/dev/null; then
-    need_command node nodejs
-    need_command npm npm
+    need_node_programs
   fi
+}
+
+need_node_programs() {
+  need_command node nodejs
+  need_command npm npm
 }
 
 # Those of SQL Server's clients that `make test` leaves out: each in its own language.
@@ -206,6 +210,11 @@ for group in "$@"; do
     rust) need_rust ;;
     python) need_python ;;
     tests) need_tests ;;
+    node)
+      need_node_programs
+      # What is packed says what it is made for.
+      need_command readelf binutils
+      ;;
     suite) need_suite ;;
     tsql) need_tsql ;;
     clients) need_clients ;;
@@ -213,7 +222,7 @@ for group in "$@"; do
     docs) need_venv_module ;;
     peers) need_peers ;;
     perf) need_perf ;;
-    *) fail "unknown: $group (rust, python, tests, suite, tsql, clients, lint, docs, peers and perf are known)" ;;
+    *) fail "unknown: $group (rust, python, tests, node, suite, tsql, clients, lint, docs, peers and perf are known)" ;;
   esac
 done
 install_packages
