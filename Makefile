@@ -52,8 +52,10 @@ test-packages: packages ## install the packages in clean environments, and use a
 	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
 		tests/packages/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
 
-test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI
+test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; needs the internet
 	@tests/hosts/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+	@scripts/need.sh rust hosts
+	@tests/hosts/run.sh $(RELEASE)/libselenite.so $(RELEASE)/selenite
 
 lint: lint-fmt lint-clippy lint-tidy lint-shell lint-doc ## format, clippy, tidy, shellcheck, links of the documentation
 
