@@ -65,9 +65,11 @@ test-packages: packages ## install the packages in clean environments, and use a
 	@SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
 		tests/packages/npm/run.sh $(NPM)
 
-test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI and npm
+test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; needs the internet
 	@tests/hosts/python/run.sh $(WHEEL)
 	@tests/hosts/node/run.sh $(NPM)
+	@scripts/need.sh rust hosts
+	@tests/hosts/run.sh $(RELEASE)/libselenite.so $(RELEASE)/selenite
 
 docs: need-rust need-docs ## build the documents and the Rust API as a site with a search in target/docs; from PyPI
 	@scripts/docs/build.sh

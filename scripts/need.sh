@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [node] [suite] [tsql] [clients] [lint] [docs] [peers] [perf]
+# usage: scripts/need.sh [rust] [python] [tests] [node] [suite] [tsql] [clients] [hosts] [lint] [docs] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -82,17 +82,33 @@ need_node_programs() {
   need_command npm npm
 }
 
-# Those of SQL Server's clients that `make test` leaves out: each in its own language.
-need_clients() {
+# need_go FILE: what builds the module of a go.mod.
+need_go() {
   local floor found
-  floor=$(sed -n 's/^go \([0-9.]*\)$/\1/p' "$tds/go/go.mod")
+  floor=$(sed -n 's/^go \([0-9.]*\)$/\1/p' "$1")
   found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null | sed 's/^go//') || true
   # From 1.21 on it fetches the version that a module asks for.
   if [[ -z $found ]] || ! printf '%s\n' 1.21 "$found" | sort -C -V; then
     fail "Go $floor or newer is needed, and there is ${found:-none}: see https://go.dev/dl"
   fi
+}
+
+# Those of SQL Server's clients that `make test` leaves out: each in its own language.
+need_clients() {
+  need_go "$tds/go/go.mod"
   need_command javac default-jdk-headless
   need_command mvn maven
+}
+
+# The hosts of docs/HOSTS.md in other languages than Python.
+need_hosts() {
+  need_go tests/hosts/go/go.mod
+  need_command javac default-jdk-headless
+  need_command mvn maven
+  need_command sqlite3 sqlite3
+  perl -MDBD::SQLite -e 1 2>/dev/null || packages+=(libdbd-sqlite3-perl)
+  php -r 'exit(class_exists("SQLite3") && class_exists("PDO") ? 0 : 1);' 2>/dev/null || packages+=(php-cli php-sqlite3)
+  ruby -W0 -r sqlite3 -r active_record -e 1 2>/dev/null || packages+=(ruby-sqlite3 ruby-activerecord)
 }
 
 need_lint() {
@@ -218,11 +234,12 @@ for group in "$@"; do
     suite) need_suite ;;
     tsql) need_tsql ;;
     clients) need_clients ;;
+    hosts) need_hosts ;;
     lint) need_lint ;;
     docs) need_venv_module ;;
     peers) need_peers ;;
     perf) need_perf ;;
-    *) fail "unknown: $group (rust, python, tests, node, suite, tsql, clients, lint, docs, peers and perf are known)" ;;
+    *) fail "unknown: $group (rust, python, tests, node, suite, tsql, clients, hosts, lint, docs, peers and perf are known)" ;;
   esac
 done
 install_packages

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -236,3 +237,32 @@ def test_parts_of_sqlite(folder: Path, extension: str) -> None:
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
     assert is_encrypted("app.db")
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_sqlite_vec(folder: Path, order: str) -> None:
+    loads = ["load_vec(boot)", "selenite.load(boot)"]
+    code = "\n".join(
+        (
+            "import selenite, sqlite3, sqlite_vec",
+            "def load_vec(db):",
+            "    db.enable_load_extension(True)",
+            "    sqlite_vec.load(db)",
+            "boot = sqlite3.connect(':memory:')",
+            *(loads if order == "before" else reversed(loads)),
+            "for db in sqlite3.connect('plain.db'), selenite.connect('app.db', identity='key.txt'):",
+            "    load_vec(db)",
+            "    db.execute('CREATE VIRTUAL TABLE place USING vec0(embedding float[4])')",
+            "    for n in range(500):",
+            "        db.execute('INSERT INTO place VALUES (?, ?)', (n, sqlite_vec.serialize_float32([n, 1, 2, 3])))",
+            "    db.commit()",
+            "near = sqlite_vec.serialize_float32([250.2, 1, 2, 3])",
+            "sql = 'SELECT rowid FROM place WHERE embedding MATCH ? AND k = 3 ORDER BY distance'",
+            "print(db.execute(sql, (near,)).fetchall(), boot.execute('SELECT vec_version()').fetchone()[0])",
+        )
+    )
+    ended = run(sys.executable, "-c", code)
+    assert ended.stdout.startswith("[(250,), (251,), (249,)] v0."), ended
+    assert is_encrypted("app.db")
+    vector = struct.pack("<4f", 250, 1, 2, 3)
+    assert vector in Path("plain.db").read_bytes() and vector not in Path("app.db").read_bytes()

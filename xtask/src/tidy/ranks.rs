@@ -110,6 +110,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("peers/contract", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
     ("tests/clients/tds/tiberius", Standing::TestOnly),
+    ("tests/hosts/rust", Standing::TestOnly),
     ("xtask", Standing::TestOnly),
 ];
 

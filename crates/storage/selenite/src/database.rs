@@ -168,7 +168,10 @@ impl Database {
     fn try_run(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), rusqlite::Error> {
         let mut batch = rusqlite::Batch::new(&self.connection, sql);
         while let Some(mut statement) = batch.next()? {
-            let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+            // `column_names` is another type in rusqlite before 0.41.
+            let columns = (0..statement.column_count())
+                .map(|index| statement.column_name(index).map(str::to_owned))
+                .collect::<Result<Vec<_>, _>>()?;
             let mut answer = statement.raw_query();
             if columns.is_empty() {
                 while answer.next()?.is_some() {}
