@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use selenite::trace::TraceEnd;
 use selenite::{Access, trace};
 use selenite_plan::Observation;
 use selenite_plan::observe::trace::TraceObserver;
@@ -66,7 +67,9 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
             let mut observer = TraceObserver::default();
             for path in &given.files {
                 observer.begin_trace();
-                trace::read(path, access, &mut |records| observer.add(records))?;
+                if trace::read(path, access, &mut |records| observer.add(records))? == TraceEnd::Cut {
+                    observer.cut();
+                }
             }
             (observer.finish(&supplement(given))?, &given.output)
         }

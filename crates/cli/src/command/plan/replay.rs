@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use selenite::trace::TraceEnd;
 use selenite::{Access, Suite, trace};
 use selenite_lab::calibrate::sample::ReplaySettings;
 use selenite_lab::replay::{ReplayReport, ReplayRequest, replay, table};
@@ -62,6 +63,10 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
             .notes
             .push("only the beginning of the trace is repeated: it has more calls than a replay may have".to_owned());
     }
+    // Where only the beginning is repeated, its end is not expected.
+    if !is_cut {
+        report.notes.extend(observer.missing());
+    }
     if script.left_out > 0 {
         let what = format!(
             "{} databases are left out: all would be larger than 256 MiB, or too many",
@@ -98,7 +103,7 @@ fn read_traces(paths: &[PathBuf], access: &Access) -> Result<(ReplayBuilder, Tra
     for path in paths {
         builder.begin_trace();
         observer.begin_trace();
-        trace::read(path, access, &mut |records| {
+        let end = trace::read(path, access, &mut |records| {
             for record in records {
                 if !builder.is_full() {
                     builder.add(record);
@@ -106,6 +111,9 @@ fn read_traces(paths: &[PathBuf], access: &Access) -> Result<(ReplayBuilder, Tra
                 }
             }
         })?;
+        if end == TraceEnd::Cut {
+            observer.cut();
+        }
     }
     Ok((builder, observer))
 }
