@@ -11,9 +11,18 @@ use selenite_keyring::archive_recipient;
 
 use crate::{Access, EngineError};
 
-/// How a trace ends.
+/// A trace that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+pub struct TraceFacts {
+    /// Its id, which no other trace has.
+    pub id: [u8; 16],
+    /// How it ends.
+    pub end: TraceEnd,
+}
+
+/// How a trace ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceEnd {
     /// With a whole section.
     Whole,
@@ -25,7 +34,7 @@ pub enum TraceEnd {
 ///
 /// # Errors
 /// The identities of `access` do not open it; it is no trace, or was altered; the file cannot be read.
-pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord])) -> Result<TraceEnd, EngineError> {
+pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord])) -> Result<TraceFacts, EngineError> {
     let failed = |source| EngineError::Io {
         verb: "read",
         path: path.to_owned(),
@@ -35,9 +44,8 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
     let mut bytes = Vec::new();
     let mut read_more = |bytes: &mut Vec<u8>| (&mut file).take(CHUNK).read_to_end(bytes).map_err(failed);
     read_more(&mut bytes)?;
-    let refused = |what: &str| EngineError::Refused {
+    let refused = |what: &str| EngineError::Trace {
         what: format!("{}: {what}", path.display()),
-        pages: Vec::new(),
     };
     let malformed = |error: selenite_format::FormatError| refused(&error.to_string());
     let (header, rest) = TraceHeader::parse(&bytes).map_err(malformed)?;
@@ -51,10 +59,13 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
             if read_more(&mut rest)? > 0 {
                 continue;
             }
-            return Ok(if rest.is_empty() {
-                TraceEnd::Whole
-            } else {
-                TraceEnd::Cut
+            return Ok(TraceFacts {
+                id: header.id,
+                end: if rest.is_empty() {
+                    TraceEnd::Whole
+                } else {
+                    TraceEnd::Cut
+                },
             });
         };
         let mut sealed = sealed.to_vec();
@@ -117,7 +128,7 @@ mod tests {
                     } else {
                         TraceEnd::Whole
                     };
-                    assert_eq!(read.unwrap(), end, "{name}");
+                    assert_eq!(read.unwrap().end, end, "{name}");
                 }
                 "wrong key" => assert!(matches!(read, Err(EngineError::Key(_))), "{name}: {read:?}"),
                 expect => {
