@@ -7,7 +7,7 @@ RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	test-clients sqlite-suite packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test plan-application \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
@@ -126,6 +126,10 @@ studies: build peers ## run the published studies: hours
 
 budget: need-perf ## profile where each nanosecond of a page and of a commit goes: four minutes
 	@scripts/budget.sh
+
+plan-application: ## predict what encryption costs Datasette, and measure it: half an hour; from PyPI
+	@scripts/need.sh rust
+	@scripts/plan-application/run.sh $(SESSIONS) $(CALIBRATION)
 
 peers: ## build workers with SQLCipher and SQLite3 Multiple Ciphers, for the lab
 	@scripts/peers.sh
