@@ -10,7 +10,8 @@ NPM = dist/selenite-[0-9]*.tgz dist/selenite-linux-$(if $(filter aarch64,$(shell
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts docs serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts docs \
+	serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test plan-application \
 	need need-rust need-python need-tsql need-perf need-lint need-docs clean
 
 help: ## list the targets
@@ -145,6 +146,10 @@ studies: build peers ## run the published studies: hours
 
 budget: need-perf ## profile where each nanosecond of a page and of a commit goes: four minutes
 	@scripts/budget.sh
+
+plan-application: ## predict what encryption costs Datasette, and measure it: half an hour; from PyPI
+	@scripts/need.sh rust
+	@scripts/plan-application/run.sh $(SESSIONS) $(CALIBRATION)
 
 peers: ## build workers with SQLCipher and SQLite3 Multiple Ciphers, for the lab
 	@scripts/peers.sh

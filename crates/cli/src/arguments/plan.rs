@@ -92,6 +92,9 @@ pub struct PlanValidate {
     /// Where predictions, stores and databases are made.
     #[arg(long, value_name = "FOLDER", default_value = "league")]
     pub folder: PathBuf,
+    /// Sessions of each study: more make its intervals narrower [default: as the study has it].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub sessions: Option<u32>,
     /// The document to write.
     #[arg(long, short, value_name = "FILE", default_value = "FORECASTS.md")]
     pub output: PathBuf,

@@ -6,11 +6,13 @@ mod predict;
 mod replay;
 mod validate;
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use selenite::{Access, EngineError};
+use selenite::trace::{TraceEnd, TraceRecord};
+use selenite::{Access, EngineError, trace};
 use selenite_plan::PlanError;
 
 use crate::arguments::plan::PlanCommand;
@@ -47,6 +49,24 @@ fn check_output(output: &Path, inputs: &[&Path]) -> Result<(), CliError> {
             "the folder of {} does not exist",
             printable::path(output)
         ))),
+    }
+}
+
+/// Passes the records of a trace to `section`, and refuses a trace that is among `known`. Adds it to them.
+fn read_trace(
+    path: &Path,
+    access: &Access,
+    known: &mut BTreeSet<[u8; 16]>,
+    section: &mut dyn FnMut(&[TraceRecord]),
+) -> Result<TraceEnd, CliError> {
+    let facts = trace::read(path, access, section)?;
+    match known.insert(facts.id) {
+        true => Ok(facts.end),
+        false => Err(CliError::Lab {
+            what: format!("{}: this trace is given twice", printable::path(path)),
+            next: "name each trace once".to_owned(),
+            status: USAGE,
+        }),
     }
 }
 

@@ -133,6 +133,7 @@ fn predictions_are_hashed_before_studies_run_and_compared_afterwards() {
         refused(&[], "use another folder");
     }
     std::fs::write(&file, &predictions).unwrap();
+    refused(&["--sessions", "3"], "for other studies");
     std::fs::write(folder.join("tiny.toml"), STUDY.replace("loops = 60", "loops = 61")).unwrap();
     refused(&[], "for other studies");
     std::fs::write(folder.join("tiny.toml"), STUDY).unwrap();

@@ -131,6 +131,16 @@ fn a_trace_opens_for_its_recipient_only_and_is_authentic() {
     assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("not authentic"), "{}", stderr(&refused));
 
+    std::fs::write(&trace, &bytes).unwrap();
+    std::fs::copy(&trace, folder.join("copy")).unwrap();
+    let twice = selenite(folder, &["plan", "observe", "trace", name, "copy"]);
+    assert_eq!(twice.status.code(), Some(2), "{}", stderr(&twice));
+    assert!(
+        stderr(&twice).contains("copy: this trace is given twice"),
+        "{}",
+        stderr(&twice)
+    );
+
     // A section that was cut by a kill is left out: here there is no other.
     std::fs::write(&trace, &bytes[..bytes.len() - 1]).unwrap();
     let cut = selenite(folder, &["plan", "observe", "trace", name]);

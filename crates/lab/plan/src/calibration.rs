@@ -4,13 +4,16 @@
 //!   of its own. Intervals and draws come from the differences between sessions.
 //! - `differences-are-paired`: the cost of a cipher is stored as its difference from the same operation in clear, in
 //!   the same session. It may be negative: Selenite's page pool saves system calls.
+//! - `speed-is-not-averaged`: what all operations of a session have in common is the machine's speed at that time. It
+//!   drifts over seconds and minutes alike, so sessions of one calibration do not average it: another calibration
+//!   finds another speed, as far from this one as two sessions are from each other.
 
 use std::collections::BTreeMap;
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use selenite_cipher::Suite;
-use selenite_stats::{Interval, t_interval};
+use selenite_stats::{Interval, median, t_interval};
 use serde::{Deserialize, Serialize};
 
 use crate::PlanError;
@@ -109,6 +112,13 @@ impl Measured {
         t_interval(&self.sessions, confidence)
     }
 
+    /// The interval of a cost that is no difference, by [`speed_half_width`] of its calibration, too.
+    #[must_use]
+    pub fn interval_with_speed(&self, confidence: f64, speed: f64) -> Option<Interval> {
+        let half_width = self.interval(confidence)?.half_width();
+        Interval::around(self.mean(), half_width.hypot(speed * self.mean()))
+    }
+
     /// The standard error of the mean; 0 with fewer than two sessions.
     fn standard_error(&self) -> f64 {
         let count = self.sessions.len() as f64;
@@ -123,6 +133,21 @@ impl Measured {
 
 /// Costs by operation; for operations of a size at two sizes or more, ascending.
 pub type Costs = BTreeMap<Operation, Vec<Measured>>;
+
+/// How far the machine's speed in one session is from its mean, as a share of it: by Student's t over the sessions of
+/// costs in clear. 0 with fewer than two.
+#[must_use]
+pub fn speed_half_width(plain: &Costs, confidence: f64) -> f64 {
+    let costs: Vec<&Measured> = plain.values().flatten().filter(|one| one.mean() > 0.0).collect();
+    let count = costs.iter().map(|one| one.sessions.len()).min().unwrap_or(0);
+    let speed = |session: usize| {
+        let relative: Vec<f64> = costs.iter().map(|one| one.sessions[session] / one.mean()).collect();
+        median(&relative)
+    };
+    let speeds: Vec<f64> = (0..count).filter_map(speed).collect();
+    let of_mean = t_interval(&speeds, confidence).map_or(0.0, |interval| interval.half_width());
+    of_mean * (speeds.len() as f64).sqrt()
+}
 
 /// The properties of a machine and of the program on it: a calibration is valid where they are the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -227,6 +252,11 @@ impl Calibration {
     }
 
     fn check(&self) -> Result<(), PlanError> {
+        for (what, value) in [("seconds", self.seconds), ("load_average", self.load_average)] {
+            if !(0.0..=MEASURE_MAX).contains(&value) {
+                return Err(PlanError::input(format!("calibration, {what}"), "no machine has that"));
+            }
+        }
         for (place, costs) in std::iter::once(("plain".to_owned(), &self.plain))
             .chain(self.ciphers.iter().map(|(cipher, costs)| (cipher.to_string(), costs)))
         {
@@ -341,6 +371,8 @@ pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
 
 /// Every draw of a prediction visits all of them.
 const SESSIONS_MAX: usize = 1000;
+/// Of seconds of a calibration and of processes that want to run.
+const MEASURE_MAX: f64 = 1e6;
 /// A quarter of an hour: no operation takes that long.
 const NANOSECONDS_MAX: f64 = 1e12;
 /// A bound of draws: the tails of t with few sessions have no mean.

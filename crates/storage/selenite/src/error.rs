@@ -63,6 +63,11 @@ pub enum EngineError {
         /// What to do.
         next: String,
     },
+    /// The file: no trace of page operations, or one that was altered.
+    Trace {
+        /// What is wrong with it.
+        what: String,
+    },
     /// The file: its copy differs.
     CopyDiffers {
         /// The first difference.
@@ -220,7 +225,7 @@ impl EngineError {
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
             Self::Backup(error) => class_of_backup(error),
-            Self::Refused { .. } | Self::Anchor { .. } | Self::BadBase { .. } => Class::Data,
+            Self::Refused { .. } | Self::Anchor { .. } | Self::Trace { .. } | Self::BadBase { .. } => Class::Data,
             Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
             Self::Busy { .. } | Self::UnderWay { .. } | Self::Followed { .. } => Class::Busy,
             Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
@@ -264,6 +269,7 @@ impl EngineError {
             Self::Refused { .. } => {
                 "restore these pages from a backup, and find out who could write to the file".to_owned()
             }
+            Self::Trace { .. } => "copy it again from where it was recorded, or record another one".to_owned(),
             Self::CopyDiffers { .. } => "the database is unchanged; run PRAGMA integrity_check on it".to_owned(),
             Self::Io { source, .. } => advice_of_io(source).to_owned(),
             Self::NoRoom { next, .. } if next.is_empty() => "free space there, then try again".to_owned(),
@@ -414,7 +420,8 @@ impl fmt::Display for EngineError {
             Self::Usage { what, .. }
             | Self::Sqlite { what, .. }
             | Self::Refused { what, .. }
-            | Self::Anchor { what, .. } => f.write_str(what),
+            | Self::Anchor { what, .. }
+            | Self::Trace { what } => f.write_str(what),
             Self::NotEncrypted { path, what } => write!(f, "{}: not encrypted: {what}", path.display()),
             Self::AlreadyEncrypted { path } => write!(f, "{}: already encrypted", path.display()),
             Self::Exists { path, .. } => write!(f, "{}: already exists", path.display()),
@@ -477,6 +484,7 @@ impl std::error::Error for EngineError {
             | Self::WouldDrop { .. }
             | Self::Refused { .. }
             | Self::Anchor { .. }
+            | Self::Trace { .. }
             | Self::CopyDiffers { .. }
             | Self::NoRoom { .. }
             | Self::Busy { .. }

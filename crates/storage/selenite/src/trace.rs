@@ -11,12 +11,30 @@ use selenite_keyring::archive_recipient;
 
 use crate::{Access, EngineError};
 
-/// Passes the records of the trace at `path` to `section`, section by section. A last section that is cut is left
-/// out: its process was killed.
+/// A trace that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct TraceFacts {
+    /// Its id, which no other trace has.
+    pub id: [u8; 16],
+    /// How it ends.
+    pub end: TraceEnd,
+}
+
+/// How a trace ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceEnd {
+    /// With a whole section.
+    Whole,
+    /// With a section that is cut, which is left out.
+    Cut,
+}
+
+/// Passes the records of the trace at `path` to `section`, section by section.
 ///
 /// # Errors
 /// The identities of `access` do not open it; it is no trace, or was altered; the file cannot be read.
-pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord])) -> Result<(), EngineError> {
+pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord])) -> Result<TraceFacts, EngineError> {
     let failed = |source| EngineError::Io {
         verb: "read",
         path: path.to_owned(),
@@ -26,9 +44,8 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
     let mut bytes = Vec::new();
     let mut read_more = |bytes: &mut Vec<u8>| (&mut file).take(CHUNK).read_to_end(bytes).map_err(failed);
     read_more(&mut bytes)?;
-    let refused = |what: &str| EngineError::Refused {
+    let refused = |what: &str| EngineError::Trace {
         what: format!("{}: {what}", path.display()),
-        pages: Vec::new(),
     };
     let malformed = |error: selenite_format::FormatError| refused(&error.to_string());
     let (header, rest) = TraceHeader::parse(&bytes).map_err(malformed)?;
@@ -39,10 +56,17 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
     let mut number = 0;
     loop {
         let Some((sealed, behind)) = next_section(&rest).map_err(malformed)? else {
-            if read_more(&mut rest)? == 0 {
-                break;
+            if read_more(&mut rest)? > 0 {
+                continue;
             }
-            continue;
+            return Ok(TraceFacts {
+                id: header.id,
+                end: if rest.is_empty() {
+                    TraceEnd::Whole
+                } else {
+                    TraceEnd::Cut
+                },
+            });
         };
         let mut sealed = sealed.to_vec();
         rest = behind.to_vec();
@@ -52,7 +76,6 @@ pub fn read(path: &Path, access: &Access, section: &mut dyn FnMut(&[TraceRecord]
         section(&found);
         number += 1;
     }
-    Ok(())
 }
 
 /// Bytes that are read at a time: a whole header, or a section of usual size.
@@ -99,7 +122,14 @@ mod tests {
             let mut found = Vec::new();
             let read = read(&path, &access, &mut |records| found.extend(records.iter().map(numbers)));
             match case["expect"].as_str().unwrap() {
-                "ok" => read.unwrap(),
+                "ok" => {
+                    let end = if name.starts_with("cut") {
+                        TraceEnd::Cut
+                    } else {
+                        TraceEnd::Whole
+                    };
+                    assert_eq!(read.unwrap().end, end, "{name}");
+                }
                 "wrong key" => assert!(matches!(read, Err(EngineError::Key(_))), "{name}: {read:?}"),
                 expect => {
                     let why = read.unwrap_err().to_string();

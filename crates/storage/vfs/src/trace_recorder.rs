@@ -3,41 +3,53 @@
 //!
 //! - no-contents: a record has no byte that is read or written, and no name of a file.
 //! - sealed-before-written: records are kept in memory and written as sections encrypted for the
-//!   recipient. A process that is killed loses those of the section that it had not written.
+//!   recipient.
+//! - bounded-loss: a section is written with the first call that comes a second after its first record, with the last
+//!   file that is closed, and when the process exits. One that is killed loses the calls of a second at most.
 //! - bounded: a trace that has reached its limit gets no further records.
 //! - no-call-fails: an error in writing the trace ends the recording, and is an error of no call.
 //! - one-process: a child of fork(2) has the key and the position of its parent's trace. It records
 //!   nothing: two sections of one number would be sealed under one nonce.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant, SystemTime};
 
 use selenite_cipher::{PartKey, Secret};
 use selenite_format::trace::{TraceEvent, TraceHeader, TraceRecord, TraceRole, TraceWriter};
 use selenite_keyring::{AgeRecipient, archive_recipient, os_random};
 
 use crate::environment;
+use crate::ffi::at_exit;
 use crate::role::Role;
 
 /// The recorder of this process, if `SELENITE_TRACE` and `SELENITE_TRACE_RECIPIENT` are set.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
-    static RECORDER: OnceLock<Option<Recorder>> = OnceLock::new();
     RECORDER
         .get_or_init(|| {
-            Recorder::of_environment(&environment::variable).unwrap_or_else(|error| {
+            let recorder = Recorder::of_environment(&environment::variable).unwrap_or_else(|error| {
                 // The application works without a trace; one who asked for it has to know.
                 let _ = writeln!(io::stderr(), "selenite: no trace is recorded: {error}");
                 None
-            })
+            });
+            if recorder.is_some() {
+                at_exit(|| {
+                    if let Some(Some(recorder)) = RECORDER.get() {
+                        recorder.exit();
+                    }
+                });
+            }
+            recorder
         })
         .as_ref()
 }
+
+static RECORDER: OnceLock<Option<Recorder>> = OnceLock::new();
 
 /// Writes the trace of this process.
 pub(crate) struct Recorder(Mutex<Recording>);
@@ -49,6 +61,8 @@ struct Recording {
     /// A moment by both clocks.
     origin: (Instant, u64),
     writer: TraceWriter,
+    /// When the first record of the section was made.
+    section_began: Option<Instant>,
     /// The number of the next section.
     section: u32,
     written: u64,
@@ -57,9 +71,9 @@ struct Recording {
     /// Numbers of databases by their paths, which are not recorded.
     databases: BTreeMap<String, u32>,
     files: u32,
+    open_files: BTreeSet<u32>,
     connections: u32,
-    /// Open files and connections.
-    open: u32,
+    open_connections: u32,
 }
 
 /// A file whose calls are recorded.
@@ -130,14 +144,16 @@ impl Recorder {
             process,
             origin: (Instant::now(), microseconds),
             writer: TraceWriter::default(),
+            section_began: None,
             section: 0,
             written: u64::try_from(header.len()).unwrap_or(u64::MAX),
             limit,
             is_over: false,
             databases: BTreeMap::new(),
             files: 0,
+            open_files: BTreeSet::new(),
             connections: 0,
-            open: 0,
+            open_connections: 0,
         })))
     }
 
@@ -156,8 +172,8 @@ impl Recorder {
             TraceRole::Database | TraceRole::Wal | TraceRole::Journal => recording.database(path),
         };
         recording.files += 1;
-        recording.open += 1;
         let number = recording.files;
+        recording.open_files.insert(number);
         let file = number;
         recording.push(Instant::now(), TraceEvent::Open { file, database, role });
         drop(recording);
@@ -173,10 +189,25 @@ impl Recorder {
     fn connect(&'static self) -> TracedConnection {
         let mut recording = self.lock();
         recording.connections += 1;
-        recording.open += 1;
+        recording.open_connections += 1;
         let number = recording.connections;
         drop(recording);
         TracedConnection { recorder: self, number }
+    }
+
+    /// Ends the trace of a process that exits: it closes its files now.
+    fn exit(&self) {
+        // A thread that holds the lock may never run again: its process loses what one that is killed does.
+        let mut recording = match self.0.try_lock() {
+            Ok(recording) => recording,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        for file in std::mem::take(&mut recording.open_files) {
+            recording.push(Instant::now(), TraceEvent::Close { file });
+        }
+        recording.flush();
+        recording.is_over = true;
     }
 
     fn lock(&self) -> MutexGuard<'_, Recording> {
@@ -216,7 +247,8 @@ impl Drop for TracedFile {
     fn drop(&mut self) {
         let mut recording = self.recorder.lock();
         recording.push(Instant::now(), TraceEvent::Close { file: self.number });
-        recording.close();
+        recording.open_files.remove(&self.number);
+        recording.flush_if_closed();
     }
 }
 
@@ -244,7 +276,9 @@ impl TracedConnection {
 
 impl Drop for TracedConnection {
     fn drop(&mut self) {
-        self.recorder.lock().close();
+        let mut recording = self.recorder.lock();
+        recording.open_connections -= 1;
+        recording.flush_if_closed();
     }
 }
 
@@ -272,7 +306,8 @@ impl Recording {
         let since = u64::try_from(at.saturating_duration_since(instant).as_micros()).unwrap_or(u64::MAX);
         let microseconds = microseconds.saturating_add(since);
         self.writer.push(&TraceRecord { microseconds, event });
-        if self.writer.size() >= SECTION_BYTES {
+        let began = *self.section_began.get_or_insert(at);
+        if self.writer.size() >= SECTION_BYTES || at.saturating_duration_since(began) >= SECTION_TIME {
             self.flush();
         }
         // The next section, with its size and tag, has to be within the limit.
@@ -284,10 +319,9 @@ impl Recording {
         }
     }
 
-    /// A file or a connection was closed. With the last one the section is written.
-    fn close(&mut self) {
-        self.open = self.open.saturating_sub(1);
-        if self.open == 0 {
+    /// Writes the section when the last file or connection was closed.
+    fn flush_if_closed(&mut self) {
+        if self.open_files.is_empty() && self.open_connections == 0 {
             self.flush();
         }
     }
@@ -295,6 +329,7 @@ impl Recording {
     /// `sealed-before-written`, `one-process`, `no-call-fails`.
     fn flush(&mut self) {
         let mut section = self.writer.take();
+        self.section_began = None;
         if section.is_empty() || self.is_over {
             return;
         }
@@ -328,6 +363,8 @@ pub const LIMIT_VARIABLE: &str = "SELENITE_TRACE_LIMIT";
 const LIMIT_DEFAULT: u64 = 64 << 20;
 /// Records are sealed when they are as many bytes: some 30,000 calls.
 const SECTION_BYTES: usize = 256 << 10;
+/// bounded-loss.
+const SECTION_TIME: Duration = Duration::from_secs(1);
 /// A section, the last record in it, its size and its tag.
 const SECTION_ROOM: u64 = (256 << 10) + 128;
 
@@ -443,6 +480,52 @@ mod tests {
         );
         let bytes = std::fs::read(folder.path().join(format!("t.{}", std::process::id()))).unwrap();
         assert!(!bytes.windows(4).any(|window| window == b"name"));
+    }
+
+    #[test]
+    fn a_section_is_written_a_second_after_its_first_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let (recorder, identity) = begin(folder.path(), LIMIT_DEFAULT);
+        let file = recorder.open("a", Role::Main).unwrap();
+        let now = Instant::now();
+        for milliseconds in [500, 900, 1200, 1300, 2100] {
+            file.record(
+                TracedCall::Read,
+                now + Duration::from_millis(milliseconds),
+                milliseconds,
+                512,
+            );
+        }
+        let read_at = |event: &TraceEvent| match event {
+            TraceEvent::Read { offset, .. } => Some(*offset),
+            _ => None,
+        };
+        let events = read(folder.path(), identity);
+        let offsets: Vec<u64> = events.iter().filter_map(read_at).collect();
+        // The process could be killed here: it loses the calls after that at 1200 ms.
+        assert_eq!(offsets, [500, 900, 1200]);
+        drop(file);
+    }
+
+    #[test]
+    fn a_process_that_exits_has_closed_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (recorder, identity) = begin(folder.path(), LIMIT_DEFAULT);
+        let files = ["a", "b"].map(|path| recorder.open(path, Role::Main).unwrap());
+        files[0].record(TracedCall::Sync, Instant::now(), 0, 0);
+        recorder.exit();
+        let events = read(folder.path(), identity);
+        assert_eq!(
+            events[2..],
+            [
+                TraceEvent::Sync { file: 1 },
+                TraceEvent::Close { file: 1 },
+                TraceEvent::Close { file: 2 }
+            ]
+        );
+        let size = trace_size(folder.path());
+        drop(files);
+        assert_eq!(trace_size(folder.path()), size);
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn check(path: &Path) -> Result<(), CliError> {
         what: format!(
             "{} does not fit this machine: {}",
             path.display(),
-            differences.join("; ")
+            printable::line(&differences.join("; "))
         ),
         next: "selenite plan calibrate".to_owned(),
         status: DATA,

@@ -1,13 +1,15 @@
 //! `selenite plan observe`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use selenite::{Access, trace};
+use selenite::Access;
+use selenite::trace::TraceEnd;
 use selenite_plan::Observation;
 use selenite_plan::observe::trace::TraceObserver;
 use selenite_plan::observe::{self, SnapshotText, Supplement, by_hand, sql_server};
 
-use super::{USAGE, check_output, read};
+use super::{USAGE, check_output, read, read_trace};
 use crate::arguments::plan::{Numbers, ObserveSnapshots, ObservedSource, PlanObserve};
 use crate::cli_error::CliError;
 use crate::output::{print, write_file};
@@ -63,10 +65,13 @@ pub fn run(arguments: &PlanObserve, access: &Access) -> Result<(), CliError> {
             (observation, &given.output)
         }
         ObservedSource::Trace(given) => {
-            let mut observer = TraceObserver::default();
+            let (mut observer, mut known) = (TraceObserver::default(), BTreeSet::new());
             for path in &given.files {
                 observer.begin_trace();
-                trace::read(path, access, &mut |records| observer.add(records))?;
+                let end = read_trace(path, access, &mut known, &mut |records| observer.add(records))?;
+                if end == TraceEnd::Cut {
+                    observer.cut();
+                }
             }
             (observer.finish(&supplement(given))?, &given.output)
         }

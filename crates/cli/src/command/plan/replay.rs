@@ -1,10 +1,11 @@
 //! `selenite plan replay`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use selenite::{Access, Suite, trace};
+use selenite::trace::TraceEnd;
+use selenite::{Access, Suite};
 use selenite_lab::calibrate::sample::ReplaySettings;
 use selenite_lab::replay::{ReplayReport, ReplayRequest, replay, table};
 use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
@@ -14,7 +15,7 @@ use selenite_plan::predict::Estimate;
 use selenite_plan::replay::ReplayBuilder;
 use selenite_plan::{Calibration, Cipher, Observation, PlanError, Question, predict};
 
-use super::{DATA, USAGE, calibrate, check_output, read};
+use super::{DATA, USAGE, calibrate, check_output, read, read_trace};
 use crate::arguments::plan::PlanReplay;
 use crate::cli_error::CliError;
 use crate::command::lab::engines;
@@ -62,6 +63,10 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
             .notes
             .push("only the beginning of the trace is repeated: it has more calls than a replay may have".to_owned());
     }
+    // Where only the beginning is repeated, its end is not expected.
+    if !is_cut {
+        report.notes.extend(observer.missing());
+    }
     if script.left_out > 0 {
         let what = format!(
             "{} databases are left out: all would be larger than 256 MiB, or too many",
@@ -95,10 +100,11 @@ pub fn run(arguments: &PlanReplay, access: &Access) -> Result<(), CliError> {
 /// The traces, as far as they are repeated: as a script, and as an observation.
 fn read_traces(paths: &[PathBuf], access: &Access) -> Result<(ReplayBuilder, TraceObserver), CliError> {
     let (mut builder, mut observer) = (ReplayBuilder::default(), TraceObserver::default());
+    let mut known = BTreeSet::new();
     for path in paths {
         builder.begin_trace();
         observer.begin_trace();
-        trace::read(path, access, &mut |records| {
+        let end = read_trace(path, access, &mut known, &mut |records| {
             for record in records {
                 if !builder.is_full() {
                     builder.add(record);
@@ -106,6 +112,9 @@ fn read_traces(paths: &[PathBuf], access: &Access) -> Result<(ReplayBuilder, Tra
                 }
             }
         })?;
+        if end == TraceEnd::Cut {
+            observer.cut();
+        }
     }
     Ok((builder, observer))
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use selenite::EngineError;
 use selenite_lab::calibrate::fingerprint;
 use selenite_lab::config::Config;
+use selenite_lab::edit::Edit;
 use selenite_lab::host::Source;
 use selenite_lab::validate::{ValidateError, ValidationRequest, document, validate};
 use selenite_plan::Calibration;
@@ -45,7 +46,7 @@ pub fn run(arguments: &PlanValidate) -> Result<(), CliError> {
     };
     let studies = studies
         .iter()
-        .map(|name| Ok(Config::parse(&study::text(name)?)?))
+        .map(|name| config(&study::text(name)?, arguments.sessions))
         .collect::<Result<Vec<Config>, CliError>>()?;
     std::fs::create_dir_all(&arguments.folder).map_err(|source| EngineError::Io {
         verb: "make",
@@ -68,6 +69,16 @@ pub fn run(arguments: &PlanValidate) -> Result<(), CliError> {
     drop(observer);
     write_file(&arguments.output, &document::render(&validation)?)?;
     Ok(print(&format!("{}: written\n", arguments.output.display()))?)
+}
+
+/// A study, with another number of sessions if one is given.
+fn config(text: &str, sessions: Option<u32>) -> Result<Config, CliError> {
+    let sessions = sessions.map(|sessions| format!("study.sessions={sessions}"));
+    let config = match sessions {
+        None => Config::parse(text)?,
+        Some(sessions) => Edit::new(text)?.with(&[sessions])?,
+    };
+    Ok(config)
 }
 
 impl From<ValidateError> for CliError {

@@ -4,6 +4,8 @@
 //!   database in clear in the same round. Slow drift is in both, and single outliers do not move a median.
 //! - sessions-are-the-sample: a session gives one value. What is particular to its files and process is in all its
 //!   rounds, so more rounds do not make up for fewer sessions.
+//! - clear-costs-are-native: costs in clear come from sessions with AES instructions, if there are any. Those without
+//!   spend most of their time in slow ciphers, which leave less in the processor's caches for what is in clear.
 
 use std::collections::BTreeMap;
 
@@ -34,16 +36,21 @@ pub struct Coefficients {
 pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
     let mut values = Values::default();
     let mut conversions: BTreeMap<Cipher, Vec<f64>> = BTreeMap::new();
+    let has_native = sessions.iter().any(|session| session.aes_instructions);
     for session in sessions {
+        let is_native = session.aes_instructions == has_native;
         for ((operation, bytes), arms) in by_operation(&session.blocks) {
             let plain = arms.get(PLAIN);
             for (arm, rounds) in &arms {
-                if let Some(value) = of_session(arm, rounds, plain) {
-                    let key = (coefficient_set(arm, session.aes_instructions), operation, bytes);
-                    values.entry(key).or_default().push(value);
+                let set = coefficient_set(arm, session.aes_instructions);
+                let is_of_cipher = matches!(set, CoefficientSet::Cipher(_));
+                if let Some(value) = of_session(arm, rounds, plain)
+                    && (is_native || is_of_cipher)
+                {
+                    values.entry((set, operation, bytes)).or_default().push(value);
                 }
             }
-            if has_no_plain_cost(operation) {
+            if has_no_plain_cost(operation) && is_native {
                 let key = (CoefficientSet::Plain, operation, bytes);
                 values.entry(key).or_default().push(0.0);
             }

@@ -12,6 +12,9 @@
 //!   differences.
 //! - one-log: pages written, transactions, commits and the checkpoint are measured one after the other in one
 //!   write-ahead log.
+//! - cached-as-read: the file is in the system's cache as the system reads files from a disk: in large pieces. Pages that
+//!   a checkpoint wrote one by one stay in pieces of a page, each of which is looked up and copied alone: reading 16 of
+//!   them at once, as Selenite does in sequence, then saves less (200 ns a page, of 800), by another amount in each file.
 //! - log-overwritten: the log has its full size before, and is written from its beginning, as that of an application
 //!   after its first checkpoint. Appending to a file makes each of SQLite's writes dearer, and so those that Selenite
 //!   saves.
@@ -101,6 +104,7 @@ impl ArmDatabase {
         }
         let pages = layout::page_count(&connection)?;
         close(connection)?;
+        cache_as_read(&spec.path)?;
         let pages = u32::try_from(pages).unwrap_or(u32::MAX);
         // The schema, the root, and a few inner pages.
         if pages <= rows || pages - rows > rows / INNER_SHARE_MAX + INNER_PAGES_MIN {
@@ -307,6 +311,17 @@ impl ArmDatabase {
         ids.truncate(count as usize);
         ids
     }
+}
+
+/// Replaces a closed database by a copy, which is written in large pieces, and reads it.
+fn cache_as_read(path: &Path) -> Result<(), WorkerError> {
+    let copy = path.with_extension("copy");
+    std::fs::copy(path, &copy).map_err(WorkerError::io("write", &copy))?;
+    std::fs::rename(&copy, path).map_err(WorkerError::io("write", path))?;
+    // Where copies share their blocks, they are not in the cache yet.
+    let mut file = std::fs::File::open(path).map_err(WorkerError::io("open", path))?;
+    std::io::copy(&mut file, &mut std::io::sink()).map_err(WorkerError::io("read", path))?;
+    Ok(())
 }
 
 /// Copies all of the log to the database, as SQLite's own checkpoints do: the log keeps its size.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use selenite_plan::Operation;
-use selenite_plan::calibration::{Costs, Measured};
+use selenite_plan::calibration::{Costs, Measured, speed_half_width};
 
 use super::CalibrationReport;
 
@@ -12,11 +12,12 @@ use super::CalibrationReport;
 pub fn table(report: &CalibrationReport) -> String {
     let calibration = &report.calibration;
     let mut text = String::new();
+    let speed = speed_half_width(&calibration.plain, CONFIDENCE);
     for group in GROUPS {
         let is_network = group.columns.iter().all(|(operation, _)| operation.is_network());
         let _ = writeln!(text, "{}", group.title);
         let mut rows = vec![row_of_titles(group)];
-        rows.push(row("in clear", group, &calibration.plain, None));
+        rows.push(row("in clear", group, &calibration.plain, (None, speed)));
         for (cipher, costs) in &calibration.ciphers {
             let has_any = group.columns.iter().any(|(operation, _)| costs.contains_key(operation));
             if has_any {
@@ -25,7 +26,7 @@ pub fn table(report: &CalibrationReport) -> String {
                     true => format!("+ {}", cipher.name),
                     false => format!("+ {} (no AES)", cipher.name),
                 };
-                rows.push(row(&label, group, costs, floor));
+                rows.push(row(&label, group, costs, (floor, 0.0)));
             }
         }
         if !is_network {
@@ -129,7 +130,7 @@ fn row_of_titles(group: &Group) -> Vec<String> {
     std::iter::once(String::new()).chain(titles).collect()
 }
 
-fn row(label: &str, group: &Group, costs: &Costs, floor: Option<&Costs>) -> Vec<String> {
+fn row(label: &str, group: &Group, costs: &Costs, (floor, speed): (Option<&Costs>, f64)) -> Vec<String> {
     let cells = group.columns.iter().map(|(operation, kib)| {
         let Some(measured) = find(costs, *operation, *kib) else {
             return "-".to_owned();
@@ -137,7 +138,7 @@ fn row(label: &str, group: &Group, costs: &Costs, floor: Option<&Costs>) -> Vec<
         let floor = floor.and_then(|floor| find(floor, *operation, *kib)).map(limit);
         match floor {
             Some(floor) if !is_resolved(measured, floor) => "not resolved".to_owned(),
-            Some(_) | None => cell(measured),
+            Some(_) | None => cell(measured, speed),
         }
     });
     std::iter::once(label.to_owned()).chain(cells).collect()
@@ -156,8 +157,8 @@ fn find(costs: &Costs, operation: Operation, kib: f64) -> Option<&Measured> {
     sizes.iter().find(|one| (one.kib - kib).abs() < 0.01)
 }
 
-fn cell(measured: &Measured) -> String {
-    match measured.interval(CONFIDENCE) {
+fn cell(measured: &Measured, speed: f64) -> String {
+    match measured.interval_with_speed(CONFIDENCE, speed) {
         Some(interval) => format!("{:.0} \u{b1}{:.0}", measured.mean(), interval.half_width()),
         None => format!("{:.0}", measured.mean()),
     }
@@ -207,9 +208,9 @@ pub(crate) const CONFIDENCE: f64 = 0.9;
 
 const EXPLANATION: &str = "\
 Rows with + are differences from the same operation in clear; \u{b1} is the half-width of the 90 % interval\n\
-of the mean over sessions. Floor: two copies in clear differ by as much; differences below it are not\n\
-resolved here. Negative: Selenite saves system calls, since it writes the frames of a commit together, and\n\
-the pages of a backup.\n";
+of the mean over sessions; in clear also of the machine's speed, which drifts from one calibration to the\n\
+next. Floor: two copies in clear differ by as much; differences below it are not resolved here. Negative:\n\
+Selenite saves system calls, since it writes the frames of a commit together, and the pages of a backup.\n";
 
 #[cfg(test)]
 mod tests {
@@ -261,7 +262,8 @@ mod tests {
         assert!(row("AES_128").contains("not resolved"), "{text}");
         assert!(row("AES_192").contains("not resolved"), "{text}");
         assert!(row("AES_256").contains("705 \u{b1}8"), "{text}");
-        assert!(row("in clear").contains("1000 \u{b1}3"), "{text}");
+        // The mean's interval is 3 wide to each side; that of a session, which another speed may be as far off, 6.
+        assert!(row("in clear").contains("1000 \u{b1}7"), "{text}");
         assert!(row("floor").contains("51"), "{text}");
         assert!(text.contains("AES_256  200\n"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");

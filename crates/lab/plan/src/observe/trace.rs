@@ -30,7 +30,10 @@ pub struct TraceObserver {
     /// The first and the last moment.
     times: Option<(u64, u64)>,
     traces: usize,
-    full: usize,
+    /// Traces that have reached their limit.
+    full: BTreeSet<usize>,
+    /// Traces whose last section is cut.
+    cut: BTreeSet<usize>,
 }
 
 #[derive(Debug)]
@@ -51,6 +54,40 @@ impl TraceObserver {
         for record in records {
             self.record(record);
         }
+    }
+
+    /// The last section of the trace that was begun last is cut.
+    pub fn cut(&mut self) {
+        self.cut.insert(self.traces);
+    }
+
+    /// What the traces lack, for display.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        let count = |count: usize| {
+            if count == 1 {
+                "a trace".to_owned()
+            } else {
+                format!("{count} traces")
+            }
+        };
+        let mut notes = Vec::new();
+        if !self.full.is_empty() {
+            let full = count(self.full.len());
+            notes.push(format!("{full} reached the limit: what came later is not included"));
+        }
+        // A process that exits closes its files.
+        let open = self.files.keys().map(|(trace, _)| *trace);
+        let without_end: BTreeSet<usize> = open.chain(self.cut.iter().copied()).collect();
+        let without_end = without_end.difference(&self.full).count();
+        if without_end > 0 {
+            notes.push(format!(
+                "the end of {} is missing: the process was killed, or it still runs; its last calls, of at most a \
+                 second, are not included",
+                count(without_end)
+            ));
+        }
+        notes
     }
 
     fn record(&mut self, record: &TraceRecord) {
@@ -79,7 +116,7 @@ impl TraceObserver {
                 totals.transactions += 1.0;
                 self.writing.remove(&(self.traces, file));
             }
-            TraceEvent::Full => self.full += 1,
+            TraceEvent::Full => drop(self.full.insert(self.traces)),
             TraceEvent::Sync { .. } => {}
             TraceEvent::Received { connection, size } | TraceEvent::Sent { connection, size } => {
                 totals.packets += 1.0;
@@ -168,13 +205,9 @@ impl TraceObserver {
                 cpu_seconds: None,
             }
         });
-        let mut notes = Vec::new();
-        if self.full > 0 {
-            notes.push("a trace has reached its limit: what came later is not included".to_owned());
-        }
         supplement.complete(Observation {
             engine: Engine::Sqlite,
-            notes,
+            notes: self.missing(),
             page_size: *page_size,
             cores: None,
             database_mib: None,
@@ -302,6 +335,30 @@ mod tests {
                 .count
                 .round(),
             1.0
+        );
+    }
+
+    #[test]
+    fn a_trace_without_its_end_is_noted() {
+        let notes = |records: &[TraceRecord], is_cut: bool| {
+            let mut observer = TraceObserver::default();
+            observer.begin_trace();
+            observer.add(&[open(1, TraceRole::Database), read(1.0, 1, 5, 4096)]);
+            observer.add(records);
+            if is_cut {
+                observer.cut();
+            }
+            observer.finish(&Supplement::default()).unwrap().notes.join("\n")
+        };
+        let close = record(2.0, TraceEvent::Close { file: 1 });
+        assert_eq!(notes(&[close], false), "");
+        assert!(notes(&[close], true).starts_with("the end of a trace is missing"));
+        assert!(notes(&[], false).starts_with("the end of a trace is missing"));
+        // Behind the limit nothing is recorded, not even the end.
+        let full = notes(&[record(2.0, TraceEvent::Full)], false);
+        assert!(
+            full.starts_with("a trace reached the limit") && !full.contains("missing"),
+            "{full}"
         );
     }
 

@@ -2,7 +2,7 @@
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha20Rng;
-use selenite_plan::calibration::TLS_1_3;
+use selenite_plan::calibration::{TLS_1_3, speed_half_width};
 
 use super::*;
 use crate::calibrate::sample::ConversionSample;
@@ -16,6 +16,11 @@ struct Machine {
     outliers: f64,
     /// Nanoseconds by which the files of a session differ from those of others.
     instance: f64,
+    /// The logarithm of how much slower it is now than at first, in parts: each changes after a session with its
+    /// chance, so that speed drifts over seconds and minutes alike.
+    slowness: [(f64, f64); 4],
+    /// The deviation of each part.
+    speed: f64,
 }
 
 impl Machine {
@@ -25,6 +30,8 @@ impl Machine {
             drift: 0.0,
             outliers: 0.0,
             instance: 20.0,
+            slowness: [(1.0, 0.0), (0.3, 0.0), (0.1, 0.0), (0.03, 0.0)],
+            speed: 0.0,
         }
     }
 
@@ -35,6 +42,7 @@ impl Machine {
 
     fn session(&mut self, aes_instructions: bool) -> SessionSamples {
         let mut blocks = Vec::new();
+        let slowness = self.next_slowness();
         for (operation, bytes) in [
             (Operation::ReadRandom, 16_384),
             (Operation::ReadRandom, 4096),
@@ -54,7 +62,7 @@ impl Machine {
                         true => 4.0,
                         false => 1.0,
                     };
-                    let ns = (truth * drift + noise) * outlier;
+                    let ns = (truth * drift * slowness + noise) * outlier;
                     let arm = arm.to_owned();
                     blocks.push(BlockSample {
                         round,
@@ -74,6 +82,15 @@ impl Machine {
                 ns_per_mib: 2e6,
             }],
         }
+    }
+
+    fn next_slowness(&mut self) -> f64 {
+        for index in 0..self.slowness.len() {
+            if self.random.random::<f64>() < self.slowness[index].0 {
+                self.slowness[index].1 = self.speed * self.noise();
+            }
+        }
+        self.slowness.iter().map(|(_, part)| part).sum::<f64>().exp()
     }
 
     fn sessions(&mut self) -> Vec<SessionSamples> {
@@ -125,6 +142,31 @@ fn known_coefficients_are_recovered_within_their_intervals() {
     assert!((0.84..0.96).contains(&share), "{share}");
 }
 
+/// Costs in clear of two calibrations in a row agree if the interval of their difference contains zero.
+#[test]
+fn calibrations_in_a_row_agree_though_the_speed_drifts_between_them() {
+    let (mut count, mut agree, mut agree_without_speed) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut machine = Machine::quiet(seed);
+        machine.speed = 0.02;
+        let [first, second] = [(); 2].map(|()| coefficients(&machine.sessions()).plain);
+        let speeds = [&first, &second].map(|plain| speed_half_width(plain, 0.9));
+        for (one, other) in first.values().flatten().zip(second.values().flatten()) {
+            let is_within = |[speed, other_speed]: [f64; 2]| {
+                let half = one.interval_with_speed(0.9, speed).unwrap().half_width();
+                let other_half = other.interval_with_speed(0.9, other_speed).unwrap().half_width();
+                (one.mean() - other.mean()).abs() <= half.hypot(other_half)
+            };
+            count += 1;
+            agree += u32::from(is_within(speeds));
+            agree_without_speed += u32::from(is_within([0.0; 2]));
+        }
+    }
+    let share = |agree: u32| f64::from(agree) / f64::from(count);
+    assert!(share(agree) >= 0.9, "{}", share(agree));
+    assert!(share(agree_without_speed) < 0.85, "{}", share(agree_without_speed));
+}
+
 #[test]
 fn drift_is_in_both_arms_and_outliers_do_not_move_medians() {
     for seed in 0..40 {
@@ -154,7 +196,9 @@ fn each_session_gives_one_value_and_sizes_ascend() {
     assert_eq!(sizes, [(4.0, 6), (16.0, 6)]);
     let masked = &found.ciphers[&Cipher::of(Suite::Aes256, false)];
     assert_eq!(masked[&Operation::Commit][0].sessions.len(), 4);
-    assert_eq!(found.plain[&Operation::Commit][0].sessions.len(), 10);
+    // clear-costs-are-native.
+    assert_eq!(found.plain[&Operation::Commit][0].sessions.len(), 6);
+    assert_eq!(found.floor[&Operation::Commit][0].sessions.len(), 6);
     assert_eq!(
         found.conversion_ns_per_mib[&Cipher::of(Suite::Aes256, true)].sessions,
         [2e6; 6]
