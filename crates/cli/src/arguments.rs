@@ -3,8 +3,10 @@
 pub mod backup;
 pub mod backups;
 pub mod completions;
+pub mod doctor;
 mod exported_key;
 pub mod follow;
+pub mod init;
 #[cfg(feature = "lab")]
 pub mod lab;
 #[cfg(feature = "lab")]
@@ -54,6 +56,9 @@ pub enum Command {
     /// Generate a new identity (an age key).
     #[command(after_help = "Example:\n  selenite keygen -o key.txt")]
     Keygen(Keygen),
+    /// Make a key and an encrypted database, and print the lines that open it in your language.
+    #[command(after_help = init::AFTER_HELP)]
+    Init(init::Init),
     /// Encrypt a database, in place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt encrypt app.db\n\n\
         In place, no other process can use the database meanwhile. With --to, readers continue and \
@@ -146,6 +151,9 @@ pub enum Command {
     #[cfg(not(feature = "lab"))]
     #[command(hide = true)]
     Plan(NotBuiltIn),
+    /// Check this machine, its SQLite hosts, keys and databases, and say what to do.
+    #[command(after_help = doctor::AFTER_HELP)]
+    Doctor(doctor::Doctor),
     /// Print a completion script for a shell.
     #[command(after_help = completions::AFTER_HELP)]
     Completions(completions::Completions),
@@ -211,6 +219,9 @@ pub struct Encrypt {
     /// Additional key holder: age1..., or an identity. May be repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -220,6 +231,9 @@ pub struct Decrypt {
     /// Write the unencrypted database to this new file, and keep the original.
     #[arg(long, value_name = "NEW")]
     pub to: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -555,7 +569,9 @@ fn parse_page_size(text: &str) -> Result<PageSize, String> {
 /// The global options that do not apply to a command.
 const WITHOUT: &[(&str, &[&str])] = &[
     ("keygen", &["identity", "origin", "allow_deprecated"]),
+    ("init", &["origin", "allow_deprecated"]),
     ("encrypt", &["origin"]),
+    ("doctor", &["origin", "allow_deprecated"]),
     ("serve", &["origin", "allow_deprecated"]),
     ("lab", &["identity", "origin", "allow_deprecated"]),
     ("plan", &["identity", "origin", "allow_deprecated"]),
@@ -565,8 +581,8 @@ const WITHOUT: &[(&str, &[&str])] = &[
 
 const AFTER_HELP: &str = "\
 Example:
-  selenite keygen -o key.txt
-  selenite --identity key.txt encrypt app.db
+  selenite init app.db
+  selenite --identity key.txt encrypt old.db
   selenite --identity key.txt exec app.db \"SELECT count(*) FROM note\"
 
 Exit status:

@@ -5,10 +5,12 @@ pub mod backups;
 pub mod completions;
 pub mod compromised;
 pub mod decrypt;
+pub mod doctor;
 pub mod drill;
 pub mod encrypt;
 pub mod exec;
 pub mod follow;
+pub mod init;
 pub mod keygen;
 pub mod keys;
 #[cfg(feature = "lab")]

@@ -1,17 +1,26 @@
 //! The destination of backups and the backups that the command line names.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 
 use selenite::EngineError;
-use selenite_backup::{ArchiveName, DatabaseId, Destination, parse_database_id};
+use selenite_backup::{ArchiveName, DatabaseId, Destination, Folder, parse_database_id};
 
 use crate::cli_error::CliError;
 
-pub use selenite_backup::is_far;
-
 /// Opens a destination: a folder, or `s3://BUCKET/PREFIX`. Does not access it yet.
-pub fn open(spec: &str) -> Result<Arc<dyn Destination>, CliError> {
-    Ok(selenite::open_destination(spec)?)
+pub fn open(spec: &OsStr) -> Result<Arc<dyn Destination>, CliError> {
+    match spec.to_str() {
+        Some(spec) => Ok(selenite::open_destination(spec)?),
+        // Only the path of a folder may be something else than UTF-8.
+        None => Ok(Arc::new(Folder::new(Path::new(spec)))),
+    }
+}
+
+/// Whether the destination is remote, so that a cache is useful.
+pub fn is_far(spec: &OsStr) -> bool {
+    spec.to_str().is_some_and(selenite_backup::is_far)
 }
 
 /// Parses a database's id, if given.

@@ -49,6 +49,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
     let access = arguments.access()?;
     match &arguments.command {
         Command::Keygen(keygen) => command::keygen::run(keygen),
+        Command::Init(init) => command::init::run(init, &access),
         Command::Encrypt(encrypt) => command::encrypt::run(encrypt, &access),
         Command::Decrypt(decrypt) => command::decrypt::run(decrypt, &access),
         Command::Status(status) => command::status::run(status, &access),
@@ -76,6 +77,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Command::Plan(plan) => command::plan::run(&plan.command, &access),
         #[cfg(not(feature = "lab"))]
         Command::Plan(_) => Err(not_built_in("plan", "lab")),
+        Command::Doctor(doctor) => command::doctor::run(doctor, &access),
         Command::Completions(completions) => command::completions::run(completions),
         Command::ManPages(pages) => command::completions::run_man_pages(pages),
         #[cfg(feature = "lab")]

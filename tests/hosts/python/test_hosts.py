@@ -133,6 +133,13 @@ def test_apsw_with_an_old_sqlite_is_refused(folder: Path) -> None:
     assert ended.stderr.splitlines()[-1].startswith(
         "selenite.ExtensionError: SQLite 3.39.4 is too old: selenite needs 3.40 or later; use a newer Python"
     ), ended
+    by_hand = (
+        "import apsw\nfrom selenite import _platform\ndb = apsw.Connection(':memory:')\n"
+        "db.enableloadextension(True)\ndb.loadextension(str(_platform.EXTENSION))"
+    )
+    ended = run(sys.executable, "-c", by_hand, PYTHONPATH=old)
+    needs = f"SQLite 3.39.4 is too old: selenite {selenite.__version__} needs SQLite 3.40 or later"
+    assert needs in ended.stderr.splitlines()[-1], ended
 
 
 def test_pysqlite3(app: Path) -> None:

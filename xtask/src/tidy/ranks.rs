@@ -84,6 +84,7 @@ enum Standing {
 
 const RANKS: &[(&str, Standing)] = &[
     ("crates/collation", Standing::Rank(0)),
+    ("crates/doctor", Standing::Rank(0)),
     ("crates/storage/cipher", Standing::Rank(0)),
     ("crates/lab/plan", Standing::Rank(2)),
     ("crates/lab/stats", Standing::Rank(0)),

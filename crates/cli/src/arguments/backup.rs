@@ -1,5 +1,6 @@
 //! The arguments of `selenite backup`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -18,7 +19,7 @@ pub struct Backup {
     pub database: PathBuf,
     /// The destination of the backups: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
-    pub destination: String,
+    pub destination: OsString,
     /// Back up only the changes since the newest backup at the destination.
     #[arg(long)]
     pub incremental: bool,

@@ -1,5 +1,6 @@
 //! The arguments of `selenite backups` and `selenite drill`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -29,7 +30,7 @@ pub enum BackupsCommand {
 pub struct BackupsList {
     /// The destination of the backups.
     #[arg(value_name = "DEST")]
-    pub destination: String,
+    pub destination: OsString,
     /// Only this database, by its id.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,
@@ -42,7 +43,7 @@ pub struct BackupsList {
 pub struct BackupsVerify {
     /// The destination of the backups.
     #[arg(value_name = "DEST")]
-    pub destination: String,
+    pub destination: OsString,
     /// Only this database, by its id.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,
@@ -62,7 +63,7 @@ pub struct BackupsVerify {
 pub struct BackupsPrune {
     /// The destination of the backups.
     #[arg(value_name = "DEST")]
-    pub destination: String,
+    pub destination: OsString,
     /// Only this database, by its id.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,
@@ -125,7 +126,7 @@ impl Keep {
 pub struct Drill {
     /// The destination of the backups.
     #[arg(value_name = "DEST")]
-    pub destination: String,
+    pub destination: OsString,
     /// The id of the database, if there are backups of several.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,

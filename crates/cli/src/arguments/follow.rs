@@ -1,5 +1,6 @@
 //! The arguments of `selenite follow`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub struct Follow {
     pub database: PathBuf,
     /// The destination of the backups: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
-    pub destination: String,
+    pub destination: OsString,
     /// Maximum lag in seconds while the destination is reachable.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
     pub lag: Duration,

@@ -1,5 +1,6 @@
 //! The arguments of `selenite restore`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -18,7 +19,7 @@ pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt restore /backups -
 pub struct Restore {
     /// The destination of the backups: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
-    pub destination: String,
+    pub destination: OsString,
     /// The file to write.
     #[arg(long, value_name = "PATH")]
     pub to: PathBuf,

@@ -1,16 +1,17 @@
 //! `selenite encrypt`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use selenite::storage::Disk;
-use selenite::{Access, Encrypt, Outcome, Target};
+use selenite::{Access, Encrypt, Outcome, Suite, Target};
+use serde_json::{Value, json};
 
 use super::verify::remember;
 use crate::arguments;
 use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
-use crate::output::print;
+use crate::output::{print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), CliError> {
@@ -23,12 +24,16 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), CliErr
     let done = selenite::encrypt(&Disk, &arguments.database, access, &how, &meter.watch());
     meter.finish();
     let outcome = done?;
-    let mut lines = Lines::default();
-    lines.add("encrypted", name(&arguments.database, arguments.to.as_deref()));
-    lines.add("suite", how.suite.name());
-    show(&mut lines, &outcome, "every value compared, every page verified");
-    lines.add_all("key slots", outcome.slots.iter().map(ToString::to_string));
-    print(&lines.text())?;
+    if arguments.json {
+        print_json(&json(&arguments.database, &outcome, Some(how.suite)))?;
+    } else {
+        let mut lines = Lines::default();
+        lines.add("encrypted", name(&arguments.database, arguments.to.as_deref()));
+        lines.add("suite", how.suite.name());
+        show(&mut lines, &outcome, "every value compared, every page verified");
+        lines.add_all("key slots", outcome.slots.iter().map(ToString::to_string));
+        print(&lines.text())?;
+    }
     if let Some(made) = outcome.authenticated {
         remember(|notes| notes.keep_encrypted(&outcome.path, made));
     }
@@ -55,9 +60,33 @@ pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     lines.add("contents", format!("{tables}, {rows}: {checked}"));
     lines.add("size", bytes(outcome.size));
     lines.add("took", elapsed(outcome.elapsed));
-    let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
+    let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
     lines.add_all("removed", paths(&outcome.removed));
     lines.add_all("left over", paths(&outcome.leftovers));
     lines.add_all("not notified", outcome.not_retired.clone());
     lines.add_all("not kept", outcome.not_kept.clone());
+}
+
+/// The JSON that encryption and decryption share; a decrypted database has no suite.
+pub fn json(database: &Path, outcome: &Outcome, suite: Option<Suite>) -> Value {
+    let names = |paths: &[PathBuf]| {
+        paths
+            .iter()
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+    };
+    json!({
+        "database": database.to_string_lossy(),
+        "path": outcome.path.to_string_lossy(),
+        "suite": suite.map(Suite::name),
+        "tables": outcome.table_count,
+        "rows": outcome.row_count,
+        "size": outcome.size,
+        "slots": outcome.slots.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "removed": names(&outcome.removed),
+        "left_over": names(&outcome.leftovers),
+        "not_notified": outcome.not_retired,
+        "not_kept": outcome.not_kept,
+        "seconds": outcome.elapsed.as_secs_f64(),
+    })
 }

@@ -2,7 +2,7 @@
 
 mod exposition;
 mod listing_json;
-mod table;
+pub mod table;
 
 use std::io::IsTerminal;
 use std::path::Path;

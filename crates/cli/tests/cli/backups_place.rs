@@ -1,6 +1,7 @@
 //! Destinations of backups that are missing, are empty, or contain backups that are incomplete or
 //! encrypted for other keys.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -229,4 +230,17 @@ fn exceeding_the_file_size_limit_is_an_error_and_leaves_nothing() {
         .env("HOME", fixture.path(""));
     run(&mut command).failed(6, "file size limit");
     assert_eq!(fixture.names(), ["app.db", "backups"]);
+}
+
+#[test]
+fn a_folder_whose_name_is_not_utf_8_takes_backups() {
+    let (fixture, _) = Fixture::encrypted();
+    let place = std::ffi::OsStr::from_bytes(b"back\xffups");
+    let run = |words: &[&str], more: &[&str]| run(fixture.command(words).arg(place).args(more)).done();
+    let made = run(&["-i", "key.txt", "backup", "--json", "app.db"], &[]).json();
+    let listed = run(&["backups", "list"], &[]).out;
+    assert!(listed.contains(made["backup"].as_str().unwrap()), "{listed}");
+    run(&["-i", "key.txt", "restore"], &["--to", "new.db"]);
+    fixture.run(&["-i", "key.txt", "exec", "new.db", "SELECT 1"]).done();
+    assert!(fixture.path("").join(place).is_dir());
 }

@@ -57,6 +57,46 @@ fn encrypting_says_who_opens_it_and_what_is_left_on_the_disk() {
 }
 
 #[test]
+fn the_result_as_json_has_what_the_text_has() {
+    let fixture = Fixture::new();
+    fixture.plain("app.db", NOTES);
+    let ran = fixture
+        .run(&["-i", "key.txt", "encrypt", "app.db", "--cipher", "CHACHA20", "--json"])
+        .done();
+    let found = ran.json();
+    assert_eq!(
+        (&found["database"], &found["suite"]),
+        (&"app.db".into(), &"CHACHA20".into())
+    );
+    assert_eq!((&found["tables"], &found["rows"]), (&1.into(), &500.into()));
+    assert!(found["path"].as_str().unwrap().ends_with("app.db"), "{found}");
+    assert_eq!(found["size"], std::fs::metadata(fixture.path("app.db")).unwrap().len());
+    let slots = found["slots"].as_array().unwrap();
+    assert!(
+        slots.len() == 1 && slots[0].as_str().unwrap().contains(&fixture.recipient("key.txt")),
+        "{found}"
+    );
+    for empty in ["removed", "left_over", "not_kept"] {
+        assert_eq!(found[empty], serde_json::json!([]), "{empty}");
+    }
+    assert!(
+        found["not_notified"].is_null() && found["seconds"].as_f64().unwrap() > 0.0,
+        "{found}"
+    );
+    assert!(ran.err.contains("Freed disk blocks"), "{ran:?}");
+    let ran = fixture
+        .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db", "--json"])
+        .done();
+    let found = ran.json();
+    assert_eq!(
+        (&found["database"], &found["suite"]),
+        (&"app.db".into(), &serde_json::Value::Null)
+    );
+    assert_eq!((&found["rows"], &found["slots"]), (&500.into(), &serde_json::json!([])));
+    assert!(found["path"].as_str().unwrap().ends_with("clear.db"), "{found}");
+}
+
+#[test]
 fn to_a_new_file_overwrites_nothing() {
     let (fixture, _) = Fixture::encrypted();
     fixture

@@ -8,6 +8,8 @@ fn every_command_shows_an_example() {
     for command in [
         vec![],
         vec!["keygen"],
+        vec!["init"],
+        vec!["doctor"],
         vec!["encrypt"],
         vec!["decrypt"],
         vec!["status"],

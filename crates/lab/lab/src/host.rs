@@ -4,16 +4,12 @@
 //!   an error: all are read from files that may be missing, by parsers that take their text.
 
 mod counters;
-mod device;
 mod facts;
-mod processor;
 mod sampler;
-mod source;
 
 pub use facts::facts;
-pub use processor::Processor;
 pub use sampler::{HostSampler, HostWindow};
-pub use source::Source;
+pub use selenite_doctor::{Processor, Source};
 
 pub(crate) use counters::CpuTimes;
 pub(crate) use facts::{LOAD_MAX, governors, load, perf_counters};

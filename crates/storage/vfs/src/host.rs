@@ -225,6 +225,9 @@ impl Host {
             error.code()
         };
         if matches!(error, VfsError::Lower(_)) {
+            if is_of_opening {
+                self.last_errors().forget_opening(path);
+            }
             return code;
         }
         thread_refusal::note(path, error);

@@ -2,7 +2,8 @@
 //!
 //! - kept-by-file: errors are kept by file: an older error of another file is never reported for a
 //!   file.
-//! - cleared-on-open: the error of opening a file is removed when the file is opened.
+//! - cleared-on-open: the error of opening a file is removed when the file is opened, or when the
+//!   VFS below cannot open it: that failure has another reason.
 
 use std::collections::VecDeque;
 
@@ -66,8 +67,13 @@ impl LastErrors {
 
     /// Notes that a file was opened. Returns a number below those of all later errors.
     pub fn opened(&mut self, path: &str) -> u64 {
-        self.errors.retain(|known| known.path != path || !known.is_of_opening);
+        self.forget_opening(path);
         self.count
+    }
+
+    /// Removes the error of opening a file.
+    pub fn forget_opening(&mut self, path: &str) {
+        self.errors.retain(|known| known.path != path || !known.is_of_opening);
     }
 
     /// The last error of one file.

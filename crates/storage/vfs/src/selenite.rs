@@ -13,8 +13,8 @@ use crate::database::{Content, Credentials, Database};
 use crate::environment;
 use crate::error::VfsError;
 use crate::ffi::{
-    Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, OpenedFile, Registered, SchemaFile, Vfs, make_private_file,
-    register,
+    Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, OpenedFile, Registered, SchemaFile, VFS_NAME, Vfs,
+    make_private_file, register,
 };
 use crate::file_counts::{DatabaseFileCounts, FileCounts};
 use crate::host::{Host, Identify};
@@ -77,7 +77,7 @@ pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<()
         host: host.clone(),
         databases: databases.clone(),
     });
-    let registered = register(api, c"selenite", lower, vfs, default).map_err(|code| code.to_string())?;
+    let registered = register(api, VFS_NAME, lower, vfs, default).map_err(|code| code.to_string())?;
     let known = Installed {
         host,
         databases,

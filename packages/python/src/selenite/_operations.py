@@ -65,12 +65,14 @@ def encrypt(
     Example:
         >>> selenite.encrypt("app.db", identity="key.txt", progress=print)
     """
-    more: list[Argument] = [f"--to={os.fspath(to)}"] if to is not None else []
+    more: list[Argument] = ["--json"]
+    if to is not None:
+        more.append(f"--to={os.fspath(to)}")
     if cipher is not None:
         more.append(f"--cipher={cipher}")
     more += _recipients(recipients)
     text = run("encrypt", *more, "--", database, identity=identity, progress=progress)
-    return _results.conversion(Path(to if to is not None else database), text)
+    return _results.conversion(Path(to if to is not None else database), json.loads(text))
 
 
 def decrypt(
@@ -85,9 +87,9 @@ def decrypt(
     Example:
         >>> selenite.decrypt("app.db", identity="key.txt", to="clear.db")
     """
-    more: list[Argument] = [f"--to={os.fspath(to)}"] if to is not None else []
+    more: list[Argument] = ["--json", *([f"--to={os.fspath(to)}"] if to is not None else [])]
     text = run("decrypt", *more, "--", database, identity=identity, progress=progress)
-    return _results.conversion(Path(to if to is not None else database), text)
+    return _results.conversion(Path(to if to is not None else database), json.loads(text))
 
 
 def status(database: FilePath, *, identity: Optional[Identity] = None) -> Status:

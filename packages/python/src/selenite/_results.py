@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -319,28 +318,16 @@ def restore(path: Path, json: Mapping[str, Any]) -> Restore:
     )
 
 
-def conversion(path: Path, text: str) -> Conversion:
-    """Reads the lines of names and values that ``encrypt`` and ``decrypt`` print: they have no JSON."""
-    values: dict[str, list[str]] = {}
-    name = ""
-    for line in text.splitlines():
-        if not line.startswith(" "):
-            name, _, value = line.partition("  ")
-        else:
-            value = line
-        values.setdefault(name, []).append(value.strip())
-    found = re.match(r"([\d,]+) tables?, ([\d,]+) rows?:", values["contents"][0])
-    if not found:
-        raise ValueError(f"the command printed no contents: {text!r}")
+def conversion(path: Path, json: Mapping[str, Any]) -> Conversion:
     return Conversion(
         path=path,
-        suite=values.get("suite", [None])[0],
-        tables=int(found[1].replace(",", "")),
-        rows=int(found[2].replace(",", "")),
-        slots=tuple(values.get("key slots", ())),
-        removed=tuple(values.get("removed", ())),
-        leftovers=tuple(values.get("left over", ())),
-        not_kept=tuple(values.get("not kept", ())),
+        suite=json["suite"],
+        tables=json["tables"],
+        rows=json["rows"],
+        slots=tuple(json["slots"]),
+        removed=tuple(json["removed"]),
+        leftovers=tuple(json["left_over"]),
+        not_kept=tuple(json["not_kept"]),
     )
 
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use selenite_doctor::Check;
 use selenite_worker::contract::check;
 
-use super::Check;
 use crate::drive::WorkerCommand;
 
 /// Checks a worker against the contract, with files of some MiB in `folder`, deleted afterwards. A
@@ -20,7 +20,7 @@ pub fn contract(command: &WorkerCommand, folder: &Path) -> Vec<Check> {
     let findings = check(&start, folder).into_iter();
     let checks = findings.map(|finding| match finding.passed {
         true => Check::ok(&finding.name, finding.detail),
-        false => Check::fail(&finding.name, finding.detail, ADVICE),
+        false => Check::problem(&finding.name, finding.detail, ADVICE),
     });
     checks.collect()
 }

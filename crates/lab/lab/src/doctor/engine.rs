@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use selenite_doctor::Check;
 use selenite_worker::protocol::Hello;
 
-use super::Check;
 use crate::engines::{Engines, OWN_ENGINES, hello};
 
 /// Checks that the worker of every available engine answers. A study cannot run without the
@@ -18,18 +18,18 @@ fn check(engines: &Engines, engine: &str) -> Check {
     let name = format!("engine {engine}");
     let command = match engines.find(engine, None) {
         Ok(command) => command,
-        Err(error) => return Check::warn(&name, error.to_string(), error.advice()),
+        Err(error) => return Check::advice(&name, error.to_string(), error.advice()),
     };
     match hello(&command, GREETING) {
         // One worker serves both of the program's own engines.
-        Ok(hello) if hello.engine != engine && !OWN_ENGINES.contains(&engine) => Check::warn(
+        Ok(hello) if hello.engine != engine && !OWN_ENGINES.contains(&engine) => Check::advice(
             &name,
             format!("{} says that it is {:?}", command.program.display(), hello.engine),
             "name the worker's executable after its engine",
         ),
         Ok(hello) => Check::ok(&name, describe(&hello)),
-        Err(error) if OWN_ENGINES.contains(&engine) => Check::fail(&name, error.to_string(), error.advice()),
-        Err(error) => Check::warn(&name, error.to_string(), error.advice()),
+        Err(error) if OWN_ENGINES.contains(&engine) => Check::problem(&name, error.to_string(), error.advice()),
+        Err(error) => Check::advice(&name, error.to_string(), error.advice()),
     }
 }
 

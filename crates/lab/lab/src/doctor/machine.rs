@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rustix::fs::statvfs;
+use selenite_doctor::Check;
+use selenite_doctor::files::free_disk;
 
-use super::{Check, existing};
 use crate::cache::{CacheError, PageCache};
 use crate::host::{CpuTimes, LOAD_MAX, Processor, Source, governors, load, perf_counters};
 
@@ -21,7 +21,7 @@ pub fn machine(source: &Source, folder: &Path, bytes: u64) -> Vec<Check> {
         pressure(source),
         clock(source),
         fincore(&PageCache::default()),
-        disk(folder, bytes),
+        free_disk(folder, bytes),
     ]
 }
 
@@ -31,7 +31,7 @@ fn aes(source: &Source) -> Check {
     if processor.has_aes() {
         return Check::ok(name, processor.cipher_flags().join(" "));
     }
-    Check::warn(
+    Check::advice(
         name,
         "none seen",
         "results apply to such machines only; a virtual machine may hide them",
@@ -43,7 +43,7 @@ fn governor(source: &Source) -> Check {
     match governors(source) {
         governors if governors.is_empty() => Check::ok(name, "none here; the host decides"),
         governors if governors == ["performance"] => Check::ok(name, "performance"),
-        governors => Check::warn(
+        governors => Check::advice(
             name,
             governors.join(", "),
             "cpupower frequency-set --governor performance",
@@ -54,7 +54,7 @@ fn governor(source: &Source) -> Check {
 fn smt(source: &Source) -> Check {
     let name = "threads that share cores";
     match source.read("sys/devices/system/cpu/smt/active").as_deref() {
-        Some("1") => Check::warn(
+        Some("1") => Check::advice(
             name,
             "on",
             "for the least noise: echo off > /sys/devices/system/cpu/smt/control",
@@ -67,12 +67,12 @@ fn smt(source: &Source) -> Check {
 fn steal(source: &Source) -> Check {
     let name = "time given to other machines";
     let Some(times) = source.read("proc/stat").and_then(|text| CpuTimes::parse(&text)) else {
-        return Check::warn(name, "unknown", "/proc/stat can't be read");
+        return Check::advice(name, "unknown", "/proc/stat can't be read");
     };
     let finding = format!("{} of {} ticks since the start", times.steal, times.total());
     if times.steal > times.total() / STEAL_ONE_IN {
         let advice = "elapsed times will be less precise: use a machine with dedicated processors";
-        return Check::warn(name, finding, advice);
+        return Check::advice(name, finding, advice);
     }
     Check::ok(name, finding)
 }
@@ -80,7 +80,7 @@ fn steal(source: &Source) -> Check {
 fn busy(source: &Source) -> Check {
     let name = "load";
     match load(source) {
-        Some(load) if load > LOAD_MAX => Check::warn(name, format!("{load:.2}"), "stop other programs"),
+        Some(load) if load > LOAD_MAX => Check::advice(name, format!("{load:.2}"), "stop other programs"),
         Some(load) => Check::ok(name, format!("{load:.2}")),
         None => Check::ok(name, "unknown"),
     }
@@ -90,7 +90,7 @@ fn counters(source: &Source) -> Check {
     let name = "performance counters";
     match perf_counters(source) {
         Ok(()) => Check::ok(name, "available"),
-        Err(why) => Check::warn(
+        Err(why) => Check::advice(
             name,
             why,
             "CPU time stands in for instructions; small effects need more sessions",
@@ -103,13 +103,13 @@ fn pressure(source: &Source) -> Check {
     if source.read("proc/pressure/cpu").is_some() {
         return Check::ok(name, "available");
     }
-    Check::warn(name, "not available", "boot with psi=1, to see when tasks had to wait")
+    Check::advice(name, "not available", "boot with psi=1, to see when tasks had to wait")
 }
 
 fn clock(source: &Source) -> Check {
     let name = "clock source";
     match source.read("sys/devices/system/clocksource/clocksource0/current_clocksource") {
-        Some(clock) if SLOW_CLOCKS.contains(&clock.as_str()) => Check::warn(
+        Some(clock) if SLOW_CLOCKS.contains(&clock.as_str()) => Check::advice(
             name,
             clock,
             "reading the clock is slow: latencies of short operations will be too long",
@@ -126,33 +126,12 @@ fn fincore(cache: &PageCache) -> Check {
     match cache.residence(&program) {
         Ok(_) => Check::ok(name, "proves what is in the page cache"),
         Err(error @ (CacheError::NoFincore | CacheError::Fincore { .. })) => {
-            Check::fail(name, error.to_string(), error.advice())
+            Check::problem(name, error.to_string(), error.advice())
         }
         Err(error @ (CacheError::NotEvicted { .. } | CacheError::Io { .. })) => {
-            Check::warn(name, error.to_string(), error.advice())
+            Check::advice(name, error.to_string(), error.advice())
         }
     }
-}
-
-fn disk(folder: &Path, bytes: u64) -> Check {
-    let name = "free disk";
-    let folder = existing(folder);
-    let free = match statvfs(folder) {
-        Ok(space) => space.f_bavail.saturating_mul(space.f_frsize),
-        Err(error) => {
-            let finding = format!("{}: {error}", folder.display());
-            return Check::fail(name, finding, "give an existing folder");
-        }
-    };
-    let finding = format!("{} MiB at {}", free >> 20, folder.display());
-    if free < bytes {
-        let advice = format!(
-            "{} MiB are needed: free space, or use another folder",
-            bytes.div_ceil(1 << 20)
-        );
-        return Check::fail(name, finding, advice);
-    }
-    Check::ok(name, finding)
 }
 
 /// 1 %: more steal changes elapsed times by as much as the effects to be measured.

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
+use selenite_doctor::{Mount, Processor, Source};
+
 use super::counters::named_number;
-use super::device::Mount;
-use super::processor::Processor;
-use super::source::Source;
 use crate::summary::HostFacts;
 
 /// Describes the machine, and `folder`, which will contain the copies.

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use selenite_doctor::{Processor, Source, mean};
 
 use super::counters::{CpuTimes, named_number, pressure_total, process_ticks};
-use super::processor::{Processor, mean};
-use super::source::Source;
 use crate::summary::HostSample;
 
 /// A first reading of the machine's counters.

@@ -29,24 +29,20 @@ macro_rules! api {
         impl Api {
             /// Takes the functions from the table that SQLite passes to an extension.
             ///
-            /// Returns `None` for a SQLite older than 3.40, the oldest supported version.
+            /// # Errors
+            /// A SQLite older than 3.40, the oldest supported version, or one without such a function.
             ///
             /// # Safety
             /// `routines` is the pointer that SQLite passed to an extension's entry point.
-            pub(super) unsafe fn from_routines(routines: *const RawApi) -> Option<Self> {
+            pub(super) unsafe fn from_routines(routines: *const RawApi) -> Result<Self, UnfitSqlite> {
                 let table = routines.cast::<*const c_void>();
-                // SAFETY: the caller's promise; `libversion_number` is at index 67 since 3.3.
-                let version = unsafe { *table.add(67) };
-                if version.is_null() {
-                    return None;
+                // SAFETY: the caller's promise.
+                let sqlite = unsafe { UnfitSqlite::from_routines(routines) };
+                let version = sqlite.version;
+                if version < OLDEST {
+                    return Err(sqlite);
                 }
-                // SAFETY: index 67 is `int (*libversion_number)(void)` (sqlite3ext.h).
-                let version = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> c_int>(version) };
-                let version = version();
-                if version < 3_040_000 {
-                    return None;
-                }
-                Some(Self {
+                Ok(Self {
                     identity: routines.addr(),
                     version,
                     is_interrupted: if version >= 3_041_000 {
@@ -61,7 +57,7 @@ macro_rules! api {
                         // 264 entries (sqlite3ext.h).
                         let entry = unsafe { *table.add($index) };
                         if entry.is_null() {
-                            return None;
+                            return Err(sqlite);
                         }
                         // SAFETY: the entry at this index has this type (sqlite3ext.h); a test compares each with
                         // the linked library's own function.
@@ -74,6 +70,7 @@ macro_rules! api {
 }
 
 api! {
+    36 column_text: unsafe extern "C" fn(*mut RawStatement, c_int) -> *const c_char,
     50 declare_vtab: unsafe extern "C" fn(*mut Database, *const c_char) -> c_int,
     53 errmsg: unsafe extern "C" fn(*mut Database) -> *const c_char,
     57 finalize: unsafe extern "C" fn(*mut RawStatement) -> c_int,
@@ -149,20 +146,8 @@ impl Api {
 
     /// Copies a text into memory that SQLite frees; null if there is not enough memory.
     pub(super) fn allocate_text(&self, text: &str) -> *mut c_char {
-        let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
-        let size = u64::try_from(bytes.len()).map_or(u64::MAX, |size| size.saturating_add(1));
-        // SAFETY: any size may be requested; the result is null or that many bytes.
-        let memory = unsafe { (self.malloc64)(size) }.cast::<u8>();
-        if memory.is_null() {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: `memory` has room for the bytes and one more.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
-        // SAFETY: within the memory: that one more.
-        let end = unsafe { memory.add(bytes.len()) };
-        // SAFETY: as above.
-        unsafe { end.write(0) };
-        memory.cast()
+        // SAFETY: any size may be requested.
+        allocate_text(text, |size| unsafe { (self.malloc64)(size) })
     }
 
     /// The name of the database file to which a journal or WAL belongs.
@@ -178,6 +163,76 @@ impl Api {
         Code::check(unsafe { (self.vfs_register)(vfs, c_int::from(default)) })
     }
 }
+
+/// A SQLite that the extension cannot work with: the few functions that every one of them has.
+pub(super) struct UnfitSqlite {
+    version: c_int,
+    name: String,
+    malloc: unsafe extern "C" fn(c_int) -> *mut c_void,
+}
+
+impl UnfitSqlite {
+    /// # Safety
+    /// `routines` is the pointer that SQLite passed to an extension's entry point.
+    unsafe fn from_routines(routines: *const RawApi) -> Self {
+        let table = routines.cast::<*const c_void>();
+        // SAFETY: the caller's promise; the table has these entries since 3.3 (sqlite3ext.h).
+        let [name, version, malloc] = unsafe { *table.add(66).cast::<[*const c_void; 3]>() };
+        // SAFETY: index 66 is `const char *(*libversion)(void)`.
+        let name = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> *const c_char>(name) };
+        // SAFETY: index 67 is `int (*libversion_number)(void)`.
+        let version = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> c_int>(version) };
+        // SAFETY: index 68 is `void *(*malloc)(int)`.
+        let malloc =
+            unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(c_int) -> *mut c_void>(malloc) };
+        // SAFETY: the version is a constant text that ends with a zero byte.
+        let name = unsafe { CStr::from_ptr(name()) }.to_string_lossy().into_owned();
+        Self {
+            version: version(),
+            name,
+            malloc,
+        }
+    }
+
+    /// Why the extension is not loaded, in memory that SQLite frees; null if there is not enough.
+    pub(super) fn allocate_reason(&self) -> *mut c_char {
+        let own = env!("CARGO_PKG_VERSION");
+        let text = match self.version < OLDEST {
+            true => format!(
+                "SQLite {} is too old: selenite {own} needs SQLite 3.40 or later",
+                self.name
+            ),
+            false => format!(
+                "SQLite {} was compiled without functions that selenite {own} needs",
+                self.name
+            ),
+        };
+        // SAFETY: any size may be requested.
+        allocate_text(&text, |size| unsafe {
+            (self.malloc)(c_int::try_from(size).unwrap_or(c_int::MAX))
+        })
+    }
+}
+
+/// Copies a text into memory of SQLite's; null if there is not enough.
+fn allocate_text(text: &str, allocate: impl FnOnce(u64) -> *mut c_void) -> *mut c_char {
+    let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
+    let size = u64::try_from(bytes.len()).map_or(u64::MAX, |size| size.saturating_add(1));
+    let memory = allocate(size).cast::<u8>();
+    if memory.is_null() {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: `memory` has room for the bytes and one more.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
+    // SAFETY: within the memory: that one more.
+    let end = unsafe { memory.add(bytes.len()) };
+    // SAFETY: as above.
+    unsafe { end.write(0) };
+    memory.cast()
+}
+
+/// 3.40, as `sqlite3_libversion_number` returns it.
+const OLDEST: c_int = 3_040_000;
 
 #[cfg(test)]
 mod tests {
@@ -206,13 +261,16 @@ mod tests {
         assert_eq!(code, 0);
         drop(rusqlite::Connection::open_in_memory().unwrap());
         // SAFETY: this is the pointer that SQLite passed to an entry point.
-        let api = unsafe { Api::from_routines(ROUTINES.load(Ordering::SeqCst)) }.unwrap();
+        let api = unsafe { Api::from_routines(ROUTINES.load(Ordering::SeqCst)) }
+            .ok()
+            .unwrap();
         macro_rules! compare {
             ($($field:ident = $function:ident,)*) => {
                 $(assert_eq!(api.$field as *const c_void, linked::$function as *const c_void, stringify!($field));)*
             };
         }
         compare! {
+            column_text = sqlite3_column_text,
             declare_vtab = sqlite3_declare_vtab,
             errmsg = sqlite3_errmsg,
             finalize = sqlite3_finalize,
@@ -252,6 +310,44 @@ mod tests {
         assert_eq!(
             is_interrupted as *const c_void,
             linked::sqlite3_is_interrupted as *const c_void
+        );
+    }
+
+    extern "C" fn old_version() -> *const c_char {
+        c"3.39.4".as_ptr()
+    }
+
+    extern "C" fn old_version_number() -> c_int {
+        3_039_004
+    }
+
+    fn reason(table: &[*const c_void]) -> String {
+        // SAFETY: the table has the entries that are read of such a SQLite.
+        let refused = unsafe { Api::from_routines(table.as_ptr().cast()) }.err().unwrap();
+        let text = refused.allocate_reason();
+        // SAFETY: the linked SQLite's own memory, which is not used afterwards.
+        let owned = unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned();
+        // SAFETY: as above.
+        unsafe { linked::sqlite3_free(text.cast()) };
+        owned
+    }
+
+    #[test]
+    fn a_sqlite_that_is_too_old_is_refused_by_its_version() {
+        let mut table = vec![std::ptr::null(); 300];
+        table[66] = old_version as *const c_void;
+        table[67] = old_version_number as *const c_void;
+        table[68] = linked::sqlite3_malloc as *const c_void;
+        let own = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            reason(&table),
+            format!("SQLite 3.39.4 is too old: selenite {own} needs SQLite 3.40 or later")
+        );
+        table[67] = linked::sqlite3_libversion_number as *const c_void;
+        assert!(
+            reason(&table).contains("was compiled without functions"),
+            "{}",
+            reason(&table)
         );
     }
 }

@@ -44,7 +44,7 @@ pub use file::{File, LockLevel};
 pub use fork_page::ForkPage;
 pub(crate) use function::SchemaFile;
 pub use function::{COPY_COUNT_MAX, Entry, FileVisit, FunctionCall, Value};
-pub use install::{AutoExtension, EntryPoint, Installer, entry_point, install_linked};
+pub use install::{AutoExtension, EntryPoint, Installer, VFS_NAME, entry_point, install_linked};
 pub use lower::{LowerFile, LowerVfs};
 pub use machine::{
     cycle_count, forget_cached, hardware_random, is_elevated, lock_memory, locked_memory_limit, make_private_file,

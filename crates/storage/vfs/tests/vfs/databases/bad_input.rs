@@ -201,6 +201,21 @@ fn no_key_is_an_error_for_a_new_database_and_an_old_one() {
 }
 
 #[test]
+fn an_older_reason_is_not_given_for_a_file_that_the_vfs_below_cannot_open() {
+    own_process!();
+    let fixture = Fixture::new();
+    assert_eq!(code(fixture.open_as("a.db", "missing.key", "")), CANT_OPEN);
+    assert!(
+        Fixture::last_error().contains("missing.key"),
+        "{}",
+        Fixture::last_error()
+    );
+    fs::create_dir(fixture.path("a.db")).unwrap();
+    assert_ne!(code(fixture.open("a.db", "")), 0, "a folder is not opened");
+    assert_eq!(Fixture::last_error(), "");
+}
+
+#[test]
 fn a_plain_or_emptied_or_foreign_file_is_refused_where_an_identity_is_in_force() {
     own_process!();
     let fixture = Fixture::new();

@@ -75,7 +75,9 @@ fn model(fields: &BTreeMap<&str, &str>) -> Option<String> {
     Some(format!("ARM, implementer {maker}, part {part}"))
 }
 
-pub(super) fn mean(values: &[f64]) -> Option<f64> {
+/// The arithmetic mean; none of no values.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
     let count = u32::try_from(values.len()).ok().filter(|count| *count > 0)?;
     Some(values.iter().sum::<f64>() / f64::from(count))
 }

@@ -20,6 +20,7 @@ pub struct Mount {
 impl Mount {
     /// The mount of a folder, given as an absolute path: the last of those with the longest mount
     /// point above it.
+    #[must_use]
     pub fn of(folder: &Path, mountinfo: &str) -> Option<Self> {
         let above = mountinfo
             .lines()
@@ -30,6 +31,7 @@ impl Mount {
 
     /// Whether its files are in memory or in other file systems, so that they cannot be evicted
     /// like those of a disk.
+    #[must_use]
     pub fn has_no_disk(&self) -> bool {
         [
             "tmpfs", "ramfs", "overlay", "fuse", "nfs", "nfs4", "9p", "virtiofs", "cifs",
