@@ -102,8 +102,9 @@ impl Language {
             Self::Java => vec![
                 "var config = new SQLiteConfig();".to_owned(),
                 "config.enableLoadExtension(true);".to_owned(),
+                "var boot = config.createConnection(\"jdbc:sqlite::memory:\");".to_owned(),
                 format!(
-                    "config.createConnection(\"jdbc:sqlite::memory:\").createStatement().execute({});",
+                    "boot.createStatement().execute({});",
                     double(&format!("SELECT load_extension('{}')", extension.replace('\'', "''")))
                 ),
                 format!(
@@ -122,8 +123,8 @@ impl Language {
             Self::Ruby => vec![
                 "boot = SQLite3::Database.new(\":memory:\")".to_owned(),
                 "boot.enable_load_extension(true)".to_owned(),
-                format!("boot.load_extension({})", single(extension)),
-                format!("db = SQLite3::Database.new({})", single(uri)),
+                format!("boot.load_extension({})", ruby(extension)),
+                format!("db = SQLite3::Database.new({})", ruby(uri)),
             ],
             Self::Php => vec![
                 "$boot = new SQLite3(':memory:');".to_owned(),
@@ -152,7 +153,12 @@ fn double(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A literal in single quotes, in which Ruby, PHP and JavaScript replace nothing.
+/// A literal in double quotes, in which Ruby replaces `#{}`.
+fn ruby(text: &str) -> String {
+    double(text).replace('#', "\\#")
+}
+
+/// A literal in single quotes, in which PHP and JavaScript replace nothing.
 fn single(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
