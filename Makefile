@@ -5,7 +5,7 @@
 RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
-.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
+.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features check-windows \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
 	test-clients sqlite-suite packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
@@ -73,6 +73,9 @@ lint-shell: need-lint
 
 lint-doc: need-lint
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --exclude selenite-extension --no-deps --lib
+
+check-windows: need-rust ## compile the storage crates for Windows, in a root folder of Debian sid (root only)
+	@scripts/check-windows.sh
 
 lint-features: need-lint ## the command with one of its features at a time, and with none
 	@for features in "" serve lab s3; do \
