@@ -8,7 +8,7 @@ WHEEL = dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
 NPM = dist/selenite-[0-9]*.tgz dist/selenite-linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)-gnu-*.tgz
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
-.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
+.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features check-windows \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
 	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts docs \
 	serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test plan-application \
@@ -93,6 +93,9 @@ lint-shell: need-lint
 
 lint-doc: need-lint
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --exclude selenite-extension --no-deps --lib
+
+check-windows: need-rust ## compile the storage crates for Windows, in a root folder of Debian sid (root only)
+	@scripts/check-windows.sh
 
 lint-features: need-lint ## the command with one of its features at a time, and with none
 	@for features in "" serve lab s3; do \

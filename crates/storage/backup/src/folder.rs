@@ -13,21 +13,19 @@
 //!   covered. If the root folder is missing, the destination is unreachable and not empty
 //!   ([`FolderPresence`]).
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, openat, statat, unlinkat};
-use rustix::io::Errno;
 use selenite_keyring::os_random;
 
 use crate::destination::AppendPrecondition;
 use crate::destination::{Destination, Object, StoreError, StoreErrorKind, Traffic};
 use crate::folder_presence::FolderPresence;
 use crate::names::{ArchiveName, parse_database_id};
+use crate::platform::{OpenFolder, create_private_folder, open_without_link, sync_folder};
 
 /// A destination in a folder.
 pub struct Folder {
@@ -60,7 +58,7 @@ impl Folder {
         let path = self.path(name);
         let folder = path.parent().unwrap_or(Path::new("."));
         make_folders(folder)?;
-        let written = write_in(&File::open(folder)?, last_of(name), bytes);
+        let written = write_in(&OpenFolder::open(folder)?, last_of(name), bytes);
         if written.is_err() && folder != self.root {
             // A folder that was created for the object, and is empty.
             let _ = fs::remove_dir(folder);
@@ -72,13 +70,10 @@ impl Folder {
     fn write_behind(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.presence.check(&self.root)?;
         let path = self.path(name);
-        let folder = File::open(path.parent().unwrap_or(Path::new(".")))?;
+        let folder = OpenFolder::open(path.parent().unwrap_or(Path::new(".")))?;
         let last = precondition.last.as_ref().map(|(name, _)| name);
         for name in [Some(&precondition.manifest), last].into_iter().flatten() {
-            let found = statat(&folder, last_of(name), AtFlags::SYMLINK_NOFOLLOW)?;
-            if !FileType::from_raw_mode(found.st_mode).is_file() {
-                return Err(Errno::NOENT.into());
-            }
+            folder.check_file(last_of(name))?;
         }
         write_in(&folder, last_of(name), bytes)
     }
@@ -247,7 +242,7 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     }
     let above = folder.parent().unwrap_or(Path::new(""));
     make_folders(above)?;
-    match fs::DirBuilder::new().mode(0o700).create(folder) {
+    match create_private_folder(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
@@ -256,23 +251,22 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     } else {
         above
     };
-    File::open(above)?.sync_all()
+    sync_folder(above)
 }
 
 /// Enforces `whole-or-absent`.
-fn write_in(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
+fn write_in(folder: &OpenFolder, name: &str, bytes: &[u8]) -> io::Result<()> {
     // The name is random, and thus unique among other machines and killed processes, too.
     let mut drawn = [0; 8];
     os_random(&mut drawn);
     let draft = format!("{DRAFT}{:016x}", u64::from_be_bytes(drawn));
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let mut file = File::from(openat(folder, &*draft, flags, Mode::RUSR | Mode::WUSR)?);
+    let mut file = folder.create_new(&draft)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    let linked = written.and_then(|()| Ok(linkat(folder, &*draft, folder, name, AtFlags::empty())?));
-    let removed = unlinkat(folder, &*draft, AtFlags::empty());
+    let linked = written.and_then(|()| folder.link(&draft, name));
+    let removed = folder.remove(&draft);
     linked?;
     removed?;
-    folder.sync_all()
+    folder.sync()
 }
 
 /// The last component of an object's name.
@@ -282,9 +276,7 @@ fn last_of(name: &str) -> &str {
 
 /// Enforces `bounded-read`.
 fn open_to_read(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = open_without_link(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file"));
     }

@@ -7,11 +7,11 @@
 //!   folder.
 //! - no-open-handle: no handle is kept: an open file would prevent unmounting the disk.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+
+use crate::platform::is_mount_point;
 
 /// The known state of a folder.
 #[derive(Default)]
@@ -57,13 +57,11 @@ impl FolderPresence {
     }
 }
 
-/// Determines the state as mountpoint(1) does.
 fn state_of(folder: &Path) -> io::Result<FolderState> {
-    let (own, above) = (fs::metadata(folder)?, fs::metadata(folder.join(".."))?);
-    Ok(if own.dev() == above.dev() {
-        FolderState::Plain
-    } else {
+    Ok(if is_mount_point(folder)? {
         FolderState::Mounted
+    } else {
+        FolderState::Plain
     })
 }
 

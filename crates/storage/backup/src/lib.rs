@@ -26,6 +26,7 @@ mod marks;
 mod names;
 mod opened;
 mod pages;
+mod platform;
 mod progress_observer;
 mod removal;
 pub mod retention;

@@ -5,9 +5,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use selenite_format::anchor::Mark;
+
+use crate::platform::{read_at, write_all_at};
 
 /// At most one mark for each page.
 pub struct Marks {
@@ -49,7 +50,7 @@ impl Marks {
     /// # Errors
     /// Those of the system.
     pub fn settle(&mut self) -> io::Result<()> {
-        self.file.write_all_at(&self.held, place(self.held_first))?;
+        write_all_at(&self.file, &self.held, place(self.held_first))?;
         self.held.clear();
         Ok(())
     }
@@ -63,7 +64,7 @@ impl Marks {
         let mut bytes = vec![0; out.len() * MARK_SIZE];
         let mut filled = 0;
         while filled < bytes.len() {
-            match self.file.read_at(&mut bytes[filled..], place(first) + filled as u64) {
+            match read_at(&self.file, &mut bytes[filled..], place(first) + filled as u64) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

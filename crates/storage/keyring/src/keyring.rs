@@ -26,16 +26,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use selenite_cipher::DatabaseId;
 use toml::de::DeTable;
 
 use crate::toml_text::{self, Key, TomlFault, Value};
-use crate::{KeyError, hex, secret_file};
+use crate::{KeyError, hex, platform, secret_file};
 
 /// Databases and the commitments of their master keys, as a value. The default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,18 +107,10 @@ impl Keyring {
             source,
         };
         let folder = path.parent().unwrap_or(Path::new(""));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(failed)?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(secret_file::OWNER_ONLY)
-            .open(secret_file::beside(path, ".lock"))
-            .map_err(failed)?;
+        platform::create_private_folders(folder).map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true);
+        let lock = platform::open_private(&mut options, &secret_file::beside(path, ".lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut keyring = Self::load_if_there(path)?;
         let result = change(&mut keyring)?;

@@ -9,7 +9,7 @@ use crate::provider::held::load_held;
 use crate::provider::passphrase::PassphraseIdentity;
 use crate::provider::raw::RawIdentity;
 use crate::spec::holds_age_secret;
-use crate::{Config, Identity, KeyError, OriginProof, Recipient, Spec, ownership, secret_file};
+use crate::{Config, Identity, KeyError, OriginProof, Recipient, Spec, platform, secret_file};
 
 /// Loads the identities of a spec ([`Spec`]): one, or all of an age identity file.
 ///
@@ -87,7 +87,7 @@ pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyE
 pub fn readable_by_others(spec: &Spec) -> Option<&Path> {
     match spec {
         Spec::Detected(path) | Spec::Age(path) | Spec::Raw(path) | Spec::Passphrase(path) => {
-            ownership::is_readable_by_others(path).then_some(path)
+            platform::is_readable_by_others(path).then_some(path)
         }
         Spec::Held(_) | Spec::Command(_) => None,
     }

@@ -11,17 +11,14 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use rustix::fs::{CWD, RenameFlags};
-use rustix::io::Errno;
 use zeroize::Zeroizing;
 
 use crate::thread::spawn;
-use crate::{KeyError, hex, os_random, ownership, random};
+use crate::{KeyError, hex, os_random, platform, random};
 
 /// Writes a new file that only its owner can read.
 ///
@@ -44,19 +41,19 @@ pub fn write_key_file(path: &Path, contents: &[u8]) -> Result<(), KeyError> {
 pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     write_new(&draft, contents)?;
-    rename_new(&draft, path).inspect_err(|_| discard(&draft))?;
+    platform::rename_new(&draft, path).inspect_err(|_| discard(&draft))?;
     sync_folder(path)
 }
 
 /// The contents of a file of at most `size_max` bytes that only this process's user and root can
-/// change (`ownership.rs`, only-owner-writes).
+/// change (`platform/unix/ownership.rs`, only-owner-writes).
 pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     read_within(path, size_max, PIPE_TIME_LIMIT)
 }
 
 /// Enforces `pipe-with-deadline`.
 fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    if !fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) {
+    if !fs::metadata(path).is_ok_and(|facts| platform::is_pipe(&facts)) {
         return read_checked(path, size_max);
     }
     let failed = |source| KeyError::Io {
@@ -77,12 +74,12 @@ fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zer
 
 fn read_checked(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let file = open(path)?;
-    ownership::check(path, &file)?;
+    platform::check_owners(path, &file)?;
     read_open(file, path, size_max)
 }
 
 /// The text of a configuration of at most 1 MiB that only this process's user and root can change
-/// (`ownership.rs`, only-owner-writes).
+/// (`platform/unix/ownership.rs`, only-owner-writes).
 ///
 /// `Untrusted`; `BadConfig` if it is not UTF-8; `Io`.
 pub fn read_trusted_text(path: &Path) -> Result<String, KeyError> {
@@ -159,23 +156,8 @@ fn draft_of(path: &Path) -> PathBuf {
     )
 }
 
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // The file system does not support RENAME_NOREPLACE. A hard link never replaces a file either.
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            fs::hard_link(from, to)?;
-            fs::remove_file(from)
-        }
-        renamed => Ok(renamed?),
-    }
-}
-
 fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(OWNER_ONLY)
-        .open(path)?;
+    let mut file = platform::open_private(OpenOptions::new().write(true).create_new(true), path)?;
     file.write_all(contents)
         .and_then(|()| file.sync_all())
         .inspect_err(|_| discard(path))
@@ -189,11 +171,8 @@ fn discard(path: &Path) {
 
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    platform::sync_folder(folder.unwrap_or(Path::new(".")))
 }
-
-/// Read and write for the owner, no access for others.
-pub(crate) const OWNER_ONLY: u32 = 0o600;
 
 /// 1 MiB: thousands of commands.
 const CONFIG_SIZE_MAX: usize = 1 << 20;
@@ -206,6 +185,8 @@ const READ_AHEAD_SIZE: usize = 64;
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+
+    use rustix::fs::CWD;
 
     use super::*;
 

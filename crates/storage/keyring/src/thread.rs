@@ -8,13 +8,12 @@
 use std::io;
 use std::thread::Builder;
 
-use nix::sys::signal::SigSet;
+use crate::platform::block_signals;
 
 /// Runs `work` in a new thread.
 pub fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let work = move || {
-        // It cannot fail: the argument is valid, and blocking all signals is allowed.
-        if SigSet::all().thread_block().is_ok() {
+        if block_signals() {
             work();
         }
     };
@@ -25,7 +24,7 @@ pub fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 mod tests {
     use std::sync::mpsc;
 
-    use nix::sys::signal::Signal;
+    use nix::sys::signal::{SigSet, Signal};
 
     use super::*;
 

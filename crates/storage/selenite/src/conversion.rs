@@ -12,7 +12,7 @@ use crate::error::{Class, io_error};
 use crate::exclusive_source::ExclusiveSource;
 use crate::storage::{Attributes, ReadAt, Storage};
 use crate::tree_digest::TreeDigest;
-use crate::{Access, Database, EngineError, Outcome, Target, Watch, extended};
+use crate::{Access, Database, EngineError, Outcome, Target, Watch, platform};
 
 /// One encryption or decryption.
 pub struct Conversion<'a> {
@@ -118,7 +118,7 @@ impl Conversion<'_> {
             },
             &draft,
         )?;
-        let not_kept = extended::carry_over(self.path, draft.path());
+        let not_kept = platform::carry_over(self.path, draft.path());
         draft.finish(&attributes)?;
         self.watch.check()?;
         let size = self.attributes(draft.path())?.size;

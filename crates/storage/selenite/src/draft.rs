@@ -5,11 +5,11 @@
 //! It is never taken for the database, and a later run finds what a killed one left.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::EngineError;
 use crate::error::io_error;
+use crate::platform::part_of_name;
 use crate::storage::{Attributes, Storage};
 
 /// A file that is removed when it is dropped, unless it was published.
@@ -130,7 +130,7 @@ impl<'a> Draft<'a> {
         let names = storage.list(folder).map_err(io_error("list", folder))?;
         let mut found: Vec<PathBuf> = names
             .into_iter()
-            .filter(|name| name.as_bytes().starts_with(stem.as_bytes()))
+            .filter(|name| name.as_encoded_bytes().starts_with(stem.as_encoded_bytes()))
             .map(|name| folder.join(name))
             .collect();
         found.sort();
@@ -162,7 +162,7 @@ pub(crate) fn beside_as_draft(target: &Path) -> Result<PathBuf, EngineError> {
 
 /// The target of the draft to which a file of that name belongs, if it belongs to one.
 pub(crate) fn target_of_draft(name: &OsStr) -> Option<&OsStr> {
-    let rest = name.as_bytes().strip_prefix(b".")?;
+    let rest = name.as_encoded_bytes().strip_prefix(b".")?;
     let at = rest.windows(MARK.len()).rposition(|window| window == MARK.as_bytes())?;
     let (target, tail) = (&rest[..at], &rest[at + MARK.len()..]);
     let belongings = COMPANIONS.iter().chain([&DONE, &CLAIM]);
@@ -172,7 +172,7 @@ pub(crate) fn target_of_draft(name: &OsStr) -> Option<&OsStr> {
     let is_drawn = own.len() == DRAWN_SIZE && own.iter().all(u8::is_ascii_hexdigit);
     let is_named = [OFFLINE, RESTORE].iter().any(|name| own == name.as_bytes());
     let is_ours = !target.is_empty() && (is_drawn || is_named);
-    is_ours.then(|| OsStr::from_bytes(target))
+    is_ours.then(|| part_of_name(target)).flatten()
 }
 
 /// The path of a file that SQLite has beside a database.

@@ -1,7 +1,6 @@
 //! SQLite's URI of a database file (<https://sqlite.org/uri.html>).
 
 use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// `file:PATH?vfs=NAME&...`, with percent-encoding of all characters that could have a meaning.
@@ -12,7 +11,7 @@ impl FileUri {
     pub fn new(path: &Path, vfs: &str) -> Self {
         let mut uri = Self("file:".to_owned());
         // Two slashes would begin an authority.
-        let bytes = path.as_os_str().as_bytes();
+        let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.starts_with(b"//") {
             uri.0.push_str("//");
         }

@@ -12,15 +12,13 @@
 //!   verifications each leaves a valid one. An unreadable note counts as none.
 //! - no-links: several users may write to the folder: [`SharedFolder`] follows no link there.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use selenite_cipher::DatabaseId;
 
 use crate::anchor::{Comparison, Verdict};
 use crate::error::io_error;
-use crate::shared_folder::SharedFolder;
+use crate::platform::{SharedFolder, identity};
 use crate::verify::Report;
 use crate::{Access, Authenticated, EngineError, now};
 
@@ -159,7 +157,7 @@ impl VerifyNotes {
         let Some(folder) = self.folder.as_ref() else {
             return Ok(());
         };
-        let inode = fs::metadata(path).map_err(io_error("read", path))?.ino();
+        let (_, inode) = identity(path).map_err(io_error("read", path))?;
         let shared = SharedFolder::make(folder).map_err(io_error("open", folder))?;
         let name = name(database_id, inode);
         shared
@@ -170,7 +168,7 @@ impl VerifyNotes {
     /// The note about the database of this id in this file.
     #[must_use]
     pub fn find(&self, database_id: DatabaseId, path: &Path) -> Option<LastVerify> {
-        let inode = fs::metadata(path).ok()?.ino();
+        let (_, inode) = identity(path).ok()?;
         let shared = SharedFolder::open(self.folder.as_ref()?).ok()?;
         let text = shared.read(&name(database_id, inode), NOTE_SIZE_MAX).ok()?;
         LastVerify::parse(&text)
@@ -186,6 +184,8 @@ const NOTE_SIZE_MAX: u64 = 4096;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const NOTE: LastVerify = LastVerify {
@@ -244,7 +244,7 @@ mod tests {
             fs::write(file, "x").unwrap();
         }
         assert_eq!(notes.find(id, &one), None);
-        let inode = fs::metadata(&one).unwrap().ino();
+        let inode = identity(&one).unwrap().1;
         let note = folder.path().join("verified").join(name(id, inode));
         fs::create_dir(note.parent().unwrap()).unwrap();
         fs::write(&note, NOTE.encode()).unwrap();

@@ -47,7 +47,6 @@ mod encrypted_file;
 mod epoch_count;
 mod error;
 mod exclusive_source;
-mod extended;
 mod file_uri;
 #[doc(hidden)]
 pub mod folder;
@@ -65,6 +64,7 @@ mod lost_prefix;
 #[doc(hidden)]
 pub mod offline;
 mod outcome;
+mod platform;
 #[doc(hidden)]
 pub mod raw_file;
 #[doc(hidden)]
@@ -76,7 +76,6 @@ mod row_digest;
 pub mod salvage;
 mod scratch;
 mod sealed_draft;
-mod shared_folder;
 mod snapshot;
 mod sqlite;
 mod sqlite_error;

@@ -3,12 +3,11 @@
 //! No file is opened: closing a descriptor of a database or of its WAL index would release this
 //! process's own locks. Processes in another PID namespace are not listed.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::draft::beside;
 use crate::error::{Class, EngineError};
+use crate::platform::{device_number, identity, listed_locks};
 
 /// A process that has a lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -39,10 +38,9 @@ pub fn holders(path: &Path) -> Vec<Holder> {
     let has_index = files[1].0.exists();
     let mut found = Vec::new();
     for (path, file) in files {
-        let Ok(metadata) = fs::metadata(&path) else { continue };
+        let Ok(identity) = identity(&path) else { continue };
         let locks = text.lines().filter_map(Lock::parse);
-        let ours =
-            locks.filter(|lock| lock.inode == metadata.ino() && lock.device == metadata.dev() && lock.pid != own);
+        let ours = locks.filter(|lock| (lock.device, lock.inode) == identity && lock.pid != own);
         found.extend(ours.filter_map(|lock| {
             let role = lock.role(file, has_index)?;
             Some(Holder { pid: lock.pid, role })
@@ -62,7 +60,7 @@ fn locks() -> String {
     let mut text = String::new();
     for _ in 0..READINGS {
         let before = text.len();
-        text.push_str(&fs::read_to_string("/proc/locks").unwrap_or_default());
+        text.push_str(&listed_locks());
         if text.len() - before < PIECE {
             break;
         }
@@ -116,10 +114,10 @@ impl Lock {
         };
         let mut parts = file.split(':');
         let (major, minor) = (parts.next()?, parts.next()?);
-        let device = rustix::fs::makedev(
+        let device = device_number(
             u32::from_str_radix(major, 16).ok()?,
             u32::from_str_radix(minor, 16).ok()?,
-        );
+        )?;
         Some(Self {
             pid: pid.parse().ok()?,
             device,

@@ -33,7 +33,7 @@ use crate::exclusive_source::ExclusiveSource;
 use crate::reencrypt::Operation;
 use crate::storage::{Attributes, ReadAt, Storage};
 use crate::superblock_file::inspect;
-use crate::{Access, EngineError, Watch, conversion, extended, sealed_draft, sqlite};
+use crate::{Access, EngineError, Watch, conversion, platform, sealed_draft, sqlite};
 
 use copier::Copier;
 use new_file::{NewFile, remove_others};
@@ -219,7 +219,7 @@ impl OfflineCopy<'_> {
         synced.map_err(|_| thread_panicked())??;
         drop(target);
         self.watch.check()?;
-        let not_kept = extended::carry_over(self.path, new.draft.path());
+        let not_kept = platform::carry_over(self.path, new.draft.path());
         new.draft.finish(attributes)?;
         Ok((taken_over, not_kept))
     }

@@ -5,14 +5,13 @@
 //!   refused. The gate keeps other threads from opening it between that check and the open
 //!   (`own_descriptors`, look-and-open-under-gate).
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use selenite_vfs::own_descriptors;
 
 use crate::EngineError;
 use crate::error::io_error;
+use crate::platform;
 use crate::storage::{ReadAt, Storage};
 
 /// An open file.
@@ -87,9 +86,7 @@ impl RawFile {
                 what: "this process has it open",
             });
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(std::io::Error::from);
-        let file = File::from(opened.map_err(io_error("read", path))?);
+        let file = platform::open_without_link(path).map_err(io_error("read", path))?;
         if !file.metadata().map_err(io_error("read", path))?.is_file() {
             return Err(not_a_file(path));
         }

@@ -4,16 +4,14 @@
 //!   in use. The lock of a process that was killed is gone: the next process that creates a folder
 //!   in the same place removes that folder.
 
-use std::fs::{self, DirBuilder, File};
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
 use selenite_keyring::os_random;
 
 use crate::EngineError;
 use crate::error::io_error;
+use crate::platform;
 
 /// A folder. It is removed when this is dropped.
 pub struct Scratch {
@@ -33,11 +31,8 @@ impl Scratch {
         os_random(&mut random);
         let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let path = place.join(format!("{PREFIX}{digits}"));
-        DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .map_err(io_error("create", &path))?;
-        let held = hold(&path).map_err(io_error("lock", &path))?;
+        platform::create_private_folder(&path).map_err(io_error("create", &path))?;
+        let held = platform::lock_folder(&path).map_err(io_error("lock", &path))?;
         Ok((Self { path, _held: held }, removed))
     }
 
@@ -62,14 +57,6 @@ impl Drop for Scratch {
     }
 }
 
-/// Opens and locks a folder. Fails if another process has it locked.
-fn hold(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
-    flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(folder)
-}
-
 /// `owned-by-flock`: folders that are in use or can't be removed are left.
 fn remove_left(place: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place) else {
@@ -80,7 +67,7 @@ fn remove_left(place: &Path) -> Vec<PathBuf> {
         name.is_some_and(|name| name.strip_prefix(PREFIX).is_some_and(|digits| digits.len() == 16))
     };
     let left = entries.flatten().map(|entry| entry.path()).filter(is_ours);
-    left.filter(|path| hold(path).is_ok_and(|_held| fs::remove_dir_all(path).is_ok()))
+    left.filter(|path| platform::lock_folder(path).is_ok_and(|_held| fs::remove_dir_all(path).is_ok()))
         .collect()
 }
 

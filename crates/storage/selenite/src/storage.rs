@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 pub use disk::Disk;
 
+pub use crate::platform::Attributes;
+
 /// File operations by path. Every method has the errors of its counterpart in `std::fs`.
 pub trait Storage: Send + Sync {
     /// The path with links resolved.
@@ -53,25 +55,6 @@ pub trait Claim: Send + Sync {
     /// # Errors
     /// The errors of the operating system.
     fn write(&self, text: &str) -> io::Result<()>;
-}
-
-/// The metadata of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Attributes {
-    /// Its size in bytes.
-    pub size: u64,
-    /// Its owner.
-    pub user_id: u32,
-    /// Its group.
-    pub group_id: u32,
-    /// The mode: the lower 12 bits.
-    pub mode: u32,
-    /// Its device and inode: two names with the same are names of one file.
-    pub identity: (u64, u64),
-    /// How many hard links it has.
-    pub link_count: u64,
-    /// Whether it is a regular file.
-    pub is_file: bool,
 }
 
 /// An open file.

@@ -6,7 +6,7 @@
 //! - never-a-database: a database is never replaced: its path was probably given in place of
 //!   another.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use crate::EngineError;
 use crate::draft::{beside_as_draft, folder_of};
 use crate::error::io_error;
 use crate::folder::is_database;
+use crate::platform;
 
 /// Replaces the file at `path`, or creates it. If `path` is a link, the file that it refers to.
 ///
@@ -55,9 +56,7 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), EngineError> {
         io_error("write", path)(error)
     })?;
     let folder = folder_of(&target);
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(io_error("sync", folder))
+    platform::sync_folder(folder).map_err(io_error("sync", folder))
 }
 
 /// The first error matters more than that the draft could not be removed.

@@ -23,7 +23,7 @@ pub fn lock() -> Result<(), VfsError> {
     }
     let refused = |why: String| VfsError::Setting(format!("cannot lock memory (lock_memory=1): {why}"));
     let limit = ffi::locked_memory_limit().map_err(|error| refused(error.to_string()))?;
-    if let Some(limit) = limit.filter(|_| !has_ipc_lock(&status())) {
+    if let Some(limit) = limit.filter(|_| !has_ipc_lock(&ffi::process_status())) {
         return Err(refused(format!(
             "this process may lock {limit} bytes; raise the limit (ulimit -l unlimited, LimitMEMLOCK=infinity) or give it CAP_IPC_LOCK"
         )));
@@ -31,11 +31,6 @@ pub fn lock() -> Result<(), VfsError> {
     ffi::lock_memory().map_err(|error| refused(error.to_string()))?;
     *is_locked = true;
     Ok(())
-}
-
-/// The status of this process from proc(5); empty if there is no /proc.
-fn status() -> String {
-    std::fs::read_to_string("/proc/self/status").unwrap_or_default()
 }
 
 /// Whether CAP_IPC_LOCK is among the effective capabilities: then no limit applies.

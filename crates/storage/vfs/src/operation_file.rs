@@ -7,13 +7,13 @@
 //!   names (fcntl(2)): a file that may be SQLite's under a second name is examined with a
 //!   descriptor that does not open it (`O_PATH`, open(2)), and otherwise not touched.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
+
+use crate::ffi::{open_regular_file, read_at};
 
 /// The report of the operation that is running on the database at `path`; `None` if there is none.
 ///
@@ -32,19 +32,9 @@ pub fn read_report(path: &Path) -> io::Result<Option<Report>> {
 /// # Errors
 /// As [`read_report`].
 pub fn read(name: &Path) -> io::Result<Option<Vec<u8>>> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW);
-    let place = match options.open(name) {
-        Ok(place) => place,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    let Some(file) = open_regular_file(name, SIZE_MAX_ON_DISK)? else {
+        return Ok(None);
     };
-    let attributes = place.metadata()?;
-    if !attributes.is_file() || attributes.nlink() > 1 || attributes.len() > SIZE_MAX_ON_DISK {
-        return Err(io::Error::other("what has its name is no report"));
-    }
-    // Opens the same file, even if the name now refers to another one.
-    let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
     match file.try_lock_shared() {
         // The process that wrote it has ended. Closing the descriptor releases this lock.
         Ok(()) => return Ok(None),
@@ -65,7 +55,7 @@ pub fn read(name: &Path) -> io::Result<Option<Vec<u8>>> {
 
 fn read_once(file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; SIZE_MAX];
-    let size = file.read_at(&mut bytes, 0)?;
+    let size = read_at(file, &mut bytes, 0)?;
     bytes.truncate(size);
     Ok(bytes)
 }

@@ -9,10 +9,10 @@
 //!   file: of two concurrent threads, one finds the descriptor of the other.
 
 use std::cell::Cell;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::ffi::descriptors;
 
 /// `look-and-open-under-gate`: while it is held, no other thread of this copy opens a database
 /// file, or reads one for a moment without SQLite. It is reentrant.
@@ -55,21 +55,6 @@ pub fn of(path: &Path) -> Vec<i32> {
     descriptors(path).collect()
 }
 
-fn descriptors(path: &Path) -> impl Iterator<Item = i32> {
-    // stat, not open: closing the descriptor would release the locks.
-    let wanted = fs::metadata(path).ok();
-    let entries = wanted.as_ref().and_then(|_| fs::read_dir("/proc/self/fd").ok());
-    entries
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter_map(move |entry| {
-            let (open, wanted) = (fs::metadata(entry.path()).ok()?, wanted.as_ref()?);
-            let is_it = open.dev() == wanted.dev() && open.ino() == wanted.ino();
-            is_it.then(|| entry.file_name().to_str()?.parse().ok())?
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,7 +64,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         assert!(!has_open(&path));
-        let file = fs::File::create(&path).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
         assert!(has_open(&path));
         assert_eq!(of(&path), [std::os::fd::AsRawFd::as_raw_fd(&file)]);
         drop(file);

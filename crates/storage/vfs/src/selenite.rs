@@ -1,9 +1,7 @@
 //! The VFS `selenite`: selects the treatment of a file by its role.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, OsStr, c_int};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::ffi::{CStr, c_int};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,7 +12,7 @@ use crate::environment;
 use crate::error::VfsError;
 use crate::ffi::{
     Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, OpenedFile, Registered, SchemaFile, VFS_NAME, Vfs,
-    make_private_file, register,
+    check_support, file_identity, make_private_file, path_of_name, register,
 };
 use crate::file_counts::{DatabaseFileCounts, FileCounts};
 use crate::host::{Host, Identify};
@@ -52,8 +50,9 @@ static INSTALLED: Mutex<BTreeMap<usize, Installed>> = Mutex::new(BTreeMap::new()
 /// # Errors
 /// A message for the user.
 pub fn install(api: Api) -> Result<(), String> {
+    check_support()?;
     let lower = api.find_vfs(None).ok_or("SQLite has no VFS")?;
-    install_above(api, lower, stat)
+    install_above(api, lower, file_identity)
 }
 
 /// As [`install`], above a VFS chosen by the caller, for tests.
@@ -306,9 +305,9 @@ impl Vfs for Selenite {
 
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         let found = self.host.lower.full_pathname(path, out)?;
-        let asked = Path::new(OsStr::from_bytes(path.to_bytes()));
+        let asked = path_of_name(path);
         if let Ok(full) = CStr::from_bytes_until_nul(out) {
-            let full = Path::new(OsStr::from_bytes(full.to_bytes()));
+            let full = path_of_name(full);
             self.host.note_link(full, selenite_keyring::passes_link(asked));
         }
         Ok(found)
@@ -322,13 +321,6 @@ impl Vfs for Selenite {
 /// Whether a descriptor of this process on that file may belong to this copy, under another path.
 fn is_ours(path: &Path, is_present: &dyn Fn(&str) -> bool) -> bool {
     std::fs::canonicalize(path).is_ok_and(|real| is_present(&real.to_string_lossy()))
-}
-
-/// Device and inode of the file at a path. The file is not opened: closing it would release
-/// SQLite's locks.
-fn stat(path: &Path) -> Option<(u64, u64)> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino()))
 }
 
 fn is_missing_or_empty(path: &Path) -> bool {

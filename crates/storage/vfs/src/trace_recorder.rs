@@ -15,8 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -25,7 +24,7 @@ use selenite_format::trace::{TraceEvent, TraceHeader, TraceRecord, TraceRole, Tr
 use selenite_keyring::{AgeRecipient, archive_recipient, os_random};
 
 use crate::environment;
-use crate::ffi::at_exit;
+use crate::ffi::{at_exit, open_private};
 use crate::role::Role;
 
 /// The recorder of this process, if `SELENITE_TRACE` and `SELENITE_TRACE_RECIPIENT` are set.
@@ -128,11 +127,7 @@ impl Recorder {
         let header = TraceHeader { id, salt, wrapped }.encode();
         let process = std::process::id();
         prefix.push(format!(".{process}"));
-        let mut file = File::options()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(PathBuf::from(prefix))?;
+        let mut file = open_private(File::options().write(true).create_new(true), Path::new(&prefix))?;
         file.write_all(&header)?;
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)

@@ -1,7 +1,6 @@
 //! The files beside a database: drafts, unencrypted copies, unencrypted logs.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use selenite_format::{journal, wal};
@@ -89,7 +88,7 @@ impl AdjacentFiles {
 
 /// Whether a process holds the claim on a draft, or the draft is that claim.
 pub fn is_claimed(draft: &Path) -> bool {
-    let is_claim = draft.as_os_str().as_bytes().ends_with(CLAIM.as_bytes());
+    let is_claim = draft.as_os_str().as_encoded_bytes().ends_with(CLAIM.as_bytes());
     let claim = if is_claim {
         draft.to_owned()
     } else {
@@ -102,7 +101,7 @@ pub fn is_claimed(draft: &Path) -> bool {
 /// extension, followed by a character that is neither letter nor digit (`app.db.bak`, `app-old.db`,
 /// `app (copy).db`), or its whole name after such a character (`old-app.db`).
 fn is_copy_of(name: &OsStr, other: &OsStr) -> bool {
-    let (name, other) = (name.as_bytes(), other.as_bytes());
+    let (name, other) = (name.as_encoded_bytes(), other.as_encoded_bytes());
     if name.is_empty() || name == other || other.starts_with(b".") {
         return false;
     }

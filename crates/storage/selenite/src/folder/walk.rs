@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Unreadable;
+use crate::platform::identity;
 
 /// The regular files in one folder.
 pub struct Names {
@@ -46,8 +46,8 @@ impl Walk {
                     why: error.to_string(),
                 });
             };
-            match fs::metadata(&path) {
-                Ok(found) if !self.visited.insert((found.dev(), found.ino())) => continue,
+            match identity(&path) {
+                Ok(found) if !self.visited.insert(found) => continue,
                 Ok(_) => {}
                 Err(error) => {
                     say(&path, &error);

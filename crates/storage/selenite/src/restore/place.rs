@@ -22,7 +22,7 @@ use crate::error::io_error;
 use crate::exclusive_source::ExclusiveSource;
 use crate::storage::{Attributes, Storage};
 use crate::superblock_file::{FileContent, inspect};
-use crate::{Access, Class, EngineError, extended};
+use crate::{Access, Class, EngineError, platform};
 
 /// The path of a restored database.
 pub struct RestoreTarget<'a> {
@@ -118,7 +118,7 @@ impl<'a> RestoreTarget<'a> {
                 Ok(Replaced::default())
             }
             Kind::Locked(source, attributes) => {
-                let not_kept = extended::carry_over(path, draft.path());
+                let not_kept = platform::carry_over(path, draft.path());
                 draft.finish(&attributes)?;
                 let not_retired = source.hand_over(storage, draft)?;
                 Ok(Replaced {
@@ -130,7 +130,7 @@ impl<'a> RestoreTarget<'a> {
             }
             Kind::Unopened(why, attributes) => {
                 let not_kept = match &attributes {
-                    Some(_) => extended::carry_over(path, draft.path()),
+                    Some(_) => platform::carry_over(path, draft.path()),
                     None => Vec::new(),
                 };
                 let own = storage

@@ -4,15 +4,12 @@
 //! - one-name-only: it is written only if it is a regular file with one link: otherwise a user who
 //!   can create a link beside a database could have another file overwritten.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
-
 use super::Claim;
+use crate::platform;
 
 /// A claim on this machine's disk, by flock(2): it ends with its process. The file is removed when
 /// this is dropped.
@@ -29,19 +26,15 @@ impl DiskClaim {
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         loop {
             let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).truncate(false).mode(0o600);
-            let file = open_sole(&mut options, path)?;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            options.read(true).write(true).create(true).truncate(false);
+            let file = platform::open_if_sole(&mut options, path)?;
+            match file.try_lock() {
                 Ok(()) => {}
-                Err(Errno::WOULDBLOCK) => return Ok(None),
-                Err(error) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
             }
             // The previous holder may have removed the file between the two calls.
-            let is_same = fs::symlink_metadata(path).is_ok_and(|named| {
-                file.metadata()
-                    .is_ok_and(|held| (held.dev(), held.ino()) == (named.dev(), named.ino()))
-            });
-            if is_same {
+            if platform::is_same_file(&file, path) {
                 return Ok(Some(Self {
                     file,
                     path: path.to_owned(),
@@ -58,7 +51,7 @@ impl Claim for DiskClaim {
         let before = usize::try_from(self.file.metadata()?.len()).unwrap_or(0);
         let mut bytes = text.as_bytes().to_vec();
         bytes.resize(bytes.len().max(before), b'\n');
-        self.file.write_all_at(&bytes, 0)
+        platform::write_all_at(&self.file, &bytes, 0)
     }
 }
 
@@ -66,22 +59,6 @@ impl Drop for DiskClaim {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
-}
-
-/// Opens a regular file with one link; fails for a link or anything that would block.
-pub fn open_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return Err(io::Error::other("it is a link: remove it"));
-        }
-        opened => opened?,
-    };
-    let found = file.metadata()?;
-    if !found.is_file() || found.nlink() > 1 {
-        return Err(io::Error::other("not a regular file with one name: remove it"));
-    }
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
 //! The disk of this machine.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags};
-
-use super::claim::{DiskClaim, open_sole};
+use super::claim::DiskClaim;
 use super::{Attributes, Claim, ReadAt, Storage, WriteAt};
+use crate::platform;
 
 /// The disk of this machine.
 #[derive(Clone, Copy, Default, Debug)]
@@ -21,16 +19,7 @@ impl Storage for Disk {
     }
 
     fn attributes(&self, path: &Path) -> io::Result<Attributes> {
-        let metadata = fs::metadata(path)?;
-        Ok(Attributes {
-            size: metadata.len(),
-            user_id: metadata.uid(),
-            group_id: metadata.gid(),
-            mode: metadata.mode() & MODE_BITS,
-            identity: (metadata.dev(), metadata.ino()),
-            link_count: metadata.nlink(),
-            is_file: metadata.is_file(),
-        })
+        platform::attributes(path)
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
@@ -40,21 +29,11 @@ impl Storage for Disk {
     }
 
     fn create(&self, path: &Path) -> io::Result<()> {
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)
-            .map(drop)
+        platform::create_private(path)
     }
 
     fn set_owner_and_mode(&self, path: &Path, attributes: &Attributes) -> io::Result<()> {
-        let present = self.attributes(path)?;
-        if (present.user_id, present.group_id) != (attributes.user_id, attributes.group_id) {
-            std::os::unix::fs::chown(path, Some(attributes.user_id), Some(attributes.group_id))?;
-        }
-        // After the owner: a change of owner may take bits of the mode away (chown(2)).
-        fs::set_permissions(path, Permissions::from_mode(attributes.mode))
+        platform::set_owner_and_mode(path, attributes)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
@@ -62,7 +41,7 @@ impl Storage for Disk {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        File::open(folder)?.sync_all()
+        platform::sync_folder(folder)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -70,15 +49,7 @@ impl Storage for Disk {
     }
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // Without RENAME_NOREPLACE in the file system: a hard link does not replace an
-            // existing name either.
-            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-                fs::hard_link(from, to)?;
-                fs::remove_file(from)
-            }
-            renamed => Ok(renamed?),
-        }
+        platform::rename_new(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -100,7 +71,7 @@ impl Storage for Disk {
 
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
         let mut options = OpenOptions::new();
-        Ok(Box::new(open_sole(options.read(true).write(true), path)?))
+        Ok(Box::new(platform::open_if_sole(options.read(true).write(true), path)?))
     }
 }
 
@@ -109,7 +80,7 @@ impl ReadAt for File {
         let mut done = 0;
         while done < out.len() {
             let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
-            match FileExt::read_at(self, &mut out[done..], at) {
+            match platform::read_at(self, &mut out[done..], at) {
                 Ok(0) => break,
                 Ok(count) => done += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -126,7 +97,7 @@ impl ReadAt for File {
 
 impl WriteAt for File {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.write_all_at(bytes, offset)
+        platform::write_all_at(self, bytes, offset)
     }
 
     fn set_size(&self, size: u64) -> io::Result<()> {
@@ -137,8 +108,6 @@ impl WriteAt for File {
         self.sync_data()
     }
 }
-
-const MODE_BITS: u32 = 0o7777;
 
 #[cfg(test)]
 mod tests {

@@ -6,8 +6,6 @@
 //!   and a rollback would fail at it.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use selenite_cipher::{PageCipher, TRAILER_SIZE};
@@ -22,7 +20,7 @@ use selenite_vfs::view::View;
 
 use super::keys::look_again;
 use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
-use crate::{EngineError, Watch, draft::beside, raw_file::RawFile};
+use crate::{EngineError, Watch, draft::beside, platform::name_of, raw_file::RawFile};
 
 /// The size of a journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -118,7 +116,7 @@ pub(crate) fn super_journal(journal: &RawFile) -> Option<PathBuf> {
         .read_at(&mut name, at)
         .ok()
         .filter(|&count| count == name.len())?;
-    (name_sum(&name) == u32::from_be_bytes(sum)).then(|| PathBuf::from(OsString::from_vec(name)))
+    (name_sum(&name) == u32::from_be_bytes(sum)).then(|| PathBuf::from(name_of(name)))
 }
 
 /// The sum of a name's bytes as C's `char`, which is signed or unsigned (writeSuperJournal in

@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use zeroize::Zeroize;
 
+#[cfg(not(miri))]
+use super::platform::Mapping;
+
 /// A piece of zeroed memory, excluded from core dumps, and zero again in a forked child. Before use
 /// it is divided into parts, each of which has one owner.
 pub struct Arena {
     mapping: Arc<Mapping>,
+    size: usize,
 }
 
 /// Bytes of an arena with one owner. The owner wipes them; dropping the last part unmaps the
@@ -20,26 +24,18 @@ pub struct ArenaPart {
     size: usize,
 }
 
-struct Mapping {
-    start: NonNull<u8>,
-    size: usize,
-}
-
-// SAFETY: a mapping is only unmapped, when it is dropped; any thread may do that (mmap(2)).
-unsafe impl Send for Mapping {}
-// SAFETY: as above: nothing reads or writes through it.
-unsafe impl Sync for Mapping {}
 // SAFETY: a part has exclusive access to its bytes, as a `Box<[u8]>` would have.
 unsafe impl Send for ArenaPart {}
 
 impl Arena {
-    /// Maps memory of a size that is a multiple of 4096; `None` if there is none, or if the kernel
-    /// cannot exclude it from core dumps and wipe it on fork (before Linux 4.14).
+    /// Maps memory; `None` if there is none, or if the system cannot exclude it from core dumps and
+    /// wipe it on fork.
     #[must_use]
     pub fn take(size: usize) -> Option<Self> {
         let mapping = Mapping::new(size)?;
         Some(Self {
             mapping: Arc::new(mapping),
+            size,
         })
     }
 
@@ -49,11 +45,11 @@ impl Arena {
         let mut done = 0_usize;
         let mut parts = Vec::with_capacity(sizes.len());
         for size in sizes {
-            let Some(end) = done.checked_add(*size).filter(|end| *end <= self.mapping.size) else {
+            let Some(end) = done.checked_add(*size).filter(|end| *end <= self.size) else {
                 break;
             };
             // SAFETY: `done <= end <= size`: within the mapping.
-            let start = unsafe { self.mapping.start.add(done) };
+            let start = unsafe { self.mapping.start().add(done) };
             parts.push(ArenaPart {
                 _mapping: self.mapping.clone(),
                 start,
@@ -96,7 +92,24 @@ impl ArenaPart {
 
 /// Miri does not support madvise(2): there the memory is the allocator's.
 #[cfg(miri)]
+struct Mapping {
+    start: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: nothing reads or writes through it; any thread may free it.
+#[cfg(miri)]
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+#[cfg(miri)]
+unsafe impl Sync for Mapping {}
+
+#[cfg(miri)]
 impl Mapping {
+    fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
     fn new(size: usize) -> Option<Self> {
         let layout = Self::layout(size)?;
         // SAFETY: the size is not 0 (`layout`).
@@ -126,72 +139,8 @@ impl Drop for Mapping {
     }
 }
 
-#[cfg(not(miri))]
-impl Mapping {
-    fn new(size: usize) -> Option<Self> {
-        // Maps more than requested, so that it contains an address that is a multiple of `HUGE`;
-        // the rest is unmapped.
-        let slack = if size >= HUGE { HUGE } else { 0 };
-        let whole = size.checked_add(slack).filter(|whole| *whole > 0)?;
-        // SAFETY: an anonymous mapping at an address of the kernel's choice.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                whole,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return None;
-        }
-        let before = match slack {
-            0 => 0,
-            _ => start.addr().next_multiple_of(HUGE) - start.addr(),
-        };
-        // SAFETY: `before < HUGE = slack` if there is slack, else 0: within the mapping.
-        let aligned = unsafe { start.byte_add(before) };
-        if before > 0 {
-            // SAFETY: the first bytes of the mapping made above, to which no other reference
-            // exists.
-            unsafe { libc::munmap(start, before) };
-        }
-        if slack > before {
-            // SAFETY: `before + size <= whole`: the end of the part that is kept.
-            let end = unsafe { aligned.byte_add(size) };
-            // SAFETY: the last bytes of the mapping made above, to which no other reference exists.
-            unsafe { libc::munmap(end, slack - before) };
-        }
-        let mapping = Self {
-            start: NonNull::new(aligned.cast())?,
-            size,
-        };
-        if size >= HUGE {
-            // One page fault then maps 2 MiB, if the system supports it.
-            let _ = mapping.advise(libc::MADV_HUGEPAGE);
-        }
-        let is_private = mapping.advise(libc::MADV_DONTDUMP) && mapping.advise(libc::MADV_WIPEONFORK);
-        is_private.then_some(mapping)
-    }
-
-    fn advise(&self, advice: libc::c_int) -> bool {
-        // SAFETY: this value owns the mapping; a kernel that does not know the advice returns an
-        // error and does nothing.
-        unsafe { libc::madvise(self.start.as_ptr().cast(), self.size, advice) == 0 }
-    }
-}
-
-#[cfg(not(miri))]
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping made in `new`; no part exists any more: each keeps the mapping.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
-    }
-}
-
 /// The size of a large page (transparent huge pages, x86-64 and most of AArch64).
+#[cfg(any(miri, test))]
 const HUGE: usize = 2 << 20;
 
 #[cfg(test)]
@@ -204,7 +153,7 @@ mod tests {
         // Under Miri, checking a million bytes takes a minute.
         for size in sizes.into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
             let arena = Arena::take(size).unwrap();
-            assert!(size < HUGE || arena.mapping.start.addr().get().is_multiple_of(HUGE));
+            assert!(size < HUGE || arena.mapping.start().addr().get().is_multiple_of(HUGE));
             let half = size / 2;
             let mut parts = arena.cut(&[half, size - half, 1]);
             assert_eq!(parts.len(), 2, "there is no room for the third");

@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::platform::{map_fork_words, on_fork};
+
 /// Sixty-four words that are zero in every process until it writes them itself.
 ///
 /// The kernel wipes the page in a child, however it was forked (madvise(2), `MADV_WIPEONFORK`); a
@@ -25,8 +27,8 @@ impl ForkPage {
             if cfg!(miri) {
                 return page;
             }
-            // SAFETY: the handler only stores to atomics, which is safe between fork and exec.
-            let _ = unsafe { libc::pthread_atfork(None, None, Some(wipe)) };
+            // The handler only stores to atomics, which is safe between fork and exec.
+            on_fork(wipe);
             page
         })
     }
@@ -79,31 +81,10 @@ extern "C" fn wipe() {
 
 fn map() -> ForkPage {
     // Miri does not support madvise(2).
-    if cfg!(miri) {
+    let mapped = if cfg!(miri) { None } else { map_fork_words() };
+    let Some((words, wiped_by_kernel)) = mapped else {
         return unmapped();
-    }
-    let size = 4096;
-    // SAFETY: an anonymous mapping at an address of the kernel's choice.
-    let page = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            size,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        )
     };
-    if page == libc::MAP_FAILED {
-        return unmapped();
-    }
-    // SAFETY: the mapping made above; a kernel that does not know the advice returns an error and
-    // does nothing.
-    let wiped_by_kernel = unsafe { libc::madvise(page, size, libc::MADV_WIPEONFORK) } == 0;
-    // SAFETY: as above: session and counters stay out of core dumps.
-    let _ = unsafe { libc::madvise(page, size, libc::MADV_DONTDUMP) };
-    // SAFETY: 4096 zero bytes, aligned, never unmapped: 64 atomics of 8 bytes.
-    let words = unsafe { &*page.cast::<[AtomicU64; 64]>() };
     ForkPage { words, wiped_by_kernel }
 }
 

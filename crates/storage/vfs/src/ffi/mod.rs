@@ -29,6 +29,7 @@ mod machine;
 mod memory;
 mod module;
 mod name;
+mod platform;
 mod shm;
 mod sqlite;
 mod transaction;
@@ -46,13 +47,14 @@ pub(crate) use function::SchemaFile;
 pub use function::{COPY_COUNT_MAX, Entry, FileVisit, FunctionCall, Value};
 pub use install::{AutoExtension, EntryPoint, Installer, VFS_NAME, entry_point, install_linked};
 pub use lower::{LowerFile, LowerVfs};
-pub use machine::{
-    cycle_count, forget_cached, hardware_random, is_elevated, lock_memory, locked_memory_limit, make_private_file,
-    os_random,
-};
+pub use machine::{cycle_count, hardware_random, os_random};
 pub use memory::{Config, CountingAllocator, count_sqlite};
 pub use module::{Table, TableRow};
 pub use name::Name;
+pub use platform::{
+    check_support, descriptors, file_identity, forget_cached, is_elevated, lock_memory, locked_memory_limit,
+    make_private_file, open_private, open_regular_file, path_of_name, process_status, read_at, system_page_size,
+};
 pub use shm::{ShmLock, ShmMemory, ShmRegion};
 pub use sqlite::{Database, OpenFlags, RawApi, SyncFlags};
 pub use transaction::{Interrupts, ReadTransaction, TransactionState};

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use super::Api;
+use super::platform::path_of_name;
 
 /// `sqlite3_filename`: valid until the file opened with it is closed.
 pub struct Name<'a> {
@@ -53,8 +54,7 @@ impl<'a> Name<'a> {
     /// The name as a path.
     #[must_use]
     pub fn path(&self) -> &'a Path {
-        use std::os::unix::ffi::OsStrExt;
-        Path::new(std::ffi::OsStr::from_bytes(self.text().to_bytes()))
+        path_of_name(self.text())
     }
 
     /// A parameter of the URI with which the database was opened.

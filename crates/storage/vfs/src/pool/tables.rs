@@ -18,7 +18,7 @@ use super::filter::{Filter, PageAddress};
 use super::lock;
 use super::shard::{Room, Shard};
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
-use crate::ffi::Arena;
+use crate::ffi::{Arena, system_page_size};
 
 /// The limit of the memory, and the bytes in use.
 #[derive(Default)]
@@ -218,9 +218,7 @@ impl Tables {
 
     /// Allocates a chunk, as large as the limit allows, and returns its size.
     fn take(&self, class: &Class) -> Option<usize> {
-        let room = self.budget.room() / SYSTEM_PAGE * SYSTEM_PAGE;
-        let slots = room.min(CHUNK_SIZE) / class.page_bytes;
-        let size = (slots * class.page_bytes).next_multiple_of(SYSTEM_PAGE);
+        let (slots, size) = chunk(self.budget.room(), class.page_bytes, system_page_size());
         if slots == 0 || !self.budget.reserve(size) {
             return None;
         }
@@ -298,6 +296,14 @@ impl Class {
     }
 }
 
+/// The slots of the largest chunk for which there is room, and its size in whole pages of the
+/// system.
+fn chunk(room: usize, page_bytes: usize, system_page: usize) -> (usize, usize) {
+    let room = room / system_page * system_page;
+    let slots = room.min(CHUNK_SIZE) / page_bytes;
+    (slots, (slots * page_bytes).next_multiple_of(system_page))
+}
+
 /// Page sizes are powers of two from 1 KiB to 64 KiB.
 fn class_of(page_bytes: usize) -> usize {
     usize::try_from(page_bytes.trailing_zeros().saturating_sub(10)).map_or(0, |class| class.min(CLASS_COUNT - 1))
@@ -308,8 +314,27 @@ const SHARD_COUNT: usize = if cfg!(selenite_loom) { 2 } else { 16 };
 const SHARD_COUNT_U32: u32 = if cfg!(selenite_loom) { 2 } else { 16 };
 /// The size of a large page of the system. For pages of 64 KiB each shard has two slots of a chunk.
 const CHUNK_SIZE: usize = 2 << 20;
-const SYSTEM_PAGE: usize = 4096;
 const PAGE_BYTES_USUAL: usize = 4096;
 
 #[cfg(all(test, selenite_loom))]
 mod model;
+
+#[cfg(all(test, not(selenite_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_whole_pages_of_the_system_and_within_its_room() {
+        for system_page in [4096, 16384, 65536] {
+            for page_bytes in (10..=16).map(|bits| 1 << bits) {
+                for room in (0..3 << 20).step_by(1024) {
+                    let (slots, size) = chunk(room, page_bytes, system_page);
+                    assert!(size.is_multiple_of(system_page) && size <= room.min(CHUNK_SIZE));
+                    assert!(slots * page_bytes <= size);
+                    let next = ((slots + 1) * page_bytes).next_multiple_of(system_page);
+                    assert!(next > room.min(CHUNK_SIZE), "{slots} of {page_bytes} in {room}");
+                }
+            }
+        }
+    }
+}

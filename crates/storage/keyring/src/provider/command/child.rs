@@ -10,15 +10,14 @@
 //!   is not read.
 
 use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use zeroize::Zeroizing;
 
 use crate::key_error::ServiceFailure;
+use crate::platform::ProcessGroup;
 use crate::thread::spawn;
 
 /// Runs `argv... verb`, writes `input` to its stdin, and returns its stdout if it exits with status 0.
@@ -60,7 +59,7 @@ pub fn run(
 
 /// A running command. If it is dropped before [`Running::finish`], its group is killed.
 struct Running {
-    group: Pid,
+    group: ProcessGroup,
     events: Receiver<Event>,
     /// Signalled, or dropped, when the command may be reaped.
     reap: Sender<()>,
@@ -78,15 +77,13 @@ enum Event {
 impl Running {
     fn start(argv: &[String], verb: &str, input: &[u8]) -> io::Result<Self> {
         let (program, words) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut child = Command::new(program)
-            .args(words)
-            .arg(verb)
+        let mut command = Command::new(program);
+        command.args(words).arg(verb);
+        command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
-        let group = Pid::from_child(&child);
+            .stderr(Stdio::null());
+        let (mut child, group) = ProcessGroup::spawn(&mut command)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (sender, events) = mpsc::channel();
         let (reap, may_reap) = mpsc::channel();
@@ -109,8 +106,7 @@ impl Running {
     }
 
     fn kill(&self) {
-        // An error means that the group has already ended.
-        let _ = kill_process_group(self.group, Signal::KILL);
+        self.group.kill();
     }
 
     /// Reaps a command that has exited, and returns its answer if the status is 0.
@@ -152,14 +148,12 @@ fn drain(stdout: ChildStdout, sender: &Sender<Event>) {
 /// Waits for the command, reaps it when that is allowed, and sends its status.
 fn wait(
     mut child: Child,
-    group: Pid,
+    group: ProcessGroup,
     ended: &Sender<Event>,
     may_reap: &Receiver<()>,
     status: &Sender<io::Result<ExitStatus>>,
 ) {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    // Any other error (such as SIGCHLD being ignored) occurs again when the command is reaped.
-    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(group), options) {}
+    group.wait_for_leader();
     let _ = ended.send(Event::Ended);
     let _ = may_reap.recv();
     let _ = status.send(child.wait());

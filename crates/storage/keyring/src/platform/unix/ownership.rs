@@ -72,8 +72,15 @@ fn others_may(right: u32, path: &Path, facts: &Metadata) -> bool {
 }
 
 /// Whether an access control list (acl(5)) gives permissions beyond those of the mode.
+#[cfg(target_os = "linux")]
 fn has_access_list(path: &Path) -> bool {
     rustix::fs::getxattr(path, c"system.posix_acl_access", &mut [0_u8; 0][..]).is_ok_and(|size| size > 0)
+}
+
+/// Unknown: there may be one. The group's permission is then never treated as the owner's own.
+#[cfg(not(target_os = "linux"))]
+fn has_access_list(_path: &Path) -> bool {
+    true
 }
 
 /// An iterator over the folders, links and the file of a path, from the root on.

@@ -1,0 +1,79 @@
+//! Windows: compiles, and has never run. Access control lists and job objects are missing: key
+//! files, the configuration and the keyring file are neither read nor written, and no key command
+//! is started.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::{Child, Command};
+
+use crate::KeyError;
+
+pub(crate) fn check_owners(path: &Path, _file: &File) -> Result<(), KeyError> {
+    Err(KeyError::Io {
+        verb: "check the access control list of",
+        path: path.to_owned(),
+        source: unsupported("reading access control lists"),
+    })
+}
+
+/// Unknown, which is reported as readable.
+pub(crate) fn is_readable_by_others(path: &Path) -> bool {
+    path.is_file()
+}
+
+pub(crate) fn create_private_folders(_folder: &Path) -> io::Result<()> {
+    Err(unsupported("creating a folder for its owner only"))
+}
+
+pub(crate) fn open_private(_options: &mut OpenOptions, _path: &Path) -> io::Result<File> {
+    Err(unsupported("creating a file for its owner only"))
+}
+
+/// A hard link never replaces a file.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::hard_link(from, to)?;
+    std::fs::remove_file(from)
+}
+
+/// `FlushFileBuffers` needs a handle with the right to write; a folder is opened only with
+/// `FILE_FLAG_BACKUP_SEMANTICS`.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+    options.open(folder)?.sync_all()
+}
+
+/// Named pipes are not files of a folder.
+pub(crate) fn is_pipe(_facts: &Metadata) -> bool {
+    false
+}
+
+/// There are none to block.
+pub(crate) fn block_signals() -> bool {
+    true
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct ProcessGroup;
+
+impl ProcessGroup {
+    pub(crate) fn spawn(_command: &mut Command) -> io::Result<(Child, Self)> {
+        Err(unsupported("running a key command, which needs a job object,"))
+    }
+
+    pub(crate) fn kill(self) {}
+
+    pub(crate) fn wait_for_leader(self) {}
+}
+
+fn unsupported(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("{what} is not implemented on Windows yet"),
+    )
+}
+
+/// CreateFileW
+const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;

@@ -1,0 +1,156 @@
+//! POSIX. What only Linux has is said at the function.
+
+mod extended;
+mod shared_folder;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, flock};
+use rustix::io::Errno;
+
+pub use self::extended::carry_over;
+pub use self::shared_folder::SharedFolder;
+use super::Attributes;
+
+/// The file name of these bytes.
+pub fn name_of(bytes: Vec<u8>) -> OsString {
+    OsString::from_vec(bytes)
+}
+
+/// A part of a file name, by the bytes of [`OsStr::as_encoded_bytes`]; `None` if it is no name.
+pub fn part_of_name(bytes: &[u8]) -> Option<&OsStr> {
+    Some(OsStr::from_bytes(bytes))
+}
+
+/// Device and inode of a file or folder, which is not opened.
+pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let found = fs::metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}
+
+/// Whether an open file is the one of that name, which is not a link.
+pub fn is_same_file(held: &File, path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|named| {
+        held.metadata()
+            .is_ok_and(|held| (held.dev(), held.ino()) == (named.dev(), named.ino()))
+    })
+}
+
+/// Size, owner and mode; follows links, and does not open the file.
+pub fn attributes(path: &Path) -> io::Result<Attributes> {
+    let metadata = fs::metadata(path)?;
+    Ok(Attributes {
+        size: metadata.len(),
+        user_id: metadata.uid(),
+        group_id: metadata.gid(),
+        mode: metadata.mode() & MODE_BITS,
+        identity: (metadata.dev(), metadata.ino()),
+        link_count: metadata.nlink(),
+        is_file: metadata.is_file(),
+    })
+}
+
+/// Sets owner and mode of a file.
+pub fn set_owner_and_mode(path: &Path, wanted: &Attributes) -> io::Result<()> {
+    let present = attributes(path)?;
+    if (present.user_id, present.group_id) != (wanted.user_id, wanted.group_id) {
+        std::os::unix::fs::chown(path, Some(wanted.user_id), Some(wanted.group_id))?;
+    }
+    // After the owner: a change of owner may take bits of the mode away (chown(2)).
+    fs::set_permissions(path, Permissions::from_mode(wanted.mode))
+}
+
+/// Creates a new, empty file that only its owner can use.
+pub fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path).map(drop)
+}
+
+/// Creates a folder that only its owner can use.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Opens and locks a folder. Fails if another process has it locked.
+pub fn lock_folder(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(folder)
+}
+
+/// Makes the names in a folder durable.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Renames a file; `AlreadyExists` if the name exists.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Without RENAME_NOREPLACE in the file system (macOS: ENOTSUP): a hard link does not replace
+        // an existing name either.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            fs::hard_link(from, to)?;
+            fs::remove_file(from)
+        }
+        renamed => Ok(renamed?),
+    }
+}
+
+/// Opens a file to read it; fails for a link, and does not block on a pipe.
+pub fn open_without_link(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+/// Opens a regular file with one link, for its owner only if that creates it; fails for a link or
+/// anything that would block.
+pub fn open_if_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let opened = options.mode(0o600).custom_flags(flags.bits().cast_signed()).open(path);
+    let file = match opened {
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return Err(io::Error::other("it is a link: remove it"));
+        }
+        opened => opened?,
+    };
+    let found = file.metadata()?;
+    if !found.is_file() || found.nlink() > 1 {
+        return Err(io::Error::other("not a regular file with one name: remove it"));
+    }
+    Ok(file)
+}
+
+/// Reads once, without moving the file's position.
+pub fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    FileExt::read_at(file, out, offset)
+}
+
+/// Writes all bytes, without moving the file's position.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}
+
+/// The system's list of locks (proc_locks(5)); empty if it has none, as on all systems but Linux.
+pub fn listed_locks() -> String {
+    fs::read_to_string("/proc/locks").unwrap_or_default()
+}
+
+/// The number of a device.
+#[cfg(target_os = "linux")]
+pub fn device_number(major: u32, minor: u32) -> Option<u64> {
+    Some(rustix::fs::makedev(major, minor))
+}
+
+/// Only Linux lists locks with numbers of devices.
+#[cfg(not(target_os = "linux"))]
+pub fn device_number(_major: u32, _minor: u32) -> Option<u64> {
+    None
+}
+
+const MODE_BITS: u32 = 0o7777;

@@ -1,0 +1,20 @@
+//! What is the operating system's own: memory, process rights, descriptors, identities of files.
+//!
+//! Each system has one file with the same functions; `unix/linux.rs` has what other POSIX systems
+//! lack. docs/PLATFORMS.md lists what is missing elsewhere.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
+pub(super) use system::{Mapping, fill_random, map_fork_words, on_fork};
+pub use system::{
+    check_support, descriptors, file_identity, forget_cached, is_elevated, lock_memory, locked_memory_limit,
+    make_private_file, open_private, open_regular_file, path_of_name, process_status, read_at, system_page_size,
+};

@@ -1,0 +1,140 @@
+//! Linux's own: advice about memory, AT_SECURE, `O_PATH`, proc(5).
+
+mod mapping;
+
+use std::ffi::CStr;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+pub(in crate::ffi) use self::mapping::{Mapping, map_fork_words};
+
+/// Fills `out` from the system's generator (getrandom(2)).
+pub(in crate::ffi) fn fill_random(out: &mut [u8]) -> io::Result<()> {
+    let mut done = 0;
+    while done < out.len() {
+        let rest = &mut out[done..];
+        // SAFETY: `rest` has room for that many bytes.
+        let got = unsafe { libc::getrandom(rest.as_mut_ptr().cast(), rest.len(), 0) };
+        match usize::try_from(got) {
+            Ok(got) if got > 0 => done += got,
+            Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether this process has rights that the user who started it does not have (set-user-ID,
+/// set-group-ID, file capabilities), from AT_SECURE (getauxval(3)). That user controls the
+/// environment of the process.
+#[must_use]
+pub fn is_elevated() -> bool {
+    // SAFETY: the call reads the kernel's data for this process, and writes no memory of the
+    // program.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Creates an empty file that only its owner may access (mode 0600), if there is none of that name.
+/// It is created without a descriptor: closing one would release the locks of this process on the
+/// file (fcntl(2)).
+///
+/// # Errors
+/// `AlreadyExists`; errors of mknod(2).
+pub fn make_private_file(path: &CStr) -> io::Result<()> {
+    // SAFETY: the path ends with a zero byte.
+    match unsafe { libc::mknod(path.as_ptr(), libc::S_IFREG | 0o600, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Locks all current and future memory of this process (mlockall(2)); a page is locked when it is
+/// first used.
+///
+/// # Errors
+/// Those of the system.
+pub fn lock_memory() -> io::Result<()> {
+    const FLAGS: libc::c_int = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
+    // SAFETY: the call takes only flags, and moves no memory.
+    match unsafe { libc::mlockall(FLAGS) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The amount of memory that this process may lock, in bytes; `None` without a limit.
+///
+/// # Errors
+/// Those of the system.
+pub fn locked_memory_limit() -> io::Result<Option<u64>> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the struct is ours, and lives for this call.
+    match unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } {
+        0 if limit.rlim_cur == libc::RLIM_INFINITY => Ok(None),
+        0 => Ok(Some(limit.rlim_cur)),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The status of this process from proc(5); empty if there is no /proc.
+#[must_use]
+pub fn process_status() -> String {
+    fs::read_to_string("/proc/self/status").unwrap_or_default()
+}
+
+/// Asks the system to drop the clean pages of a file from its page cache (posix_fadvise(2)), by
+/// descriptor number. A descriptor that was closed meanwhile, or belongs to another file, does no
+/// harm: the call is only advice.
+pub fn forget_cached(descriptor: i32) {
+    // SAFETY: the call accepts any number, and writes no memory of the program.
+    let _ = unsafe { libc::posix_fadvise(descriptor, 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+/// The numbers of the descriptors of this process that are open on the file at `path`; none for a
+/// file that does not exist, and if the system does not list descriptors.
+pub fn descriptors(path: &Path) -> impl Iterator<Item = i32> {
+    // stat, not open: closing the descriptor would release the locks.
+    let wanted = fs::metadata(path).ok();
+    let entries = wanted.as_ref().and_then(|_| fs::read_dir("/proc/self/fd").ok());
+    entries
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter_map(move |entry| {
+            let (open, wanted) = (fs::metadata(entry.path()).ok()?, wanted.as_ref()?);
+            let is_it = open.dev() == wanted.dev() && open.ino() == wanted.ino();
+            is_it.then(|| entry.file_name().to_str()?.parse().ok())?
+        })
+}
+
+/// Opens a regular file that has one name and at most that many bytes; `Ok(None)` if there is none.
+/// No other is opened, and no link is followed.
+///
+/// # Errors
+/// Those of the system, and if it is something else.
+pub fn open_regular_file(name: &Path, size_max: u64) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW);
+    let place = match options.open(name) {
+        Ok(place) => place,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let attributes = place.metadata()?;
+    if !attributes.is_file() || attributes.nlink() > 1 || attributes.len() > size_max {
+        return Err(io::Error::other("what has its name is no report"));
+    }
+    // Opens the same file, even if the name now refers to another one.
+    File::open(format!("/proc/self/fd/{}", place.as_raw_fd())).map(Some)
+}

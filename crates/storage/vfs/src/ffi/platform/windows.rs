@@ -1,0 +1,142 @@
+//! Windows: compiles, and has never run. [`check_support`] refuses to install the VFS until files
+//! are identified here.
+
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
+/// # Errors
+/// Always: [`file_identity`] is missing.
+pub fn check_support() -> Result<(), String> {
+    Err("Selenite does not run on Windows yet (docs/PLATFORMS.md)".to_owned())
+}
+
+/// SQLite's names are UTF-8. Another one is replaced by a name that no file has: `|` is not
+/// permitted in it.
+#[must_use]
+pub fn path_of_name(name: &CStr) -> &Path {
+    Path::new(name.to_str().unwrap_or("|"))
+}
+
+/// Unknown: the standard library does not return the volume and the file's index.
+#[must_use]
+pub fn file_identity(_path: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Access is what the folder grants: the mode has no counterpart here.
+///
+/// # Errors
+/// Those of the system.
+pub fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options.open(path)
+}
+
+/// # Errors
+/// Those of the system.
+pub fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.seek_read(out, offset)
+}
+
+/// The allocator's memory is used, which needs no alignment to pages.
+#[must_use]
+pub fn system_page_size() -> usize {
+    4096
+}
+
+/// There is no fork.
+pub(in crate::ffi) fn on_fork(_handler: extern "C" fn()) {}
+
+pub(in crate::ffi) fn fill_random(out: &mut [u8]) -> io::Result<()> {
+    selenite_keyring::os_random(out);
+    Ok(())
+}
+
+/// No: a program cannot be installed so that it has rights that the user who starts it lacks.
+#[must_use]
+pub fn is_elevated() -> bool {
+    false
+}
+
+/// As [`open_private`]. Locks belong to a handle here: closing another releases none.
+///
+/// # Errors
+/// `AlreadyExists`; those of the system.
+pub fn make_private_file(path: &CStr) -> io::Result<()> {
+    File::create_new(path_of_name(path)).map(drop)
+}
+
+/// # Errors
+/// `Unsupported`.
+pub fn lock_memory() -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "locking memory is not implemented on Windows yet",
+    ))
+}
+
+/// Not needed: [`lock_memory`] refuses.
+///
+/// # Errors
+/// None.
+pub fn locked_memory_limit() -> io::Result<Option<u64>> {
+    Ok(None)
+}
+
+/// There is no proc(5).
+#[must_use]
+pub fn process_status() -> String {
+    String::new()
+}
+
+/// There is no such advice.
+pub fn forget_cached(_descriptor: i32) {}
+
+/// None are needed: locks belong to a handle here.
+pub fn descriptors(_path: &Path) -> impl Iterator<Item = i32> {
+    std::iter::empty()
+}
+
+/// A file with several names is not refused: opening and closing it releases no locks here.
+///
+/// # Errors
+/// Those of the system, and if it is something else.
+pub fn open_regular_file(name: &Path, size_max: u64) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    let file = match options.open(name) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let attributes = file.metadata()?;
+    if !attributes.is_file() || attributes.len() > size_max {
+        return Err(io::Error::other("what has its name is no report"));
+    }
+    Ok(Some(file))
+}
+
+/// Never made: memory is not excluded from dumps here yet.
+pub(in crate::ffi) enum Mapping {}
+
+impl Mapping {
+    pub(in crate::ffi) fn new(_size: usize) -> Option<Self> {
+        None
+    }
+
+    pub(in crate::ffi) fn start(&self) -> NonNull<u8> {
+        match *self {}
+    }
+}
+
+/// None: there is no fork.
+pub(in crate::ffi) fn map_fork_words() -> Option<(&'static [AtomicU64; 64], bool)> {
+    None
+}
+
+/// CreateFileW
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
