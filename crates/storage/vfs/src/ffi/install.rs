@@ -2,6 +2,7 @@
 //! extension's entry point.
 
 use std::ffi::{c_char, c_int};
+use std::io::Write;
 use std::sync::OnceLock;
 
 use super::collation::{Collation, add_collations};
@@ -27,9 +28,18 @@ pub struct Installer {
     pub collations: &'static [Collation],
 }
 
+/// SQLite passes no routines to entry points if it was built without extensions.
+const NO_ROUTINES: &str =
+    "this SQLite is built with SQLITE_OMIT_LOAD_EXTENSION: link selenite.c, and call selenite_register() of selenite.h";
+
 static INSTALLER: OnceLock<Installer> = OnceLock::new();
 
 fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawApi) -> Result<Api, Code> {
+    if routines.is_null() {
+        // The text of an error must be in memory of SQLite's, and none of its functions is known here.
+        let _ = writeln!(std::io::stderr(), "selenite: {NO_ROUTINES}");
+        return Err(Code::MISUSE);
+    }
     // SAFETY: SQLite passes its own routines to an entry point.
     let api = unsafe { Api::from_routines(routines) }.ok_or(Code::MISUSE)?;
     let installer = INSTALLER.get().ok_or(Code::MISUSE)?;
@@ -110,4 +120,17 @@ pub fn install_linked<D, R>(installer: Installer, auto_extension: AutoExtension<
     INSTALLER.get_or_init(|| installer);
     // SAFETY: only a binding's sqlite3_auto_extension has this type.
     Code::check(unsafe { auto_extension(Some(every_linked_connection::<D, R>)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_point_without_routines_is_misuse() {
+        let mut error = std::ptr::null_mut();
+        let loaded = load(std::ptr::null_mut(), &raw mut error, std::ptr::null());
+        assert_eq!(loaded.err(), Some(Code::MISUSE));
+        assert!(error.is_null());
+    }
 }
