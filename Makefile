@@ -7,7 +7,7 @@ RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite packages test-packages test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	test-clients sqlite-suite packages test-packages packages-system test-debian test-hosts serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
@@ -51,6 +51,17 @@ test-packages: packages ## install the packages in clean environments, and use a
 	@scripts/need.sh suite
 	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
 		tests/packages/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
+
+packages: packages-system
+packages-system: build ## make Debian packages and a tarball for this machine in dist/, with SHA-256 sums
+	@cargo rustc --locked --release -p selenite-extension --lib --crate-type cdylib,staticlib
+	@scripts/debian.sh --from $(RELEASE) --architecture $(shell dpkg --print-architecture)
+	@scripts/tarball.sh --from $(RELEASE) --target $(shell rustc --print host-tuple)
+
+test-packages: test-debian
+test-debian: packages-system ## install the Debian packages in a minimal Debian 12, and use all of them; as root
+	@tests/packages/debian/run.sh dist/selenite_*_$(shell dpkg --print-architecture).deb \
+		dist/libselenite-dev_*_$(shell dpkg --print-architecture).deb
 
 test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; from PyPI
 	@tests/hosts/python/run.sh dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl

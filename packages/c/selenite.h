@@ -2,7 +2,7 @@
 ** Selenite: transparent encryption for SQLite, for C and C++ programs that link SQLite themselves.
 **
 ** Compile selenite.c with the sqlite3.h and sqlite3ext.h of your SQLite (3.40 or later), and link it with libselenite.a
-** and with that SQLite. No loading of extensions is needed: SQLite may be built with SQLITE_OMIT_LOAD_EXTENSION.
+** and with that SQLite. SQLite then loads no extension.
 **
 **     if( selenite_register()!=SQLITE_OK ) ...     // once, before the first encrypted database is opened
 **     sqlite3_open_v2("file:app.db?vfs=selenite&identity=key.txt", &db,
