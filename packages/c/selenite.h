@@ -2,10 +2,10 @@
 ** Selenite: transparent encryption for SQLite, for C and C++ programs that link SQLite themselves.
 **
 ** Compile selenite.c with the sqlite3.h and sqlite3ext.h of your SQLite (3.40 or later), and link it with libselenite.a
-** and with that SQLite. SQLite then loads no extension.
+** and with that SQLite. SQLite may be built with SQLITE_OMIT_LOAD_EXTENSION.
 **
 **     if( selenite_register()!=SQLITE_OK ) ...     // once, before the first encrypted database is opened
-**     sqlite3_open_v2("file:app.db?vfs=selenite&identity=key.txt", &db,
+**     sqlite3_open_v2("file:app.db?vfs=selenite&selenite_identity=key.txt", &db,
 **                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
 **
 ** CONFIGURATION.md describes the parameters of the URI. If a database cannot be opened, sqlite3_errmsg() is SQLite's

@@ -129,15 +129,20 @@ has answer 'planted text'
 stop
 
 if compgen -G 'libselenite-dev_*.deb' >/dev/null; then
-  step 'a C program links the static library and this SQLite'
+  step 'a C program links the static library, with this SQLite and with one that has no extensions'
   dpkg --install ./libselenite-dev_*.deb >installed 2>&1 || { cat installed && false; }
   read -ra glue < <(pkg-config --variable=source selenite)
   read -ra flags < <(pkg-config --cflags --libs selenite)
   warnings=(-Wall -Wextra -Wpedantic -Werror)
   cc "${warnings[@]}" static.c "${glue[@]}" "${flags[@]}" -lsqlite3 -o with-shared
-  ./with-shared 2>notes || { cat notes && false; }
-  has notes 'call selenite_register()'
-  refuses grep --quiet 'planted text' static.db
+  mkdir own && mv sqlite3.c sqlite3.h sqlite3ext.h own
+  cc -DSQLITE_OMIT_LOAD_EXTENSION -c own/sqlite3.c -o own/sqlite3.o
+  cc "${warnings[@]}" -Iown -DSQLITE_OMIT_LOAD_EXTENSION static.c "${glue[@]}" own/sqlite3.o "${flags[@]}" -o with-own
+  for program in ./with-shared ./with-own; do
+    "$program" 2>notes || { cat notes && false; }
+    has notes 'call selenite_register()'
+    refuses grep --quiet 'planted text' static.db
+  done
   dpkg --remove libselenite-dev >/dev/null
   [[ ! -e /usr/include/selenite.h ]]
 fi

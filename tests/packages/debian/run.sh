@@ -28,12 +28,18 @@ else
   echo 'left out: there is no lintian' >&2
 fi
 
+# The source of a SQLite that can be built without extensions, from a library that the workspace uses.
+sqlite=$(cargo metadata --locked --format-version 1 |
+  python3 -c 'import json, sys
+for package in json.load(sys.stdin)["packages"]:
+    if package["name"] == "libsqlite3-sys": print(package["manifest_path"].replace("Cargo.toml", "sqlite3"))')
+
 # Mounts, processes and loopback of its own, which end with it. What the test changes is in a file system in memory.
 # shellcheck disable=SC2016  # expanded there
 unshare --mount --pid --fork --net bash -c '
   set -euo pipefail
-  root=$1 files=$2
-  shift 2
+  root=$1 sqlite=$2 files=$3
+  shift 3
   mount -t tmpfs tmpfs /mnt
   mkdir /mnt/{upper,work,root}
   mount -t overlay overlay -o "lowerdir=$root,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
@@ -41,7 +47,7 @@ unshare --mount --pid --fork --net bash -c '
   mount --rbind /dev /mnt/root/dev
   ip link set lo up
   mkdir /mnt/root/test
-  cp "$@" "$files"/{inside.sh,static.c} /mnt/root/test
+  cp "$@" "$sqlite"/sqlite3{.c,.h,ext.h} "$files"/{inside.sh,static.c} /mnt/root/test
   exec env --ignore-environment PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
     chroot /mnt/root bash /test/inside.sh
-' - "$root" "$PWD/tests/packages/debian" "${packages[@]}"
+' - "$root" "$sqlite" "$PWD/tests/packages/debian" "${packages[@]}"

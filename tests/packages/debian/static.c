@@ -11,7 +11,7 @@ static int check(int holds, const char *what, sqlite3 *db){
 static sqlite3 *connect(const char *key){
   char uri[256];
   sqlite3 *db = 0;
-  snprintf(uri, sizeof(uri), "file:static.db?vfs=selenite&identity=%s", key);
+  snprintf(uri, sizeof(uri), "file:static.db?vfs=selenite&selenite_identity=%s", key);
   sqlite3_open_v2(uri, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, 0);
   return db;
 }
@@ -28,7 +28,8 @@ int main(void){
     sqlite3_close(db);
   }
   db = connect("other.txt");
-  faults += check(sqlite3_exec(db, "SELECT * FROM note", 0, 0, 0)==SQLITE_NOTADB, "another key", db);
+  faults += check(sqlite3_exec(db, "SELECT * FROM note", 0, 0, 0)!=SQLITE_OK, "another key", db);
+  faults += check(strcmp(sqlite3_errmsg(db), "file is not a database")==0, "another key", db);
   sqlite3_close(db);
   printf("SQLite %s, extensions %s\n", sqlite3_libversion(),
          sqlite3_compileoption_used("OMIT_LOAD_EXTENSION") ? "left out" : "possible");
