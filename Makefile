@@ -2,10 +2,14 @@
 #   make demo    see it work
 #   make test    run every test
 .DEFAULT_GOAL := help
-RELEASE := $(abspath $(or $(CARGO_TARGET_DIR),target))/release
-# Those that `make packages` makes, for this machine.
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+RELEASE := $(TARGET)/release
+# What `make packages` makes for this machine, and of what.
+HOST := $(shell uname -m)-unknown-linux-gnu
+BUILT := $(TARGET)/cross/$(HOST)
 WHEEL = dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
 NPM = dist/selenite-[0-9]*.tgz dist/selenite-linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)-gnu-*.tgz
+DEBIAN = $(foreach name,selenite libselenite-dev,dist/$(name)_*_$(shell dpkg --print-architecture).deb)
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features check-windows \
@@ -54,23 +58,21 @@ cross: need-rust ## build what packages contain, for x86-64 and aarch64 with gli
 test-platforms: ## run what `make cross` built for other platforms beside this one's: under qemu-user
 	@tests/platforms/run.sh $(TARGETS)
 
-packages: build ## make what users install in dist/: a Python wheel and npm packages for this machine
-	@scripts/wheel.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
-	@scripts/need.sh node
-	@scripts/npm.sh --extension $(RELEASE)/libselenite.so --command $(RELEASE)/selenite
+packages: need-rust ## make what users install in dist/: wheel, npm, Debian packages, tarball, for this machine (or TARGETS=...)
+	@scripts/packages.sh $(or $(TARGETS),$(HOST))
 
-test-packages: packages ## install the packages in clean environments, and use all of them
+test-packages: packages ## install the packages in clean environments, and use all of them; as root
 	@scripts/need.sh suite
-	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
+	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(BUILT)/libselenite.so SELENITE_TEST_COMMAND=$(BUILT)/selenite \
 		tests/packages/python/run.sh $(WHEEL)
-	@SELENITE_TEST_EXTENSION=$(RELEASE)/libselenite.so SELENITE_TEST_COMMAND=$(RELEASE)/selenite \
-		tests/packages/npm/run.sh $(NPM)
+	@SELENITE_TEST_EXTENSION=$(BUILT)/libselenite.so SELENITE_TEST_COMMAND=$(BUILT)/selenite tests/packages/npm/run.sh $(NPM)
+	@tests/packages/debian/run.sh $(DEBIAN)
 
 test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; needs the internet
 	@tests/hosts/python/run.sh $(WHEEL)
 	@tests/hosts/node/run.sh $(NPM)
 	@scripts/need.sh rust hosts
-	@tests/hosts/run.sh $(RELEASE)/libselenite.so $(RELEASE)/selenite
+	@tests/hosts/run.sh $(BUILT)/libselenite.so $(BUILT)/selenite
 
 docs: need-rust need-docs ## build the documents and the Rust API as a site with a search in target/docs; from PyPI
 	@scripts/docs/build.sh

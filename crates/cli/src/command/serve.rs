@@ -1,6 +1,7 @@
 //! `selenite serve`: encrypted databases for SQL Server's clients.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::Mode;
@@ -38,6 +39,10 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), CliError> {
     // A start may take long, for example to read an identity from a pipe. A signal ends it like a
     // kill; the next start repairs what it leaves.
     let signal = signal::signal()?;
+    let mut announce = |announcement: Announcement<'_>| match (announcement, &settings.password_file) {
+        (Announcement::Password(password), Some(path)) => store_password(password, path),
+        (announcement, _) => announce(announcement),
+    };
     let running = Server::start(config, &mut announce, |_| {
         Ok(Arc::new(SqlFront::new(Arc::new(DatabaseRegistry::default()))))
     })?;
@@ -45,6 +50,13 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), CliError> {
     print(&format!("listening on {}", running.address()))?;
     signal.wait();
     running.stop();
+    Ok(())
+}
+
+/// For a service: its standard output is a log, which is kept and which others may read.
+fn store_password(password: &str, path: &Path) -> io::Result<()> {
+    selenite_keyring::write_key_file(path, format!("{password}\n").as_bytes()).map_err(io::Error::other)?;
+    note(&format!("password of login sa: in {}", printable::path(path)));
     Ok(())
 }
 

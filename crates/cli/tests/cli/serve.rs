@@ -128,6 +128,46 @@ fn the_first_start_prints_a_password_and_every_start_where_it_listens() {
 }
 
 #[test]
+fn a_password_file_receives_the_password_and_is_never_overwritten() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let fixture = Fixture::new();
+    let file = fixture.path("sa.txt");
+    std::fs::write(&file, "something else").unwrap();
+    fixture
+        .run(&[
+            "serve",
+            "--data",
+            "data",
+            "--listen",
+            "127.0.0.1:0",
+            "--password-file",
+            "sa.txt",
+        ])
+        .failed(1, "sa.txt: File exists");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "something else");
+    std::fs::remove_file(&file).unwrap();
+
+    std::fs::write(fixture.path("server.toml"), "password-file = \"sa.txt\"\n").unwrap();
+    let (served, port) = start(&fixture, &["--config", "server.toml"]);
+    assert_eq!(served.lines, Vec::<String>::new());
+    let password = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(password.trim_end().len(), 22);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let (_, _, err) = served.end(Signal::TERM);
+    assert!(
+        err.contains("password of login sa: in ") && !err.contains(password.trim_end()),
+        "{err}"
+    );
+
+    // It belongs to the first start alone.
+    std::fs::remove_file(&file).unwrap();
+    let again = Served::start(&fixture, port, &["--password-file", "sa.txt"]).unwrap();
+    again.end(Signal::TERM);
+    assert!(!file.exists());
+}
+
+#[test]
 fn a_file_says_what_flags_say() {
     let fixture = Fixture::new();
     let file = "identity = \"key.txt\"\nencryption = \"strict\"\nlogin-timeout = 5\n";

@@ -70,6 +70,8 @@ pub struct Settings {
     pub audit_failure: Option<String>,
     /// `encrypted` or `clear`.
     pub new_databases: Option<String>,
+    /// The new file for the first password of the login sa, instead of standard output.
+    pub password_file: Option<PathBuf>,
     /// Whether memory is kept out of swap.
     pub lock_memory: Option<bool>,
 }
@@ -100,7 +102,14 @@ impl Settings {
         if let Some(path) = audit_log {
             *path = settle(path);
         }
-        for named in [&mut settings.data, &mut settings.tls_cert, &mut settings.tls_key] {
+        let Self {
+            data,
+            tls_cert,
+            tls_key,
+            password_file,
+            ..
+        } = &mut settings;
+        for named in [data, tls_cert, tls_key, password_file] {
             *named = named.as_deref().map(settle);
         }
         if let Some(identity) = &mut settings.identity {
@@ -134,6 +143,7 @@ impl Settings {
             audit_log: self.audit_log.or(others.audit_log),
             audit_failure: self.audit_failure.or(others.audit_failure),
             new_databases: self.new_databases.or(others.new_databases),
+            password_file: self.password_file.or(others.password_file),
             lock_memory: self.lock_memory.or(others.lock_memory),
         }
     }

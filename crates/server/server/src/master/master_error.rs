@@ -60,7 +60,7 @@ impl fmt::Display for MasterError {
             Self::Password(fault) => write!(f, "{fault}"),
             Self::Version(version) => write!(f, "master.db is of a newer server (version {version})"),
             Self::NotMaster(table) => write!(f, "master.db is another database, with the table {table:?}"),
-            Self::NotTold(error) => write!(f, "cannot print the first password: {error}"),
+            Self::NotTold(error) => write!(f, "cannot report the first password: {error}"),
             Self::Engine(error) => write!(f, "{error}"),
             Self::Sqlite(error) => write!(f, "master.db: {error}"),
         }

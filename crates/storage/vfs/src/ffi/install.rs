@@ -2,6 +2,7 @@
 //! extension's entry point.
 
 use std::ffi::{CStr, c_char, c_int};
+use std::io::Write;
 use std::sync::OnceLock;
 
 use super::collation::{Collation, add_collations};
@@ -31,10 +32,19 @@ pub struct Installer {
     pub collations: &'static [Collation],
 }
 
+/// SQLite passes no routines to entry points if it was built without extensions.
+const NO_ROUTINES: &str =
+    "this SQLite is built with SQLITE_OMIT_LOAD_EXTENSION: link selenite.c, and call selenite_register() of selenite.h";
+
 static INSTALLER: OnceLock<Installer> = OnceLock::new();
 
 /// Returns `None` if another copy of the extension, of the same version, serves this SQLite.
 fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawApi) -> Result<Option<Api>, Code> {
+    if routines.is_null() {
+        // The text of an error must be in memory of SQLite's, and none of its functions is known here.
+        let _ = writeln!(std::io::stderr(), "selenite: {NO_ROUTINES}");
+        return Err(Code::MISUSE);
+    }
     let refuse = |allocate: &dyn Fn() -> *mut c_char| {
         if !error.is_null() {
             // SAFETY: SQLite passes room for one pointer, and frees the string.
@@ -177,5 +187,13 @@ mod tests {
             "{told}"
         );
         assert!(check_other(None).unwrap_err().contains("load one of them only"));
+    }
+
+    #[test]
+    fn an_entry_point_without_routines_is_misuse() {
+        let mut error = std::ptr::null_mut();
+        let loaded = load(std::ptr::null_mut(), &raw mut error, std::ptr::null());
+        assert_eq!(loaded.err(), Some(Code::MISUSE));
+        assert!(error.is_null());
     }
 }
