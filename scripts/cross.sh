@@ -2,7 +2,8 @@
 # Builds the extension (loadable and static), the command, and the small command of the wheels and npm packages (without
 # serve, lab and plan) for this machine's platform or others, into target/cross/TARGET: docs/PLATFORMS.md. zig is C compiler and linker: it knows every libc by version.
 # A target whose standard library the installed toolchain has is built here; any other in a chroot of Debian sid.
-# usage: scripts/cross.sh [TARGET...]
+# usage: scripts/cross.sh [--tests] [TARGET...]
+#   --tests: the tests of the crates below the extension instead; the paths of their programs go to target/cross/TARGET/tests
 #   x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl; all if none
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -46,6 +47,11 @@ build() {
   local common=(--locked --profile dist --target "$target$suffix" "$@")
   local made=$CARGO_TARGET_DIR/$target/dist to=$target_folder/$target
   mkdir -p "$to/small"
+  if [[ $what == tests ]]; then
+    cargo-zigbuild test --locked --target "$target$suffix" "$@" --no-run --message-format json-render-diagnostics \
+      -p selenite-cipher -p selenite-format -p selenite-vfs | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$to/tests"
+    return
+  fi
   cargo-zigbuild rustc "${common[@]}" -p selenite-extension --lib --crate-type cdylib,staticlib
   cp "$made/libselenite.so" "$made/libselenite.a" "$to/"
   cargo-zigbuild build "${common[@]}" -p selenite-cli --no-default-features --features s3
@@ -56,7 +62,7 @@ build() {
 
 # What is called by this script itself in the chroot.
 if [[ ${1:-} == --inside ]]; then
-  target=$2 suffix=''
+  what=$2 target=$3 suffix=''
   export PATH=$zig/bin:/usr/bin:/bin CARGO_TARGET_DIR=$target_folder/build
   case $target in
     # Debian has the standard library for these.
@@ -85,9 +91,11 @@ in_chroot() {
     cp /etc/resolv.conf "$root/etc/resolv.conf"
     exec chroot "$root" "$@"' - "$root" "$PWD" "$target_folder" "${CARGO_HOME:-$HOME/.cargo}" \
     env "CARGO_HOME=${CARGO_HOME:-$HOME/.cargo}" "CARGO_TARGET_DIR=${target_folder%/cross}" \
-    "CARGO_ZIGBUILD_ZIG_PATH=$CARGO_ZIGBUILD_ZIG_PATH" "$PWD/scripts/cross.sh" --inside "$1"
+    "CARGO_ZIGBUILD_ZIG_PATH=$CARGO_ZIGBUILD_ZIG_PATH" "$PWD/scripts/cross.sh" --inside "$what" "$1"
 }
 
+what=packages
+[[ ${1:-} == --tests ]] && what=tests && shift
 (($#)) || set -- "${all[@]}"
 need_zig
 CARGO_ZIGBUILD_ZIG_PATH=$(echo "$zig"/lib/python3*/site-packages/ziglang/zig)
@@ -100,5 +108,5 @@ for target in "$@"; do
   else
     in_chroot "$target"
   fi
-  (cd "$target_folder" && ls -l "$target"/{small/selenite,selenite,libselenite.so,libselenite.a})
+  [[ $what == tests ]] || (cd "$target_folder" && ls -l "$target"/{small/selenite,selenite,libselenite.so,libselenite.a})
 done

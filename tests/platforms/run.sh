@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Runs what scripts/cross.sh built for other platforms beside this machine's own: under qemu-user where the processor is
 # another, with Debian's Python of that platform, or with musl.
-# usage: tests/platforms/run.sh [TARGET...] [-- ARGUMENT OF PYTEST...]
+# usage: tests/platforms/run.sh [--no-unit-tests] [TARGET...] [-- ARGUMENT OF PYTEST...]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 here=$PWD/tests/platforms
 folder=${CARGO_TARGET_DIR:-$PWD/target}/cross
 native=x86_64-unknown-linux-gnu
-targets=()
+targets=() tests=1
+[[ ${1:-} == --no-unit-tests ]] && tests=0 && shift
 while (($#)) && [[ $1 != -- ]]; do
   targets+=("$1")
   shift
@@ -44,6 +45,18 @@ need_root() {
     bookworm "$2" "deb ${DEBIAN_MIRROR:-http://deb.debian.org/debian} bookworm main"
 }
 
+# run_tests TARGET ROOT: those of the crates below the extension: vectors, contracts of SQLite, crashes in their short form
+run_tests() {
+  local program runner=()
+  scripts/cross.sh --tests "$1"
+  [[ $1 == aarch64-* ]] && runner=(qemu-aarch64-static -L "$2")
+  [[ $1 == *-musl ]] && runner+=("$2/lib/ld-musl-${1%%-*}.so.1")
+  while read -r program; do
+    echo "platforms: $1: ${program##*/}"
+    SELENITE_CRASH_POINTS=200 PROPTEST_CASES=8 "${runner[@]}" "$program" --test-threads=2
+  done <"$folder/$1/tests"
+}
+
 scripts/need.sh rust tests
 build_program "$native"
 for target in "${targets[@]}"; do
@@ -53,4 +66,5 @@ for target in "${targets[@]}"; do
   echo "platforms: $target"
   SELENITE_TEST_TARGET=$target SELENITE_TEST_TARGET_ROOT=$root SELENITE_TEST_TARGET_FILES=$folder/$target \
     SELENITE_TEST_NATIVE_FILES=$folder/$native .venv/bin/python -m pytest -q -p no:cacheprovider "$here" "$@"
+  ((tests == 0)) || run_tests "$target" "$root"
 done

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -491,9 +491,11 @@ mod tests {
                 512,
             );
         }
-        let read_at = |event: &TraceEvent| match event {
-            TraceEvent::Read { offset, .. } => Some(*offset),
-            _ => None,
+        let read_at = |event: &TraceEvent| {
+            if let TraceEvent::Read { offset, .. } = event {
+                return Some(*offset);
+            }
+            None
         };
         let events = read(folder.path(), identity);
         let offsets: Vec<u64> = events.iter().filter_map(read_at).collect();

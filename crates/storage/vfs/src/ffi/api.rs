@@ -175,9 +175,10 @@ impl UnfitSqlite {
     /// # Safety
     /// `routines` is the pointer that SQLite passed to an extension's entry point.
     unsafe fn from_routines(routines: *const RawApi) -> Self {
-        let table = routines.cast::<*const c_void>();
-        // SAFETY: the caller's promise; the table has these entries since 3.3 (sqlite3ext.h).
-        let [name, version, malloc] = unsafe { *table.add(66).cast::<[*const c_void; 3]>() };
+        // SAFETY: the caller's promise; the table has entries 66 to 68 since 3.3 (sqlite3ext.h).
+        let entries = unsafe { routines.cast::<*const c_void>().add(66) };
+        // SAFETY: as above.
+        let [name, version, malloc] = unsafe { *entries.cast::<[*const c_void; 3]>() };
         // SAFETY: index 66 is `const char *(*libversion)(void)`.
         let name = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> *const c_char>(name) };
         // SAFETY: index 67 is `int (*libversion_number)(void)`.
