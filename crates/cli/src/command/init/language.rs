@@ -99,19 +99,7 @@ impl Language {
                 "err = boot.Ping() // loads the extension, once for the process".to_owned(),
                 format!("db, err := sql.Open(\"sqlite3\", {})", double(uri)),
             ],
-            Self::Java => vec![
-                "var config = new SQLiteConfig();".to_owned(),
-                "config.enableLoadExtension(true);".to_owned(),
-                "var boot = config.createConnection(\"jdbc:sqlite::memory:\");".to_owned(),
-                format!(
-                    "boot.createStatement().execute({});",
-                    double(&format!("SELECT load_extension('{}')", extension.replace('\'', "''")))
-                ),
-                format!(
-                    "var db = DriverManager.getConnection({});",
-                    double(&format!("jdbc:sqlite:{uri}"))
-                ),
-            ],
+            Self::Java => java(uri, extension),
             Self::Rust => vec![
                 "use selenite::{Access, EncryptedFile};".to_owned(),
                 format!(
@@ -131,13 +119,29 @@ impl Language {
                 format!("$boot->loadExtension({});", single(&file)),
                 format!("$db = new PDO({});", single(&format!("sqlite:{uri}"))),
             ],
-            Self::Shell => {
-                let load = format!(".load {}", double(extension));
-                let open = format!(".open {}", double(uri));
-                vec![format!("sqlite3 -cmd {} -cmd {}", shell(&load), shell(&open))]
-            }
+            Self::Shell => vec![format!(
+                "sqlite3 -cmd {} -cmd {}",
+                shell(&format!(".load {}", double(extension))),
+                shell(&format!(".open {}", double(uri)))
+            )],
         }
     }
+}
+
+fn java(uri: &str, extension: &str) -> Vec<String> {
+    vec![
+        "var config = new SQLiteConfig();".to_owned(),
+        "config.enableLoadExtension(true);".to_owned(),
+        "var boot = config.createConnection(\"jdbc:sqlite::memory:\");".to_owned(),
+        format!(
+            "boot.createStatement().execute({});",
+            double(&format!("SELECT load_extension('{}')", extension.replace('\'', "''")))
+        ),
+        format!(
+            "var db = DriverManager.getConnection({});",
+            double(&format!("jdbc:sqlite:{uri}"))
+        ),
+    ]
 }
 
 /// The language of the program in a folder, and the file that shows it.
