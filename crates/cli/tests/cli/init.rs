@@ -98,7 +98,7 @@ fn a_database_in_clear_is_left_to_encrypt_and_no_key_is_made() {
     fixture.run(&["init", "noise.db"]).failed(3, "not an SQLite database");
     fixture
         .run(&["init", "new.db", "--recipient", "bob@example.com"])
-        .failed(2, "neither a recipient nor a file");
+        .failed(6, "neither a recipient nor a file");
     assert!(!fixture.path("key.txt").exists());
     assert_eq!(fixture.names(), ["app.db", "noise.db"]);
 }

@@ -86,6 +86,9 @@ impl ServerError {
             Self::Master(MasterError::NotMaster(_)) => {
                 "restore the right master.db, and find out who could write to the folder".to_owned()
             }
+            Self::Master(MasterError::NotTold(_)) => {
+                "start again when the password can be written, or name another file: --password-file".to_owned()
+            }
             Self::Io { .. } => "check the path and its permissions".to_owned(),
             Self::Master(_) | Self::Machine(_) => String::new(),
         }
