@@ -201,8 +201,8 @@ fn is_undone_alone(client: &mut Client, change: &str) {
         if is_cancelled {
             break;
         }
-        let anew = client.batch("ROLLBACK BEGIN TRANSACTION INSERT INTO t VALUES (10)");
-        assert_eq!(anew.errors(), []);
+        let restored = client.batch("ROLLBACK BEGIN TRANSACTION INSERT INTO t VALUES (10)");
+        assert_eq!(restored.errors(), []);
     }
     assert!(is_cancelled, "{change}");
     let left =
