@@ -37,8 +37,8 @@ SUM = "SELECT count(*), sum(length(body)), sum(length(body) * id), min(body), ma
 def command_line(side, program, *arguments):
     command = [FOLDERS[side] / program, *arguments]
     if side == "target":
-        # A program of musl names a loader that this machine need not have.
-        command = ([MUSL] if "musl" in TARGET else []) + command
+        # The command for musl is static; another program names a loader that this machine need not have.
+        command = ([MUSL] if "musl" in TARGET and program != "selenite" else []) + command
         command = (EMULATOR if "x86_64" not in TARGET else []) + command
     return [str(word) for word in command]
 
