@@ -25,8 +25,8 @@ step() {
   shift
   printf '\n== step %s\n' "$name" >>"$log"
   set -m
-  # The copy goes on until all that was said is in the log.
-  { "$@" 2>&1 | (trap '' INT TERM HUP; exec tee -a "$log"); } </dev/null &
+  # The copy goes on until all that was said is in the log, and the job does not end before it.
+  { trap : INT TERM HUP; "$@" 2>&1 | (trap '' INT TERM HUP; exec tee -a "$log"); } </dev/null &
   job=$!
   set +m
   wait "$job"
