@@ -167,7 +167,7 @@ impl Api {
 /// A SQLite that the extension cannot work with: the few functions that every one of them has.
 pub(super) struct UnfitSqlite {
     version: c_int,
-    name: String,
+    name: extern "C" fn() -> *const c_char,
     malloc: unsafe extern "C" fn(c_int) -> *mut c_void,
 }
 
@@ -186,8 +186,6 @@ impl UnfitSqlite {
         // SAFETY: index 68 is `void *(*malloc)(int)`.
         let malloc =
             unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(c_int) -> *mut c_void>(malloc) };
-        // SAFETY: the version is a constant text that ends with a zero byte.
-        let name = unsafe { CStr::from_ptr(name()) }.to_string_lossy().into_owned();
         Self {
             version: version(),
             name,
@@ -198,15 +196,11 @@ impl UnfitSqlite {
     /// Why the extension is not loaded, in memory that SQLite frees; null if there is not enough.
     pub(super) fn allocate_reason(&self) -> *mut c_char {
         let own = env!("CARGO_PKG_VERSION");
+        // SAFETY: the version is a constant text that ends with a zero byte.
+        let name = unsafe { CStr::from_ptr((self.name)()) }.to_string_lossy();
         let text = match self.version < OLDEST {
-            true => format!(
-                "SQLite {} is too old: selenite {own} needs SQLite 3.40 or later",
-                self.name
-            ),
-            false => format!(
-                "SQLite {} was compiled without functions that selenite {own} needs",
-                self.name
-            ),
+            true => format!("SQLite {name} is too old: selenite {own} needs SQLite 3.40 or later"),
+            false => format!("SQLite {name} was compiled without functions that selenite {own} needs"),
         };
         // SAFETY: any size may be requested.
         allocate_text(&text, |size| unsafe {

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::guard::guard_or;
+use super::platform::on_exit;
 
 static ACTION: OnceLock<fn()> = OnceLock::new();
 
@@ -10,9 +11,7 @@ static ACTION: OnceLock<fn()> = OnceLock::new();
 /// _exit(2). Only the first action of a process is kept. The action must not wait: other threads may hold any lock.
 pub fn at_exit(action: fn()) {
     if ACTION.set(action).is_ok() {
-        // SAFETY: the handler is a function of this library, which SQLite never unloads
-        // (SQLITE_OK_LOAD_PERMANENTLY); it touches no thread's local storage. Without memory for it, nothing is called.
-        let _ = unsafe { libc::atexit(run) };
+        on_exit(run);
     }
 }
 

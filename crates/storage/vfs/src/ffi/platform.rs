@@ -13,7 +13,7 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub(super) use system::{Mapping, fill_random, map_fork_words, on_fork};
+pub(super) use system::{Mapping, fill_random, map_fork_words, on_exit, on_fork};
 pub use system::{
     check_support, descriptors, file_identity, forget_cached, is_elevated, lock_memory, locked_memory_limit,
     make_private_file, open_private, open_regular_file, path_of_name, process_status, read_at, system_page_size,

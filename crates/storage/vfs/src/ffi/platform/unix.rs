@@ -75,3 +75,10 @@ pub(in crate::ffi) fn on_fork(handler: extern "C" fn()) {
     // SAFETY: the caller's duty.
     let _ = unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
+
+/// Calls `handler` when the process exits (atexit(3)). The handler uses no thread's local storage.
+pub(in crate::ffi) fn on_exit(handler: extern "C" fn()) {
+    // SAFETY: the handler is a function of this library, which SQLite never unloads
+    // (SQLITE_OK_LOAD_PERMANENTLY). Without memory for it, nothing is called.
+    let _ = unsafe { libc::atexit(handler) };
+}

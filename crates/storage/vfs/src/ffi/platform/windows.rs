@@ -48,6 +48,9 @@ pub fn system_page_size() -> usize {
     4096
 }
 
+/// Nothing is done at exit here yet: a trace loses what a killed process loses.
+pub(in crate::ffi) fn on_exit(_handler: extern "C" fn()) {}
+
 /// There is no fork.
 pub(in crate::ffi) fn on_fork(_handler: extern "C" fn()) {}
 
