@@ -53,20 +53,21 @@ pub fn extension(file: Option<&Path>) -> Check {
     }
 }
 
-/// The C library of this machine: that of this program, or GNU's if the machine has it.
+/// The C library of this machine's programs: GNU's if it is there, whose file names its version, else musl. This
+/// program's own says nothing: it may be static.
 fn libc() -> Option<Libc> {
-    if cfg!(target_env = "musl") {
-        return Some(Libc::Musl);
-    }
-    // SQLite's hosts run with the machine's glibc, which its own file names.
-    let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let architecture = std::env::consts::ARCH;
     let places = [
-        format!("/lib/{triple}/libc.so.6"),
+        format!("/lib/{architecture}-linux-gnu/libc.so.6"),
         "/lib64/libc.so.6".to_owned(),
         "/lib/libc.so.6".to_owned(),
     ];
-    let bytes = places.iter().find_map(|place| std::fs::read(place).ok())?;
-    defined_glibc(&bytes)
+    match places.iter().find_map(|place| std::fs::read(place).ok()) {
+        Some(bytes) => defined_glibc(&bytes),
+        None => Path::new(&format!("/lib/ld-musl-{architecture}.so.1"))
+            .exists()
+            .then_some(Libc::Musl),
+    }
 }
 
 /// The newest version of symbols that a glibc has: the version of that glibc.
