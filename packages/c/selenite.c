@@ -30,11 +30,14 @@ static int already_registered(void (*entry)(void)){
 
 /* The functions that libselenite.a calls, by name. SQLite passes such a table only if it can load extensions. */
 static const struct sqlite3_api_routines routines = {
+  .libversion = sqlite3_libversion,
   .libversion_number = version,
+  .malloc = sqlite3_malloc,
   .auto_extension = already_registered,
 #if SQLITE_VERSION_NUMBER>=3041000
   .is_interrupted = sqlite3_is_interrupted,
 #endif
+  .column_text = sqlite3_column_text,
   .declare_vtab = sqlite3_declare_vtab,
   .errmsg = sqlite3_errmsg,
   .finalize = sqlite3_finalize,

@@ -167,8 +167,8 @@ impl Api {
 /// A SQLite that the extension cannot work with: the few functions that every one of them has.
 pub(super) struct UnfitSqlite {
     version: c_int,
-    name: extern "C" fn() -> *const c_char,
-    malloc: unsafe extern "C" fn(c_int) -> *mut c_void,
+    name: Option<extern "C" fn() -> *const c_char>,
+    malloc: Option<unsafe extern "C" fn(c_int) -> *mut c_void>,
 }
 
 impl UnfitSqlite {
@@ -179,15 +179,15 @@ impl UnfitSqlite {
         let entries = unsafe { routines.cast::<*const c_void>().add(66) };
         // SAFETY: as above.
         let [name, version, malloc] = unsafe { *entries.cast::<[*const c_void; 3]>() };
-        // SAFETY: index 66 is `const char *(*libversion)(void)`.
-        let name = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> *const c_char>(name) };
-        // SAFETY: index 67 is `int (*libversion_number)(void)`.
-        let version = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> c_int>(version) };
-        // SAFETY: index 68 is `void *(*malloc)(int)`.
+        // SAFETY: index 66 is `const char *(*libversion)(void)`, or null.
+        let name = unsafe { std::mem::transmute::<*const c_void, Option<extern "C" fn() -> *const c_char>>(name) };
+        // SAFETY: index 67 is `int (*libversion_number)(void)`, or null.
+        let version = unsafe { std::mem::transmute::<*const c_void, Option<extern "C" fn() -> c_int>>(version) };
+        // SAFETY: index 68 is `void *(*malloc)(int)`, or null.
         let malloc =
-            unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn(c_int) -> *mut c_void>(malloc) };
+            unsafe { std::mem::transmute::<*const c_void, Option<unsafe extern "C" fn(c_int) -> *mut c_void>>(malloc) };
         Self {
-            version: version(),
+            version: version.map_or(0, |version| version()),
             name,
             malloc,
         }
@@ -196,15 +196,21 @@ impl UnfitSqlite {
     /// Why the extension is not loaded, in memory that SQLite frees; null if there is not enough.
     pub(super) fn allocate_reason(&self) -> *mut c_char {
         let own = env!("CARGO_PKG_VERSION");
-        // SAFETY: the version is a constant text that ends with a zero byte.
-        let name = unsafe { CStr::from_ptr((self.name)()) }.to_string_lossy();
+        let name = match self.name {
+            // SAFETY: the version is a constant text that ends with a zero byte.
+            Some(name) => unsafe { CStr::from_ptr(name()) }.to_string_lossy(),
+            None => "of unknown version".into(),
+        };
         let text = match self.version < OLDEST {
             true => format!("SQLite {name} is too old: selenite {own} needs SQLite 3.40 or later"),
             false => format!("SQLite {name} was compiled without functions that selenite {own} needs"),
         };
+        let Some(malloc) = self.malloc else {
+            return std::ptr::null_mut();
+        };
         // SAFETY: any size may be requested.
         allocate_text(&text, |size| unsafe {
-            (self.malloc)(c_int::try_from(size).unwrap_or(c_int::MAX))
+            malloc(c_int::try_from(size).unwrap_or(c_int::MAX))
         })
     }
 }
@@ -261,7 +267,12 @@ mod tests {
             .unwrap();
         macro_rules! compare {
             ($($field:ident = $function:ident,)*) => {
-                $(assert_eq!(api.$field as *const c_void, linked::$function as *const c_void, stringify!($field));)*
+                $(
+                    assert_eq!(api.$field as *const c_void, linked::$function as *const c_void, stringify!($field));
+                    // The table that programs in C pass has it, too.
+                    let entry = concat!("  .", stringify!($field), " = ");
+                    assert!(FOR_C.contains(entry), "packages/c/selenite.c has no{entry}");
+                )*
             };
         }
         compare! {
@@ -308,6 +319,8 @@ mod tests {
         );
     }
 
+    const FOR_C: &str = include_str!("../../../../../packages/c/selenite.c");
+
     extern "C" fn old_version() -> *const c_char {
         c"3.39.4".as_ptr()
     }
@@ -344,5 +357,9 @@ mod tests {
             "{}",
             reason(&table)
         );
+        table[66..=68].fill(std::ptr::null());
+        // SAFETY: the table has the entries that are read, all of them null.
+        let refused = unsafe { Api::from_routines(table.as_ptr().cast()) }.err().unwrap();
+        assert!(refused.allocate_reason().is_null());
     }
 }
