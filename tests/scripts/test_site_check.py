@@ -49,6 +49,12 @@ def test_a_broken_link_is_found(tmp_path, text, fault):
     assert check(tmp_path, pages)[:2] == (1, [fault])
 
 
+def test_what_rustdoc_does_not_write_is_missing_in_its_own_pages_alone(tmp_path):
+    text = '<a href="./index.html">a</a><script src="../trait.impl/a/trait.B.js"></script><a href="none.html">c</a>'
+    assert check(tmp_path, {"api/a/b.html": text})[1] == ["api/a/b.html:1: none.html: no such file"]
+    assert len(check(tmp_path / "other", {"a/b.html": text})[1]) == 3
+
+
 @pytest.mark.parametrize(
     ("name", "text", "url"),
     [
