@@ -47,6 +47,7 @@ selenite ($revision) unstable; urgency=medium
 END
   gzip -9n <"$work/texts/NOTICES" >"$folder/NOTICES.gz"
   (($# == 0)) || cp "$@" "$folder"
+  install -D -m 644 packages/debian/lintian-overrides "$work/$package/usr/share/lintian/overrides/$package"
   chmod -R u=rwX,go=rX "$work/$package"
 }
 
@@ -74,20 +75,21 @@ pack() {
 
 main_package() {
   local folder=$work/selenite script
-  mkdir -p "$folder"/usr/{bin,lib/$triple,lib/systemd/system,lib/sysusers.d,share/man/man1,share/lintian/overrides} "$folder"/etc/selenite \
+  mkdir -p "$folder"/usr/{bin,lib/$triple,lib/systemd/system,lib/sysusers.d,share/man/man1} "$folder"/etc/selenite \
     "$folder"/usr/share/{bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d} "$folder/DEBIAN"
   install -m 755 "$from/selenite" "$folder/usr/bin/"
   install -m 644 "$from/libselenite.so" "$folder/usr/lib/$triple/"
   cp packages/debian/selenite-serve.service "$folder/usr/lib/systemd/system/"
   cp packages/debian/selenite.sysusers "$folder/usr/lib/sysusers.d/selenite.conf"
   cp packages/debian/serve.toml "$folder/etc/selenite/"
-  cp packages/debian/lintian-overrides "$folder/usr/share/lintian/overrides/selenite"
   cp "$work"/texts/man/*.1 "$folder/usr/share/man/man1/"
   gzip -9n "$folder"/usr/share/man/man1/*
   cp "$work/texts/completions/bash/selenite" "$folder/usr/share/bash-completion/completions/"
   cp "$work/texts/completions/zsh/_selenite" "$folder/usr/share/zsh/vendor-completions/"
   cp "$work/texts/completions/fish/selenite.fish" "$folder/usr/share/fish/vendor_completions.d/"
   documents selenite README.md SECURITY.md docs/{FORMAT,THREAT_MODEL,CONFIGURATION,BACKUP,PACKAGES,TSQL}.md
+  # It is loaded by its name, and no program is linked with it: SQLite derives the entry point's name from the file's.
+  echo 'sharedobject-in-library-directory-missing-soname' >>"$folder/usr/share/lintian/overrides/selenite"
   control selenite database \
     "Depends: $(needed "$folder/usr/bin/selenite" "$folder/usr/lib/$triple/libselenite.so"), systemd-standalone-sysusers | systemd-sysusers" \
     'Recommends: libsqlite3-0 (>= 3.40)' 'Suggests: sqlite3, age' \
