@@ -94,6 +94,8 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
 fn not_built_in(command: &str, feature: &str) -> CliError {
     CliError::Engine(EngineError::Usage {
         what: format!("this build of selenite does not include the command {command}"),
-        next: format!("use a full build, or build one: cargo build -p selenite-cli --features {feature}"),
+        next: format!(
+            "install the Debian package or the tarball, which have it, or cargo build -p selenite-cli --features {feature}"
+        ),
     })
 }
