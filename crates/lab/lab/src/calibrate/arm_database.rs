@@ -149,8 +149,8 @@ impl ArmDatabase {
     /// Errors of the engine and of SQLite.
     pub fn read_sequential(&self) -> Result<f64, WorkerError> {
         let connection = Native.open(&self.spec)?;
-        let mut statement =
-            connection.prepare("SELECT sum(stamp) FROM t WHERE NOT instr(body, x'0011223344556677')")?;
+        // The copy of a substring reads all bytes of a page at the speed of memory.
+        let mut statement = connection.prepare("SELECT sum(stamp) FROM t WHERE length(substr(body, 2)) > 0")?;
         let part = WorkTimer::start();
         let sum: i64 = statement.query_row([], |row| row.get(0))?;
         let ns = mean_ns(part, self.pages - 1);

@@ -146,6 +146,41 @@ fn the_costs_of_a_known_machine_are_found() {
 }
 
 #[test]
+fn a_backup_costs_as_many_pages_as_the_database_has() {
+    let exact = Question {
+        misfit: Some(Misfit::NONE),
+        ..question()
+    };
+    let reads = || observation(vec![load(&[(Operation::ReadRandom, 10.0)])]);
+    let backup = |observation: &Observation, machine: &Calibration, question: &Question| {
+        predict(observation, machine, question).unwrap().backup
+    };
+    let found = backup(&reads(), &calibration(0.0), &exact).unwrap();
+    let (plain, added) = known(Operation::Backup, 4.0);
+    let pages = 1000.0 * 256.0;
+    assert!((found.plain_seconds - plain * pages / 1e9).abs() < 1e-9, "{found:?}");
+    assert!((found.added_seconds.value - added * pages / 1e9).abs() < 1e-9, "{found:?}");
+    assert!(found.added_seconds.high - found.added_seconds.low < 1e-9, "{found:?}");
+    // FORMAT 2 and 3: 48 of 4096 bytes, and 64 KiB.
+    assert!((found.mib - (1000.0 * 4096.0 / 4048.0 + 0.0625)).abs() < 1e-9, "{found:?}");
+    // The model's error and that of the sessions widen it; an encrypted copy takes no less than nothing.
+    let wide = backup(&reads(), &calibration(0.1), &question()).unwrap().added_seconds;
+    assert!(wide.low < wide.value * 0.7 && wide.high > wide.value * 1.3, "{wide:?}");
+    let mut saves = calibration(0.0);
+    for sizes in saves.ciphers.values_mut().filter_map(|costs| costs.get_mut(&Operation::Backup)) {
+        sizes.iter_mut().for_each(|one| one.sessions.iter_mut().for_each(|ns| *ns = -0.9 * plain));
+    }
+    let least = backup(&reads(), &saves, &question()).unwrap();
+    assert!((least.added_seconds.low + least.plain_seconds).abs() < 1e-9, "{least:?}");
+    // Nothing is said of a database whose size is not known, nor of pages beyond the calibrated ones.
+    let unknown = Observation { database_mib: None, ..reads() };
+    assert_eq!(backup(&unknown, &calibration(0.0), &exact), None);
+    let mut small = calibration(0.0);
+    small.plain.get_mut(&Operation::Backup).unwrap().retain(|one| one.kib > 4.0);
+    assert_eq!(backup(&reads(), &small, &exact), None);
+}
+
+#[test]
 fn ninety_of_a_hundred_simulated_machines_lie_in_the_interval() {
     // The errors of each machine's sessions are random; the true value is known.
     let mut random = ChaCha8Rng::seed_from_u64(11);
