@@ -343,6 +343,10 @@ impl<'a> Model<'a> {
             let Some(calibrated) = calibrated_as(operation, observation.engine) else {
                 continue;
             };
+            let calibrated = match calibration.plain.contains_key(&calibrated) {
+                true => calibrated,
+                false => formerly_calibrated_as(calibrated),
+            };
             let plain = measured_for(&calibration.plain, calibrated, amount)?;
             let difference = measured_for(calibration.costs(cipher)?, calibrated, amount)?;
             operations.push((operation, plain, difference));
@@ -608,10 +612,39 @@ impl<'a> Model<'a> {
 /// the log.
 fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
     match operation {
-        Operation::Write | Operation::RollbackWrite | Operation::Checkpoint if !engine.is_calibrated() => {
+        Operation::Write | Operation::Append | Operation::RollbackWrite | Operation::Checkpoint
+            if !engine.is_calibrated() =>
+        {
             Some(Operation::LogRecord)
         }
-        Operation::Commit | Operation::RollbackCommit | Operation::Transaction if !engine.is_calibrated() => None,
+        Operation::Commit | Operation::RollbackCommit | Operation::Transaction | Operation::RollbackTransaction
+            if !engine.is_calibrated() =>
+        {
+            None
+        }
+        Operation::ReadSequential
+        | Operation::ReadRandom
+        | Operation::Write
+        | Operation::Append
+        | Operation::Checkpoint
+        | Operation::Commit
+        | Operation::RollbackWrite
+        | Operation::RollbackCommit
+        | Operation::Transaction
+        | Operation::RollbackTransaction
+        | Operation::LogRecord
+        | Operation::Open
+        | Operation::Backup
+        | Operation::Packet
+        | Operation::Handshake => Some(operation),
+    }
+}
+
+/// The operation that has represented another one in calibrations which lack that.
+fn formerly_calibrated_as(operation: Operation) -> Operation {
+    match operation {
+        Operation::Append => Operation::Write,
+        Operation::RollbackTransaction => Operation::Transaction,
         Operation::ReadSequential
         | Operation::ReadRandom
         | Operation::Write
@@ -624,7 +657,7 @@ fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
         | Operation::Open
         | Operation::Backup
         | Operation::Packet
-        | Operation::Handshake => Some(operation),
+        | Operation::Handshake => operation,
     }
 }
 
@@ -662,6 +695,7 @@ fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<Str
         Operation::Commit,
         Operation::RollbackCommit,
         Operation::Write,
+        Operation::Append,
         Operation::RollbackWrite,
         Operation::LogRecord,
     ];
