@@ -249,7 +249,10 @@ mod tests {
         assert_eq!((counts.reads, counts.bytes_read), (34, 340));
         // The first call is one, the eighteenth stands for seventeen.
         assert!(times[0] >= 1_000_000 && times[0] == times[16]);
-        assert!(times[17] - times[16] >= 17_000_000 && times[17] == times[33], "{times:?}");
+        assert!(
+            times[17] - times[16] >= 17_000_000 && times[17] == times[33],
+            "{times:?}"
+        );
     }
 
     #[test]
