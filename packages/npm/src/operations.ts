@@ -205,8 +205,8 @@ async function convert(
   more: string[],
   options: RunOptions,
 ): Promise<Conversion> {
-  const text = await run(command, [...more, '--', database], options);
-  return results.conversion(pathText(to ?? database), text);
+  const text = await run(command, ['--json', ...more, '--', database], options);
+  return results.conversion(pathText(to ?? database), JSON.parse(text));
 }
 
 async function runJson<T>(

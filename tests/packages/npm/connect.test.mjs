@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import Database from 'better-sqlite3';
-import * as selenite from 'selenite';
-import * as betterSqlite3 from 'selenite/better-sqlite3';
-import * as nodeSqlite from 'selenite/node-sqlite';
+import * as selenite from 'selenite-sqlite';
+import * as betterSqlite3 from 'selenite-sqlite/better-sqlite3';
+import * as nodeSqlite from 'selenite-sqlite/node-sqlite';
 
 import { error, flipABit, inEmptyFolders, key, newDatabase } from './fixtures.mjs';
 

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import * as selenite from 'selenite';
-import { connect } from 'selenite/node-sqlite';
+import * as selenite from 'selenite-sqlite';
+import { connect } from 'selenite-sqlite/node-sqlite';
 
 import { copyInstallation, error, flipABit, inEmptyFolders, key, newDatabase, node } from './fixtures.mjs';
 
@@ -207,7 +207,7 @@ test('any file name reaches the command', async () => {
 function withStandIn(script, body, options) {
   const { platform } = copyInstallation();
   fs.writeFileSync(path.join(platform, 'selenite'), script, { mode: 0o755 });
-  const ended = node(`import fs from 'node:fs';\nimport * as selenite from 'selenite';\n${body}`, options);
+  const ended = node(`import fs from 'node:fs';\nimport * as selenite from 'selenite-sqlite';\n${body}`, options);
   assert.equal(ended.status, 0, ended.stderr);
   return ended;
 }

@@ -54,7 +54,7 @@ impl Language {
     pub fn needs(self) -> &'static str {
         match self {
             Self::Python => "the Python package selenite",
-            Self::Node => "the npm packages selenite and better-sqlite3",
+            Self::Node => "the npm packages selenite-sqlite and better-sqlite3",
             Self::Go => "github.com/mattn/go-sqlite3",
             Self::Java => "org.xerial:sqlite-jdbc",
             Self::Rust => "the crate selenite",
@@ -83,7 +83,7 @@ impl Language {
                 ),
             ],
             Self::Node => vec![
-                "import { connect } from 'selenite/better-sqlite3'".to_owned(),
+                "import { connect } from 'selenite-sqlite/better-sqlite3'".to_owned(),
                 format!(
                     "const db = connect({}, {{ identity: {} }})",
                     single(database),
