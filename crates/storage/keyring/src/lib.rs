@@ -32,7 +32,7 @@ mod keyring;
 mod load;
 mod origin;
 mod password_file;
-mod platform;
+pub mod platform;
 mod provider;
 mod random;
 mod secret_file;
