@@ -19,6 +19,7 @@ pub mod archive_recipient;
 mod argv;
 mod cache;
 pub mod change;
+pub mod child;
 mod civil_time;
 mod config;
 mod create;
