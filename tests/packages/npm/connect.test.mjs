@@ -147,6 +147,12 @@ for (const { name, connect, kind, failure } of DRIVERS) {
     assert.throws(() => connect('app.db', { identity: 3 }), error(TypeError, /identity is a string or a URL/));
     assert.throws(() => connect('app.db', { identity: 'a\0b' }), error(TypeError, /embedded null character/));
     assert.throws(() => connect('app.db', { identity: '\ud800' }), error(TypeError, /not a valid Unicode text/));
+    const named = Buffer.from([0x6b, 0xff]);
+    assert.throws(() => connect('app.db', { identity: named }), error(TypeError, /^identity is .* not UTF-8 has to be renamed$/));
+    const url = new URL('file:///k%FF');
+    assert.throws(() => connect('app.db', { identity: url }), error(TypeError, /^identity: the path of the URL is not UTF-8: rename/));
+    assert.throws(() => connect(url, { identity: key() }), error(TypeError, /^database: the path of the URL is not UTF-8/));
+    await assert.rejects(selenite.status(url), error(TypeError, /^a path: the path of the URL is not UTF-8: rename the file$/));
     assert.throws(() => connect('app.db', { options: { pool_size: true } }), error(TypeError, /pool_size is a string or/));
     const twice = { cipher: 'AES_256', options: { cipher: 'AES_128' } };
     assert.throws(() => connect('app.db', twice), error(TypeError, /cipher is given twice/));

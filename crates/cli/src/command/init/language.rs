@@ -15,7 +15,8 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// None if a path is not UTF-8.
+    /// None if a path is not UTF-8, or has control characters, for which each language has another
+    /// notation.
     pub fn new(database: &Path, access: &Access, spec: &Spec, extension: Option<&Path>) -> Option<Self> {
         let uri = Access {
             identity: Some(spec.clone()),
@@ -23,15 +24,15 @@ impl Opening {
         }
         .uri(database);
         let identity = spec.to_string();
-        if identity.contains(char::REPLACEMENT_CHARACTER) {
-            return None;
-        }
-        Some(Self {
+        let opening = Self {
             database: database.to_str()?.to_owned(),
             identity,
             uri: uri.as_str().to_owned(),
             extension: extension.unwrap_or(Path::new(UNKNOWN)).to_str()?.to_owned(),
-        })
+        };
+        let paths = [&opening.database, &opening.identity, &opening.extension];
+        let is_unclear = |character: char| character.is_control() || character == char::REPLACEMENT_CHARACTER;
+        (!paths.iter().any(|path| path.contains(is_unclear))).then_some(opening)
     }
 }
 
