@@ -259,6 +259,28 @@ test('a command that is killed is an error', () => {
   assert.equal(ended.stdout, 'selenite verify: was killed by SIGKILL null SIGKILL\n');
 });
 
+test('a command of another version is named in one line', () => {
+  const body = `
+    const calls = [
+      () => selenite.keygen('key.txt'), () => selenite.encrypt('app.db'), () => selenite.decrypt('app.db'),
+      () => selenite.status('app.db'), () => selenite.verify('app.db'), () => selenite.backup('app.db', 'backups'),
+      () => selenite.restore('backups', 'new.db'), () => selenite.keys('app.db'),
+    ];
+    for (const call of calls) {
+      await call().then(() => console.log('no error'), (error) => console.log(error.name, error.message));
+    }`;
+  for (const output of ['', 'selenite 0.0.9: done', 'null']) {
+    const lines = withStandIn(`#!/bin/sh\nprintf '%s' '${output}'\n`, body).stdout.trim().split('\n');
+    assert.equal(lines.length, 8, lines);
+    for (const line of lines) {
+      assert.match(line, /^ExtensionError .*selenite is not of this package's version \(.*\): its answer to/);
+    }
+  }
+  const killed = "await selenite.verify('app.db').catch((error) => console.log(error.message, error.report));";
+  const ended = withStandIn("#!/bin/sh\nprintf '{\"rows\":'\nkill -9 $$\n", killed);
+  assert.equal(ended.stdout, 'selenite verify: was killed by SIGKILL undefined\n');
+});
+
 test('a long encryption reports its progress', async () => {
   const db = new DatabaseSync('large.db');
   db.exec(`CREATE TABLE note(body);
