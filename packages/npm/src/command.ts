@@ -89,7 +89,7 @@ export function pathText(path: Argument): string {
 const PHASES = 'copying|backing up|restoring|comparing|verifying|checking integrity|sealing|finishing|checking';
 const PROGRESS = new RegExp(`^(${PHASES})(?: (\\d[\\d.]* \\w+))?(?:: (\\d+) %| \\.\\.\\.)$`);
 const WAITING = /^.+, for \d+ s$/;
-const debug = debuglog('selenite-sqlite');
+const debug = debuglog('selenite');
 
 interface Said {
   readonly lines: readonly string[];

@@ -29,7 +29,7 @@ export function extensionPath(): string {
  * execFileSync(selenite.commandPath(), ['keys', 'renew', 'app.db'], { stdio: 'inherit' })
  */
 export function commandPath(): string {
-  const file = fileOf('selenite-sqlite');
+  const file = fileOf('selenite');
   if (!isProgram(file)) {
     throw new ExtensionError(
       `${file} is no program of this machine (${process.arch}): the installation is damaged; install it again: npm install --force`,
