@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 13] = [
+pub const PRESETS: [Preset; 15] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -79,6 +79,16 @@ pub const PRESETS: [Preset; 13] = [
         name: "league-cache",
         about: "the same with a larger page cache, and by several processes",
         text: include_str!("presets/league-cache.toml"),
+    },
+    Preset {
+        name: "league-pages",
+        about: "what the planner is compared with: pages of 8 KiB",
+        text: include_str!("presets/league-pages.toml"),
+    },
+    Preset {
+        name: "league-rollback",
+        about: "what the planner is compared with: a rollback journal",
+        text: include_str!("presets/league-rollback.toml"),
     },
 ];
 
