@@ -23,8 +23,9 @@ shift "$(($# > 0))"
 
 # Tests of what the emulator does not do. They run on the other platforms.
 not_emulated=(
-  # It does not pass on MADV_DONTDUMP, and reports success (linux-user/mmap.c, target_madvise).
+  # It reports success for MADV_DONTDUMP and MADV_WIPEONFORK, and does neither (7.2: target_madvise, linux-user/mmap.c).
   ffi::arena::tests::the_kernel_keeps_it_from_core_dumps_and_from_children
+  ffi::arena::tests::a_forked_child_finds_zeros
   # It measures the memory of the process, and would measure the emulator's.
   footprint::memory_stays_within_what_is_promised
 )
