@@ -15,7 +15,7 @@ pub fn run(arguments: &LabObservatory) -> Result<(), CliError> {
     let summaries = summaries(&arguments.studies)?;
     let text = render(&summaries, &arguments.link);
     match &arguments.output {
-        Some(path) => write_file(path, &text),
+        Some(path) => Ok(write_file(path, &text)?),
         None => Ok(print(text.trim_end())?),
     }
 }
