@@ -24,7 +24,7 @@ fn every_line_that_wants_an_answer_gets_one_in_order() {
     let database = database(&folder);
     let lines = [
         r#"{"do":"hello","protocol":5}"#.to_owned(),
-        r#"{"do":"hello","protocol":5}"#.to_owned(),
+        r#"{"do":"hello","protocol":6}"#.to_owned(),
         "{".to_owned(),
         String::new(),
         r#"{"do":"digest","surprise":1}"#.to_owned(),

@@ -75,8 +75,8 @@ fn rows_in_a_file_of_the_claim_refute_it() {
 
 #[test]
 fn pages_are_random_or_were_never_written() {
-    let mut table = random();
-    table.extend(vec![0; 81_920]);
+    let mut table = vec![0; 81_920];
+    table.extend(random());
     proved(&folder(&table, b""), &opened(true, &[TABLE])).unwrap();
     let mut table = random();
     table.extend(vec![7; 8192]);
