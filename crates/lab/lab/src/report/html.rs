@@ -106,16 +106,29 @@ fn resources(summary: &Summary) -> (&'static str, &'static str, &'static str, St
     )
 }
 
+fn rerun(summary: &Summary) -> (&'static str, &'static str, &'static str, String) {
+    (
+        "published",
+        "The published figures",
+        "What the source reported, what was found here, and how often its method would be wrong.",
+        published::published(summary),
+    )
+}
+
+fn machine(summary: &Summary) -> (&'static str, &'static str, &'static str, String) {
+    let body = [
+        machine::sessions(summary),
+        machine::strips(summary),
+        machine::exceptions(summary),
+    ];
+    ("machine", "The machine meanwhile", "", body.concat())
+}
+
 type Section = (&'static str, &'static str, String);
 
 fn sections(summary: &Summary) -> Vec<Section> {
     let all: [(&'static str, &'static str, &'static str, String); 13] = [
-        (
-            "published",
-            "The published figures",
-            "What the source reported, what was found here, and how often its method would be wrong.",
-            published::published(summary),
-        ),
+        rerun(summary),
         ("phases", "Before, during, after", "", phases::phases(summary)),
         (
             "cost",
@@ -166,17 +179,7 @@ fn sections(summary: &Summary) -> Vec<Section> {
             "No arm is measured before it is proved.",
             provenance::proofs(summary),
         ),
-        (
-            "machine",
-            "The machine meanwhile",
-            "",
-            format!(
-                "{}{}{}",
-                machine::sessions(summary),
-                machine::strips(summary),
-                machine::exceptions(summary)
-            ),
-        ),
+        machine(summary),
         ("provenance", "Provenance", "", provenance::provenance(summary)),
     ];
     let raw = (

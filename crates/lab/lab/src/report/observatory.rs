@@ -480,7 +480,7 @@ fn quiet(summary: &Summary) -> (usize, usize) {
     (quiet, sessions.len())
 }
 
-/// The engine and cipher of an arm: `Selenite AES_256`. None for arms that nobody would run: without
+/// The engine and cipher of an arm: `Selenite AES_256`. None for arms that no user would run: without
 /// a cipher, without the processor's instructions, with another kind of key.
 fn engine(arm: &ArmFacts) -> Option<String> {
     let is_odd = arm.cipher == "NONE" || arm.label.contains(" without ") || arm.label.ends_with(" key");

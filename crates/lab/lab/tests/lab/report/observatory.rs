@@ -23,7 +23,7 @@ fn published() -> Vec<Summary> {
         .collect()
 }
 
-/// Nobody types a figure of the page.
+/// No figure of the page is typed.
 #[test]
 fn the_page_in_docs_is_that_of_the_published_studies() {
     let summaries = published();
