@@ -48,7 +48,8 @@ build() {
   local made=$CARGO_TARGET_DIR/$target/dist to=$target_folder/$target
   mkdir -p "$to/small"
   if [[ $what == tests ]]; then
-    cargo-zigbuild test --locked --target "$target$suffix" "$@" --no-run --message-format json-render-diagnostics \
+    # Without examples that are no tests, and without documentation's.
+    cargo-zigbuild test --locked --target "$target$suffix" "$@" --no-run --tests --message-format json-render-diagnostics \
       -p selenite-cipher -p selenite-format -p selenite-vfs | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$to/tests"
     return
   fi

@@ -19,11 +19,26 @@ macro_rules! own_process {
 
 /// A command that runs one test of this executable by its name, modules included.
 ///
+/// If `SELENITE_TEST_RUNNER` is set, the executable was started by that program, an emulator or a loader, and is started
+/// by it again: a program and its arguments, one a line.
+///
 /// # Panics
 /// If the path of the executable is unknown.
 #[must_use]
 pub fn test_command(name: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the system names a process's executable"));
+    let mut command = match std::env::var(RUNNER_VARIABLE) {
+        Ok(runner) => {
+            let mut words = runner.lines();
+            let mut command = Command::new(words.next().expect("the variable is not empty"));
+            // The system knows the path of the runner, which passes on the executable's.
+            let executable = std::env::args_os().next();
+            command
+                .args(words)
+                .arg(executable.expect("a runner names its executable"));
+            command
+        }
+        Err(_) => Command::new(std::env::current_exe().expect("the system names a process's executable")),
+    };
     command.args([name, "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
     command
 }
@@ -63,6 +78,8 @@ fn test_of(here: &str) -> &str {
 
 /// The environment variable that contains the name of the test to run.
 const TEST_VARIABLE: &str = "SELENITE_TEST_OWN_PROCESS";
+/// The environment variable that contains what starts the executable.
+const RUNNER_VARIABLE: &str = "SELENITE_TEST_RUNNER";
 
 #[cfg(test)]
 mod tests {

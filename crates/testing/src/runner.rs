@@ -39,6 +39,8 @@ pub struct Summary {
     pub points: usize,
     /// The failures found.
     pub failures: Vec<String>,
+    /// The number of points that were to be checked, and that of the scenario.
+    wanted: (usize, usize),
 }
 
 impl<'a> Scenario<'a> {
@@ -151,13 +153,18 @@ pub fn run(scenario: &Scenario<'_>, drive: impl FnOnce(&Run) -> rusqlite::Result
         seen: Mutex::default(),
         failures: Mutex::default(),
     };
-    let points = job.points(seed);
+    let wanted = std::env::var("SELENITE_CRASH_POINTS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(scenario.point_count);
+    let points = job.points(seed, wanted);
     let checked = job.check_all(&points);
     let summary = Summary {
         name: scenario.name.to_owned(),
         operations: job.log.len(),
         points: checked,
         failures: job.failures.into_inner().unwrap_or_else(PoisonError::into_inner),
+        wanted: (wanted, scenario.point_count),
     };
     println!(
         "{}: {} operations, {} crash points, seed {seed}, {} ms, {} failures",
@@ -171,7 +178,7 @@ pub fn run(scenario: &Scenario<'_>, drive: impl FnOnce(&Run) -> rusqlite::Result
 }
 
 impl Summary {
-    /// Asserts that all crash images passed, and that at least `points` were checked.
+    /// Asserts that all crash images passed, and that enough were checked ([`Self::assert_points`]).
     ///
     /// # Panics
     /// If either does not hold.
@@ -183,9 +190,20 @@ impl Summary {
             self.failures.len(),
             self.failures[..self.failures.len().min(5)].join("\n")
         );
+        self.assert_points(points);
+    }
+
+    /// Asserts that at least `points` were checked: a proportional number if `SELENITE_CRASH_POINTS` asks for fewer
+    /// points than the scenario has.
+    ///
+    /// # Panics
+    /// If it does not hold.
+    pub fn assert_points(&self, points: usize) {
+        let (wanted, usual) = self.wanted;
+        let enough = points * wanted.min(usual) / usual;
         assert!(
-            self.points >= points,
-            "{}: only {} crash points",
+            self.points >= enough,
+            "{}: only {} crash points, not {enough}",
             self.name,
             self.points
         );
@@ -202,12 +220,8 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// The points to check, in log order.
-    fn points(&self, seed: u64) -> Vec<CrashPoint> {
-        let wanted = std::env::var("SELENITE_CRASH_POINTS")
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(self.scenario.point_count);
+    /// About `wanted` points to check, in log order.
+    fn points(&self, seed: u64, wanted: usize) -> Vec<CrashPoint> {
         let each = to_u64(wanted.div_ceil(self.log.len().max(1)));
         let density = Density {
             cuts: self.scenario.density.cuts.max(each / 2),
