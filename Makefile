@@ -8,7 +8,7 @@ RELEASE := $(TARGET)/release
 HOST := $(shell uname -m)-unknown-linux-gnu
 BUILT := $(TARGET)/cross/$(HOST)
 WHEEL = dist/selenite-*-py3-none-manylinux*_$(shell uname -m).whl
-NPM = dist/selenite-[0-9]*.tgz dist/selenite-linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)-gnu-*.tgz
+NPM = dist/selenite-sqlite-[0-9]*.tgz dist/selenite-sqlite-linux-$(if $(filter aarch64,$(shell uname -m)),arm64,x64)-gnu-*.tgz
 DEBIAN = $(foreach name,selenite libselenite-dev,dist/$(name)_*_$(shell dpkg --print-architecture).deb)
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:

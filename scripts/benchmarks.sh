@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Generates docs/BENCHMARKS.md and docs/studies/*.md from docs/studies/*.json.
+# Generates docs/BENCHMARKS.md, docs/OBSERVATORY.md and docs/studies/*.md from docs/studies/*.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 page=docs/BENCHMARKS.md
-order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large online quick convert-scan rekey rekey-peers backup integrity-check tds-messages)
+order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large online quick convert-scan rekey rekey-peers backup integrity-check tds-messages
+  garrison-2009 mcgiffen-2018 singh-2021 microsoft-2017 noveljic-2018 cybertec-2025 percona-2019 mdev-36024)
 
 # title FILE: its first heading
 title() {
@@ -34,3 +35,4 @@ fi
   printf '## Detailed tables\n\n'
   cat "$list"
 } >"$page"
+"$target/release/selenite" lab observatory docs/studies --output docs/OBSERVATORY.md >/dev/null

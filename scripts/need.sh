@@ -66,6 +66,7 @@ need_tests() {
   need_command age age
   # SQL Server's clients: FreeTDS, and what Microsoft's ODBC driver is linked with.
   need_tsql
+  need_scripting_hosts
   need_library libgssapi_krb5.so.2 libgssapi-krb5-2
   need_library libltdl.so.7 libltdl7
   # Reports are looked at in a browser; which one does not matter.
@@ -106,6 +107,11 @@ need_hosts() {
   need_command javac default-jdk-headless
   need_command mvn maven
   need_command sqlite3 sqlite3
+  need_scripting_hosts
+}
+
+# Those of which Debian has all that they need: `make test` runs these, too.
+need_scripting_hosts() {
   perl -MDBD::SQLite -e 1 2>/dev/null || packages+=(libdbd-sqlite3-perl)
   php -r 'exit(class_exists("SQLite3") && class_exists("PDO") ? 0 : 1);' 2>/dev/null || packages+=(php-cli php-sqlite3)
   ruby -W0 -r sqlite3 -r active_record -e 1 2>/dev/null || packages+=(ruby-sqlite3 ruby-activerecord)

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Makes the npm packages of an extension and a command that were built before: `selenite`, and the platform package
-// `@selenite/linux-ARCHITECTURE-LIBC`.
+// Makes the npm packages of an extension and a command that were built before: `selenite-sqlite`, and the platform package
+// `selenite-sqlite-linux-ARCHITECTURE-LIBC`.
 //
 //     packages/npm/build_packages.mjs --extension target/release/libselenite.so --command target/release/selenite
 //
@@ -141,7 +141,7 @@ function checkCommand(command, { machine }, version) {
 
 /** The package that users name: JavaScript and its types. */
 function packMain(folder, output) {
-  const sources = path.join(folder, 'selenite');
+  const sources = path.join(folder, 'selenite-sqlite');
   fs.mkdirSync(sources);
   for (const name of ['src', 'tsconfig.json', 'README.md']) {
     fs.cpSync(path.join(HERE, name), path.join(sources, name), { recursive: true });
@@ -155,7 +155,7 @@ function packMain(folder, output) {
   const manifest = JSON.parse(fs.readFileSync(path.join(HERE, 'package.json'), 'utf8'));
   delete manifest.devDependencies;
   const own = Object.values(ARCHITECTURES).flatMap((cpu) => Object.values(LIBCS).map((libc) => `${cpu}-${libc}`));
-  manifest.optionalDependencies = Object.fromEntries(own.map((name) => [`@selenite/linux-${name}`, manifest.version]));
+  manifest.optionalDependencies = Object.fromEntries(own.map((name) => [`selenite-sqlite-linux-${name}`, manifest.version]));
   return pack(sources, manifest, output);
 }
 
@@ -168,9 +168,9 @@ function packPlatform(folder, output, files, { machine, libc }, version, strip) 
   stripped(files.command, path.join(sources, 'selenite'), strip, machine);
   const { license, repository, homepage } = JSON.parse(fs.readFileSync(path.join(HERE, 'package.json'), 'utf8'));
   const manifest = {
-    name: `@selenite/${name}`,
+    name: `selenite-sqlite-${name}`,
     version,
-    description: `The extension and the command of selenite for Linux on ${ARCHITECTURES[machine]} with ${libc}`,
+    description: `The extension and the command of Selenite for Linux on ${ARCHITECTURES[machine]} with ${libc}`,
     license,
     repository,
     homepage,
@@ -181,7 +181,7 @@ function packPlatform(folder, output, files, { machine, libc }, version, strip) 
     // Yarn would leave it in an archive otherwise.
     preferUnplugged: true,
   };
-  fs.writeFileSync(path.join(sources, 'README.md'), `${manifest.description}. Install the package \`selenite\`.\n`);
+  fs.writeFileSync(path.join(sources, 'README.md'), `${manifest.description}. Install the package \`selenite-sqlite\`.\n`);
   return pack(sources, manifest, output);
 }
 
@@ -212,7 +212,7 @@ function pack(sources, manifest, output) {
   fs.mkdirSync(output, { recursive: true });
   const said = run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', path.resolve(output), sources]);
   const [made] = Object.values(JSON.parse(said));
-  return { file: path.join(output, made.filename.replace('@', '').replace('/', '-')), files: made.files, size: made.size };
+  return { file: path.join(output, made.filename), files: made.files, size: made.size };
 }
 
 /** Says how large the packages are, and which goals they miss. */

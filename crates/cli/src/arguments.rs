@@ -16,11 +16,12 @@ pub mod restore;
 pub mod serve;
 mod status;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use selenite::{Access, EngineError, PageSize, Suite};
+use selenite::{Access, EngineError, PageSize, Spec, Suite};
 use selenite_keyring::OriginPolicy;
 
 pub use exported_key::{KeysExport, KeysImport};
@@ -34,7 +35,7 @@ pub struct Arguments {
     /// command:NAME [default: SELENITE_IDENTITY, then the configuration file]
     // Not clap's to parse: it would repeat a secret key that stands here by mistake.
     #[arg(long, short, global = true, value_name = "SPEC")]
-    pub identity: Option<String>,
+    pub identity: Option<OsString>,
 
     /// Accept databases and backups of this identity's own making only (own), or also of others
     /// (any) [default: SELENITE_ORIGIN, then the configuration file, then own]
@@ -513,7 +514,7 @@ impl Arguments {
 
     /// The options with which databases are opened.
     pub fn access(&self) -> Result<Access, EngineError> {
-        let identity = self.identity.as_deref().map(str::parse).transpose()?;
+        let identity = self.identity.as_deref().map(Spec::from_os).transpose()?;
         Ok(Access {
             identity,
             origin: self.origin,

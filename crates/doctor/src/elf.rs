@@ -1,7 +1,10 @@
-//! The header of a shared library (ELF): for which processor and C library it was made
-//! (refspecs.linuxfoundation.org/elf/gabi4+/ch4.eheader.html).
+//! The header of a shared library (ELF): for which processor and C library it was made.
 
 use std::fmt;
+
+use object::LittleEndian;
+use object::elf::{self, DynamicTag, FileHeader64, Machine};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 
 /// What a shared library was made for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,18 +28,16 @@ impl SharedLibrary {
     /// Parses a file; none if it is no ELF file of 64 bits with the little end first.
     #[must_use]
     pub fn parse(file: &[u8]) -> Option<Self> {
-        const LITTLE_64: &[u8] = b"\x7fELF\x02\x01";
-        if !file.starts_with(LITTLE_64) {
-            return None;
-        }
-        let machine = number(file, 18, 2)?;
-        let architecture = match machine {
-            62 => "x86_64".to_owned(),
-            183 => "aarch64".to_owned(),
-            243 => "riscv64".to_owned(),
-            other => format!("machine {other}"),
+        let header = FileHeader64::<LittleEndian>::parse(file).ok()?;
+        // It refuses the big end.
+        header.endian().ok()?;
+        let architecture = match header.e_machine(LittleEndian) {
+            elf::EM_X86_64 => "x86_64".to_owned(),
+            elf::EM_AARCH64 => "aarch64".to_owned(),
+            elf::EM_RISCV => "riscv64".to_owned(),
+            Machine(other) => format!("machine {other}"),
         };
-        let libc = Dynamic::of(file).and_then(|dynamic| dynamic.libc(file));
+        let libc = libc(header, file);
         Some(Self { architecture, libc })
     }
 
@@ -93,77 +94,36 @@ impl fmt::Display for Libc {
     }
 }
 
-/// The strings that the dynamic linker reads.
-struct Dynamic {
-    /// Their place in the file.
-    strings: std::ops::Range<usize>,
-    /// Where in them the names of needed libraries begin.
-    needed: Vec<usize>,
-}
-
-impl Dynamic {
-    fn of(file: &[u8]) -> Option<Self> {
-        const LOAD: usize = 1;
-        const DYNAMIC: usize = 2;
-        const HEADER_COUNT_MAX: usize = 64;
-        const ENTRY_COUNT_MAX: usize = 256;
-        let (table, size, count) = (number(file, 32, 8)?, number(file, 54, 2)?, number(file, 56, 2)?);
-        let mut segments = Vec::new();
-        for index in 0..count.min(HEADER_COUNT_MAX) {
-            let header = table.checked_add(index.checked_mul(size)?)?;
-            let field = |offset| number(file, header.checked_add(offset)?, 8);
-            segments.push((number(file, header, 4)?, field(8)?, field(16)?, field(32)?));
-        }
-        let (_, start, _, _) = *segments.iter().find(|(kind, ..)| *kind == DYNAMIC)?;
-        let (mut needed, mut address, mut length) = (Vec::new(), None, None);
-        for index in 0..ENTRY_COUNT_MAX {
-            let entry = start.checked_add(index * 16)?;
-            let value = number(file, entry.checked_add(8)?, 8)?;
-            match number(file, entry, 8)? {
-                0 => break,
-                1 => needed.push(value),
-                5 => address = Some(value),
-                10 => length = Some(value),
-                _ => {}
-            }
-        }
-        let (address, length) = (address?, length?);
-        let strings = segments.iter().find_map(|&(kind, offset, at, size)| {
-            let inside = address
-                .checked_sub(at)
-                .filter(|inside| kind == LOAD && *inside < size)?;
-            offset.checked_add(inside)
-        })?;
-        Some(Self {
-            strings: strings..strings.checked_add(length)?,
-            needed,
-        })
+/// The C library that the dynamic linker will look for, from the strings that it reads: names of
+/// libraries and of versions of their symbols.
+fn libc(header: &FileHeader64<LittleEndian>, file: &[u8]) -> Option<Libc> {
+    let segments = header.program_headers(LittleEndian, file).ok()?;
+    let entries = segments
+        .iter()
+        .find_map(|segment| segment.dynamic(LittleEndian, file).ok()?)?;
+    let values = |tag: DynamicTag| {
+        let found = entries.iter().filter(move |entry| entry.d_tag(LittleEndian) == tag);
+        found.map(|entry| entry.d_val(LittleEndian))
+    };
+    let (address, size) = (values(elf::DT_STRTAB).next()?, values(elf::DT_STRSZ).next()?);
+    let strings = segments
+        .iter()
+        .find_map(|segment| segment.data_range(LittleEndian, file, address, size).ok()?)?;
+    let mut needed = values(elf::DT_NEEDED).filter_map(|start| {
+        let name = strings.get(usize::try_from(start).ok()?..)?;
+        name.split(|&byte| byte == 0).next()
+    });
+    if needed.any(|name| name.starts_with(b"libc.musl-") || name == b"libc.so") {
+        return Some(Libc::Musl);
     }
-
-    fn libc(&self, file: &[u8]) -> Option<Libc> {
-        let strings = file.get(self.strings.clone())?;
-        let name = |start: &usize| strings.get(*start..)?.split(|&byte| byte == 0).next();
-        let mut names = self.needed.iter().filter_map(name);
-        if names.any(|name| name.starts_with(b"libc.musl-") || name == b"libc.so") {
-            return Some(Libc::Musl);
-        }
-        let versions = strings.split(|&byte| byte == 0).filter_map(glibc_version);
-        versions.max().map(|(major, minor)| Libc::Glibc(major, minor))
-    }
+    let versions = strings.split(|&byte| byte == 0).filter_map(glibc_version);
+    versions.max().map(|(major, minor)| Libc::Glibc(major, minor))
 }
 
 /// The version in a name such as `GLIBC_2.28`.
 fn glibc_version(name: &[u8]) -> Option<(u32, u32)> {
     let mut parts = std::str::from_utf8(name).ok()?.strip_prefix("GLIBC_")?.split('.');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
-/// A number of `size` bytes, the little end first.
-fn number(file: &[u8], offset: usize, size: usize) -> Option<usize> {
-    let bytes = file.get(offset..offset.checked_add(size)?)?;
-    let mut wide = [0; 8];
-    wide[..size].copy_from_slice(bytes);
-    usize::try_from(u64::from_le_bytes(wide)).ok()
 }
 
 #[cfg(test)]
@@ -192,6 +152,7 @@ mod tests {
             file.extend(value.to_le_bytes());
         }
         file.extend(strings);
+        file.resize(0x400, 0);
         file
     }
 

@@ -28,6 +28,11 @@ pub fn find(program: &Path) -> Option<PathBuf> {
 /// # Errors
 /// The file cannot be read, or is no shared library for Linux of 64 bits.
 pub fn misfit(file: &Path) -> Result<Option<String>, String> {
+    // Neither a pipe nor a device, which may never end.
+    let facts = std::fs::metadata(file).map_err(|error| error.to_string())?;
+    if !facts.is_file() {
+        return Err("not a file".to_owned());
+    }
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let library = SharedLibrary::parse(&bytes).ok_or("no shared library of 64 bits (ELF)")?;
     Ok(library.misfit(std::env::consts::ARCH, libc().as_ref()))
@@ -123,6 +128,7 @@ mod tests {
         );
         fs::write(&file, "<html>").unwrap();
         assert!(extension(Some(&file)).finding.contains("no shared library"));
+        assert!(extension(Some(Path::new("/dev/zero"))).finding.ends_with("not a file"));
         assert_eq!(extension(None).verdict, Verdict::Advice);
     }
 }

@@ -2,17 +2,22 @@
 //!
 //! - asked-not-assumed: each program is run with a short script, which loads the extension. Python
 //!   runs isolated (`-I`), so that no module of the current folder is imported.
+//! - nobody-elses-program: a program that another user owns or can change is not run: this process
+//!   may have more rights.
 
 mod search;
 
 use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use selenite_keyring::child::{self, Stderr};
 use serde::Deserialize;
 
-use crate::{Check, extension, probe};
+use crate::{Check, extension};
 
 pub use search::find;
 
@@ -52,13 +57,36 @@ struct Answer {
     package: Option<String>,
 }
 
+impl Answer {
+    /// A program may print anything: only the start of it is shown.
+    fn shortened(self) -> Self {
+        Self {
+            program: start(&self.program),
+            sqlite: self.sqlite.as_deref().map(start),
+            loaded: self.loaded.as_deref().map(start),
+            error: self.error.as_deref().map(start),
+            ..self
+        }
+    }
+}
+
 impl Host {
     /// Runs the program, which tries to load the extension, and compares the version of that with
     /// `version`, the command's.
     #[must_use]
     pub fn check(&self, extension: Option<&Path>, version: &str) -> Check {
-        let printed = probe::output(&mut self.command(extension), TIME_LIMIT);
-        self.judge(printed.and_then(|text| self.parse(&text)), extension, version)
+        let name = self.path.display().to_string();
+        if let Some(why) = distrust(&self.path, rustix::process::geteuid().as_raw()) {
+            return Check::advice(
+                &name,
+                why,
+                "it was not run: check what it is, or take its folder out of PATH",
+            );
+        }
+        let printed = child::run(self.command(extension), Stderr::Answer, &[], TIME_LIMIT);
+        let printed = printed.map_err(|failure| failure.to_string());
+        let answer = printed.and_then(|answer| self.parse(String::from_utf8_lossy(&answer.output).trim()));
+        self.judge(answer, extension, version)
     }
 
     fn command(&self, extension: Option<&Path>) -> Command {
@@ -93,25 +121,25 @@ impl Host {
     }
 
     fn parse(&self, printed: &str) -> Result<Answer, String> {
-        let mut lines = printed.lines();
-        if self.kind == HostKind::Shell {
-            let sqlite = lines.next().filter(|line| number(line).is_some());
-            let sqlite = sqlite.ok_or_else(|| unclear(printed))?.to_owned();
-            let rest = lines.next().map(str::to_owned);
-            let is_version = rest.as_deref().is_some_and(|line| number(line).is_some());
-            let cannot_load = rest.as_deref().is_some_and(|line| line.contains("unknown command"));
-            let (loaded, error) = if is_version { (rest, None) } else { (None, rest) };
-            return Ok(Answer {
-                program: sqlite.clone(),
-                sqlite: Some(sqlite),
-                can_load: !cannot_load,
-                loaded,
-                error: error.filter(|_| !cannot_load),
-                package: None,
-            });
+        if self.kind != HostKind::Shell {
+            let found = printed
+                .lines()
+                .find_map(|line| serde_json::from_str::<Answer>(line).ok());
+            return found.map(Answer::shortened).ok_or_else(|| unclear(printed));
         }
-        let found = lines.find_map(|line| serde_json::from_str(line).ok());
-        found.ok_or_else(|| unclear(printed))
+        // Errors are not buffered: they may stand before the results.
+        let (versions, rest): (Vec<&str>, Vec<&str>) = printed.lines().partition(|line| number(line).is_some());
+        let sqlite = *versions.first().ok_or_else(|| unclear(printed))?;
+        let cannot_load = rest.iter().any(|line| line.contains("unknown command"));
+        let answer = Answer {
+            program: sqlite.to_owned(),
+            sqlite: Some(sqlite.to_owned()),
+            can_load: !cannot_load,
+            loaded: versions.get(1).map(|&line| line.to_owned()),
+            error: rest.first().filter(|_| !cannot_load).map(|&line| line.to_owned()),
+            package: None,
+        };
+        Ok(answer.shortened())
     }
 
     fn judge(&self, answer: Result<Answer, String>, extension: Option<&Path>, version: &str) -> Check {
@@ -204,10 +232,33 @@ fn number(version: &str) -> Option<(u32, u32)> {
 
 fn unclear(printed: &str) -> String {
     let line = printed.lines().last().unwrap_or("nothing");
-    format!(
-        "does not answer as expected: {}",
-        line.chars().take(200).collect::<String>()
-    )
+    format!("does not answer as expected: {}", start(line))
+}
+
+fn start(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+/// Why a program is not run by a user: another one, who is not root, could have put it there.
+fn distrust(path: &Path, user_id: u32) -> Option<&'static str> {
+    let real = path.canonicalize().ok()?;
+    let is_own = |facts: &Metadata| [0, user_id].contains(&facts.uid());
+    // Of a link, its owner counts: it has no mode.
+    if !is_own(&fs::symlink_metadata(path).ok()?) {
+        return Some("belongs to another user");
+    }
+    for path in [real.as_path(), real.parent()?, path.parent()?] {
+        let facts = fs::metadata(path).ok()?;
+        if !is_own(&facts) {
+            return Some("belongs to another user");
+        }
+        // In a sticky folder, the owner of a file alone replaces it.
+        let is_shared = facts.mode() & 0o002 != 0;
+        if is_shared && !(facts.is_dir() && facts.mode() & 0o1000 != 0) {
+            return Some("every user can change it");
+        }
+    }
+    None
 }
 
 /// The oldest SQLite that the extension accepts.

@@ -15,7 +15,6 @@ pub mod files;
 pub mod host;
 pub mod machine;
 mod mount;
-mod probe;
 mod processor;
 mod source;
 

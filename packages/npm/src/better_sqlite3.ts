@@ -28,7 +28,7 @@ export type DatabaseClass = new (path?: string | URL, options?: ConnectOptions) 
  * @throws ExtensionError - The extension does not load.
  * @throws SqliteError - As by `new Database`, with the extension's reason in the message.
  * @example
- * import { connect } from 'selenite/better-sqlite3'
+ * import { connect } from 'selenite-sqlite/better-sqlite3'
  * const db = connect('app.db', { identity: 'key.txt' })
  * db.exec('CREATE TABLE note(body)')
  */

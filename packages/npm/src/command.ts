@@ -4,13 +4,12 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { debuglog } from 'node:util';
 
 import { commandError, ExtensionError, type CommandError, type Ending } from './errors';
 import { commandPath } from './platform';
 import type { Progress } from './results';
-import { specification, type Identity } from './uri';
+import { pathOfUrl, specification, type Identity } from './uri';
 
 /** Is called when a phase begins, then every ten seconds. What takes less than a second reports nothing. */
 export type ProgressCallback = (progress: Progress) => void;
@@ -84,7 +83,7 @@ export async function runToEnd(command: string, args: readonly Argument[], optio
 
 /** A path as an argument. */
 export function pathText(path: Argument): string {
-  return path instanceof URL ? fileURLToPath(path) : path;
+  return path instanceof URL ? pathOfUrl('a path', path) : path;
 }
 
 const PHASES = 'copying|backing up|restoring|comparing|verifying|checking integrity|sealing|finishing|checking';

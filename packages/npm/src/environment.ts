@@ -79,7 +79,7 @@ function checkEnvironment(wanted: [string, string][]): void {
   if (missing.length) {
     throw new ExtensionError(
       `better-sqlite3 takes no URI, and a worker thread cannot set ${missing.join(', ')} for itself alone; set it in ` +
-        'the environment of the process before the worker starts, or use selenite/node-sqlite in worker threads',
+        'the environment of the process before the worker starts, or use selenite-sqlite/node-sqlite in worker threads',
     );
   }
 }

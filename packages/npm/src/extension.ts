@@ -118,7 +118,7 @@ function loadInto(kind: ConnectionClass): Connection {
     } else if (found !== version) {
       throw new ExtensionError(
         `two versions of the extension in one process: ${found} is loaded${loadedFrom()}, and this package is ` +
-          `${version}; remove the other one (npm ls selenite), or install selenite@${found}`,
+          `${version}; remove the other one (npm ls selenite-sqlite), or install selenite-sqlite@${found}`,
       );
     }
   } catch (error) {
@@ -163,7 +163,7 @@ function loadOn(db: Connection & { enableLoadExtension?: (allow: boolean) => voi
     throw new ExtensionError(
       (error as { code?: string }).code === 'ERR_INVALID_STATE'
         ? 'this connection was opened before the extension was loaded, and may not load extensions; call ' +
-          'selenite.load(DatabaseSync) first, or open it by connect of selenite/node-sqlite'
+          'selenite.load(DatabaseSync) first, or open it by connect of selenite-sqlite/node-sqlite'
         : `${file} cannot be loaded: ${why}`,
       { cause: error },
     );

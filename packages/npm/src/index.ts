@@ -1,8 +1,8 @@
 /**
  * Transparent encryption for SQLite: a loadable extension, a command, and what Node.js needs to use both.
  *
- * Connections: `selenite/better-sqlite3` and `selenite/node-sqlite`, each with `connect`. Other programs: `selenite/knex`,
- * `selenite/prisma`, `selenite/register`. Files: the functions below.
+ * Connections: `selenite-sqlite/better-sqlite3` and `selenite-sqlite/node-sqlite`, each with `connect`. Other programs:
+ * `selenite-sqlite/knex`, `selenite-sqlite/prisma`, `selenite-sqlite/register`. Files: the functions below.
  *
  * @packageDocumentation
  */

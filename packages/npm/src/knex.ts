@@ -2,7 +2,7 @@
  * A client of Knex: its own for better-sqlite3, on encrypted databases.
  *
  * @example
- * import { SeleniteClient } from 'selenite/knex'
+ * import { SeleniteClient } from 'selenite-sqlite/knex'
  * const db = knex({ client: SeleniteClient, connection: { filename: 'app.db', identity: 'key.txt' } })
  */
 
@@ -29,7 +29,7 @@ interface BetterSqlite3Client {
 // Knex documents no other way to extend a client.
 const Base = require('knex/lib/dialects/better-sqlite3') as new (config: Knex.Config) => BetterSqlite3Client & Knex.Client;
 
-/** Knex's client for better-sqlite3, whose connections are those of `selenite/better-sqlite3`. */
+/** Knex's client for better-sqlite3, whose connections are those of `selenite-sqlite/better-sqlite3`. */
 class Client extends Base {
   // Knex calls it once; its connections are opened below.
   _driver(): unknown {

@@ -17,7 +17,7 @@ export interface ConnectOptions extends Omit<DatabaseSyncOptions, 'open'>, Selen
  * @throws ExtensionError - The extension does not load.
  * @throws Error - As by `new DatabaseSync`, with the extension's reason in the message.
  * @example
- * import { connect } from 'selenite/node-sqlite'
+ * import { connect } from 'selenite-sqlite/node-sqlite'
  * using db = connect('app.db', { identity: 'key.txt' })
  * db.exec('CREATE TABLE note(body)')
  */

@@ -3,6 +3,8 @@
 import { stat } from 'node:fs/promises';
 
 import { pathText, run, runToEnd, type Argument, type RunOptions } from './command';
+import { ExtensionError } from './errors';
+import { commandPath, version } from './platform';
 import * as results from './results';
 import type { Backup, Conversion, KeyList, Restore, Status, Verification } from './results';
 import { specification, type Identity } from './uri';
@@ -21,7 +23,7 @@ export async function keygen(path: Argument): Promise<string> {
   const text = await run('keygen', ['--output', path]);
   const found = /^recipient +(\S+)$/m.exec(text)?.[1];
   if (!found) {
-    throw new Error(`selenite keygen printed no recipient: ${JSON.stringify(text)}`);
+    throw mixed('keygen', text);
   }
   return found;
 }
@@ -83,7 +85,7 @@ export async function status(database: Argument, options: RunOptions = {}): Prom
       `${path} is a folder: status takes a database; selenite.run('status', ['--json', FOLDER]) lists the databases of a folder`,
     );
   }
-  return results.status(path, JSON.parse(await run('status', ['--json', '--', path], options)));
+  return readAnswer('status', await run('status', ['--json', '--', path], options), (found) => results.status(path, found));
 }
 
 /** Options of `verify`. */
@@ -177,7 +179,7 @@ export async function restore(destination: Argument, to: Argument, options: Rest
  * (await selenite.keys('app.db')).slots.map((slot) => slot.who) // ['age1...']
  */
 export async function keys(database: Argument, options: RunOptions = {}): Promise<KeyList> {
-  return results.keyList(JSON.parse(await run('keys', ['list', '--json', '--', database], options)));
+  return readAnswer('keys', await run('keys', ['list', '--json', '--', database], options), results.keyList);
 }
 
 function option(name: string, value: Argument | undefined): string[] {
@@ -205,8 +207,8 @@ async function convert(
   more: string[],
   options: RunOptions,
 ): Promise<Conversion> {
-  const text = await run(command, [...more, '--', database], options);
-  return results.conversion(pathText(to ?? database), text);
+  const text = await run(command, ['--json', ...more, '--', database], options);
+  return readAnswer(command, text, (found) => results.conversion(pathText(to ?? database), found));
 }
 
 async function runJson<T>(
@@ -216,10 +218,30 @@ async function runJson<T>(
   read: (found: unknown) => T,
 ): Promise<T> {
   const { output, error } = await runToEnd(command, ['--json', ...args], options);
-  const result = output.trim() ? read(JSON.parse(output)) : undefined;
   if (error) {
-    error.report = result;
+    try {
+      error.report = readAnswer(command, output, read);
+    } catch {
+      // It printed nothing; one that was killed may have printed a part.
+    }
     throw error;
   }
-  return result as T;
+  return readAnswer(command, output, read);
+}
+
+/** What the command answered, as a result. */
+function readAnswer<T>(command: string, text: string, read: (found: unknown) => T): T {
+  try {
+    return read(JSON.parse(text));
+  } catch (error) {
+    throw mixed(command, text, { cause: error });
+  }
+}
+
+function mixed(command: string, text: string, options?: ErrorOptions): ExtensionError {
+  return new ExtensionError(
+    `${commandPath()} is not of this package's version (${version}): its answer to ${command} is not as expected: ` +
+      `${JSON.stringify(text.slice(0, 200))}; install both again: npm install --force`,
+    options,
+  );
 }

@@ -61,13 +61,15 @@ function isProgram(file: string): boolean {
 function packageFolder(): string {
   const asked = `linux-${process.arch}-${libc()}`;
   if (process.platform !== 'linux' || !ALL.includes(asked)) {
-    throw new ExtensionError(`selenite has no package for ${process.platform} on ${process.arch}: it needs Linux on x64 or arm64`);
+    throw new ExtensionError(
+      `selenite-sqlite has no package for ${process.platform} on ${process.arch}: it needs Linux on x64 or arm64`,
+    );
   }
   const folder = folderOf(asked);
   if (folder === undefined) {
-    const others = ALL.filter((name) => name !== asked && folderOf(name)).map((name) => `@selenite/${name}`);
+    const others = ALL.filter((name) => name !== asked && folderOf(name)).map((name) => `selenite-sqlite-${name}`);
     throw new ExtensionError(
-      `@selenite/${asked} is not installed, which selenite needs on this machine` +
+      `selenite-sqlite-${asked} is not installed, which selenite-sqlite needs on this machine` +
         `${others.length ? ` (${others.join(', ')} is): node_modules was copied from another platform` : ''}; ` +
         'install here, with optional dependencies: npm install --include=optional --force',
     );
@@ -75,8 +77,8 @@ function packageFolder(): string {
   const own = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string };
   if (own.version !== version) {
     throw new ExtensionError(
-      `@selenite/${asked} is version ${own.version}, and selenite is ${version}: the installation is mixed; ` +
-        `install it again: npm install @selenite/${asked}@${version}`,
+      `selenite-sqlite-${asked} is version ${own.version}, and selenite-sqlite is ${version}: the installation is mixed; ` +
+        `install it again: npm install selenite-sqlite-${asked}@${version}`,
     );
   }
   return folder;
@@ -84,7 +86,7 @@ function packageFolder(): string {
 
 function folderOf(name: string): string | undefined {
   try {
-    return path.dirname(require.resolve(`@selenite/${name}/package.json`));
+    return path.dirname(require.resolve(`selenite-sqlite-${name}/package.json`));
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@
  * A driver adapter of Prisma: its own for better-sqlite3, on encrypted databases.
  *
  * @example
- * import { PrismaSelenite } from 'selenite/prisma'
+ * import { PrismaSelenite } from 'selenite-sqlite/prisma'
  * const prisma = new PrismaClient({ adapter: new PrismaSelenite({ url: 'file:app.db', identity: 'key.txt' }) })
  */
 

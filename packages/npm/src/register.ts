@@ -1,7 +1,7 @@
 /**
  * For programs that open databases themselves, such as command lines: they open encrypted ones.
  *
- *     NODE_OPTIONS='--require selenite/register' SELENITE_IDENTITY=key.txt npx drizzle-kit studio
+ *     NODE_OPTIONS='--require selenite-sqlite/register' SELENITE_IDENTITY=key.txt npx drizzle-kit studio
  *
  * It loads the extension into better-sqlite3, as the working directory has it, and into node:sqlite, and makes it the
  * default VFS of both. All databases of the process must be encrypted then, unless SELENITE_PLAIN=allow is set.

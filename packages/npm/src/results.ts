@@ -232,32 +232,9 @@ export function restore(path: string, json: Json): Restore {
   return { path, backup, origin, suite, pageSize, pages, pagesMissing, size, slots, seconds };
 }
 
-/** Reads the lines of names and values that `encrypt` and `decrypt` print: they have no JSON. */
-export function conversion(path: string, text: string): Conversion {
-  const values = new Map<string, string[]>();
-  let name = '';
-  for (const line of text.split('\n').filter(Boolean)) {
-    const at = line.indexOf('  ');
-    const isNamed = !line.startsWith(' ') && at > 0;
-    name = isNamed ? line.slice(0, at) : name;
-    values.set(name, [...(values.get(name) ?? []), (isNamed ? line.slice(at) : line).trim()]);
-  }
-  const found = /^([\d,]+) tables?, ([\d,]+) rows?:/.exec(values.get('contents')?.[0] ?? '');
-  if (!found) {
-    throw new Error(`the command printed no contents: ${JSON.stringify(text)}`);
-  }
-  const [tables, rows] = found.slice(1).map((digits) => Number(digits.replaceAll(',', ''))) as [number, number];
-  const list = (of: string): string[] => values.get(of) ?? [];
-  return {
-    path,
-    suite: values.get('suite')?.[0] ?? null,
-    tables,
-    rows,
-    slots: list('key slots'),
-    removed: list('removed'),
-    leftovers: list('left over'),
-    notKept: list('not kept'),
-  };
+export function conversion(path: string, json: Json): Conversion {
+  const { suite, tables, rows, slots, removed, leftOver: leftovers, notKept } = camelCase(json);
+  return { path, suite, tables, rows, slots, removed, leftovers, notKept };
 }
 
 function ofSuperblock({ superblocks: copies, cursor: _, ...rest }: Json): Superblock {

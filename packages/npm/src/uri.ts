@@ -38,7 +38,7 @@ export interface SeleniteOptions {
  * // 'file:50%25%20off%3F.db?vfs=selenite&selenite_identity=key.txt'
  */
 export function uri(database: DatabasePath, own: SeleniteOptions = {}): string {
-  const bytes = database instanceof URL ? Buffer.from(fileURLToPath(database)) : toBytes('database', database);
+  const bytes = toBytes('database', database instanceof URL ? pathOfUrl('database', database) : database);
   // After two slashes SQLite expects an authority, which may be empty.
   const scheme = bytes[0] === SLASH ? 'file://' : 'file:';
   const query = parameters(own).map(([name, value]) => `&${encodeURIComponent(name)}=${encodeValue(value)}`);
@@ -75,10 +75,12 @@ export function specification(identity: Identity | undefined): string | undefine
     return undefined;
   }
   if (identity instanceof URL) {
-    return fileURLToPath(identity);
+    return pathOfUrl('identity', identity);
   }
   if (typeof identity !== 'string') {
-    throw new TypeError('identity is a string or a URL of a file');
+    throw new TypeError(
+      `identity is a string or a URL of a file${Buffer.isBuffer(identity) ? '; a file whose name is not UTF-8 has to be renamed' : ''}`,
+    );
   }
   if (/^AGE-(SECRET-KEY|PLUGIN)-/i.test(identity)) {
     // The key is not repeated: messages end in logs.
@@ -95,7 +97,19 @@ export function specification(identity: Identity | undefined): string | undefine
 
 /** A path as the extension names the file in its messages. */
 export function pathOf(database: DatabasePath): string {
-  return database instanceof URL ? fileURLToPath(database) : toBytes('database', database).toString();
+  return database instanceof URL ? pathOfUrl('database', database) : toBytes('database', database).toString();
+}
+
+/** The path of a URL: Node.js has paths as Unicode text. */
+export function pathOfUrl(name: string, url: URL): string {
+  try {
+    return fileURLToPath(url);
+  } catch (error) {
+    if (error instanceof URIError) {
+      throw new TypeError(`${name}: the path of the URL is not UTF-8: rename the file`, { cause: error });
+    }
+    throw error;
+  }
 }
 
 /** Whether an unencrypted database is admitted: by the options, or by the environment. */

@@ -14,11 +14,11 @@ import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import knex from 'knex';
-import * as selenite from 'selenite';
-import { connect, driver } from 'selenite/better-sqlite3';
-import { SeleniteClient } from 'selenite/knex';
-import * as nodeSqlite from 'selenite/node-sqlite';
-import { PrismaSelenite } from 'selenite/prisma';
+import * as selenite from 'selenite-sqlite';
+import { connect, driver } from 'selenite-sqlite/better-sqlite3';
+import { SeleniteClient } from 'selenite-sqlite/knex';
+import * as nodeSqlite from 'selenite-sqlite/node-sqlite';
+import { PrismaSelenite } from 'selenite-sqlite/prisma';
 import { DataSource, EntitySchema } from 'typeorm';
 
 const INSTALLATION = path.dirname(fileURLToPath(import.meta.url));
@@ -83,7 +83,7 @@ test('Drizzle', async () => {
   await check();
 });
 
-test('drizzle-kit pushes a schema by selenite/register', async () => {
+test('drizzle-kit pushes a schema by selenite-sqlite/register', async () => {
   fs.writeFileSync('package.json', '{}');
   fs.writeFileSync(
     'schema.ts',
@@ -93,7 +93,7 @@ test('drizzle-kit pushes a schema by selenite/register', async () => {
   const config = { dialect: 'sqlite', schema: './schema.ts', dbCredentials: { url: 'app.db' } };
   fs.writeFileSync('drizzle.config.ts', `export default ${JSON.stringify(config)};`);
   const kit = path.join(INSTALLATION, 'node_modules/drizzle-kit/bin.cjs');
-  const env = { ...process.env, NODE_OPTIONS: '--require selenite/register', SELENITE_IDENTITY: path.resolve('key.txt') };
+  const env = { ...process.env, NODE_OPTIONS: '--require selenite-sqlite/register', SELENITE_IDENTITY: path.resolve('key.txt') };
   delete env.NODE_TEST_CONTEXT;
   const ended = spawnSync(process.execPath, [kit, 'push', '--force'], { env, encoding: 'utf8', timeout: 120_000 });
   assert.equal(ended.status, 0, ended.stdout + ended.stderr);
@@ -159,9 +159,9 @@ test('a strict type checker accepts what a user writes for each host', () => {
     'sample.mts',
     `import { drizzle } from 'drizzle-orm/better-sqlite3';
     import knex from 'knex';
-    import { connect, driver } from 'selenite/better-sqlite3';
-    import { SeleniteClient, type SeleniteConnection } from 'selenite/knex';
-    import { PrismaSelenite } from 'selenite/prisma';
+    import { connect, driver } from 'selenite-sqlite/better-sqlite3';
+    import { SeleniteClient, type SeleniteConnection } from 'selenite-sqlite/knex';
+    import { PrismaSelenite } from 'selenite-sqlite/prisma';
     import { DataSource } from 'typeorm';
     import { PrismaClient } from '../prisma-client/index.js';
     export const one = drizzle({ client: connect('app.db', { identity: 'key.txt' }) });

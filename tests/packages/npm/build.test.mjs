@@ -78,6 +78,6 @@ test('binaries of musl get a package of their own', { skip }, () => {
   const ended = build({ extension: one, command: one, more: ['--libc', 'musl'] });
   assert.equal(ended.status, 0, ended.stderr);
   assert.match(ended.stderr, /^warning: .*libone.so does not run here: its version is not checked/);
-  assert.ok(fs.readdirSync('dist').some((name) => /^selenite-linux-(x64|arm64)-musl-/.test(name)));
+  assert.ok(fs.readdirSync('dist').some((name) => /^selenite-sqlite-linux-(x64|arm64)-musl-/.test(name)));
   assert.ok(!ended.stdout.includes('missed goals'));
 });

@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import Database from 'better-sqlite3';
-import * as selenite from 'selenite';
-import * as betterSqlite3 from 'selenite/better-sqlite3';
-import * as nodeSqlite from 'selenite/node-sqlite';
+import * as selenite from 'selenite-sqlite';
+import * as betterSqlite3 from 'selenite-sqlite/better-sqlite3';
+import * as nodeSqlite from 'selenite-sqlite/node-sqlite';
 
 import { error, flipABit, inEmptyFolders, key, newDatabase } from './fixtures.mjs';
 
@@ -147,6 +147,12 @@ for (const { name, connect, kind, failure } of DRIVERS) {
     assert.throws(() => connect('app.db', { identity: 3 }), error(TypeError, /identity is a string or a URL/));
     assert.throws(() => connect('app.db', { identity: 'a\0b' }), error(TypeError, /embedded null character/));
     assert.throws(() => connect('app.db', { identity: '\ud800' }), error(TypeError, /not a valid Unicode text/));
+    const named = Buffer.from([0x6b, 0xff]);
+    assert.throws(() => connect('app.db', { identity: named }), error(TypeError, /^identity is .* not UTF-8 has to be renamed$/));
+    const url = new URL('file:///k%FF');
+    assert.throws(() => connect('app.db', { identity: url }), error(TypeError, /^identity: the path of the URL is not UTF-8: rename/));
+    assert.throws(() => connect(url, { identity: key() }), error(TypeError, /^database: the path of the URL is not UTF-8/));
+    await assert.rejects(selenite.status(url), error(TypeError, /^a path: the path of the URL is not UTF-8: rename the file$/));
     assert.throws(() => connect('app.db', { options: { pool_size: true } }), error(TypeError, /pool_size is a string or/));
     const twice = { cipher: 'AES_256', options: { cipher: 'AES_128' } };
     assert.throws(() => connect('app.db', twice), error(TypeError, /cipher is given twice/));

@@ -6,11 +6,11 @@ import * as path from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import * as selenite from 'selenite';
+import * as selenite from 'selenite-sqlite';
 
 export const INSTALLATION = path.dirname(fileURLToPath(import.meta.url));
-/** The name of the platform package, without its scope. */
-export const PLATFORM = path.basename(path.dirname(selenite.extensionPath()));
+/** The platform: the name of its package without that of the main one. */
+export const PLATFORM = path.basename(path.dirname(selenite.extensionPath())).replace('selenite-sqlite-', '');
 
 /** Each test of a file gets a working directory of its own. */
 export function inEmptyFolders() {
@@ -33,12 +33,12 @@ export function copyInstallation() {
   process.chdir(fs.mkdtempSync(path.join(os.tmpdir(), 'selenite-copy-')));
   const modules = path.resolve('node_modules');
   fs.mkdirSync(modules);
-  for (const name of ['selenite', '@selenite']) {
+  for (const name of ['selenite-sqlite', `selenite-sqlite-${PLATFORM}`]) {
     fs.cpSync(path.join(INSTALLATION, 'node_modules', name), path.join(modules, name), { recursive: true });
   }
   const driver = fs.realpathSync(path.join(INSTALLATION, 'node_modules/better-sqlite3'));
   fs.symlinkSync(driver, path.join(modules, 'better-sqlite3'));
-  return { main: path.join(modules, 'selenite'), platform: path.join(modules, '@selenite', PLATFORM) };
+  return { main: path.join(modules, 'selenite-sqlite'), platform: path.join(modules, `selenite-sqlite-${PLATFORM}`) };
 }
 
 export function key(name = 'key.txt') {
@@ -78,7 +78,7 @@ export function node(source, { environment = {}, cwd = process.cwd(), program = 
 /** What a call in a process of its own says; an error is one line. */
 export function said(source, options) {
   const body = `try { ${source}; console.log('no error') } catch (error) { console.log(error.name + ': ' + error.message) }`;
-  const ended = node(`import * as selenite from 'selenite';\n${body}`, options);
+  const ended = node(`import * as selenite from 'selenite-sqlite';\n${body}`, options);
   const lines = ended.stdout.trim().split('\n');
   if (lines.length !== 1 || ended.status !== 0) {
     throw new Error(`not one line: ${ended.stdout}${ended.stderr}`);

@@ -40,10 +40,10 @@ test('the command of a Node.js without execve ends by the signal that its parent
 });
 
 test('CommonJS and ES modules have the same names', () => {
-  const esm = node("import * as selenite from 'selenite'; console.log(JSON.stringify(Object.keys(selenite)))");
+  const esm = node("import * as selenite from 'selenite-sqlite'; console.log(JSON.stringify(Object.keys(selenite)))");
   const cjs = node(`
     import { createRequire } from 'node:module';
-    console.log(JSON.stringify(Object.keys(createRequire(import.meta.url)('selenite'))))`);
+    console.log(JSON.stringify(Object.keys(createRequire(import.meta.url)('selenite-sqlite'))))`);
   const names = JSON.parse(esm.stdout).filter((name) => !['default', 'module.exports', '__esModule'].includes(name));
   assert.deepEqual(names.sort(), [...PUBLIC].sort());
   assert.deepEqual(JSON.parse(cjs.stdout).sort(), [...PUBLIC].sort());
@@ -55,7 +55,7 @@ test('the lines of the README work', () => {
   assert.deepEqual([ended.status, ended.stderr], [0, '']);
   assert.ok(!fs.readFileSync('app.db').includes('a secret'));
   const again = node(`
-    import { connect } from 'selenite/node-sqlite';
+    import { connect } from 'selenite-sqlite/node-sqlite';
     console.log(connect('app.db', { identity: 'key.txt' }).prepare('SELECT body FROM note').get().body)`);
   assert.equal(again.stdout, 'a secret\n', again.stderr);
 });
@@ -68,26 +68,26 @@ test('the README names every public function and error', () => {
 
 test('the packages have what they should and nothing else', () => {
   const list = (folder) => fs.readdirSync(path.join(INSTALLATION, 'node_modules', folder)).sort();
-  assert.deepEqual(list('selenite'), ['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'dist', 'package.json']);
+  assert.deepEqual(list('selenite-sqlite'), ['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'dist', 'package.json']);
   const own = ['LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'libselenite.so', 'package.json', 'selenite'];
-  assert.deepEqual(list(`@selenite/${PLATFORM}`).sort(), own.sort());
+  assert.deepEqual(list(`selenite-sqlite-${PLATFORM}`).sort(), own.sort());
   const manifest = (folder) => JSON.parse(fs.readFileSync(path.join(INSTALLATION, 'node_modules', folder, 'package.json')));
-  const { dependencies, optionalDependencies, devDependencies, scripts, version } = manifest('selenite');
+  const { dependencies, optionalDependencies, devDependencies, scripts, version } = manifest('selenite-sqlite');
   assert.deepEqual([dependencies, devDependencies, scripts], [undefined, undefined, undefined]);
   assert.deepEqual(optionalDependencies, {
-    '@selenite/linux-x64-gnu': version,
-    '@selenite/linux-x64-musl': version,
-    '@selenite/linux-arm64-gnu': version,
-    '@selenite/linux-arm64-musl': version,
+    'selenite-sqlite-linux-x64-gnu': version,
+    'selenite-sqlite-linux-x64-musl': version,
+    'selenite-sqlite-linux-arm64-gnu': version,
+    'selenite-sqlite-linux-arm64-musl': version,
   });
-  const { os, cpu, libc } = manifest(`@selenite/${PLATFORM}`);
+  const { os, cpu, libc } = manifest(`selenite-sqlite-${PLATFORM}`);
   assert.equal(`${os}-${cpu}-${libc}`, PLATFORM.replace('gnu', 'glibc'));
 });
 
 const SAMPLE = `
-import * as selenite from 'selenite';
-import { connect, driver, type Database } from 'selenite/better-sqlite3';
-import { connect as connectSync } from 'selenite/node-sqlite';
+import * as selenite from 'selenite-sqlite';
+import { connect, driver, type Database } from 'selenite-sqlite/better-sqlite3';
+import { connect as connectSync } from 'selenite-sqlite/node-sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import BetterSqlite3 from 'better-sqlite3';
 
@@ -110,9 +110,9 @@ try {
 }
 `;
 const WRONG = `
-import * as selenite from 'selenite';
-import { connect } from 'selenite/better-sqlite3';
-import { connect as connectSync } from 'selenite/node-sqlite';
+import * as selenite from 'selenite-sqlite';
+import { connect } from 'selenite-sqlite/better-sqlite3';
+import { connect as connectSync } from 'selenite-sqlite/node-sqlite';
 connect('app.db', { identity: 3 });
 connect('app.db', { identty: 'key.txt' });
 connect('app.db', { mode: 'memory' });

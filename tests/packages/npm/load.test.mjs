@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 
 import Database from 'better-sqlite3';
-import * as selenite from 'selenite';
-import * as nodeSqlite from 'selenite/node-sqlite';
+import * as selenite from 'selenite-sqlite';
+import * as nodeSqlite from 'selenite-sqlite/node-sqlite';
 
 import { copyInstallation, error, inEmptyFolders, INSTALLATION, key, newDatabase, node, PLATFORM, said } from './fixtures.mjs';
 
@@ -48,7 +48,7 @@ test('a connection that was opened before gets the functions if it can', () => {
   const source = (options) => `
     import { DatabaseSync } from 'node:sqlite';
     import Database from 'better-sqlite3';
-    import * as selenite from 'selenite';
+    import * as selenite from 'selenite-sqlite';
     const [one, two] = [new Database(':memory:'), new DatabaseSync(':memory:', ${options})];
     selenite.load(one);
     console.log(one.prepare('${VERSION}').get().version);
@@ -82,22 +82,22 @@ test('a platform package that is missing is named in one line', () => {
   const { platform } = copyInstallation();
   fs.renameSync(platform, 'elsewhere');
   const wanted = new RegExp(
-    `^ExtensionError: @selenite/${PLATFORM} is not installed, which selenite needs on this machine; install here, with ` +
+    `^ExtensionError: selenite-sqlite-${PLATFORM} is not installed, which selenite-sqlite needs on this machine; install here, with ` +
       'optional dependencies: npm install --include=optional --force$',
   );
   assert.match(said('selenite.extensionPath()'), wanted);
   assert.match(said("await selenite.keygen('key.txt')"), wanted);
-  assert.match(said("(await import('selenite/node-sqlite')).connect(':memory:')"), wanted);
-  assert.match(said("(await import('selenite/better-sqlite3')).connect(':memory:')"), wanted);
-  const ended = node("import 'selenite'", { program: 'node_modules/selenite/dist/bin.js' });
-  assert.match(ended.stderr, /^error: @selenite\/.* is not installed, which.*\n$/);
+  assert.match(said("(await import('selenite-sqlite/node-sqlite')).connect(':memory:')"), wanted);
+  assert.match(said("(await import('selenite-sqlite/better-sqlite3')).connect(':memory:')"), wanted);
+  const ended = node("import 'selenite-sqlite'", { program: 'node_modules/selenite-sqlite/dist/bin.js' });
+  assert.match(ended.stderr, /^error: selenite-sqlite-linux.* is not installed, which.*\n$/);
   assert.equal(ended.status, 1);
 
   const other = 'linux-x64-musl' === PLATFORM ? 'linux-x64-gnu' : 'linux-x64-musl';
-  fs.renameSync('elsewhere', path.join(path.dirname(platform), other));
+  fs.renameSync('elsewhere', path.join(path.dirname(platform), `selenite-sqlite-${other}`));
   assert.match(
     said('selenite.extensionPath()'),
-    new RegExp(`on this machine \\(@selenite/${other} is\\): node_modules was copied from another platform; install`),
+    new RegExp(`on this machine \\(selenite-sqlite-${other} is\\): node_modules was copied from another platform; install`),
   );
 });
 
@@ -106,7 +106,7 @@ test('an incomplete, damaged or foreign platform package is named in one line', 
   const extension = path.join(platform, 'libselenite.so');
   fs.writeFileSync(extension, 'no library');
   assert.match(
-    said("(await import('selenite/node-sqlite')).connect(':memory:')"),
+    said("(await import('selenite-sqlite/node-sqlite')).connect(':memory:')"),
     /^ExtensionError: .*libselenite.so cannot be loaded: .*(file too short|invalid ELF header)/,
   );
   fs.rmSync(extension);
@@ -129,12 +129,11 @@ test('an incomplete, damaged or foreign platform package is named in one line', 
 test('in an archive of Electron, the files beside it are used', () => {
   // Electron itself is not here: its archives look like folders to JavaScript, which this one is.
   const { platform } = copyInstallation();
-  fs.mkdirSync('app.asar.unpacked/node_modules/@selenite', { recursive: true });
   fs.mkdirSync('app.asar');
-  fs.cpSync(platform, path.join('app.asar.unpacked/node_modules/@selenite', PLATFORM), { recursive: true });
+  fs.cpSync(platform, path.join('app.asar.unpacked/node_modules', path.basename(platform)), { recursive: true });
   fs.renameSync('node_modules', 'app.asar/node_modules');
-  fs.rmSync(path.join('app.asar/node_modules/@selenite', PLATFORM, 'libselenite.so'));
-  const ended = node("import * as selenite from 'selenite'; console.log(selenite.extensionPath())", {
+  fs.rmSync(path.join('app.asar/node_modules', path.basename(platform), 'libselenite.so'));
+  const ended = node("import * as selenite from 'selenite-sqlite'; console.log(selenite.extensionPath())", {
     cwd: path.resolve('app.asar'),
   });
   assert.match(ended.stdout, /\/app\.asar\.unpacked\/.*libselenite\.so\n$/, ended.stderr);
@@ -144,15 +143,15 @@ test('packages of two versions are named in one line', () => {
   const { main, platform } = copyInstallation();
   rename(platform, '0.0.9');
   const mixed = new RegExp(
-    `^ExtensionError: @selenite/${PLATFORM} is version 0.0.9, and selenite is ${selenite.version}: the installation is ` +
-      `mixed; install it again: npm install @selenite/${PLATFORM}@${selenite.version}$`,
+    `^ExtensionError: selenite-sqlite-${PLATFORM} is version 0.0.9, and selenite-sqlite is ${selenite.version}: the installation is ` +
+      `mixed; install it again: npm install selenite-sqlite-${PLATFORM}@${selenite.version}$`,
   );
   assert.match(said("await selenite.status('app.db')"), mixed);
-  assert.match(said("(await import('selenite/node-sqlite')).connect(':memory:')"), mixed);
+  assert.match(said("(await import('selenite-sqlite/node-sqlite')).connect(':memory:')"), mixed);
   // The description fits, and the extension is another one.
   rename(main, '0.0.9');
   assert.match(
-    said("(await import('selenite/node-sqlite')).connect(':memory:')"),
+    said("(await import('selenite-sqlite/node-sqlite')).connect(':memory:')"),
     new RegExp(`libselenite.so is version ${selenite.version}, and this package is 0.0.9: the installation is mixed`),
   );
 });
@@ -166,12 +165,12 @@ test('another version that the process has loaded is named in one line', () => {
   const source = `
     const { DatabaseSync } = await import('node:sqlite');
     new DatabaseSync(':memory:', { allowExtension: true }).loadExtension(${JSON.stringify(first)}, 'sqlite3_selenite_init');
-    (await import('selenite/node-sqlite')).connect(':memory:')`;
+    (await import('selenite-sqlite/node-sqlite')).connect(':memory:')`;
   assert.match(
     said(source),
     new RegExp(
       `^ExtensionError: two versions of the extension in one process: ${selenite.version} is loaded from .*first.so, and ` +
-        `this package is 0.0.9; remove the other one \\(npm ls selenite\\), or install selenite@${selenite.version}$`,
+        `this package is 0.0.9; remove the other one \\(npm ls selenite-sqlite\\), or install selenite-sqlite@${selenite.version}$`,
     ),
   );
 });
@@ -182,9 +181,9 @@ test('two copies of the package of one version work in one process', () => {
   const source = `
     import { createRequire } from 'node:module';
     const other = createRequire(${JSON.stringify(path.join(INSTALLATION, 'package.json'))});
-    const { connect } = await import('selenite/node-sqlite');
+    const { connect } = await import('selenite-sqlite/node-sqlite');
     const db = connect('app.db', { identity: 'key.txt' });
-    const also = other('selenite/node-sqlite').connect('other.db', { identity: 'key.txt' });
+    const also = other('selenite-sqlite/node-sqlite').connect('other.db', { identity: 'key.txt' });
     db.exec('CREATE TABLE note(body)');
     also.exec('CREATE TABLE note(body)');
     console.log('both')`;
@@ -195,7 +194,7 @@ test('two copies of the package of one version work in one process', () => {
 test('a Node.js whose node:sqlite takes no URIs is refused', () => {
   const source = `
     Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.14.0' } });
-    (await import('selenite/node-sqlite')).connect('app.db')`;
+    (await import('selenite-sqlite/node-sqlite')).connect('app.db')`;
   assert.match(
     said(source),
     /^ExtensionError: Node.js 22.14.0 has no node:sqlite that takes URIs: use Node.js 22.15 or later, or better-sqlite3$/,
@@ -203,7 +202,7 @@ test('a Node.js whose node:sqlite takes no URIs is refused', () => {
   assert.ok(!fs.existsSync('app.db'));
 });
 
-test('a program that opens databases itself opens encrypted ones after selenite/register', () => {
+test('a program that opens databases itself opens encrypted ones after selenite-sqlite/register', () => {
   const source = `
     import { createRequire } from 'node:module';
     const Database = createRequire(${JSON.stringify(path.join(INSTALLATION, 'package.json'))})('better-sqlite3');
@@ -213,7 +212,7 @@ test('a program that opens databases itself opens encrypted ones after selenite/
     const { DatabaseSync } = await import('node:sqlite');
     console.log(new DatabaseSync('app.db').prepare('SELECT count(*) AS count FROM note').get().count);`;
   fs.symlinkSync(path.join(INSTALLATION, 'node_modules'), 'node_modules');
-  const environment = { SELENITE_IDENTITY: path.resolve(key()), NODE_OPTIONS: '--require selenite/register' };
+  const environment = { SELENITE_IDENTITY: path.resolve(key()), NODE_OPTIONS: '--require selenite-sqlite/register' };
   const ended = node(source, { environment });
   assert.equal(ended.stdout, '0\n', ended.stderr);
   assert.equal(fs.readFileSync('app.db').toString('latin1', 0, 8), 'Selenite');
@@ -235,7 +234,7 @@ test('node:sqlite: threads open databases of different identities at once', asyn
     key(`${name}.txt`);
   }
   const source = (name) => `
-    import { connect } from 'selenite/node-sqlite';
+    import { connect } from 'selenite-sqlite/node-sqlite';
     const db = connect(${JSON.stringify(path.resolve(`${name}.db`))}, { identity: ${JSON.stringify(path.resolve(`${name}.txt`))} });
     db.exec('CREATE TABLE note(body)');
     for (let row = 0; row < 50; row += 1) db.exec("INSERT INTO note VALUES ('a secret body')");
@@ -253,7 +252,7 @@ test('better-sqlite3: a thread uses the identity of the process, and cannot give
   const database = path.resolve('app.db');
   newDatabase(nodeSqlite.connect).close();
   const source = (options) => `
-    import { connect } from 'selenite/better-sqlite3';
+    import { connect } from 'selenite-sqlite/better-sqlite3';
     try {
       const db = connect(${JSON.stringify(database)}, ${JSON.stringify(options)});
       parentPort.postMessage(db.prepare('SELECT count(*) AS count FROM note').get().count);
@@ -279,7 +278,7 @@ test('a child process does not inherit the identity of a connection', () => {
   newDatabase(nodeSqlite.connect).close();
   const source = `
     import { execFileSync } from 'node:child_process';
-    import { connect } from 'selenite/better-sqlite3';
+    import { connect } from 'selenite-sqlite/better-sqlite3';
     const db = connect('app.db', { identity: 'key.txt' });
     console.log(execFileSync('env').toString().includes('SELENITE_IDENTITY'), db.open);`;
   assert.equal(node(source).stdout, 'false true\n');

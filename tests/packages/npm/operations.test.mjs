@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import * as selenite from 'selenite';
-import { connect } from 'selenite/node-sqlite';
+import * as selenite from 'selenite-sqlite';
+import { connect } from 'selenite-sqlite/node-sqlite';
 
 import { copyInstallation, error, flipABit, inEmptyFolders, key, newDatabase, node } from './fixtures.mjs';
 
@@ -207,7 +207,7 @@ test('any file name reaches the command', async () => {
 function withStandIn(script, body, options) {
   const { platform } = copyInstallation();
   fs.writeFileSync(path.join(platform, 'selenite'), script, { mode: 0o755 });
-  const ended = node(`import fs from 'node:fs';\nimport * as selenite from 'selenite';\n${body}`, options);
+  const ended = node(`import fs from 'node:fs';\nimport * as selenite from 'selenite-sqlite';\n${body}`, options);
   assert.equal(ended.status, 0, ended.stderr);
   return ended;
 }
@@ -257,6 +257,28 @@ test('a command that is killed is an error', () => {
   const body = "await selenite.verify('app.db').catch((error) => console.log(error.message, error.exitStatus, error.signal));";
   const ended = withStandIn('#!/bin/sh\nkill -9 $$\n', body);
   assert.equal(ended.stdout, 'selenite verify: was killed by SIGKILL null SIGKILL\n');
+});
+
+test('a command of another version is named in one line', () => {
+  const body = `
+    const calls = [
+      () => selenite.keygen('key.txt'), () => selenite.encrypt('app.db'), () => selenite.decrypt('app.db'),
+      () => selenite.status('app.db'), () => selenite.verify('app.db'), () => selenite.backup('app.db', 'backups'),
+      () => selenite.restore('backups', 'new.db'), () => selenite.keys('app.db'),
+    ];
+    for (const call of calls) {
+      await call().then(() => console.log('no error'), (error) => console.log(error.name, error.message));
+    }`;
+  for (const output of ['', 'selenite 0.0.9: done', 'null']) {
+    const lines = withStandIn(`#!/bin/sh\nprintf '%s' '${output}'\n`, body).stdout.trim().split('\n');
+    assert.equal(lines.length, 8, lines);
+    for (const line of lines) {
+      assert.match(line, /^ExtensionError .*selenite is not of this package's version \(.*\): its answer to/);
+    }
+  }
+  const killed = "await selenite.verify('app.db').catch((error) => console.log(error.message, error.report));";
+  const ended = withStandIn("#!/bin/sh\nprintf '{\"rows\":'\nkill -9 $$\n", killed);
+  assert.equal(ended.stdout, 'selenite verify: was killed by SIGKILL undefined\n');
 });
 
 test('a long encryption reports its progress', async () => {

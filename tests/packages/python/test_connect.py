@@ -67,8 +67,8 @@ def test_an_identity_may_have_any_name_of_utf_8():
     path = pathlib.Path("age:x")
     selenite.keygen(path)
     selenite.connect("path.db", identity=path).execute("CREATE TABLE a(b)")
-    with raises(ValueError, "has to be UTF-8; rename the file, or set SELENITE_IDENTITY"):
-        selenite.connect("app.db", identity=os.fsdecode(b"\xff.txt"))
+    with raises(ValueError, "page_size: a parameter of a URI has to be UTF-8"):
+        selenite.connect("app.db", identity="key.txt", options={"page_size": os.fsdecode(b"\xff")})
 
 
 @inside
@@ -99,6 +99,24 @@ def test_a_uri_gets_the_parameters():
         selenite.connect("file:app.db?vfs=unix", uri=True, identity="key.txt")
     with raises(ValueError, "mode is given twice: as an argument and in the URI"):
         selenite.connect("file:app.db?mode=ro", uri=True, mode="rw", identity="key.txt")
+
+
+@inside
+def test_a_key_file_may_have_any_name():
+    name = os.fsdecode(b"k\xff ?#%&=.txt")
+    for path in (name, pathlib.Path(name), pathlib.Path(name).absolute(), "age:" + name):
+        database = f"{len(os.listdir())}.db"
+        if not os.path.exists(name):
+            selenite.keygen(name)
+        selenite.connect(database, identity=path).execute("CREATE TABLE note(body)")
+        assert open(database, "rb").read(8) == b"Selenite"
+        assert selenite.verify(database, identity=path).authentic
+    os.environ["SELENITE_IDENTITY"] = name
+    selenite.connect(database).execute("SELECT * FROM note")
+    assert selenite.verify(database).authentic
+    assert selenite.run("exec", database, "SELECT 7") == "7\n"
+    with raises(sqlite3.OperationalError, "can't read k.none.txt: No such file"):
+        selenite.connect(database, identity=os.fsdecode(b"k\xffnone.txt"))
 
 
 @inside

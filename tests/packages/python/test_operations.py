@@ -282,6 +282,35 @@ def test_a_command_that_is_killed_is_an_error():
 
 
 @inside
+def test_a_command_of_another_version_is_named_in_one_line():
+    from selenite import _command
+
+    script = pathlib.Path("stand-in")
+    _command.COMMAND = script.absolute()
+    calls = (
+        lambda: selenite.keygen("key.txt"),
+        lambda: selenite.encrypt("app.db"),
+        lambda: selenite.decrypt("app.db"),
+        lambda: selenite.status("app.db"),
+        lambda: selenite.verify("app.db"),
+        lambda: selenite.backup("app.db", "backups"),
+        lambda: selenite.restore("backups", "new.db"),
+        lambda: selenite.keys("app.db"),
+    )
+    for output in ("", "selenite 0.0.9: done", '{"rows": 1}', "[1]", "null"):
+        script.write_text(f"#!/bin/sh\nprintf '%s' '{output}'\n")
+        script.chmod(0o755)
+        for call in calls:
+            with raises(selenite.ExtensionError, "stand-in is not of this package's version .*: its answer to") as caught:
+                call()
+            assert "\n" not in str(caught[0]), caught
+    script.write_text("#!/bin/sh\nprintf '{\"rows\":'\nkill -9 $$\n")
+    with raises(selenite.CommandError, "selenite verify: was killed by SIGKILL") as caught:
+        selenite.verify("app.db")
+    assert caught[0].report is None
+
+
+@inside
 def test_a_long_encryption_reports_its_progress():
     """Real progress needs work of more than a second; what is shorter reports nothing, which is right, too."""
     with contextlib.closing(sqlite3.connect("large.db")) as db, db:

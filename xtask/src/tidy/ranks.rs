@@ -84,7 +84,6 @@ enum Standing {
 
 const RANKS: &[(&str, Standing)] = &[
     ("crates/collation", Standing::Rank(0)),
-    ("crates/doctor", Standing::Rank(0)),
     ("crates/storage/cipher", Standing::Rank(0)),
     ("crates/lab/plan", Standing::Rank(2)),
     ("crates/lab/stats", Standing::Rank(0)),
@@ -95,6 +94,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/server/compiler", Standing::Rank(2)),
     ("crates/server/tds", Standing::Rank(2)),
     ("crates/storage/keyring", Standing::Rank(2)),
+    ("crates/doctor", Standing::Rank(3)),
     ("crates/storage/backup", Standing::Rank(3)),
     ("crates/storage/vfs", Standing::Rank(3)),
     ("crates/storage/extension", Standing::Rank(4)),

@@ -55,6 +55,16 @@ pub enum LabCommand {
             study cannot tell."
     )]
     Gate(LabGate),
+    /// Compare versions of one engine in a study: whether they differ, and between which neighbours.
+    #[command(
+        after_help = "Example:\n  selenite lab bisect redo.lab.db --arms v10.11,v11.4,v11.8 --cell insert\n\n\
+            Exit status: 0 no version is dearer than its neighbour, 10 one is, 11 not resolved, 12 the study cannot \
+            tell."
+    )]
+    Bisect(LabBisect),
+    /// One page over the summaries of a folder: engines by experiments.
+    #[command(after_help = "Example:\n  selenite lab observatory docs/studies --output docs/OBSERVATORY.md")]
+    Observatory(LabObservatory),
 }
 
 #[derive(Args)]
@@ -95,9 +105,13 @@ pub struct LabRun {
     /// Run only cells whose names match, such as 'like-*'. May be repeated.
     #[arg(long, value_name = "PATTERN")]
     pub cell: Vec<String>,
-    /// Show what would run: arms, cells, time, disk space and the smallest detectable effect.
+    /// Show what would run: arms, cells, time, disk space, the smallest detectable effect, and the
+    /// sessions, pairs and time that a precision costs.
     #[arg(long)]
     pub dry_run: bool,
+    /// Take the noise and the durations from this study [default: the store, if it exists].
+    #[arg(long, value_name = "STORE", requires = "dry_run")]
+    pub pilot: Option<PathBuf>,
     /// Keep the databases afterwards.
     #[arg(long)]
     pub keep: bool,
@@ -208,6 +222,55 @@ pub struct LabGate {
     /// The arm [default: all encrypted arms].
     #[arg(long, value_name = "NAME")]
     pub arm: Option<String>,
+}
+
+#[derive(Args)]
+pub struct LabBisect {
+    /// The store.
+    pub store: PathBuf,
+    /// The arms, from the oldest version to the newest [default: all encrypted arms in the
+    /// configuration's order].
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    pub arms: Vec<String>,
+    /// The cell [default: the only gating one].
+    #[arg(long, value_name = "NAME")]
+    pub cell: Option<String>,
+    /// The metric, as of `gate` [default: the metric of the study's verdict].
+    #[arg(long)]
+    pub metric: Option<String>,
+    /// The smallest difference that matters, such as 3% [default: the study's limit].
+    #[arg(long, value_name = "PERCENT")]
+    pub limit: Option<String>,
+    /// What is compared [default: the cost of encryption if each version has an unencrypted arm of
+    /// its own, otherwise the encrypted arms].
+    #[arg(long, value_enum)]
+    pub of: Option<BisectOf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct LabObservatory {
+    /// The folder with summaries in JSON.
+    pub studies: PathBuf,
+    /// The output file, Markdown [default: standard output].
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The folder of the studies' own pages, as the page links to it.
+    #[arg(long, value_name = "PATH", default_value = "studies")]
+    pub link: String,
+}
+
+/// What of two versions is compared.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BisectOf {
+    /// The encrypted arms.
+    Arm,
+    /// The unencrypted arms.
+    Plain,
+    /// The encrypted arms, each relative to its unencrypted arm.
+    Cost,
 }
 
 /// How to show progress.

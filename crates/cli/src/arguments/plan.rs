@@ -45,8 +45,8 @@ pub enum PlanCommand {
     #[command(
         after_help = "Examples:\n  selenite plan validate --calibration calibration.json\n  selenite plan validate \
             my-study.toml --output FORECASTS.md\n\n\
-            A study is a preset's name or a file, as of selenite lab run; without one the presets league and \
-            league-cache are run, which takes about half an hour. Predictions and stores stay in the folder: the \
+            A study is a preset's name or a file, as of selenite lab run; without one the presets league, \
+            league-cache, league-pages and league-rollback are run, which takes about a quarter of an hour. Predictions and stores stay in the folder: the \
             same command goes on after an interruption, and with new predictions in another folder."
     )]
     Validate(PlanValidate),
@@ -84,7 +84,7 @@ pub struct PlanReplay {
 
 #[derive(Args)]
 pub struct PlanValidate {
-    /// The studies [default: league league-cache].
+    /// The studies [default: league league-cache league-pages league-rollback].
     pub studies: Vec<String>,
     /// The calibration of this machine.
     #[arg(long, value_name = "FILE", default_value = "calibration.json")]

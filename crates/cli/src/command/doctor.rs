@@ -6,7 +6,7 @@ use selenite::folder::{Limits, ListingContext};
 use selenite::storage::Disk;
 use selenite::{Access, KeyError, Sealed, Spec};
 use selenite_doctor::{Check, Source, Verdict, extension, files, host, machine, worst};
-use selenite_keyring::Config;
+use selenite_keyring::{Config, shell_word};
 use serde_json::json;
 
 use super::status::table::warning_words;
@@ -80,7 +80,7 @@ fn identity(spec: Option<&Spec>, config: &Config) -> Check {
         Some(path) => Check::problem(
             name,
             format!("{}: other users can read the key", path.display()),
-            format!("chmod go-r {}", path.display()),
+            format!("chmod go-r {}", shell_word(path)),
         ),
         None => Check::ok(name, spec.to_string()),
     }
@@ -99,10 +99,12 @@ fn database(source: &Source, path: &Path) -> Vec<Check> {
     };
     let mut checks = vec![match &status.sealed {
         Some(sealed) if sealed.is_encrypted() => Check::ok(&name, format!("encrypted, {}", sealed.suite)),
-        None | Some(Sealed { .. }) => Check::advice(&name, "not encrypted", format!("selenite encrypt {name}")),
+        None | Some(Sealed { .. }) => {
+            Check::advice(&name, "not encrypted", format!("selenite encrypt {}", shell_word(path)))
+        }
     }];
     let judged = ListingContext::keyless(Limits::default()).judge(&status);
-    let advice = format!("selenite status {name}");
+    let advice = format!("selenite status {}", shell_word(path));
     let warnings = judged.warnings.iter();
     checks.extend(warnings.map(|warning| Check::advice(&name, warning_words(&judged, warning), advice.clone())));
     checks.extend(files::database(source, path).into_iter().map(|check| Check {

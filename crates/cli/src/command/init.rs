@@ -146,7 +146,7 @@ fn show(arguments: &Init, access: &Access, key: &Key, is_new: bool, slots: &[Slo
         Some(lines) => print(&format!("{}\n{}", text.text(), printable::lines(&lines.join("\n"))))?,
         None => {
             print(&text.text())?;
-            note("no lines of a program: a path is not UTF-8");
+            note("no lines of a program: a path is not UTF-8, or has control characters");
         }
     }
     Ok(())

@@ -1,11 +1,13 @@
 //! `selenite lab`: one file for each of its commands.
 
+mod bisect;
 mod compare;
 mod control;
 mod doctor;
 mod export;
 mod gate;
 mod init;
+mod observatory;
 pub mod progress;
 mod report;
 mod run;
@@ -39,6 +41,8 @@ pub fn run(command: &LabCommand) -> Result<(), CliError> {
         LabCommand::Compare(compare) => compare::run(compare),
         LabCommand::Export(export) => export::run(export),
         LabCommand::Gate(gate) => gate::run(gate),
+        LabCommand::Bisect(bisect) => bisect::run(bisect),
+        LabCommand::Observatory(observatory) => observatory::run(observatory),
     }
 }
 

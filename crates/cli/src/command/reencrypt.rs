@@ -5,6 +5,7 @@ use std::time::Duration;
 use selenite::reencrypt::{self, Goal, Reencrypt, Reencrypted, Report};
 use selenite::storage::Disk;
 use selenite::{Access, EngineError, Suite, utc};
+use selenite_keyring::shell_word;
 use serde_json::json;
 
 use crate::arguments;
@@ -63,7 +64,10 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), CliE
         );
     }
     if reencrypt::is_paused(&Disk, path) {
-        eprintln!("Paused until selenite reencrypt {} --resume.", printable::path(path));
+        eprintln!(
+            "Paused until selenite reencrypt {} --resume.",
+            printable::line(&shell_word(path))
+        );
     }
     let meter = Meter::start();
     let done = reencrypt::reencrypt(&Disk, path, access, &how, &meter.watch());

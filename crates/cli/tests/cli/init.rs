@@ -1,8 +1,10 @@
 //! `selenite init`.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::fixture::{Fixture, NOTES};
+use crate::fixture::{Fixture, NOTES, run};
 
 /// A fixture without the default key file.
 fn empty() -> Fixture {
@@ -53,6 +55,29 @@ fn a_second_run_changes_nothing_and_prints_the_lines_again() {
     assert_eq!(ran.err, "");
     let after = ["app.db", "key.txt"].map(|name| std::fs::read(fixture.path(name)).unwrap());
     assert!(before == after);
+}
+
+#[test]
+fn a_key_file_may_have_a_name_that_is_not_utf_8() {
+    let fixture = empty();
+    let name = OsStr::from_bytes(b"k\xff ?#%&.txt");
+    let ran = run(fixture.command(&["init", "app.db", "-i"]).arg(name)).done();
+    assert!(
+        ran.err.contains("no lines of a program: a path is not UTF-8"),
+        "{ran:?}"
+    );
+    assert!(fixture.path("").join(name).exists());
+    let exec = ["exec", "app.db", "SELECT 7"];
+    assert_eq!(run(fixture.command(&exec).arg("-i").arg(name)).done().out, "7\n");
+    assert_eq!(
+        run(fixture.command(&exec).env("SELENITE_IDENTITY", name)).done().out,
+        "7\n"
+    );
+    fixture.plain("old.db", NOTES);
+    run(fixture.command(&["encrypt", "old.db", "-i"]).arg(name)).done();
+    run(fixture.command(&["verify", "old.db", "-i"]).arg(name)).done();
+    let none = OsStr::from_bytes(b"none\xff.txt");
+    run(fixture.command(&exec).arg("-i").arg(none)).failed(6, "none\u{fffd}.txt");
 }
 
 #[test]

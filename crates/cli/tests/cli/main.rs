@@ -19,6 +19,7 @@ mod help;
 mod init;
 mod keys;
 mod lab;
+mod lab_bisect;
 mod lab_online;
 mod lab_rekey;
 mod lab_transit;

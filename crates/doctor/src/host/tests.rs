@@ -107,6 +107,73 @@ fn the_shell_prints_lines() {
 }
 
 #[test]
+fn an_error_of_the_shell_may_come_before_its_results() {
+    let check = shell("Error: no file\n3.40.1");
+    assert!(check.finding.ends_with("not loaded: Error: no file"), "{check}");
+}
+
+#[test]
+fn a_program_that_another_user_could_have_put_there_is_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("python3");
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    std::fs::write(&file, "#!/bin/sh\necho run >&2\n").unwrap();
+    mode(&file, 0o755);
+    let own = std::fs::metadata(&file).unwrap().uid();
+    assert_eq!(distrust(&file, own), None);
+    if own != 0 {
+        assert_eq!(distrust(&file, own + 1), Some("belongs to another user"));
+    }
+    mode(folder.path(), 0o1777);
+    assert_eq!(distrust(&file, own), None);
+    mode(folder.path(), 0o777);
+    assert_eq!(distrust(&file, own), Some("every user can change it"));
+    mode(folder.path(), 0o755);
+    mode(&file, 0o777);
+    let host = Host {
+        kind: HostKind::Python,
+        path: file,
+    };
+    let check = host.check(None, "0.1.0");
+    assert_eq!(
+        (check.verdict, check.finding.as_str()),
+        (Verdict::Advice, "every user can change it")
+    );
+}
+
+#[test]
+fn a_program_that_does_not_run_or_prints_without_end_is_not_checked() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for (script, told) in [
+        ("#!/nowhere/python\n", "could not be run: "),
+        ("#!/bin/sh\nexec yes\n", "answered more than 65536 bytes"),
+        (
+            "#!/bin/sh\nexec yes | tr -d '\\n' | head -c 5000\n",
+            "does not answer as expected: yyy",
+        ),
+    ] {
+        let path = folder.path().join("node");
+        // Written by a process of its own: what this one has open to write, a child of another
+        // thread may have, too, and cannot be executed (ETXTBSY).
+        let write = ["-c", "printf %s \"$1\" >\"$2\"", "sh", script];
+        let written = Command::new("sh").args(write).arg(&path).status().unwrap();
+        assert!(written.success());
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let host = Host {
+            kind: HostKind::Node,
+            path,
+        };
+        let check = host.check(None, "0.1.0");
+        assert_eq!(check.verdict, Verdict::Advice, "{check}");
+        assert!(check.finding.starts_with(told) && check.finding.len() < 300, "{check}");
+    }
+}
+
+#[test]
 fn a_program_that_answers_nonsense_is_not_checked() {
     for printed in ["", "Segmentation fault", "[1]"] {
         let check = python(printed);

@@ -11,9 +11,10 @@ mod coverage;
 mod effect;
 mod latency;
 mod level;
-mod pair;
+pub(crate) mod pair;
 mod phase;
 pub mod pool;
+mod published;
 pub mod session_interval;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use std::fmt;
 use selenite_stats::median;
 
 use crate::config::{CacheState, Config, ConfigError};
+use crate::load;
 use crate::store::{ArmRow, BlockRow, CellRow, HistogramRow, SessionRow, Store, StoreError, StudyRow};
 use crate::summary::{
     ArmFacts, ArmRole, CellSummary, Event, Evidence, Extension, Metric, ONLINE, Overall, SUMMARY_SCHEMA, StudyFacts,
@@ -110,7 +112,7 @@ impl Material {
             .filter(|session| session.ended_s.is_some() && session.void.is_none())
     }
 
-    fn interval(&self) -> SessionInterval {
+    pub(crate) fn interval(&self) -> SessionInterval {
         SessionInterval::new(self.extensions.len(), self.config.study.sessions)
     }
 }
@@ -154,6 +156,7 @@ pub fn summarise(material: &Material) -> Result<Summary, AnalysisError> {
         },
         limits: coverage::limits(material, &cells),
         evidence: evidence(material),
+        published: published::rerun(material, &cells),
         events: material.events.clone(),
         arms,
         cells,
@@ -229,5 +232,16 @@ fn evidence(material: &Material) -> Evidence {
             None => evidence.blocks += 1,
         }
     }
+    evidence.sessions = material
+        .finished()
+        .map(|session| {
+            // The program that re-encrypts pages meanwhile is part of the study, and is not counted as such.
+            let watched = material.blocks.iter().filter(|block| {
+                let reencrypted = block.phases.as_ref().is_some_and(|phases| phases.sealing.is_some());
+                block.session == session.id && !reencrypted
+            });
+            load::judge(session.id, &watched.map(|block| &block.host).collect::<Vec<_>>())
+        })
+        .collect();
     evidence
 }

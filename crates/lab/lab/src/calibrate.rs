@@ -76,6 +76,8 @@ pub struct CalibrationReport {
     /// The cost of a second unencrypted copy minus that of the first: smaller differences are not
     /// resolved here.
     pub floor: Costs,
+    /// What counting the calls for files costs in clear: the extension, with its meter.
+    pub counted: Costs,
     /// What makes it less sure, and what was left out.
     pub notes: Vec<String>,
 }
@@ -179,6 +181,7 @@ pub fn calibrate(
     Ok(CalibrationReport {
         calibration,
         floor: found.floor,
+        counted: found.counted,
         notes,
     })
 }

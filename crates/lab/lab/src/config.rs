@@ -9,6 +9,7 @@ pub mod cell;
 pub mod data;
 pub mod error;
 pub mod online;
+pub mod published;
 pub mod quantity;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub use arm::ArmConfig;
 pub use cell::{CacheState, Cell};
 pub use error::ConfigError;
 pub use online::Online;
+pub use published::{Published, PublishedFigure};
 use quantity::{Percent, Size, Time};
 
 /// The configuration of a study.
@@ -41,6 +43,8 @@ pub struct Config {
     pub arms: Vec<ArmConfig>,
     /// The cells, in the order of the text.
     pub cells: Vec<Cell>,
+    /// The published measurement that the study repeats.
+    pub published: Option<Published>,
     /// The original text.
     pub text: String,
 }
@@ -124,12 +128,18 @@ impl Config {
         if let Some(unused) = data.keys().find(|name| cells.iter().all(|cell| &cell.data != *name)) {
             return Err(ConfigError::new(format!("no cell uses data `{unused}`")));
         }
+        let published = tables.published.map(|table| {
+            let at = table.span().start;
+            let resolved = table.into_inner().resolve(&arms, &cells);
+            resolved.map_err(|error| error.at(text, at))
+        });
         let config = Config {
             study,
             layout: tables.layout.resolve()?,
             data,
             arms,
             cells,
+            published: published.transpose()?,
             text: text.to_owned(),
         };
         Ok(config)
@@ -174,6 +184,7 @@ struct Tables {
     arms: BTreeMap<String, Spanned<arm::ArmTable>>,
     #[serde(default)]
     cells: Vec<Spanned<cell::CellTable>>,
+    published: Option<Spanned<published::PublishedTable>>,
 }
 
 #[derive(Deserialize)]

@@ -113,12 +113,14 @@ impl Edit {
                 arms.remove(name);
             }
         }
+        self.drop_published();
         Ok(())
     }
 
     /// Removes all arms: stock SQLite remains, twice.
     pub fn drop_arms(&mut self) {
         self.document.remove("arms");
+        self.drop_published();
     }
 
     /// Keeps only the cells with these names; `*` matches any characters. Data that no cell uses
@@ -145,6 +147,7 @@ impl Edit {
         let data = |cell: &Table| cell.get("data").and_then(Item::as_str).unwrap_or_default().to_owned();
         let used: Vec<String> = cells.iter().map(data).collect();
         self.drop_data(&used);
+        self.drop_published();
         Ok(())
     }
 
@@ -152,6 +155,34 @@ impl Edit {
     #[must_use]
     pub fn text(&self) -> String {
         self.document.to_string()
+    }
+
+    /// Removes published figures whose arm or cells are no longer there.
+    fn drop_published(&mut self) {
+        let arms = self.document.get("arms").and_then(Item::as_table_like);
+        let arms: Vec<String> = arms
+            .iter()
+            .flat_map(|arms| arms.iter())
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        let cells = self.document.get("cells").and_then(Item::as_array_of_tables);
+        let cells: Vec<String> = cells
+            .iter()
+            .flat_map(|cells| cells.iter())
+            .flat_map(cell_names)
+            .collect();
+        let published = self.document.get_mut("published").and_then(Item::as_table_like_mut);
+        let figures = published.and_then(|published| published.get_mut("figures"));
+        let Some(figures) = figures.and_then(Item::as_array_of_tables_mut) else {
+            return;
+        };
+        figures.retain(|figure| {
+            let text = |key: &str| figure.get(key).and_then(Item::as_str).unwrap_or_default();
+            arms.iter().any(|arm| arm == text("arm")) && cells.iter().any(|cell| matches(text("cells"), cell))
+        });
+        if figures.is_empty() {
+            self.document.remove("published");
+        }
     }
 
     fn drop_data(&mut self, used: &[String]) {
@@ -176,6 +207,18 @@ impl Edit {
                 data.remove(&key);
             }
         }
+    }
+}
+
+/// The names of the cells that a table makes: one, or one for each mix.
+fn cell_names(table: &Table) -> Vec<String> {
+    let name = table.get("name").and_then(Item::as_str).unwrap_or_default();
+    match table.get("mixes").and_then(Item::as_array) {
+        Some(mixes) => {
+            let mixes = mixes.iter().filter_map(Value::as_str);
+            mixes.map(|mix| format!("{name}/{}", mix.replace('/', "-"))).collect()
+        }
+        None => vec![name.to_owned()],
     }
 }
 
@@ -208,6 +251,27 @@ mod tests {
         assert_eq!(config.study.sessions, 7);
         assert_eq!(config.arms.len(), 2);
         assert!(edit.text().contains("# A little of everything"));
+    }
+
+    #[test]
+    fn published_figures_go_with_their_arms_and_cells() {
+        let edit = || Edit::new(preset("mcgiffen-2018").unwrap().text).unwrap();
+        let figures = |edit: &Edit| {
+            Config::parse(&edit.text())
+                .unwrap()
+                .published
+                .map(|source| source.figures.len())
+        };
+        let all = figures(&edit()).unwrap();
+        let mut cold = edit();
+        cold.keep_cells(&["like-cold".to_owned()]).unwrap();
+        assert!(figures(&cold).unwrap() < all);
+        let mut none = edit();
+        none.drop_arms();
+        assert_eq!(figures(&none), None);
+        let mut mixes = Edit::new(preset("garrison-2009").unwrap().text).unwrap();
+        mixes.keep_cells(&["hummer".to_owned()]).unwrap();
+        assert_eq!(figures(&mixes), Some(1));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 pub mod analysis;
 pub mod arm;
+pub mod bisect;
 pub mod cache;
 pub mod calibrate;
 pub mod compare;
@@ -23,6 +24,7 @@ pub mod engines;
 pub mod export;
 pub mod gate;
 pub mod host;
+pub mod load;
 pub mod native;
 pub mod pattern;
 pub mod phase;

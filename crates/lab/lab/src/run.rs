@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use selenite_stats::PrecisionPlan;
 use selenite_stats::SESSIONS_MIN;
 use selenite_worker::protocol::{DatabaseSpec, PLAIN};
 

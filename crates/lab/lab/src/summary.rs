@@ -26,6 +26,9 @@ pub struct Summary {
     pub mixes: Vec<Overall>,
     /// The state of the machine during the study.
     pub evidence: Evidence,
+    /// The published measurement that the study repeats, compared with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Rerun>,
     /// Events during the study, in order of time.
     pub events: Vec<Event>,
     /// The limits of these figures, one sentence each.
@@ -481,6 +484,133 @@ pub struct Evidence {
     pub blocks: u32,
     /// Void blocks, by reason.
     pub void: BTreeMap<String, u32>,
+    /// The load of the machine in each session; empty in older summaries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionLoad>,
+}
+
+/// The load of the machine in a session, by a rule (`load::RULE`). Shares are means of its blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionLoad {
+    /// The session, counted from 1.
+    pub session: u32,
+    /// Whether the machine was quiet.
+    pub state: LoadState,
+    /// Blocks that were watched or should have been.
+    pub blocks: u32,
+    /// Blocks with much else at work.
+    pub disturbed: u32,
+    /// As in [`HostSample`].
+    pub others: Option<f64>,
+    /// As in [`HostSample`].
+    pub steal: Option<f64>,
+    /// As in [`HostSample`].
+    pub cpu_pressure: Option<f64>,
+    /// As in [`HostSample`].
+    pub io_pressure: Option<f64>,
+}
+
+/// Whether the machine was quiet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadState {
+    /// Little else was at work.
+    Quiet,
+    /// Something else was at work.
+    Busy,
+    /// Not known.
+    Unknown,
+}
+
+/// A published measurement, and what this study found instead.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rerun {
+    /// The source.
+    pub source: PublishedSource,
+    /// Its figures.
+    pub figures: Vec<FigureComparison>,
+}
+
+/// The source of published figures, as in a study's configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedSource {
+    /// The author, or the publisher if the author is not named.
+    pub author: String,
+    /// The year of publication.
+    pub year: u16,
+    /// The title.
+    pub title: String,
+    /// Where it was published.
+    pub place: String,
+    /// The engine that was measured, with its version.
+    pub engine: String,
+    /// The size of what was measured.
+    pub scale: String,
+    /// The machine.
+    pub machine: String,
+    /// The method, in words.
+    pub method: String,
+    /// Runs of each arm.
+    pub runs: u32,
+    /// Whether the database was made again or the server restarted between the arms.
+    pub restarted: bool,
+    /// What differs in this study, one sentence each.
+    pub differs: Vec<String>,
+}
+
+/// A published figure and ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FigureComparison {
+    /// What it is of.
+    pub what: String,
+    /// Our arm.
+    pub arm: String,
+    /// Our cells, by name.
+    pub cells: Vec<String>,
+    /// Our metric.
+    pub metric: Metric,
+    /// The figure as it was published.
+    pub as_published: String,
+    /// The published cost: (encrypted - plain) / plain of the time; of a throughput its inverse.
+    pub published: f64,
+    /// A correction of the published figure.
+    pub remark: Option<String>,
+    /// Our cost; none if the cells have no figure.
+    pub ours: Option<OurFigure>,
+    /// How far the published method may be wrong here; none if there is too little to say so.
+    pub errors: Option<PublishedMethodErrors>,
+}
+
+/// Our cost where a published figure stands.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OurFigure {
+    /// As in [`Effect::ratio`], or in [`Pooled::ratio`] for several cells.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub interval: Option<(f64, f64)>,
+    /// Sessions.
+    pub sessions: u32,
+}
+
+/// How far a published method may be wrong with the noise of this study, by simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedMethodErrors {
+    /// Simulated measurements.
+    pub replicates: u32,
+    /// Their seed.
+    pub seed: u64,
+    /// Sessions that they were drawn from.
+    pub sessions: u32,
+    /// Pairs that they were drawn from, of all cells.
+    pub pairs: u32,
+    /// The cost that nine of ten measurements report where there is none: its ends, as ratios.
+    pub spread: (f64, f64),
+    /// The share that reports at least the published cost (or saving) where there is none.
+    pub false_alarms: f64,
+    /// The share that reports the other sign, if our cost is the true one. None if it is 0 or unknown.
+    pub wrong_sign_ours: Option<f64>,
+    /// The same, if the published cost is the true one. None if it is 0.
+    pub wrong_sign_published: Option<f64>,
 }
 
 /// The machine during one block. Shares are between 0 and 1, of all cores.

@@ -12,8 +12,10 @@ pub enum Operation {
     ReadSequential,
     /// A page is read from the file in no order, and decrypted.
     ReadRandom,
-    /// A page is encrypted and written to the log.
+    /// A page is encrypted and written to the log, over one that was there.
     Write,
+    /// A page is encrypted and appended to the log, which grows.
+    Append,
     /// A page is copied from the log to the database.
     Checkpoint,
     /// A transaction that wrote is committed. Its pages are [`Operation::Write`].
@@ -25,6 +27,8 @@ pub enum Operation {
     /// A transaction of SQLite begins to read. One that goes on to write is also
     /// [`Operation::Commit`] or [`Operation::RollbackCommit`].
     Transaction,
+    /// The same in rollback mode.
+    RollbackTransaction,
     /// A record is encrypted and appended to a log that does not consist of pages (PostgreSQL,
     /// MariaDB, SQL Server).
     LogRecord,
@@ -40,15 +44,17 @@ pub enum Operation {
 
 impl Operation {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::ReadSequential,
         Self::ReadRandom,
         Self::Write,
+        Self::Append,
         Self::Checkpoint,
         Self::Commit,
         Self::RollbackWrite,
         Self::RollbackCommit,
         Self::Transaction,
+        Self::RollbackTransaction,
         Self::LogRecord,
         Self::Open,
         Self::Backup,
@@ -63,11 +69,13 @@ impl Operation {
             Self::ReadSequential => "pages read in sequence",
             Self::ReadRandom => "pages read at random",
             Self::Write => "pages written",
+            Self::Append => "pages appended",
             Self::Checkpoint => "pages checkpointed",
             Self::Commit => "commits",
             Self::RollbackWrite => "pages written in rollback mode",
             Self::RollbackCommit => "commits in rollback mode",
             Self::Transaction => "transactions begun",
+            Self::RollbackTransaction => "transactions in rollback mode",
             Self::LogRecord => "log writes",
             Self::Open => "databases opened",
             Self::Backup => "backup",
@@ -83,12 +91,18 @@ impl Operation {
             Self::ReadSequential
             | Self::ReadRandom
             | Self::Write
+            | Self::Append
             | Self::RollbackWrite
             | Self::Checkpoint
             | Self::LogRecord
             | Self::Backup
             | Self::Packet => true,
-            Self::Commit | Self::RollbackCommit | Self::Transaction | Self::Open | Self::Handshake => false,
+            Self::Commit
+            | Self::RollbackCommit
+            | Self::Transaction
+            | Self::RollbackTransaction
+            | Self::Open
+            | Self::Handshake => false,
         }
     }
 

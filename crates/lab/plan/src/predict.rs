@@ -24,12 +24,14 @@ mod formula;
 mod misfit;
 mod response_time;
 mod what_if;
+mod whole_database;
 
 pub use formula::{Formula, formula_percent};
 pub use misfit::Misfit;
 pub use response_time::Latency;
 use response_time::latency;
 pub use what_if::WhatIf;
+pub use whole_database::{Conversion, FullBackup};
 
 /// The question of a prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -141,17 +143,6 @@ pub struct Serialized {
     pub commits_max: Estimate,
 }
 
-/// The encryption of the database.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Conversion {
-    /// Seconds, where the disk is no slower than the calibrated one.
-    pub seconds: Option<Estimate>,
-    /// MiB of the encrypted database.
-    pub encrypted_mib: f64,
-    /// MiB that are needed beside the database until it is done.
-    pub needed_mib: f64,
-}
-
 /// A prediction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
@@ -177,6 +168,9 @@ pub struct Prediction {
     pub serialized: Option<Serialized>,
     /// Encrypting the database once.
     pub conversion: Option<Conversion>,
+    /// Copying all of it.
+    #[serde(default)]
+    pub backup: Option<FullBackup>,
     /// KiB on the network that TLS adds in a second.
     pub network_kib: Option<f64>,
     /// The formula of reads alone.
@@ -246,7 +240,8 @@ pub fn predict(
             Estimate::of(draws.collect()).times(cores / observation.cores.unwrap_or(cores))
         }),
         serialized,
-        conversion: model.conversion(),
+        conversion: Conversion::of(observation, calibration, question, model.misfit),
+        backup: FullBackup::of(observation, calibration, question, model.misfit),
         network_kib: model.network_kib(),
         formula: model.formula(added_cores.value),
         uncertainty: model.uncertainty(),
@@ -347,6 +342,10 @@ impl<'a> Model<'a> {
             };
             let Some(calibrated) = calibrated_as(operation, observation.engine) else {
                 continue;
+            };
+            let calibrated = match calibration.plain.contains_key(&calibrated) {
+                true => calibrated,
+                false => formerly_calibrated_as(calibrated),
             };
             let plain = measured_for(&calibration.plain, calibrated, amount)?;
             let difference = measured_for(calibration.costs(cipher)?, calibrated, amount)?;
@@ -513,29 +512,6 @@ impl<'a> Model<'a> {
         shares
     }
 
-    fn conversion(&self) -> Option<Conversion> {
-        let mib = self.observation.database_mib?;
-        let page = f64::from(self.observation.page_size);
-        let encrypted_mib = mib * page / (page - PAGE_RESERVED) + PREFIX_KIB / KIB;
-        let measured = self.calibration.conversion_ns_per_mib.get(&self.question.cipher);
-        let seconds = measured.map(|measured| {
-            let half = measured.interval(0.9).map_or(0.0, |interval| interval.half_width());
-            // Another database is not the calibrated one.
-            let half = half.hypot(Z_90 * self.misfit.of_difference * measured.mean());
-            Estimate {
-                value: measured.mean(),
-                low: (measured.mean() - half).max(0.0),
-                high: measured.mean() + half,
-            }
-            .times(mib / 1e9)
-        });
-        Some(Conversion {
-            seconds,
-            encrypted_mib,
-            needed_mib: encrypted_mib,
-        })
-    }
-
     fn network_kib(&self) -> Option<f64> {
         let tls = self.question.tls.as_ref()?;
         let overhead = if tls.name == TLS_1_3 { RECORD_1_3 } else { RECORD_1_2 };
@@ -636,10 +612,39 @@ impl<'a> Model<'a> {
 /// the log.
 fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
     match operation {
-        Operation::Write | Operation::RollbackWrite | Operation::Checkpoint if !engine.is_calibrated() => {
+        Operation::Write | Operation::Append | Operation::RollbackWrite | Operation::Checkpoint
+            if !engine.is_calibrated() =>
+        {
             Some(Operation::LogRecord)
         }
-        Operation::Commit | Operation::RollbackCommit | Operation::Transaction if !engine.is_calibrated() => None,
+        Operation::Commit | Operation::RollbackCommit | Operation::Transaction | Operation::RollbackTransaction
+            if !engine.is_calibrated() =>
+        {
+            None
+        }
+        Operation::ReadSequential
+        | Operation::ReadRandom
+        | Operation::Write
+        | Operation::Append
+        | Operation::Checkpoint
+        | Operation::Commit
+        | Operation::RollbackWrite
+        | Operation::RollbackCommit
+        | Operation::Transaction
+        | Operation::RollbackTransaction
+        | Operation::LogRecord
+        | Operation::Open
+        | Operation::Backup
+        | Operation::Packet
+        | Operation::Handshake => Some(operation),
+    }
+}
+
+/// The operation that has represented another one in calibrations which lack that.
+fn formerly_calibrated_as(operation: Operation) -> Operation {
+    match operation {
+        Operation::Append => Operation::Write,
+        Operation::RollbackTransaction => Operation::Transaction,
         Operation::ReadSequential
         | Operation::ReadRandom
         | Operation::Write
@@ -652,7 +657,7 @@ fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
         | Operation::Open
         | Operation::Backup
         | Operation::Packet
-        | Operation::Handshake => Some(operation),
+        | Operation::Handshake => operation,
     }
 }
 
@@ -690,6 +695,7 @@ fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<Str
         Operation::Commit,
         Operation::RollbackCommit,
         Operation::Write,
+        Operation::Append,
         Operation::RollbackWrite,
         Operation::LogRecord,
     ];
@@ -730,10 +736,6 @@ const DRAWS: usize = 4000;
 const UNCERTAINTY_DRAWS: usize = 500;
 /// reproducible: the same for all.
 const SEED: u64 = 0x5e1e_417e;
-/// FORMAT 3: bytes that a page keeps for the trailer.
-const PAGE_RESERVED: f64 = 48.0;
-/// FORMAT 2: in front of the first page.
-const PREFIX_KIB: f64 = 64.0;
 /// RFC 5246, 6.2.3.3 with AES-GCM: a header of 5 bytes, a nonce of 8, a tag of 16.
 const RECORD_1_2: f64 = 29.0;
 /// RFC 8446, 5.2: a header of 5 bytes, the type, a tag of 16.

@@ -3,7 +3,7 @@
 use crate::confidence_sequence::sequence_reach;
 use crate::moments::square;
 use crate::signed_rank::tail_of;
-use crate::{Estimate, t_quantile};
+use crate::{Estimate, SESSIONS_MIN, t_quantile};
 
 /// The total number of sessions, of `pairs` each, until the interval reaches at most `half_width`
 /// to each side, if noise stays the same. None with fewer than two sessions, above 10,000, or if an
@@ -13,6 +13,22 @@ pub fn sessions_for(half_width: f64, estimate: &Estimate, pairs: u32, confidence
     let tail = tail_of(confidence)?;
     let sd = session_sd(estimate, pairs)?;
     first_count(|sessions| Some(t_quantile(1.0 - tail, f64::from(sessions - 1))? * error(sd, sessions) <= half_width))
+}
+
+/// The number of sessions, of `pairs` each, whose interval reaches at most `half_width` to each side
+/// with noise of this size within and between sessions; at least as many as a verdict needs.
+pub(crate) fn sessions_within(
+    half_width: f64,
+    (within_sd, between_sd): (f64, f64),
+    pairs: u32,
+    confidence: f64,
+) -> Option<u32> {
+    let tail = tail_of(confidence)?;
+    let sd = combined_sd(within_sd, between_sd, pairs)?;
+    let found = first_count(|sessions| {
+        Some(t_quantile(1.0 - tail, f64::from(sessions - 1))? * error(sd, sessions) <= half_width)
+    })?;
+    Some(found.max(SESSIONS_MIN))
 }
 
 /// The total number of sessions, of `pairs` each, until the interval excludes `limit`, which is

@@ -20,12 +20,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
 use selenite_keyring::os_random;
+use selenite_keyring::platform::{open_without_link, sync_folder};
 
 use crate::destination::AppendPrecondition;
 use crate::destination::{Destination, Object, StoreError, StoreErrorKind, Traffic};
 use crate::folder_presence::FolderPresence;
 use crate::names::{ArchiveName, parse_database_id};
-use crate::platform::{OpenFolder, create_private_folder, open_without_link, sync_folder};
+use crate::platform::{OpenFolder, create_private_folder};
 
 /// A destination in a folder.
 pub struct Folder {

@@ -7,8 +7,7 @@ use std::fs::File;
 use std::io;
 
 use selenite_format::anchor::Mark;
-
-use crate::platform::{read_at, write_all_at};
+use selenite_keyring::platform::{read_at, write_all_at};
 
 /// At most one mark for each page.
 pub struct Marks {

@@ -1,6 +1,7 @@
-//! What is the operating system's own: descriptors of folders, devices, reading at an offset.
+//! What is the operating system's own: descriptors of folders, devices.
 //!
-//! Each system has one file with the same functions; docs/PLATFORMS.md lists how they differ.
+//! Each system has one file with the same functions; docs/PLATFORMS.md lists how they differ. The
+//! rest is in [`selenite_keyring::platform`].
 
 #[cfg(unix)]
 mod unix;
@@ -12,6 +13,4 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub(crate) use system::{
-    OpenFolder, create_private_folder, is_mount_point, open_without_link, read_at, sync_folder, write_all_at,
-};
+pub(crate) use system::{OpenFolder, create_private_folder, is_mount_point};

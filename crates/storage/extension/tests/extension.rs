@@ -31,6 +31,40 @@ fn written_data_is_read_back_and_is_sealed_on_disk() {
     }
 }
 
+/// No host has to be of a certain version for it: neither Node.js and Electron, whose native modules
+/// depend on their `NODE_MODULE_VERSION`, nor the SQLite that loads it.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_endian = "little"))]
+fn functions_of_the_c_library_alone_are_imported() {
+    use object::LittleEndian;
+    use object::elf::{FileHeader64, SHT_DYNSYM, STB_GLOBAL};
+    use object::read::elf::{FileHeader, Sym};
+
+    let bytes = fs::read(library()).unwrap();
+    let header = FileHeader64::<LittleEndian>::parse(bytes.as_slice()).unwrap();
+    let sections = header.sections(LittleEndian, bytes.as_slice()).unwrap();
+    let symbols = sections.symbols(LittleEndian, bytes.as_slice(), SHT_DYNSYM).unwrap();
+    let versions = sections.versions(LittleEndian, bytes.as_slice()).unwrap().unwrap();
+    let mut imported = Vec::new();
+    for (index, symbol) in symbols.enumerate() {
+        // A weak one may be missing.
+        if symbol.st_bind() != STB_GLOBAL || !symbol.is_undefined(LittleEndian) {
+            continue;
+        }
+        let name = String::from_utf8_lossy(symbol.name(LittleEndian, symbols.strings()).unwrap());
+        let version = versions.version(versions.version_index(LittleEndian, index)).unwrap();
+        let version = version.map_or_else(String::new, |version| {
+            String::from_utf8_lossy(version.name()).into_owned()
+        });
+        assert!(
+            version.starts_with("GLIBC_") || version.starts_with("GCC_"),
+            "{name} {version}"
+        );
+        imported.push(name.into_owned());
+    }
+    assert!(imported.iter().any(|name| name == "malloc"), "{imported:?}");
+}
+
 #[test]
 fn a_wrong_key_is_refused_with_an_error_of_its_own() {
     let lab = Lab::new();

@@ -18,6 +18,7 @@ mod field;
 mod geometry;
 pub mod journal;
 pub mod operation_report;
+pub mod page_run;
 mod page_size;
 mod page_source;
 mod slot;

@@ -62,7 +62,7 @@ impl Config {
             (None, None) => Self::default(),
         };
         if let Some(identity) = set("SELENITE_IDENTITY") {
-            config.identity = Some(identity.to_string_lossy().parse()?);
+            config.identity = Some(Spec::from_os(&identity)?);
         }
         if let Some(keyring) = set("SELENITE_KEYRING") {
             config.keyring = Some(keyring.into());

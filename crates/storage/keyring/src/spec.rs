@@ -1,9 +1,11 @@
 //! The text by which users specify an identity, on a command line or in the configuration.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::platform::part_of_name;
 use crate::{KeyError, hex};
 
 /// The source of an identity.
@@ -28,6 +30,38 @@ pub enum Spec {
 }
 
 impl Spec {
+    /// Parses a specification whose path need not be UTF-8.
+    ///
+    /// # Errors
+    /// As [`FromStr`].
+    pub fn from_os(text: &OsStr) -> Result<Self, KeyError> {
+        let bytes = text.as_encoded_bytes();
+        let shown = text.to_string_lossy();
+        // Prefix and refusals are the same; the path is put in its place.
+        let spec: Self = shown.parse()?;
+        let path_of = |lossy: &Path| {
+            let prefix_size = shown.len() - lossy.as_os_str().len();
+            part_of_name(&bytes[prefix_size..]).map_or_else(|| lossy.to_owned(), PathBuf::from)
+        };
+        Ok(match text.to_str() {
+            Some(_) => spec,
+            None => spec.map_path(path_of),
+        })
+    }
+
+    /// The text of which [`Spec::from_os`] makes the same, in the bytes of [`OsStr::as_encoded_bytes`].
+    #[must_use]
+    pub fn encoded(&self) -> Vec<u8> {
+        let (prefix, path) = match self {
+            Self::Detected(path) => ("", path),
+            Self::Age(path) => ("age:", path),
+            Self::Raw(path) => ("raw:", path),
+            Self::Passphrase(path) => ("passphrase:", path),
+            Self::Command(_) | Self::Held(_) => return self.to_string().into_bytes(),
+        };
+        [prefix.as_bytes(), path.as_os_str().as_encoded_bytes()].concat()
+    }
+
     /// Applies `map` to the path, if there is one.
     pub(crate) fn map_path(self, map: impl FnOnce(&Path) -> PathBuf) -> Self {
         match self {
@@ -132,6 +166,32 @@ mod tests {
         for (text, spec) in cases {
             assert_eq!(text.parse::<Spec>().unwrap(), spec);
             assert_eq!(spec.to_string(), text);
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_path_need_not_be_utf_8() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let of = |bytes: &[u8]| Spec::from_os(OsStr::from_bytes(bytes));
+        let path = || PathBuf::from(OsStr::from_bytes(b"/k\xff:\xc3"));
+        let cases = [
+            (&b"/k\xff:\xc3"[..], Spec::Detected(path())),
+            (b"age:/k\xff:\xc3", Spec::Age(path())),
+            (b"raw:/k\xff:\xc3", Spec::Raw(path())),
+            (b"passphrase:/k\xff:\xc3", Spec::Passphrase(path())),
+            (b"command:kms", Spec::Command("kms".into())),
+            ("k\u{e9}".as_bytes(), Spec::Detected("k\u{e9}".into())),
+        ];
+        for (bytes, spec) in cases {
+            assert_eq!(of(bytes).unwrap(), spec);
+            assert_eq!(spec.encoded(), bytes);
+        }
+        for bytes in [&b"command:k\xff"[..], b"age1\xff", b"AGE-SECRET-KEY-1\xffQQQ"] {
+            let error = of(bytes).unwrap_err();
+            assert!(matches!(error, KeyError::BadSpec { .. }), "{error}");
+            assert!(!error.to_string().contains("QQQ"), "{error}");
         }
     }
 

@@ -168,7 +168,7 @@ impl Access {
     pub fn uri(&self, path: &Path) -> FileUri {
         let mut uri = FileUri::new(path, self.sealed_vfs);
         if let Some(spec) = &self.identity {
-            uri = uri.with("selenite_identity", &spec.to_string());
+            uri = uri.with_bytes("selenite_identity", &spec.encoded());
         }
         if self.allow_plain {
             uri = uri.with("plain", "allow");

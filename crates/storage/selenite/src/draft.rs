@@ -7,9 +7,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use selenite_keyring::platform::part_of_name;
+
 use crate::EngineError;
 use crate::error::io_error;
-use crate::platform::part_of_name;
 use crate::storage::{Attributes, Storage};
 
 /// A file that is removed when it is dropped, unless it was published.

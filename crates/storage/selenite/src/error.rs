@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use selenite_backup::{BackupError, SourceError, StoreErrorKind};
-use selenite_keyring::KeyError;
+use selenite_keyring::{KeyError, shell_word};
 use selenite_vfs::error::VfsError;
 
 use crate::bad_page::BadPage;
@@ -211,7 +211,7 @@ pub(crate) const ONLY_NONE: &str = "its only suite is NONE";
 pub(crate) fn only_none_advice(path: &Path) -> String {
     format!(
         "set SELENITE_PLAIN=allow, or encrypt it again: selenite reencrypt {} --on",
-        path.display()
+        shell_word(path)
     )
 }
 
@@ -248,7 +248,7 @@ impl EngineError {
             Self::NotEncrypted { path, .. } => {
                 format!(
                     "check that this is the file you meant, or encrypt it: selenite encrypt {}",
-                    path.display()
+                    shell_word(path)
                 )
             }
             Self::AlreadyEncrypted { .. } => "to change who can open it, use selenite keys".to_owned(),
@@ -258,7 +258,7 @@ impl EngineError {
             Self::Backup(error) => error.advice().into_owned(),
             Self::BadBase { path, place, .. } => format!(
                 "make a full backup now: selenite backup {} {place}; then find out who could write there",
-                path.display()
+                shell_word(path)
             ),
             Self::WouldDrop { .. } => {
                 "keep them with --recipient or their identities, or drop them with --drop".to_owned()
@@ -279,16 +279,18 @@ impl EngineError {
             }
             Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
             Self::Followed { .. } => "stop that process first".to_owned(),
-            Self::UnderWay { path, .. } => format!("see its progress: selenite reencrypt {} --status", path.display()),
-            Self::Begun { path, .. } => format!("finish it first: selenite reencrypt {} --resume", path.display()),
+            Self::UnderWay { path, .. } => {
+                format!("see its progress: selenite reencrypt {} --status", shell_word(path))
+            }
+            Self::Begun { path, .. } => format!("finish it first: selenite reencrypt {} --resume", shell_word(path)),
             Self::Interrupted => "the database is unchanged: run the same command again".to_owned(),
             Self::Unfinished { path } => format!(
                 "the database is sound and usable; to continue: selenite reencrypt {} --resume",
-                path.display()
+                shell_word(path)
             ),
             Self::StillCompromised { path, slot } => format!(
                 "the database is sound and usable; to continue: selenite compromised {} {slot} --go-on",
-                path.display()
+                shell_word(path)
             ),
         }
     }

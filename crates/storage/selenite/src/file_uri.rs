@@ -23,11 +23,16 @@ impl FileUri {
 
     /// Adds a parameter, which must not be a secret: identities are named, not given.
     #[must_use]
-    pub fn with(mut self, key: &str, value: &str) -> Self {
+    pub fn with(self, key: &str, value: &str) -> Self {
+        self.with_bytes(key, value.as_bytes())
+    }
+
+    /// Adds a parameter that need not be UTF-8, such as a path.
+    pub(crate) fn with_bytes(mut self, key: &str, value: &[u8]) -> Self {
         self.0.push('&');
         self.0.push_str(key);
         self.0.push('=');
-        self.push_encoded(value.as_bytes());
+        self.push_encoded(value);
         self
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Each system has one file with the same functions. Where a system has no implementation yet, the
 //! function returns an error of kind [`std::io::ErrorKind::Unsupported`]; docs/PLATFORMS.md lists
-//! these functions.
+//! these functions. What `selenite_keyring::platform` has is used from there.
 
 #[cfg(unix)]
 mod unix;
@@ -16,9 +16,8 @@ use unix as system;
 use windows as system;
 
 pub use system::{
-    SharedFolder, attributes, carry_over, create_private, create_private_folder, device_number, identity, is_same_file,
-    listed_locks, lock_folder, name_of, open_if_sole, open_without_link, part_of_name, read_at, rename_new,
-    set_owner_and_mode, sync_folder, write_all_at,
+    SharedFolder, attributes, carry_over, create_private_folder, device_number, identity, is_same_file, listed_locks,
+    lock_folder, name_of, open_if_sole, set_owner_and_mode,
 };
 
 /// The metadata of a file.

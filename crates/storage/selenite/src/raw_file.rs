@@ -7,11 +7,11 @@
 
 use std::path::{Path, PathBuf};
 
+use selenite_keyring::platform::open_without_link;
 use selenite_vfs::own_descriptors;
 
 use crate::EngineError;
 use crate::error::io_error;
-use crate::platform;
 use crate::storage::{ReadAt, Storage};
 
 /// An open file.
@@ -86,7 +86,7 @@ impl RawFile {
                 what: "this process has it open",
             });
         }
-        let file = platform::open_without_link(path).map_err(io_error("read", path))?;
+        let file = open_without_link(path).map_err(io_error("read", path))?;
         if !file.metadata().map_err(io_error("read", path))?.is_file() {
             return Err(not_a_file(path));
         }

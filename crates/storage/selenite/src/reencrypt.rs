@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use selenite_cipher::Suite;
 use selenite_format::State;
-use selenite_keyring::{KeyError, Unlocked, epoch_change, os_random};
+use selenite_keyring::{KeyError, Unlocked, epoch_change, os_random, shell_word};
 use selenite_vfs::injected_bugs::{Bug, is_injected};
 
 use crate::database::KeyChange;
@@ -346,7 +346,7 @@ fn unfinished(error: EngineError, work: &ReencryptionJob<'_>) -> EngineError {
     let page_count = work.database.number("PRAGMA main.page_count");
     let size = page_count.map_or(u64::MAX, |count| count.saturating_mul(work.page_bytes));
     error.with_room(2 * work.save_every.min(size), || {
-        let path = work.path.display();
+        let path = shell_word(work.path);
         format!("continue with: selenite reencrypt {path} --resume; the database is sound and usable")
     })
 }

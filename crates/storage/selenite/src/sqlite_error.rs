@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use selenite_keyring::shell_word;
+
 use crate::EngineError;
 use crate::error::{Class, NO_DATABASE, ONLY_NONE, only_none_advice};
 
@@ -51,7 +53,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
         // The VFS gives advice on URIs, which the callers of operations do not write.
         Class::NotEncrypted if what.contains(NO_DATABASE) => "check that this is the file you meant".to_owned(),
         Class::NotEncrypted if what.contains(ONLY_NONE) => only_none_advice(path),
-        Class::NotEncrypted => format!("encrypt it: selenite encrypt {}", path.display()),
+        Class::NotEncrypted => format!("encrypt it: selenite encrypt {}", shell_word(path)),
         Class::Data if next.is_empty() => {
             "restore it from a backup, and find out who could write to the file".to_owned()
         }

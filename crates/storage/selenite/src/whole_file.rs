@@ -10,11 +10,12 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use selenite_keyring::platform::sync_folder;
+
 use crate::EngineError;
 use crate::draft::{beside_as_draft, folder_of};
 use crate::error::io_error;
 use crate::folder::is_database;
-use crate::platform;
 
 /// Replaces the file at `path`, or creates it. If `path` is a link, the file that it refers to.
 ///
@@ -56,7 +57,7 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), EngineError> {
         io_error("write", path)(error)
     })?;
     let folder = folder_of(&target);
-    platform::sync_folder(folder).map_err(io_error("sync", folder))
+    sync_folder(folder).map_err(io_error("sync", folder))
 }
 
 /// The first error matters more than that the draft could not be removed.

@@ -27,7 +27,8 @@ pub struct FileCounts {
     pub syncs: u64,
     /// Nanoseconds spent in syncs.
     pub sync_ns: u64,
-    /// Of the reads, those that begin where the previous read of the same open file ended.
+    /// Of the reads, those in sequence: of a run of pages that the VFS would read ahead, and those that begin where
+    /// the previous read of the same open file ended.
     pub reads_following: u64,
     /// Bytes that these read.
     pub bytes_following: u64,
@@ -35,6 +36,10 @@ pub struct FileCounts {
     pub transactions: u64,
     /// Of a database file: transactions in rollback mode that wrote to it.
     pub rollback_commits: u64,
+    /// Of a database file: those of its read transactions that began in rollback mode.
+    pub rollback_transactions: u64,
+    /// Of a log: bytes of the writes that began at its end or beyond.
+    pub bytes_appended: u64,
 }
 
 impl FileCounts {
@@ -54,6 +59,8 @@ impl FileCounts {
             bytes_following: self.bytes_following.wrapping_add(other.bytes_following),
             transactions: self.transactions.wrapping_add(other.transactions),
             rollback_commits: self.rollback_commits.wrapping_add(other.rollback_commits),
+            rollback_transactions: self.rollback_transactions.wrapping_add(other.rollback_transactions),
+            bytes_appended: self.bytes_appended.wrapping_add(other.bytes_appended),
         }
     }
 
@@ -73,6 +80,8 @@ impl FileCounts {
             bytes_following: self.bytes_following.saturating_sub(earlier.bytes_following),
             transactions: self.transactions.saturating_sub(earlier.transactions),
             rollback_commits: self.rollback_commits.saturating_sub(earlier.rollback_commits),
+            rollback_transactions: self.rollback_transactions.saturating_sub(earlier.rollback_transactions),
+            bytes_appended: self.bytes_appended.saturating_sub(earlier.bytes_appended),
         }
     }
 
@@ -90,6 +99,8 @@ impl FileCounts {
             bytes_following,
             transactions,
             rollback_commits,
+            rollback_transactions,
+            bytes_appended,
         ] = sums.read();
         Self {
             reads,
@@ -104,6 +115,8 @@ impl FileCounts {
             bytes_following,
             transactions,
             rollback_commits,
+            rollback_transactions,
+            bytes_appended,
         }
     }
 }
@@ -187,4 +200,8 @@ pub(crate) const BYTES_FOLLOWING: usize = 9;
 pub(crate) const TRANSACTIONS: usize = 10;
 /// Where transactions in rollback mode that wrote are counted.
 pub(crate) const ROLLBACK_COMMITS: usize = 11;
-pub(crate) const COUNT_COUNT: usize = 12;
+/// Where read transactions that begin in rollback mode are counted.
+pub(crate) const ROLLBACK_TRANSACTIONS: usize = 12;
+/// Where bytes written at the end of the file or beyond are counted.
+pub(crate) const BYTES_APPENDED: usize = 13;
+pub(crate) const COUNT_COUNT: usize = 14;

@@ -51,7 +51,11 @@ impl FileMeters {
         database.opened = opened;
         let sums = database.meter.of(role)?;
         let trace = recorder().and_then(|recorder| recorder.open(path, role));
-        Some(FileMeter::of_database(sums, &database.meter).traced(trace))
+        let meter = FileMeter::of_database(sums, &database.meter).traced(trace);
+        Some(match role {
+            Role::Wal => meter.of_log(),
+            Role::Main | Role::Journal | Role::SuperJournal | Role::Nameless => meter,
+        })
     }
 
     /// A meter for the commits to a write-ahead log that is being opened. The log's file already

@@ -240,7 +240,11 @@ pub fn count_rows(main: &mut MainFile) -> Result<Vec<Vec<Value>>, VfsError> {
             commits.frames,
             files.reads_following,
             files.bytes_following,
-            files.transactions,
+            match role {
+                Role::Journal => metered.report.counts.files.database.rollback_transactions,
+                Role::Main | Role::Wal | Role::SuperJournal | Role::Nameless => files.transactions,
+            },
+            files.bytes_appended,
         ];
         row.extend(counts.map(|count| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX))));
         row

@@ -128,8 +128,9 @@ pub const TABLES: &[Table] = &[
         declaration: c"CREATE TABLE x(time REAL, since REAL, role TEXT, page_size INTEGER, reads INTEGER, \
                        bytes_read INTEGER, read_ns INTEGER, writes INTEGER, bytes_written INTEGER, \
                        write_ns INTEGER, syncs INTEGER, sync_ns INTEGER, commits INTEGER, frames INTEGER, \
-                       reads_following INTEGER, bytes_following INTEGER, transactions INTEGER, schema HIDDEN)",
-        columns: 17,
+                       reads_following INTEGER, bytes_following INTEGER, transactions INTEGER, \
+                       bytes_appended INTEGER, schema HIDDEN)",
+        columns: 18,
         rows: |file| rows_of(file, forecast::count_rows),
     },
 ];

@@ -24,7 +24,6 @@ mod pragma;
 mod read;
 mod read_ahead;
 mod read_lock;
-mod run;
 mod snapshot;
 pub(crate) mod status;
 mod write;

@@ -12,8 +12,9 @@ use std::io;
 use std::path::Path;
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
+use selenite_keyring::platform::read_at;
 
-use crate::ffi::{open_regular_file, read_at};
+use crate::ffi::open_regular_file;
 
 /// The report of the operation that is running on the database at `path`; `None` if there is none.
 ///

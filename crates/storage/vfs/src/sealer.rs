@@ -20,6 +20,8 @@ pub struct Sealer {
     role: Role,
     nonces: Nonces,
     held: Option<Held>,
+    /// The number of the view in which the database is unencrypted or empty.
+    unsealed: Option<u64>,
 }
 
 struct Held {
@@ -39,6 +41,7 @@ impl Sealer {
             role,
             nonces: Nonces::new()?,
             held: None,
+            unsealed: None,
         })
     }
 
@@ -143,9 +146,14 @@ impl Sealer {
 
     fn held(&mut self, database: &Database) -> Option<&mut Held> {
         let view_no = database.view_no();
+        if self.unsealed == Some(view_no) {
+            return None;
+        }
         if self.held.as_ref().is_none_or(|held| held.view_no != view_no) {
+            self.unsealed = None;
             let Content::Sealed(view) = database.content() else {
                 self.held = None;
+                self.unsealed = Some(view_no);
                 return None;
             };
             let cipher = PageCipher::new(view.page_keys.clone());

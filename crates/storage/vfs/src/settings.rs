@@ -74,8 +74,8 @@ impl Settings {
                 .transpose()
         };
         // `Config::load` has read SELENITE_IDENTITY.
-        let identity = match name.parameter(c"selenite_identity") {
-            Some(spec) => Some(spec.parse()?),
+        let identity = match name.path_parameter(c"selenite_identity") {
+            Some(spec) => Some(Spec::from_os(&spec)?),
             None => config.identity().cloned(),
         };
         Ok(Self {

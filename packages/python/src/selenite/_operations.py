@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional, TypeVar, Union
 
 from . import _results
-from ._command import Argument, ProgressCallback, run, run_to_end
+from ._command import Argument, ProgressCallback, command_path, run, run_to_end
+from ._errors import ExtensionError
 from ._results import Backup, Conversion, KeyList, Restore, Status, Verification
 from ._uri import Identity, specification
+from ._version import __version__
 
 FilePath = Union[str, "os.PathLike[str]"]
+T = TypeVar("T")
 
 
 def keygen(path: FilePath) -> str:
@@ -36,7 +40,7 @@ def keygen(path: FilePath) -> str:
         name, _, value = line.partition(" ")
         if name == "recipient":
             return value.strip()
-    raise ValueError(f"selenite keygen printed no recipient: {text!r}")
+    raise _mixed("keygen", text)
 
 
 def encrypt(
@@ -72,7 +76,7 @@ def encrypt(
         more.append(f"--cipher={cipher}")
     more += _recipients(recipients)
     text = run("encrypt", *more, "--", database, identity=identity, progress=progress)
-    return _results.conversion(Path(to if to is not None else database), json.loads(text))
+    return _read("encrypt", text, lambda found: _results.conversion(Path(to if to is not None else database), found))
 
 
 def decrypt(
@@ -89,7 +93,7 @@ def decrypt(
     """
     more: list[Argument] = ["--json", *([f"--to={os.fspath(to)}"] if to is not None else [])]
     text = run("decrypt", *more, "--", database, identity=identity, progress=progress)
-    return _results.conversion(Path(to if to is not None else database), json.loads(text))
+    return _read("decrypt", text, lambda found: _results.conversion(Path(to if to is not None else database), found))
 
 
 def status(database: FilePath, *, identity: Optional[Identity] = None) -> Status:
@@ -107,7 +111,7 @@ def status(database: FilePath, *, identity: Optional[Identity] = None) -> Status
             "lists the databases of a folder"
         )
     text = run("status", "--json", "--", database, identity=identity)
-    return _results.status(Path(database), json.loads(text))
+    return _read("status", text, lambda found: _results.status(Path(database), found))
 
 
 def verify(
@@ -142,10 +146,9 @@ def verify(
         if file is not None:
             more.append(f"{name}={os.fspath(file)}")
     path = Path(database)
-    result: Verification = _run_json(
+    return _run_json(
         "verify", [*more, "--", database], identity, progress, lambda found: _results.verification(path, found)
     )
-    return result
 
 
 def backup(
@@ -178,8 +181,7 @@ def backup(
     """
     flags = {"--incremental": incremental, "--resume": resume, "--digest": digest, "--skip-bad": skip_bad}
     more: list[Argument] = ["--json", *(name for name, is_set in flags.items() if is_set), *_recipients(recipients)]
-    result: Backup = _run_json("backup", [*more, "--", database, destination], identity, progress, _results.backup)
-    return result
+    return _run_json("backup", [*more, "--", database, destination], identity, progress, _results.backup)
 
 
 def restore(
@@ -210,10 +212,9 @@ def restore(
         if value is not None:
             more.append(f"{option}={value}")
     path = Path(to)
-    result: Restore = _run_json(
+    return _run_json(
         "restore", [*more, "--", destination], identity, progress, lambda found: _results.restore(path, found)
     )
-    return result
 
 
 def keys(database: FilePath, *, identity: Optional[Identity] = None) -> KeyList:
@@ -225,7 +226,7 @@ def keys(database: FilePath, *, identity: Optional[Identity] = None) -> KeyList:
         >>> [slot.who for slot in selenite.keys("app.db").slots]
         ['age1...']
     """
-    return _results.key_list(json.loads(run("keys", "list", "--json", "--", database, identity=identity)))
+    return _read("keys", run("keys", "list", "--json", "--", database, identity=identity), _results.key_list)
 
 
 def _recipients(recipients: Iterable[Union[str, Identity]]) -> list[Argument]:
@@ -243,11 +244,27 @@ def _run_json(
     arguments: list[Argument],
     identity: Optional[Identity],
     progress: Optional[ProgressCallback],
-    read: Callable[[Any], Any],
-) -> Any:
+    read: Callable[[Any], T],
+) -> T:
     ended = run_to_end(command, arguments, identity, progress)
-    result = read(json.loads(ended.output)) if ended.output.strip() else None
     if ended.error:
-        ended.error.report = result
+        # A command that was killed may have printed a part.
+        with suppress(ExtensionError):
+            ended.error.report = _read(command, ended.output, read)
         raise ended.error
-    return result
+    return _read(command, ended.output, read)
+
+
+def _read(command: str, text: str, read: Callable[[Any], T]) -> T:
+    """What the command answered, as a result."""
+    try:
+        return read(json.loads(text))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise _mixed(command, text) from error
+
+
+def _mixed(command: str, text: str) -> ExtensionError:
+    return ExtensionError(
+        f"{command_path()} is not of this package's version ({__version__}): its answer to {command} is not as expected: "
+        f"{text[:200]!r}; install both again: python -m pip install --force-reinstall selenite"
+    )

@@ -143,18 +143,15 @@ def specification(identity: Optional[Identity]) -> Optional[str]:
 
 
 def _text(name: str, value: Union[str, int]) -> str:
-    """A value as the extension reads it: UTF-8, and no zero byte, at which SQLite ends it."""
+    """A value as the extension reads it: UTF-8 but for paths, and no zero byte, at which SQLite ends it."""
     if isinstance(value, bool):
         raise TypeError(f"{name} is a str or an int, not bool: see docs/CONFIGURATION.md for its values")
     text = str(value)
     try:
-        text.encode()
+        # The path of a key file need not be UTF-8: Python has its other bytes as surrogates (PEP 383).
+        text.encode(errors="surrogateescape" if name == "selenite_identity" else "strict")
     except UnicodeEncodeError:
-        raise ValueError(
-            f"{name}: a parameter of a URI has to be UTF-8; rename the file, or set SELENITE_IDENTITY"
-            if name == "selenite_identity"
-            else f"{name}: a parameter of a URI has to be UTF-8"
-        ) from None
+        raise ValueError(f"{name}: a parameter of a URI has to be UTF-8") from None
     if "\0" in text or "\0" in name:
         raise ValueError(f"{name}: embedded null character")
     return text

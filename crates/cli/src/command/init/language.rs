@@ -15,7 +15,8 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// None if a path is not UTF-8.
+    /// None if a path is not UTF-8, or has control characters, for which each language has another
+    /// notation.
     pub fn new(database: &Path, access: &Access, spec: &Spec, extension: Option<&Path>) -> Option<Self> {
         let uri = Access {
             identity: Some(spec.clone()),
@@ -23,15 +24,15 @@ impl Opening {
         }
         .uri(database);
         let identity = spec.to_string();
-        if identity.contains(char::REPLACEMENT_CHARACTER) {
-            return None;
-        }
-        Some(Self {
+        let opening = Self {
             database: database.to_str()?.to_owned(),
             identity,
             uri: uri.as_str().to_owned(),
             extension: extension.unwrap_or(Path::new(UNKNOWN)).to_str()?.to_owned(),
-        })
+        };
+        let paths = [&opening.database, &opening.identity, &opening.extension];
+        let is_unclear = |character: char| character.is_control() || character == char::REPLACEMENT_CHARACTER;
+        (!paths.iter().any(|path| path.contains(is_unclear))).then_some(opening)
     }
 }
 
@@ -54,7 +55,7 @@ impl Language {
     pub fn needs(self) -> &'static str {
         match self {
             Self::Python => "the Python package selenite",
-            Self::Node => "the npm packages selenite and better-sqlite3",
+            Self::Node => "the npm packages selenite-sqlite and better-sqlite3",
             Self::Go => "github.com/mattn/go-sqlite3",
             Self::Java => "org.xerial:sqlite-jdbc",
             Self::Rust => "the crate selenite",
@@ -83,7 +84,7 @@ impl Language {
                 ),
             ],
             Self::Node => vec![
-                "import { connect } from 'selenite/better-sqlite3'".to_owned(),
+                "import { connect } from 'selenite-sqlite/better-sqlite3'".to_owned(),
                 format!(
                     "const db = connect({}, {{ identity: {} }})",
                     single(database),

@@ -32,13 +32,13 @@ pub fn run(arguments: &LabGate) -> Result<(), CliError> {
 }
 
 /// Parses a percentage as a ratio; it may be negative, but must be above -100 %.
-fn percent(text: &str) -> Option<f64> {
+pub fn percent(text: &str) -> Option<f64> {
     let number: f64 = text.strip_suffix('%')?.trim_end().parse().ok()?;
     (number.is_finite() && number > -100.0).then_some(number / 100.0)
 }
 
 /// Parses the JSON name of a metric.
-fn metric(name: &str) -> Result<Metric, CliError> {
+pub fn metric(name: &str) -> Result<Metric, CliError> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
         .map_err(|_| usage(format!("unknown metric `{name}`"), "see selenite lab gate --help"))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use selenite_lab::config::Config;
 use selenite_lab::report::metric;
-use selenite_lab::run::{LocalTestbed, NewStudy, RunContext, RunOutcome, StudyForecast, forecast};
+use selenite_lab::run::{LocalTestbed, NewStudy, PrecisionPlan, RunContext, RunOutcome, StudyForecast, forecast};
 use selenite_lab::store::Store;
 use selenite_lab::summary::{Metric, StudyState};
 
@@ -20,7 +20,7 @@ pub fn new(arguments: &LabRun, arms: study::Arms) -> Result<(), CliError> {
     let config = study::config(arguments, arms)?;
     let store = study::store(arguments, &config);
     if arguments.dry_run {
-        return dry_run(&config, &store);
+        return dry_run(&config, &store, arguments.pilot.as_deref());
     }
     let new = NewStudy {
         path: store.clone(),
@@ -86,11 +86,12 @@ fn store_is_there(store: &str) -> bool {
     PathBuf::from(store).is_file()
 }
 
-fn dry_run(config: &Config, store: &Path) -> Result<(), CliError> {
+fn dry_run(config: &Config, store: &Path, pilot: Option<&Path>) -> Result<(), CliError> {
     // An earlier study of the same name measured the noise of this machine.
-    let earlier = match store.is_file() {
-        true => Some(Store::read(store)?),
-        false => None,
+    let earlier = match pilot {
+        Some(pilot) => Some(Store::read(pilot)?),
+        None if store.is_file() => Some(Store::read(store)?),
+        None => None,
     };
     let forecast = forecast(config, earlier.as_ref())?;
     Ok(print(&lines(config, &forecast).text())?)
@@ -120,18 +121,54 @@ fn lines(config: &Config, forecast: &StudyForecast) -> Lines {
     lines.add("disk", format!("about {}", bytes(forecast.disk_bytes)));
     lines.add(
         "sees",
-        format!(
-            "an effect on {} of {:.1} % or more, in four of five studies like it",
+        sees(
+            forecast.smallest_effect,
             match forecast.judged == Metric::Cpu {
                 true => "CPU time",
                 false => metric(forecast.judged),
             },
-            forecast.smallest_effect * 100.0
         ),
     );
     lines.add("noise", forecast.noise.from.clone());
+    let precisions = forecast.precisions.iter();
+    lines.add_all(
+        "precision",
+        precisions.map(|(half_width, plan)| precision(*half_width, *plan)),
+    );
     lines.add_all("notes", forecast.notes.iter().cloned());
     lines
+}
+
+/// The smallest effect that is detected, as far as it says anything.
+fn sees(smallest: f64, what: &str) -> String {
+    match smallest {
+        _ if !smallest.is_finite() => "no effect: an interval needs two sessions".to_owned(),
+        _ if smallest > 1.0 => {
+            format!("only an effect that more than doubles {what}: more sessions or pairs are needed")
+        }
+        _ => format!(
+            "an effect on {what} of {:.1} % or more, in four of five studies like it",
+            smallest * 100.0
+        ),
+    }
+}
+
+/// What a precision costs.
+fn precision(half_width: f64, plan: Option<PrecisionPlan>) -> String {
+    let points = format!("{:.2}", half_width * 100.0);
+    let points = format!("+-{} points", points.trim_end_matches('0').trim_end_matches('.'));
+    match plan {
+        Some(plan) => {
+            let time = Duration::try_from_secs_f64(plan.seconds).unwrap_or(Duration::MAX);
+            format!(
+                "{points}: {} sessions of {} pairs, about {}",
+                plan.sessions,
+                plan.pairs,
+                rough(time)
+            )
+        }
+        None => format!("{points}: not within 1,000 sessions with this noise"),
+    }
 }
 
 /// Seconds, or minutes from two minutes on.

@@ -102,5 +102,5 @@ impl From<ValidateError> for CliError {
 }
 
 /// What is run where no study is named.
-const DEFAULT_STUDIES: [&str; 2] = ["league", "league-cache"];
+const DEFAULT_STUDIES: [&str; 4] = ["league", "league-cache", "league-pages", "league-rollback"];
 const INTERRUPTED: u8 = 130;

@@ -16,7 +16,7 @@ use selenite_plan::{Cipher, Operation};
 use selenite_stats::median;
 use selenite_worker::protocol::PLAIN;
 
-use super::sample::{BlockSample, PLAIN2, SessionSamples};
+use super::sample::{BlockSample, COUNTED, PLAIN2, SessionSamples};
 
 /// Coefficients of a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Coefficients {
     pub ciphers: BTreeMap<Cipher, Costs>,
     /// Differences of the second copy in clear from the first.
     pub floor: Costs,
+    /// Differences of the copy in clear whose calls the extension counts.
+    pub counted: Costs,
     /// Nanoseconds of elapsed time in which a MiB is converted under each cipher.
     pub conversion_ns_per_mib: BTreeMap<Cipher, Measured>,
 }
@@ -72,6 +74,7 @@ pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
         let costs = match place {
             CoefficientSet::Plain => &mut found.plain,
             CoefficientSet::Floor => &mut found.floor,
+            CoefficientSet::Counted => &mut found.counted,
             CoefficientSet::Cipher(cipher) => found.ciphers.entry(cipher).or_default(),
         };
         let kib = f64::from(bytes) / KIB;
@@ -85,6 +88,7 @@ pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
 enum CoefficientSet {
     Plain,
     Floor,
+    Counted,
     Cipher(Cipher),
 }
 
@@ -124,6 +128,7 @@ fn coefficient_set(arm: &str, aes_instructions: bool) -> CoefficientSet {
     match arm {
         PLAIN => CoefficientSet::Plain,
         PLAIN2 => CoefficientSet::Floor,
+        COUNTED => CoefficientSet::Counted,
         name => CoefficientSet::Cipher(cipher(name, aes_instructions)),
     }
 }

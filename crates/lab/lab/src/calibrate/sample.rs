@@ -45,7 +45,7 @@ pub enum SessionLine {
 pub struct BlockSample {
     /// Which round, from 0: blocks of one round are compared.
     pub round: u32,
-    /// [`PLAIN`](selenite_worker::protocol::PLAIN), [`PLAIN2`], the name of a suite or a version of TLS.
+    /// [`PLAIN`](selenite_worker::protocol::PLAIN), [`PLAIN2`], [`COUNTED`], the name of a suite or a version of TLS.
     pub arm: String,
     /// The operation.
     pub operation: Operation,
@@ -77,3 +77,5 @@ pub struct SessionSamples {
 
 /// The second copy of the unencrypted database. Its difference from the first is the floor.
 pub const PLAIN2: &str = "plain2";
+/// The database in clear that is opened through the extension, which counts the calls for its files.
+pub const COUNTED: &str = "counted";

@@ -25,9 +25,9 @@ use selenite_worker::protocol::{DatabaseSpec, PLAIN};
 
 use super::arm_database::ArmDatabase;
 use super::record_sealing::{RECORD_BYTES, RecordSealing};
-use super::sample::{BlockSample, ConversionSample, PLAIN2, SessionLine, SessionSpec};
+use super::sample::{BlockSample, COUNTED, ConversionSample, PLAIN2, SessionLine, SessionSpec};
 use super::tls_endpoint::{self, PACKET_BYTES, TlsEndpoint, VERSIONS};
-use crate::native::Native;
+use crate::native::{Native, OBSERVED};
 
 /// The argument that makes the program a session of a calibration.
 pub const SESSION_ARGUMENT: &str = "plan-session";
@@ -138,7 +138,11 @@ impl Session {
             let path = folder.join(format!("{arm}-{page_size}.db"));
             let suite = Suite::from_name(&arm);
             let bytes = DATABASE_BYTES / suite.map_or(1, slowness);
-            let database = ArmDatabase::create(&path, &session.key_file, suite, page_size, bytes)?;
+            let mut spec = ArmDatabase::spec_of(&path, &session.key_file, suite, page_size);
+            if arm == COUNTED {
+                spec.settings.insert(OBSERVED.to_owned(), "yes".to_owned());
+            }
+            let database = ArmDatabase::create(spec, bytes / page_size)?;
             session.databases.insert((page_size, arm), database);
         }
         Ok(session)
@@ -146,7 +150,7 @@ impl Session {
 
     fn database_arms(&self) -> impl Iterator<Item = String> {
         let suites = self.suites.iter().map(|suite| suite.name());
-        [PLAIN, PLAIN2].into_iter().chain(suites).map(str::to_owned)
+        [PLAIN, PLAIN2, COUNTED].into_iter().chain(suites).map(str::to_owned)
     }
 
     /// Encrypts a database to a new file under each suite, as `selenite encrypt --to` does.
@@ -160,7 +164,8 @@ impl Session {
         for suite in suites {
             let bytes = CONVERTED_BYTES / slowness(suite);
             let path = folder.join("convert.db");
-            let source = ArmDatabase::create(&path, &self.key_file, None, PAGE_SIZES[0], bytes)?;
+            let spec = ArmDatabase::spec_of(&path, &self.key_file, None, PAGE_SIZES[0]);
+            let source = ArmDatabase::create(spec, bytes / PAGE_SIZES[0])?;
             let target = DatabaseSpec {
                 path: folder.join("converted.db"),
                 cipher: suite.name().to_owned(),
@@ -233,7 +238,10 @@ impl Session {
                 false
                     if matches!(
                         operation,
-                        Operation::Commit | Operation::RollbackCommit | Operation::Transaction
+                        Operation::Commit
+                            | Operation::RollbackCommit
+                            | Operation::Transaction
+                            | Operation::RollbackTransaction
                     ) && block.bytes != PAGE_SIZES[0] =>
                 {
                     continue;
@@ -264,14 +272,19 @@ impl Session {
                 let times = database?.write(random)?;
                 vec![
                     (Operation::Write, times.write),
+                    (Operation::Append, times.append),
                     (Operation::Transaction, times.transaction),
                     (Operation::Commit, times.commit),
                     (Operation::Checkpoint, times.checkpoint),
                 ]
             }
             Task::Rollback => {
-                let (write, commit) = database?.write_in_rollback_mode(random)?;
-                vec![(Operation::RollbackWrite, write), (Operation::RollbackCommit, commit)]
+                let times = database?.write_in_rollback_mode(random)?;
+                vec![
+                    (Operation::RollbackWrite, times.write),
+                    (Operation::RollbackTransaction, times.transaction),
+                    (Operation::RollbackCommit, times.commit),
+                ]
             }
             Task::Open => vec![(Operation::Open, database?.open()?)],
             Task::Backup => vec![(Operation::Backup, database?.back_up()?)],

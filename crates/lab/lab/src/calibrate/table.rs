@@ -18,6 +18,9 @@ pub fn table(report: &CalibrationReport) -> String {
         let _ = writeln!(text, "{}", group.title);
         let mut rows = vec![row_of_titles(group)];
         rows.push(row("in clear", group, &calibration.plain, (None, speed)));
+        if !is_network {
+            rows.push(row("+ counted", group, &report.counted, (Some(&report.floor), 0.0)));
+        }
         for (cipher, costs) in &calibration.ciphers {
             let has_any = group.columns.iter().any(|(operation, _)| costs.contains_key(operation));
             if has_any {
@@ -62,14 +65,14 @@ struct Group {
     columns: &'static [(Operation, f64)],
 }
 
-const GROUPS: [&Group; 4] = [
+const GROUPS: [&Group; 5] = [
     &Group {
         title: "CPU ns per page of 4 KiB",
         columns: &[
             (Operation::ReadSequential, 4.0),
             (Operation::ReadRandom, 4.0),
             (Operation::Write, 4.0),
-            (Operation::RollbackWrite, 4.0),
+            (Operation::Append, 4.0),
             (Operation::Checkpoint, 4.0),
             (Operation::Backup, 4.0),
         ],
@@ -80,9 +83,18 @@ const GROUPS: [&Group; 4] = [
             (Operation::ReadSequential, 16.0),
             (Operation::ReadRandom, 16.0),
             (Operation::Write, 16.0),
-            (Operation::RollbackWrite, 16.0),
+            (Operation::Append, 16.0),
             (Operation::Checkpoint, 16.0),
             (Operation::Backup, 16.0),
+        ],
+    },
+    &Group {
+        title: "CPU ns in rollback mode",
+        columns: &[
+            (Operation::RollbackWrite, 4.0),
+            (Operation::RollbackWrite, 16.0),
+            (Operation::RollbackTransaction, 0.0),
+            (Operation::RollbackCommit, 0.0),
         ],
     },
     &Group {
@@ -90,7 +102,6 @@ const GROUPS: [&Group; 4] = [
         columns: &[
             (Operation::Transaction, 0.0),
             (Operation::Commit, 0.0),
-            (Operation::RollbackCommit, 0.0),
             (Operation::Open, 0.0),
             (Operation::LogRecord, 0.125),
             (Operation::LogRecord, 4.0),
@@ -113,12 +124,14 @@ fn row_of_titles(group: &Group) -> Vec<String> {
         Operation::ReadSequential => "read in order".to_owned(),
         Operation::ReadRandom => "read at random".to_owned(),
         Operation::Write => "written".to_owned(),
-        Operation::RollbackWrite => "in rollback mode".to_owned(),
+        Operation::Append => "appended".to_owned(),
+        Operation::RollbackWrite => format!("page of {kib:.0} KiB"),
         Operation::Checkpoint => "checkpointed".to_owned(),
         Operation::Backup => "backed up".to_owned(),
         Operation::Transaction => "transaction".to_owned(),
+        Operation::RollbackTransaction => "transaction".to_owned(),
         Operation::Commit => "commit".to_owned(),
-        Operation::RollbackCommit => "rollback commit".to_owned(),
+        Operation::RollbackCommit => "commit".to_owned(),
         Operation::Open => "open".to_owned(),
         Operation::Handshake => "handshake".to_owned(),
         Operation::LogRecord if *kib < 1.0 => "record 128 B".to_owned(),
@@ -209,7 +222,8 @@ pub(crate) const CONFIDENCE: f64 = 0.9;
 const EXPLANATION: &str = "\
 Rows with + are differences from the same operation in clear; \u{b1} is the half-width of the 90 % interval\n\
 of the mean over sessions; in clear also of the machine's speed, which drifts from one calibration to the\n\
-next. Floor: two copies in clear differ by as much; differences below it are not resolved here. Negative:\n\
+next. Counted: in clear, opened through the extension, which counts calls for selenite_forecast.\n\
+Floor: two copies in clear differ by as much; differences below it are not resolved here. Negative:\n\
 Selenite saves system calls, since it writes the frames of a commit together, and the pages of a backup.\n";
 
 #[cfg(test)]
@@ -255,6 +269,7 @@ mod tests {
                 )]),
             },
             floor: costs(&[-30.0, 30.0, 0.0]),
+            counted: costs(&[50.0, 51.0, 52.0]),
             notes: Vec::new(),
         };
         let text = table(&report);
@@ -262,6 +277,7 @@ mod tests {
         assert!(row("AES_128").contains("not resolved"), "{text}");
         assert!(row("AES_192").contains("not resolved"), "{text}");
         assert!(row("AES_256").contains("705 \u{b1}8"), "{text}");
+        assert!(row("+ counted").contains("51 \u{b1}2"), "{text}");
         // The mean's interval is 3 wide to each side; that of a session, which another speed may be as far off, 6.
         assert!(row("in clear").contains("1000 \u{b1}7"), "{text}");
         assert!(row("floor").contains("51"), "{text}");

@@ -29,9 +29,21 @@ pub struct ArmConfig {
 }
 
 /// The engines whose workers the lab can find.
-pub const ENGINES: [&str; 5] = ["selenite", "sqlite", "sqlcipher", "sqlite3mc", TRANSIT];
-/// The engine that is a server. Its ciphers are modes of encryption of a connection.
+pub const ENGINES: [&str; 9] = [
+    "selenite",
+    "sqlite",
+    "sqlcipher",
+    "sqlite3mc",
+    TRANSIT,
+    SERVERS[0],
+    SERVERS[1],
+    SERVERS[2],
+    SERVERS[3],
+];
+/// The engine that is this program as a server. Its ciphers are modes of encryption of a connection.
 pub const TRANSIT: &str = "tds";
+/// The engines that are not SQLite, and have processes of their own.
+pub const SERVERS: [&str; 4] = ["mariadb", "postgresql", "duckdb", "serve"];
 /// The name of the plain arm: unencrypted stock SQLite.
 pub const PLAIN_ARM: &str = "plain";
 /// The name of its second copy.

@@ -121,7 +121,7 @@ fn create(wanted: DatabaseSpec, database: &ReplayedDatabase) -> Result<DatabaseS
         ReplayStep::Checkpoint => 0,
     };
     let most = database.steps.iter().map(written).max().unwrap_or(0);
-    let made = ArmDatabase::create_as(
+    let made = ArmDatabase::create(
         DatabaseSpec {
             cache_kib: 2000,
             ..wanted.clone()

@@ -9,6 +9,7 @@ use selenite::utc;
 use super::sentence;
 use super::svg::{self, typeset};
 use crate::disqualification;
+use crate::load;
 use crate::summary::{ArmRole, Summary};
 use table::section;
 
@@ -21,6 +22,7 @@ mod machine;
 mod phases;
 pub mod plan;
 mod provenance;
+mod published;
 mod spectrum;
 mod table;
 
@@ -82,6 +84,7 @@ fn facts(summary: &Summary) -> Vec<String> {
         counted(usize::try_from(study.sessions).unwrap_or(0), "session"),
     ];
     facts.extend(summary.host.facts.first().map(|(_, value)| value.clone()));
+    facts.push(load::words(&load::sessions(summary)));
     facts.push(sentence::ending(study.state).to_owned());
     facts
 }
@@ -103,10 +106,29 @@ fn resources(summary: &Summary) -> (&'static str, &'static str, &'static str, St
     )
 }
 
+fn rerun(summary: &Summary) -> (&'static str, &'static str, &'static str, String) {
+    (
+        "published",
+        "The published figures",
+        "What the source reported, what was found here, and how often its method would be wrong.",
+        published::published(summary),
+    )
+}
+
+fn machine(summary: &Summary) -> (&'static str, &'static str, &'static str, String) {
+    let body = [
+        machine::sessions(summary),
+        machine::strips(summary),
+        machine::exceptions(summary),
+    ];
+    ("machine", "The machine meanwhile", "", body.concat())
+}
+
 type Section = (&'static str, &'static str, String);
 
 fn sections(summary: &Summary) -> Vec<Section> {
-    let all: [(&'static str, &'static str, &'static str, String); 12] = [
+    let all: [(&'static str, &'static str, &'static str, String); 13] = [
+        rerun(summary),
         ("phases", "Before, during, after", "", phases::phases(summary)),
         (
             "cost",
@@ -157,11 +179,7 @@ fn sections(summary: &Summary) -> Vec<Section> {
             "No arm is measured before it is proved.",
             provenance::proofs(summary),
         ),
-        (
-            "machine",
-            "The machine meanwhile",
-            "",
-            format!("{}{}", machine::strips(summary), machine::exceptions(summary)),
+        machine(summary),
         ),
         ("provenance", "Provenance", "", provenance::provenance(summary)),
     ];

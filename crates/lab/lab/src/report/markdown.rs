@@ -6,6 +6,7 @@ use selenite::utc;
 
 use super::{control, number, resources, sentence, transit};
 use crate::disqualification::disqualifications;
+use crate::load;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
 /// One or several studies under headings of the second level.
@@ -45,6 +46,7 @@ fn study(summary: &Summary) -> String {
     }
     out.push_str(&phases(summary));
     out.push_str(&beside_source(summary));
+    out.push_str(&published(summary));
     out.push_str(&page_costs(summary));
     out.push_str(&operation_costs(summary));
     out.push_str(&taken(summary));
@@ -78,6 +80,7 @@ fn facts(summary: &Summary) -> String {
         ("Machine", plain(&machine.join("; "))),
         ("Arms", arms),
         ("Began", format!("{began}; {} sessions; {ended}", study.sessions)),
+        ("Load", load::words(&load::sessions(summary))),
         (
             "Commit",
             format!("{}, version {}", plain(commit), plain(&study.lab_version)),
@@ -236,6 +239,29 @@ fn beside_source(summary: &Summary) -> String {
         table(&head, &rows),
         transit::SOURCE
     )
+}
+
+/// The publication that the study repeats.
+fn published(summary: &Summary) -> String {
+    let Some(rerun) = &summary.published else {
+        return String::new();
+    };
+    let mut out = format!(
+        "### The published figures\n\n{}\n\n{}\n\n{}\n\n",
+        plain(&super::published::source(rerun)),
+        plain(&super::published::scale(summary, rerun)),
+        plain(&super::published::method(rerun))
+    );
+    if !rerun.source.differs.is_empty() {
+        out.push_str("What differs:\n\n");
+        for differs in &rerun.source.differs {
+            let _ = writeln!(out, "- {}", plain(differs));
+        }
+        out.push('\n');
+    }
+    let rows = table(&super::published::HEAD, &super::published::rows(rerun));
+    let _ = write!(out, "{rows}\n{}\n\n", plain(&super::published::about(rerun)));
+    out
 }
 
 fn taken(summary: &Summary) -> String {

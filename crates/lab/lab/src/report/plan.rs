@@ -157,6 +157,17 @@ fn space_and_formula(prediction: &Prediction) -> Vec<(&'static str, String)> {
             ),
         ));
     }
+    if let Some(backup) = prediction.backup {
+        let added = numbers(backup.added_seconds, |seconds| number::duration(seconds * 1e9));
+        all.push((
+            "A full backup",
+            format!(
+                "{} of CPU time in clear by SQLite's backup API, {added} more when encrypted, for a copy of {}.",
+                number::duration(backup.plain_seconds * 1e9),
+                number::bytes(backup.mib * 1024.0 * 1024.0)
+            ),
+        ));
+    }
     if let Some(kib) = prediction.network_kib {
         let text = format!(
             "{} a second more, for records' headers and tags.",

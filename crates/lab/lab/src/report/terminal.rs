@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{control, number, sentence, transit};
+use super::{control, number, published, sentence, transit};
 use crate::disqualification::disqualifications;
+use crate::load;
 use crate::summary::{CellSummary, Effect, Metric, Summary, Verdict};
 
 /// The capabilities of a terminal.
@@ -29,9 +30,10 @@ pub fn render(summary: &Summary, look: Look) -> String {
     push(&mut out, &title, "", look);
     let study = &summary.study;
     let facts = format!(
-        "{} sessions, {}; seed {}",
+        "{} sessions, {}; {}; seed {}",
         study.sessions,
         sentence::ending(study.state),
+        load::words(&load::sessions(summary)),
         study.seed
     );
     push(&mut out, &facts, "", look);
@@ -52,6 +54,7 @@ pub fn render(summary: &Summary, look: Look) -> String {
     for metric in summary.foremost() {
         out.push_str(&forest(summary, metric, disqualifications.is_empty(), look));
     }
+    out.push_str(&published(summary, look));
     let controls = control::all(summary);
     if !controls.is_empty() {
         out.push_str("\nWhat arms are compared with:\n");
@@ -97,6 +100,21 @@ fn overall(summary: &Summary, has_verdict: bool, look: Look) -> String {
             }
         });
         push(&mut out, &format!("{elapsed}{}", page.unwrap_or_default()), "  ", look);
+    }
+    out
+}
+
+/// The publication that the study repeats: a sentence for each figure.
+fn published(summary: &Summary, look: Look) -> String {
+    let Some(rerun) = &summary.published else {
+        return String::new();
+    };
+    let mut out = String::from("\nPublished:\n");
+    push(&mut out, &published::source(rerun), "  ", look);
+    push(&mut out, &published::method(rerun), "  ", look);
+    for text in published::sentences(rerun) {
+        let text = wrapped(&text, "    ", look.width);
+        let _ = writeln!(out, "  - {}", text.trim_start());
     }
     out
 }

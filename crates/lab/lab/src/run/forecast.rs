@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use selenite_stats::{Options, estimate, smallest_effect};
+use selenite_stats::{Options, PilotNoise, PrecisionPlan, StudyCost, estimate, precision_plan, smallest_effect};
 use selenite_worker::protocol::{Dataset, PLAIN, Workload};
 
 use super::error::RunError;
@@ -11,7 +11,7 @@ use super::{database_copies, precision};
 use crate::arm;
 use crate::config::{CacheState, Cell, Config};
 use crate::store::Store;
-use crate::summary::{ArmRole, Metric};
+use crate::summary::Metric;
 
 /// A forecast of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,9 @@ pub struct StudyForecast {
     pub smallest_effect: f64,
     /// The noise from which it is computed.
     pub noise: Noise,
+    /// What a precision costs: half-widths of the interval as ratios, and the quickest plan for
+    /// each; none if a thousand sessions do not reach it.
+    pub precisions: Vec<(f64, Option<PrecisionPlan>)>,
     /// The source of the duration, for display.
     pub duration_from: String,
     /// The notes of [`Config::notes`].
@@ -47,6 +50,8 @@ pub struct Noise {
     pub within_sd: f64,
     /// Between sessions.
     pub between_sd: f64,
+    /// The sessions that it was measured in; 0 if it is assumed.
+    pub sessions: u32,
     /// The source of these figures, for display.
     pub from: String,
 }
@@ -62,7 +67,10 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         false => Metric::Cpu,
     };
     let (noise, took) = match earlier {
-        Some(store) => (noise_of(store)?.unwrap_or_else(|| assumed(judged)), took(store)?),
+        Some(store) => (
+            noise_of(store, study.pairs)?.unwrap_or_else(|| assumed(judged)),
+            took(store)?,
+        ),
         None => (assumed(judged), BTreeMap::new()),
     };
     let each = u64::from(study.sessions) * u64::from(study.pairs) * count(arms.len());
@@ -70,7 +78,8 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         .cells
         .iter()
         .map(|cell| took.get(&cell.name).copied().unwrap_or_else(|| guess(config, cell)));
-    let blocks_s: f64 = seconds.sum::<f64>() * rough(each);
+    let round_s = seconds.sum::<f64>() * rough(count(arms.len()));
+    let blocks_s = round_s * f64::from(study.sessions) * f64::from(study.pairs);
     let bytes = rough(database_copies::master_bytes(config.data.values()));
     let copies_s = bytes / COPY_RATE * rough(count(arms.len()));
     // Each copy of an encrypted arm is searched together with its control's, after each session;
@@ -91,6 +100,14 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         judged,
         smallest_effect: smallest_effect(noise.within_sd, noise.between_sd, study.sessions, study.pairs, POWER)
             .exp_m1(),
+        precisions: precisions(
+            study.target_half_width,
+            &noise,
+            StudyCost {
+                session_s: copies_s + proofs_s,
+                pair_s: round_s,
+            },
+        ),
         noise,
         duration_from: match known {
             0 => "guessed from the size of the data".to_owned(),
@@ -103,39 +120,59 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
     })
 }
 
-/// The noise of the second unencrypted copy in the noisiest cell of an earlier study.
-fn noise_of(store: &Store) -> Result<Option<Noise>, RunError> {
-    let (arms, blocks) = (store.arms()?, store.blocks()?);
-    let Some(floor) = arms.iter().find(|arm| arm.facts.role == ArmRole::Floor) else {
-        return Ok(None);
+/// What the target costs, and some rounder precisions.
+fn precisions(target: f64, noise: &Noise, cost: StudyCost) -> Vec<(f64, Option<PrecisionPlan>)> {
+    let pilot = PilotNoise {
+        within_sd: noise.within_sd,
+        between_sd: noise.between_sd,
+        sessions: noise.sessions,
     };
-    let Some(plain) = arms
-        .iter()
-        .find(|arm| Some(&arm.facts.name) == floor.facts.control.as_ref())
-    else {
-        return Ok(None);
-    };
+    let mut wanted = vec![0.05, 0.02, 0.01, 0.005, target];
+    wanted.sort_by(|a, b| b.total_cmp(a));
+    wanted.dedup();
+    let plan = |half_width: f64| precision_plan(half_width.ln_1p(), pilot, cost, MOST, CONFIDENCE);
+    wanted
+        .into_iter()
+        .map(|half_width| (half_width, plan(half_width)))
+        .collect()
+}
+
+/// The noise of the noisiest effect of an earlier study: of any arm, the second unencrypted copy
+/// included, in its gating cells, or in all cells if none gates.
+fn noise_of(store: &Store, pairs: u32) -> Result<Option<Noise>, RunError> {
+    let (arms, blocks, cells) = (store.arms()?, store.blocks()?, store.cells()?);
+    let gates = cells.iter().any(|cell| cell.cell.gating);
     let options = Options {
         replicates: 0,
         ..Options::default()
     };
+    let spread = |noise: &Noise| noise.within_sd.powi(2) / f64::from(pairs.max(1)) + noise.between_sd.powi(2);
     let mut worst: Option<Noise> = None;
-    for cell in store.cells()? {
-        let sessions = precision::sessions_of(&blocks, cell.id, floor.id, plain.id);
-        let Some(seen) = estimate(&sessions, &options).filter(|seen| seen.sessions >= 2) else {
-            continue;
-        };
-        if worst.as_ref().is_none_or(|worst| seen.within_sd > worst.within_sd) {
-            let from = format!(
-                "the second unencrypted copy, cell `{}` of {}",
-                cell.cell.name,
-                store.path().display()
-            );
-            worst = Some(Noise {
+    for cell in cells.iter().filter(|cell| cell.cell.gating || !gates) {
+        for arm in &arms {
+            let control = arm.facts.control.as_ref();
+            let Some(control) = arms.iter().find(|other| Some(&other.facts.name) == control) else {
+                continue;
+            };
+            let sessions = precision::sessions_of(&blocks, cell.id, arm.id, control.id);
+            let Some(seen) = estimate(&sessions, &options).filter(|seen| seen.sessions >= 2) else {
+                continue;
+            };
+            let found = Noise {
                 within_sd: seen.within_sd,
                 between_sd: seen.between_sd,
-                from,
-            });
+                sessions: seen.sessions,
+                from: format!(
+                    "{} in cell `{}` of {}, {} sessions",
+                    arm.facts.name,
+                    cell.cell.name,
+                    store.path().display(),
+                    seen.sessions
+                ),
+            };
+            if worst.as_ref().is_none_or(|worst| spread(&found) > spread(worst)) {
+                worst = Some(found);
+            }
         }
     }
     Ok(worst)
@@ -177,6 +214,7 @@ fn assumed(judged: Metric) -> Noise {
     Noise {
         within_sd,
         between_sd,
+        sessions: 0,
         from: from.to_owned(),
     }
 }
@@ -240,6 +278,10 @@ fn rough(value: u64) -> f64 {
     part(high) * 4_294_967_296.0 + part(low)
 }
 
+/// Of intervals.
+const CONFIDENCE: f64 = 0.95;
+/// The most sessions and pairs of a plan: more are not a plan but a reason to look for a quieter machine.
+const MOST: (u32, u32) = (1000, 64);
 /// The probability that a study detects an effect of the reported size.
 const POWER: f64 = 0.8;
 /// Bytes scanned per second by one core.

@@ -8,7 +8,7 @@ fn config(text: &str) -> Config {
 #[test]
 fn the_presets_of_the_league_have_what_can_be_predicted() {
     let (mut workloads, mut cells) = (Vec::new(), 0);
-    for name in ["league", "league-cache"] {
+    for name in ["league", "league-cache", "league-pages", "league-rollback"] {
         let config = config(preset(name).unwrap().text);
         for cell in &config.cells {
             check_kind(cell).unwrap();

@@ -2,21 +2,23 @@
 //!
 //! | counter | becomes |
 //! |---|---|
-//! | `bytes_following` of the database | pages of reads that begin where the one before ended: [`Operation::ReadSequential`] |
+//! | `bytes_following` of the database | pages that are read in sequence: [`Operation::ReadSequential`] |
 //! | `bytes_read` of the database, other pages | one for each read is [`Operation::ReadRandom`]; a read's pages after the first are [`Operation::ReadSequential`] |
 //! | `bytes_read` of the log, `bytes_written` of the database | the smaller number of pages is [`Operation::Checkpoint`]: a checkpoint reads a page of the log and writes it to the database |
 //! | `bytes_read` of the log, other pages | [`Operation::ReadRandom`] |
 //! | `bytes_read` of the journal | [`Operation::ReadSequential`]: a rollback reads it in order |
-//! | `bytes_written` of the log | [`Operation::Write`] |
+//! | `bytes_written` of the log | [`Operation::Write`]; of these, `bytes_appended` is [`Operation::Append`] |
 //! | `bytes_written` of the journal, and of the database without checkpoints | [`Operation::RollbackWrite`] |
 //! | `commits` | [`Operation::Commit`]: those to a write-ahead log |
 //! | `commits` of the journal | [`Operation::RollbackCommit`] |
-//! | `transactions` | [`Operation::Transaction`] |
+//! | `transactions` of the database, less those of the journal | [`Operation::Transaction`] |
+//! | `transactions` of the journal | [`Operation::RollbackTransaction`] |
 //! | `time`, `since` | the length of the interval; another `since` is another process |
 //!
 //! Temporary files, and the counts of other processes that have the database open, are not included. Snapshots of
 //! versions without `bytes_following` count such pages of a database in clear as [`Operation::ReadRandom`]; those
-//! without `transactions` have no transactions.
+//! without `transactions` have no transactions, and those without `bytes_appended` count all pages of the log as
+//! [`Operation::Write`].
 
 use super::delimited::{self, Row};
 use super::snapshot::{LoadBuilder, SnapshotText, Supplement, check_count, check_same, increase, seconds_between};
@@ -27,7 +29,7 @@ use crate::{Observation, PlanError};
 /// What a connection of the application runs, once for each snapshot. Its result is saved as CSV with a header.
 pub const QUERY: &str = "\
 SELECT time, since, role, page_size, reads, bytes_read, writes, bytes_written, syncs, commits, reads_following,
-       bytes_following, transactions
+       bytes_following, transactions, bytes_appended
   FROM selenite_file_counts;
 ";
 
@@ -164,13 +166,12 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
     let of_database = |column| difference(&before.database, &after.database, column);
     let of_log = |column| difference(&before.wal, &after.wal, column);
     let of_journal = |column| difference(&before.journal, &after.journal, column);
-    let of_database_if_any = |column| match (
-        before.database.optional_counter(column)?,
-        after.database.optional_counter(column)?,
-    ) {
-        (Some(before), Some(after)) => increase(column, before, after),
-        (None, _) | (_, None) => Ok(0.0),
-    };
+    let if_any =
+        |before: &Row, after: &Row, column| match (before.optional_counter(column)?, after.optional_counter(column)?) {
+            (Some(before), Some(after)) => increase(column, before, after),
+            (None, _) | (_, None) => Ok(0.0),
+        };
+    let of_database_if_any = |column| if_any(&before.database, &after.database, column);
     let totals = FileTotals {
         reads: of_database("reads")?,
         read: of_database("bytes_read")?,
@@ -184,6 +185,8 @@ fn load(before: &Snapshot, after: &Snapshot) -> Result<Load, PlanError> {
         commits: of_log("commits")?,
         rollback_commits: of_journal("commits")?,
         transactions: of_database_if_any("transactions")?,
+        rollback_transactions: if_any(&before.journal, &after.journal, "transactions")?,
+        log_appended: if_any(&before.wal, &after.wal, "bytes_appended")?,
         ..FileTotals::default()
     };
     Ok(totals.load(after.page_size()? as f64))
@@ -201,6 +204,8 @@ pub(super) struct FileTotals {
     pub written: f64,
     pub log_read: f64,
     pub log_written: f64,
+    /// Of the bytes written to the log, those that made it longer.
+    pub log_appended: f64,
     pub journal_read: f64,
     pub journal_written: f64,
     /// Commits to the log.
@@ -209,6 +214,8 @@ pub(super) struct FileTotals {
     pub rollback_commits: f64,
     /// Transactions begun.
     pub transactions: f64,
+    /// Those of them in rollback mode.
+    pub rollback_transactions: f64,
     /// TDS packets sent and received, and their bytes.
     pub packets: f64,
     pub packet_bytes: f64,
@@ -226,17 +233,21 @@ impl FileTotals {
         let written = self.written / page;
         let checkpointed = written.min(log_read);
         let journal_read = self.journal_read / (page + RECORD);
-        let log_written = self.log_written / (page + FRAME_HEADER);
+        let frame = page + FRAME_HEADER;
+        let appended = self.log_appended.min(self.log_written) / frame;
+        let rollback_transactions = self.rollback_transactions.min(self.transactions);
         let journal_written = self.journal_written / (page + RECORD);
         let mut load = LoadBuilder::default();
         load.pages(Operation::ReadSequential, read - random + journal_read, page);
         load.pages(Operation::ReadRandom, random + log_read - checkpointed, page);
         load.pages(Operation::RollbackWrite, journal_written + written - checkpointed, page);
-        load.pages(Operation::Write, log_written, page);
+        load.pages(Operation::Write, self.log_written / frame - appended, page);
+        load.pages(Operation::Append, appended, page);
         load.pages(Operation::Checkpoint, checkpointed, page);
         load.count(Operation::Commit, self.commits);
         load.count(Operation::RollbackCommit, self.rollback_commits);
-        load.count(Operation::Transaction, self.transactions);
+        load.count(Operation::Transaction, self.transactions - rollback_transactions);
+        load.count(Operation::RollbackTransaction, rollback_transactions);
         load.bytes(Operation::Packet, self.packets, self.packet_bytes);
         load.count(Operation::Handshake, self.connections);
         load.finish()
@@ -318,7 +329,7 @@ mod tests {
     fn pages_of_reads_that_follow_the_one_before_are_read_in_sequence() {
         let header = HEADER.replace("commits", "commits,reads_following,bytes_following,transactions");
         let before = zeros("10").replace(",0\n", ",0,0,0,0\n");
-        // Twenty reads of one page; ten of them follow the one before.
+        // Twenty reads of one page; ten of them are in sequence.
         let after = rows(
             "20",
             "1.5",
@@ -332,6 +343,28 @@ mod tests {
         assert_eq!(load.amount(Operation::Transaction).count, 3.0);
         assert_eq!(load.amount(Operation::ReadSequential).count, 1.0);
         assert_eq!(load.amount(Operation::ReadRandom).count, 1.0);
+    }
+
+    #[test]
+    fn transactions_in_rollback_mode_and_pages_appended_to_the_log_are_operations_of_their_own() {
+        let header = HEADER.replace(
+            "commits",
+            "commits,reads_following,bytes_following,transactions,bytes_appended",
+        );
+        let before = zeros("10").replace(",0\n", ",0,0,0,0,0\n");
+        // A hundred frames, of which forty make the log longer; thirty transactions, ten of them without a log.
+        let after = rows(
+            "20",
+            "1.5",
+            "0,0,0,0,0,0,0,0,30,0",
+            "0,0,200,412000,3,50,0,0,0,164800",
+            "0,0,0,0,0,0,0,0,10,0",
+        );
+        let load = observed(&format!("{header}{before}{after}")).unwrap().load_per_second();
+        assert_eq!(load.amount(Operation::Append).count, 4.0);
+        assert_eq!(load.amount(Operation::Write).count, 6.0);
+        assert_eq!(load.amount(Operation::Transaction).count, 2.0);
+        assert_eq!(load.amount(Operation::RollbackTransaction).count, 1.0);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use selenite_format::page_run::Runs;
 use selenite_format::trace::{TraceEvent, TraceRecord, TraceRole};
 
 use super::snapshot::Supplement;
@@ -41,6 +42,10 @@ struct TracedFile {
     role: TraceRole,
     database: u32,
     read_end: Option<u64>,
+    /// The pages read in sequence in this transaction.
+    runs: Runs,
+    /// Where the last byte that was written ends.
+    written_end: u64,
 }
 
 impl TraceObserver {
@@ -97,15 +102,14 @@ impl TraceObserver {
         let totals = self.windows.entry(at / WINDOW).or_default();
         match record.event {
             TraceEvent::Open { file, role, database } => {
-                let read_end = None;
-                self.files.insert(
-                    (self.traces, file),
-                    TracedFile {
-                        role,
-                        database,
-                        read_end,
-                    },
-                );
+                let opened = TracedFile {
+                    role,
+                    database,
+                    read_end: None,
+                    runs: Runs::default(),
+                    written_end: 0,
+                };
+                self.files.insert((self.traces, file), opened);
                 if role == TraceRole::Wal {
                     self.logs.insert((self.traces, database));
                 }
@@ -115,6 +119,12 @@ impl TraceObserver {
             TraceEvent::Begin { file } => {
                 totals.transactions += 1.0;
                 self.writing.remove(&(self.traces, file));
+                if let Some(known) = self.files.get_mut(&(self.traces, file)) {
+                    known.runs.clear();
+                    if !self.logs.contains(&(self.traces, known.database)) {
+                        totals.rollback_transactions += 1.0;
+                    }
+                }
             }
             TraceEvent::Full => drop(self.full.insert(self.traces)),
             TraceEvent::Sync { .. } => {}
@@ -126,7 +136,7 @@ impl TraceObserver {
                 }
             }
             TraceEvent::Read { file, offset, size } => self.read(at, file, offset, size),
-            TraceEvent::Write { file, size, .. } => self.write(at, file, size),
+            TraceEvent::Write { file, offset, size } => self.write(at, file, offset, size),
         }
     }
 
@@ -141,7 +151,10 @@ impl TraceObserver {
             TraceRole::Database => {
                 totals.reads += 1.0;
                 totals.read += bytes;
-                if end == Some(offset) {
+                if file
+                    .runs
+                    .note_read(offset, usize::try_from(size).unwrap_or(usize::MAX), end)
+                {
                     totals.reads_following += 1.0;
                     totals.read_following += bytes;
                 }
@@ -153,12 +166,14 @@ impl TraceObserver {
         }
     }
 
-    fn write(&mut self, at: u64, number: u32, size: u32) {
+    fn write(&mut self, at: u64, number: u32, offset: u64, size: u32) {
         let totals = self.windows.entry(at / WINDOW).or_default();
-        let Some(file) = self.files.get(&(self.traces, number)) else {
+        let Some(file) = self.files.get_mut(&(self.traces, number)) else {
             return;
         };
         let bytes = f64::from(size);
+        let end = file.written_end;
+        file.written_end = end.max(offset.saturating_add(size.into()));
         match file.role {
             TraceRole::Database => {
                 totals.written += bytes;
@@ -168,7 +183,13 @@ impl TraceObserver {
                 }
                 *self.sizes.entry(size).or_default() += 1;
             }
-            TraceRole::Wal => totals.log_written += bytes,
+            TraceRole::Wal => {
+                totals.log_written += bytes;
+                // A log begins empty: SQLite removes it when the last connection closes.
+                if offset >= end {
+                    totals.log_appended += bytes;
+                }
+            }
             TraceRole::Journal => totals.journal_written += bytes,
             TraceRole::Temporary => {}
         }
@@ -272,6 +293,14 @@ mod tests {
                     size: 4120,
                 },
             ),
+            record(
+                3.0,
+                TraceEvent::Write {
+                    file: 2,
+                    offset: 32,
+                    size: 4120,
+                },
+            ),
             record(2.5, TraceEvent::Begin { file: 1 }),
             record(3.0, TraceEvent::Commit { database: 1, frames: 1 }),
             record(20.0, TraceEvent::Sync { file: 2 }),
@@ -281,6 +310,8 @@ mod tests {
         let load = &observation.intervals[0].load;
         assert_eq!(load.amount(Operation::ReadSequential).count, 2.0);
         assert_eq!(load.amount(Operation::ReadRandom).count, 2.0);
+        // The log grows by the first write; the second one is over it.
+        assert_eq!(load.amount(Operation::Append).count, 1.0);
         assert_eq!(load.amount(Operation::Write).count, 1.0);
         assert_eq!(load.amount(Operation::Transaction).count, 1.0);
         assert_eq!(load.amount(Operation::Commit).count, 1.0);
@@ -316,7 +347,8 @@ mod tests {
             .remove(0)
             .load;
         assert_eq!(load.amount(Operation::RollbackCommit).count, 2.0);
-        assert_eq!(load.amount(Operation::Transaction).count, 3.0);
+        assert_eq!(load.amount(Operation::RollbackTransaction).count, 3.0);
+        assert_eq!(load.amount(Operation::Transaction).count, 0.0);
         assert_eq!(load.amount(Operation::Commit).count, 0.0);
     }
 

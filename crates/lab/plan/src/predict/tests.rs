@@ -13,11 +13,13 @@ fn known(operation: Operation, kib: f64) -> (f64, f64) {
         Operation::ReadSequential => (400.0 + 80.0 * kib, 50.0 + 120.0 * kib),
         Operation::ReadRandom => (900.0 + 90.0 * kib, 80.0 + 120.0 * kib),
         Operation::Write => (1500.0 + 100.0 * kib, 100.0 + 160.0 * kib),
+        Operation::Append => (1900.0 + 110.0 * kib, 60.0 + 160.0 * kib),
         Operation::Checkpoint => (1200.0 + 100.0 * kib, 150.0 + 280.0 * kib),
         Operation::Commit => (9000.0, 700.0),
         Operation::RollbackWrite => (2500.0 + 100.0 * kib, 150.0 + 160.0 * kib),
         Operation::RollbackCommit => (60_000.0, 9000.0),
         Operation::Transaction => (1300.0, 200.0),
+        Operation::RollbackTransaction => (3300.0, 800.0),
         Operation::LogRecord => (0.0, 200.0 + 140.0 * kib),
         Operation::Open => (150_000.0, 200_000.0),
         Operation::Backup => (500.0 + 100.0 * kib, 60.0 + 250.0 * kib),
@@ -143,6 +145,86 @@ fn the_costs_of_a_known_machine_are_found() {
     let prediction = predict(&observation(vec![odd]), &calibration(0.0), &exact).unwrap();
     let expected = known(Operation::ReadRandom, 8.0).1 * 100.0 / 1e9;
     assert!((prediction.added_cores.value - expected).abs() < 1e-12);
+}
+
+#[test]
+fn a_calibration_of_before_has_the_operations_that_were_one_then() {
+    let exact = Question {
+        misfit: Some(Misfit::NONE),
+        ..Question::of(cipher())
+    };
+    let added = |counts: &[(Operation, f64)], machine: &Calibration| {
+        let prediction = predict(&observation(vec![load(counts)]), machine, &exact).unwrap();
+        prediction.added_cores.value
+    };
+    for (now, before) in [
+        (Operation::Append, Operation::Write),
+        (Operation::RollbackTransaction, Operation::Transaction),
+    ] {
+        let mut old = calibration(0.0);
+        let all = old.ciphers.values_mut().chain([&mut old.plain]);
+        all.for_each(|costs| drop(costs.remove(&now)));
+        assert_eq!(added(&[(now, 50.0)], &old), added(&[(before, 50.0)], &old), "{now:?}");
+        let new = calibration(0.0);
+        assert_ne!(added(&[(now, 50.0)], &new), added(&[(before, 50.0)], &new), "{now:?}");
+    }
+}
+
+#[test]
+fn a_backup_costs_as_many_pages_as_the_database_has() {
+    let exact = Question {
+        misfit: Some(Misfit::NONE),
+        ..question()
+    };
+    let reads = || observation(vec![load(&[(Operation::ReadRandom, 10.0)])]);
+    let backup = |observation: &Observation, machine: &Calibration, question: &Question| {
+        predict(observation, machine, question).unwrap().backup
+    };
+    let found = backup(&reads(), &calibration(0.0), &exact).unwrap();
+    let (plain, added) = known(Operation::Backup, 4.0);
+    let pages = 1000.0 * 256.0;
+    assert!((found.plain_seconds - plain * pages / 1e9).abs() < 1e-9, "{found:?}");
+    assert!(
+        (found.added_seconds.value - added * pages / 1e9).abs() < 1e-9,
+        "{found:?}"
+    );
+    assert!(found.added_seconds.high - found.added_seconds.low < 1e-9, "{found:?}");
+    // FORMAT 2 and 3: 48 of 4096 bytes, and 64 KiB.
+    assert!(
+        (found.mib - (1000.0 * 4096.0 / 4048.0 + 0.0625)).abs() < 1e-9,
+        "{found:?}"
+    );
+    // The model's error and that of the sessions widen it; an encrypted copy takes no less than nothing.
+    let wide = backup(&reads(), &calibration(0.1), &question()).unwrap().added_seconds;
+    assert!(wide.low < wide.value * 0.7 && wide.high > wide.value * 1.3, "{wide:?}");
+    let mut saves = calibration(0.0);
+    for sizes in saves
+        .ciphers
+        .values_mut()
+        .filter_map(|costs| costs.get_mut(&Operation::Backup))
+    {
+        sizes
+            .iter_mut()
+            .for_each(|one| one.sessions.iter_mut().for_each(|ns| *ns = -0.9 * plain));
+    }
+    let least = backup(&reads(), &saves, &question()).unwrap();
+    assert!(
+        (least.added_seconds.low + least.plain_seconds).abs() < 1e-9,
+        "{least:?}"
+    );
+    // Nothing is said of a database whose size is not known, nor of pages beyond the calibrated ones.
+    let unknown = Observation {
+        database_mib: None,
+        ..reads()
+    };
+    assert_eq!(backup(&unknown, &calibration(0.0), &exact), None);
+    let mut small = calibration(0.0);
+    small
+        .plain
+        .get_mut(&Operation::Backup)
+        .unwrap()
+        .retain(|one| one.kib > 4.0);
+    assert_eq!(backup(&reads(), &small, &exact), None);
 }
 
 #[test]

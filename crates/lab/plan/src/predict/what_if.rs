@@ -71,12 +71,17 @@ impl WhatIf {
             // The same bytes in other pages.
             Operation::ReadSequential => amount.count = amount.kib * KIB / page_size,
             // As many pages as before, of another size.
-            Operation::ReadRandom | Operation::Write | Operation::RollbackWrite | Operation::Checkpoint => {
+            Operation::ReadRandom
+            | Operation::Write
+            | Operation::Append
+            | Operation::RollbackWrite
+            | Operation::Checkpoint => {
                 *amount = Amount::of_size(amount.count, page_size);
             }
             Operation::Commit
             | Operation::RollbackCommit
             | Operation::Transaction
+            | Operation::RollbackTransaction
             | Operation::LogRecord
             | Operation::Open
             | Operation::Backup

@@ -3,5 +3,6 @@
 #![cfg(test)]
 
 mod golden;
+mod sequential;
 mod simulation;
 mod totality;

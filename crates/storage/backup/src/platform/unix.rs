@@ -1,8 +1,8 @@
 //! POSIX.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, openat, statat, unlinkat};
@@ -52,30 +52,8 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Makes the names in a folder durable.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Opens a file to read it; fails for a link, and does not block on a pipe.
-pub(crate) fn open_without_link(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
-
 /// Whether a folder is on another disk than the one above it, as mountpoint(1) determines it.
 pub(crate) fn is_mount_point(folder: &Path) -> io::Result<bool> {
     let (own, above) = (fs::metadata(folder)?, fs::metadata(folder.join(".."))?);
     Ok(own.dev() != above.dev())
-}
-
-/// Reads once, without moving the file's position.
-pub(crate) fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_at(out, offset)
-}
-
-/// Writes all bytes, without moving the file's position.
-pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.write_all_at(bytes, offset)
 }

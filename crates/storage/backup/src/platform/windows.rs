@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// An open folder. The handle does not share the right to delete: while it is open, neither the
@@ -52,36 +52,10 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir(folder)
 }
 
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    open_folder(folder)?.sync_all()
-}
-
-/// The link itself is opened, which is not a regular file: the caller refuses it.
-pub(crate) fn open_without_link(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)
-}
-
 /// Unknown: the standard library does not return the volume. A drive that is gone has no folder,
 /// which is detected; a volume that was mounted in a folder is not.
 pub(crate) fn is_mount_point(folder: &Path) -> io::Result<bool> {
     fs::metadata(folder).map(|_| false)
-}
-
-pub(crate) fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.seek_read(out, offset)
-}
-
-pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let count = file.seek_write(bytes, offset)?;
-        if count == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        bytes = &bytes[count..];
-        offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-    }
-    Ok(())
 }
 
 /// `FlushFileBuffers` needs a handle with the right to write; a folder is opened only with
@@ -98,5 +72,3 @@ const FILE_SHARE_READ: u32 = 1;
 const FILE_SHARE_WRITE: u32 = 2;
 /// CreateFileW
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
-/// CreateFileW
-const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;

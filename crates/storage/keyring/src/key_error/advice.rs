@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::shell_word;
+
 use super::{Distrust, KeyError, Refusal, ServiceFailure};
 
 impl KeyError {
@@ -11,7 +13,7 @@ impl KeyError {
         let Self::Untrusted { path, problem } = self else {
             return self.fixed_advice().into();
         };
-        let path = path.display();
+        let path = shell_word(path);
         let advice = match problem {
             Distrust::OtherOwner => format!("make the user or root its owner: chown USER {path}"),
             Distrust::OthersWrite => {

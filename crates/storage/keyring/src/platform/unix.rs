@@ -2,15 +2,17 @@
 
 mod ownership;
 
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command};
 
 use nix::sys::signal::SigSet;
-use rustix::fs::{CWD, RenameFlags};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
@@ -21,13 +23,50 @@ pub(crate) fn create_private_folders(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
+/// A part of a file name, by the bytes of [`OsStr::as_encoded_bytes`]; `None` if it is no name.
+#[must_use]
+pub fn part_of_name(bytes: &[u8]) -> Option<&OsStr> {
+    Some(OsStr::from_bytes(bytes))
+}
+
 /// Opens a file; if that creates it, only its owner has access.
-pub(crate) fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// Those of the system.
+pub fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.mode(0o600).open(path)
 }
 
+/// Opens a file to read it; fails for a link, and does not block on a pipe.
+///
+/// # Errors
+/// Those of the system.
+pub fn open_without_link(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+/// Reads once, without moving the file's position.
+///
+/// # Errors
+/// Those of the system.
+pub fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(out, offset)
+}
+
+/// Writes all bytes, without moving the file's position.
+///
+/// # Errors
+/// Those of the system.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}
+
 /// Renames a file to a name that must not exist.
-pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// `AlreadyExists` if it does; those of the system.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // The file system does not support RENAME_NOREPLACE (macOS: ENOTSUP). A hard link never
         // replaces a file either.
@@ -40,7 +79,10 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Makes the names in a folder durable.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// Those of the system.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 

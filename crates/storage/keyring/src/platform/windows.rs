@@ -2,12 +2,14 @@
 //! files, the configuration and the keyring file are neither read nor written, and no key command
 //! is started.
 
+use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::process::{Child, Command};
 
+use super::unsupported;
 use crate::KeyError;
 
 pub(crate) fn check_owners(path: &Path, _file: &File) -> Result<(), KeyError> {
@@ -27,19 +29,62 @@ pub(crate) fn create_private_folders(_folder: &Path) -> io::Result<()> {
     Err(unsupported("creating a folder for its owner only"))
 }
 
-pub(crate) fn open_private(_options: &mut OpenOptions, _path: &Path) -> io::Result<File> {
+/// A name that is not Unicode is not recognised.
+#[must_use]
+pub fn part_of_name(bytes: &[u8]) -> Option<&OsStr> {
+    std::str::from_utf8(bytes).ok().map(OsStr::new)
+}
+
+/// # Errors
+/// `Unsupported`.
+pub fn open_private(_options: &mut OpenOptions, _path: &Path) -> io::Result<File> {
     Err(unsupported("creating a file for its owner only"))
 }
 
+/// The link itself is opened, which is not a regular file: the caller refuses it.
+///
+/// # Errors
+/// Those of the system.
+pub fn open_without_link(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)
+}
+
+/// # Errors
+/// Those of the system.
+pub fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.seek_read(out, offset)
+}
+
+/// # Errors
+/// Those of the system.
+pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = file.seek_write(bytes, offset)?;
+        if count == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        bytes = &bytes[count..];
+        offset = offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+    Ok(())
+}
+
 /// A hard link never replaces a file.
-pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// `AlreadyExists`; those of the system.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::hard_link(from, to)?;
     std::fs::remove_file(from)
 }
 
 /// `FlushFileBuffers` needs a handle with the right to write; a folder is opened only with
 /// `FILE_FLAG_BACKUP_SEMANTICS`.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// Those of the system.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
     options.open(folder)?.sync_all()
@@ -68,12 +113,7 @@ impl ProcessGroup {
     pub(crate) fn wait_for_leader(self) {}
 }
 
-fn unsupported(what: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::Unsupported,
-        format!("{what} is not implemented on Windows yet"),
-    )
-}
-
 /// CreateFileW
 const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+/// CreateFileW
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;

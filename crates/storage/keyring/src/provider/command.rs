@@ -9,8 +9,8 @@
 //!   bytes: a slot that can never be opened may be the only one.
 //! - output-is-not-shown: neither stdout nor stderr of a command is ever part of an error.
 
-mod child;
-
+use std::io;
+use std::process::Command;
 use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
@@ -19,6 +19,7 @@ use selenite_format::{SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
 use zeroize::Zeroizing;
 
 use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
+use crate::child::{self, Stderr};
 use crate::key_error::ServiceFailure;
 use crate::{KeyError, OriginProof};
 
@@ -46,7 +47,20 @@ impl CommandIdentity {
     }
 
     fn ask(&self, verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-        child::run(&self.argv, verb, input, self.time_limit).map_err(|failure| self.away(failure))
+        self.run(verb, input).map_err(|failure| self.away(failure))
+    }
+
+    /// Runs `argv... verb`, and returns its stdout if it exits with status 0.
+    fn run(&self, verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, ServiceFailure> {
+        let program = self.argv.split_first();
+        let (program, words) = program.ok_or_else(|| ServiceFailure::Io(io::ErrorKind::InvalidInput.into()))?;
+        let mut command = Command::new(program);
+        command.args(words).arg(verb);
+        let answer = child::run(command, Stderr::Ignored, input, self.time_limit)?;
+        match answer.status.success() {
+            true => Ok(answer.output),
+            false => Err(ServiceFailure::Exited(answer.status)),
+        }
     }
 
     fn away(&self, failure: ServiceFailure) -> KeyError {

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use selenite_keyring::shell_word;
+
 /// Age limits, in days; 0 is no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -154,7 +156,7 @@ impl fmt::Display for Warning {
             Self::LogInClear(path) => write!(f, "unencrypted log: {}", name(path)),
             Self::PlainCopy(path) => write!(f, "unencrypted copy: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),
-            Self::KeyReadable(path) => write!(f, "key file can be read by others: chmod go-r {}", path.display()),
+            Self::KeyReadable(path) => write!(f, "key file can be read by others: chmod go-r {}", shell_word(path)),
             Self::Unfinished => f.write_str("re-encryption was interrupted: selenite reencrypt DB --resume"),
         }
     }

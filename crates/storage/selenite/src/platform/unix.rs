@@ -3,14 +3,14 @@
 mod extended;
 mod shared_folder;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
 pub use self::extended::carry_over;
@@ -20,11 +20,6 @@ use super::Attributes;
 /// The file name of these bytes.
 pub fn name_of(bytes: Vec<u8>) -> OsString {
     OsString::from_vec(bytes)
-}
-
-/// A part of a file name, by the bytes of [`OsStr::as_encoded_bytes`]; `None` if it is no name.
-pub fn part_of_name(bytes: &[u8]) -> Option<&OsStr> {
-    Some(OsStr::from_bytes(bytes))
 }
 
 /// Device and inode of a file or folder, which is not opened.
@@ -65,12 +60,6 @@ pub fn set_owner_and_mode(path: &Path, wanted: &Attributes) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(wanted.mode))
 }
 
-/// Creates a new, empty file that only its owner can use.
-pub fn create_private(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path).map(drop)
-}
-
 /// Creates a folder that only its owner can use.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
@@ -82,30 +71,6 @@ pub fn lock_folder(path: &Path) -> io::Result<File> {
     let folder = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
     Ok(folder)
-}
-
-/// Makes the names in a folder durable.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Renames a file; `AlreadyExists` if the name exists.
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Without RENAME_NOREPLACE in the file system (macOS: ENOTSUP): a hard link does not replace
-        // an existing name either.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            fs::hard_link(from, to)?;
-            fs::remove_file(from)
-        }
-        renamed => Ok(renamed?),
-    }
-}
-
-/// Opens a file to read it; fails for a link, and does not block on a pipe.
-pub fn open_without_link(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 /// Opens a regular file with one link, for its owner only if that creates it; fails for a link or
@@ -124,16 +89,6 @@ pub fn open_if_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
         return Err(io::Error::other("not a regular file with one name: remove it"));
     }
     Ok(file)
-}
-
-/// Reads once, without moving the file's position.
-pub fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
-    FileExt::read_at(file, out, offset)
-}
-
-/// Writes all bytes, without moving the file's position.
-pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    file.write_all_at(bytes, offset)
 }
 
 /// The system's list of locks (proc_locks(5)); empty if it has none, as on all systems but Linux.

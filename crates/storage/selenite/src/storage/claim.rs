@@ -8,6 +8,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use selenite_keyring::platform::write_all_at;
+
 use super::Claim;
 use crate::platform;
 
@@ -51,7 +53,7 @@ impl Claim for DiskClaim {
         let before = usize::try_from(self.file.metadata()?.len()).unwrap_or(0);
         let mut bytes = text.as_bytes().to_vec();
         bytes.resize(bytes.len().max(before), b'\n');
-        platform::write_all_at(&self.file, &bytes, 0)
+        write_all_at(&self.file, &bytes, 0)
     }
 }
 

@@ -5,6 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use selenite_keyring::platform::{open_private, read_at, rename_new, sync_folder, write_all_at};
+
 use super::claim::DiskClaim;
 use super::{Attributes, Claim, ReadAt, Storage, WriteAt};
 use crate::platform;
@@ -29,7 +31,7 @@ impl Storage for Disk {
     }
 
     fn create(&self, path: &Path) -> io::Result<()> {
-        platform::create_private(path)
+        open_private(OpenOptions::new().write(true).create_new(true), path).map(drop)
     }
 
     fn set_owner_and_mode(&self, path: &Path, attributes: &Attributes) -> io::Result<()> {
@@ -41,7 +43,7 @@ impl Storage for Disk {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        platform::sync_folder(folder)
+        sync_folder(folder)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -49,7 +51,7 @@ impl Storage for Disk {
     }
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        platform::rename_new(from, to)
+        rename_new(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -80,7 +82,7 @@ impl ReadAt for File {
         let mut done = 0;
         while done < out.len() {
             let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
-            match platform::read_at(self, &mut out[done..], at) {
+            match read_at(self, &mut out[done..], at) {
                 Ok(0) => break,
                 Ok(count) => done += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -97,7 +99,7 @@ impl ReadAt for File {
 
 impl WriteAt for File {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        platform::write_all_at(self, bytes, offset)
+        write_all_at(self, bytes, offset)
     }
 
     fn set_size(&self, size: u64) -> io::Result<()> {

@@ -131,10 +131,10 @@ impl LowerFile {
         self.meter = meter;
     }
 
-    /// Counts a read transaction that has begun, in the meter.
-    pub fn note_transaction(&mut self) {
+    /// Counts a read transaction that has begun, in rollback mode or not, in the meter.
+    pub fn note_transaction(&mut self, is_rollback_mode: bool) {
         if let Some(meter) = &mut self.meter {
-            meter.begin_transaction();
+            meter.begin_transaction(is_rollback_mode);
         }
     }
 
@@ -192,6 +192,12 @@ impl LowerFile {
         let write = self.method(|methods| methods.write)?;
         let size = c_int::try_from(data.len()).map_err(|_| Code::IOERR_WRITE)?;
         let signed_offset = i64::try_from(offset).map_err(|_| Code::IOERR_WRITE)?;
+        if self.meter.as_ref().is_some_and(FileMeter::needs_size) {
+            let size = self.size().ok();
+            if let Some(meter) = &mut self.meter {
+                meter.set_size(size);
+            }
+        }
         let file = self.raw();
         // SAFETY: `data` has `size` bytes.
         let call = || Code::check(unsafe { write(file, data.as_ptr().cast(), size, signed_offset) });
@@ -207,6 +213,9 @@ impl LowerFile {
     /// Those of the VFS below.
     pub fn truncate(&mut self, size: u64) -> Result<(), Code> {
         let truncate = self.method(|methods| methods.truncate)?;
+        if let Some(meter) = &mut self.meter {
+            meter.set_size(Some(size));
+        }
         let size = i64::try_from(size).map_err(|_| Code::IOERR_TRUNCATE)?;
         // SAFETY: the file is open.
         Code::check(unsafe { truncate(self.raw(), size) })

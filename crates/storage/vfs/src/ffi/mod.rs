@@ -53,7 +53,7 @@ pub use module::{Table, TableRow};
 pub use name::Name;
 pub use platform::{
     check_support, descriptors, file_identity, forget_cached, is_elevated, lock_memory, locked_memory_limit,
-    make_private_file, open_private, open_regular_file, path_of_name, process_status, read_at, system_page_size,
+    make_private_file, open_private, open_regular_file, path_of_name, process_status, system_page_size,
 };
 pub use shm::{ShmLock, ShmMemory, ShmRegion};
 pub use sqlite::{Database, OpenFlags, RawApi, SyncFlags};

@@ -1,6 +1,6 @@
 //! A file name as SQLite passes it to `xOpen`: followed by URI parameters.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsString, c_char};
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -60,14 +60,23 @@ impl<'a> Name<'a> {
     /// A parameter of the URI with which the database was opened.
     #[must_use]
     pub fn parameter(&self, key: &CStr) -> Option<String> {
+        Some(self.bytes_of(key)?.to_string_lossy().into_owned())
+    }
+
+    /// A parameter whose value may be a path.
+    #[must_use]
+    pub fn path_parameter(&self, key: &CStr) -> Option<OsString> {
+        Some(path_of_name(self.bytes_of(key)?).as_os_str().to_owned())
+    }
+
+    fn bytes_of(&self, key: &CStr) -> Option<&CStr> {
         // SAFETY: the name came from SQLite's own xOpen (sqlite.org/c3ref/uri_boolean.html); the key ends with zero.
         let value = unsafe { (self.api.uri_parameter)(self.pointer, key.as_ptr()) };
         if value.is_null() {
             return None;
         }
         // SAFETY: a parameter ends with a zero byte and is valid as long as the name.
-        let value = unsafe { CStr::from_ptr(value) };
-        Some(value.to_string_lossy().into_owned())
+        Some(unsafe { CStr::from_ptr(value) })
     }
 
     /// The names of all parameters of that URI.

@@ -1,8 +1,11 @@
 //! What is the operating system's own: memory, process rights, descriptors, identities of files.
 //!
 //! Each system has one file with the same functions; `unix/linux.rs` has what other POSIX systems
-//! lack. docs/PLATFORMS.md lists what is missing elsewhere.
+//! lack, `absent.rs` what every system but Linux lacks. docs/PLATFORMS.md lists what is missing
+//! elsewhere. `selenite_keyring::platform` has the rest.
 
+#[cfg(not(target_os = "linux"))]
+mod absent;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -16,5 +19,5 @@ use windows as system;
 pub(super) use system::{Mapping, fill_random, map_fork_words, on_exit, on_fork};
 pub use system::{
     check_support, descriptors, file_identity, forget_cached, is_elevated, lock_memory, locked_memory_limit,
-    make_private_file, open_private, open_regular_file, path_of_name, process_status, read_at, system_page_size,
+    make_private_file, open_private, open_regular_file, path_of_name, process_status, system_page_size,
 };

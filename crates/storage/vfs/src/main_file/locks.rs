@@ -36,7 +36,7 @@ impl MainFile {
         inner.page_count = None;
         self.read_lock.set_level(inner.level);
         if !was_held && self.read_lock.is_held() {
-            inner.lower.note_transaction();
+            inner.lower.note_transaction(true);
         }
         self.pool_handle.forget();
         self.trailer = None;
@@ -148,7 +148,7 @@ impl MainFile {
             let was_held = self.read_lock.is_held();
             self.read_lock.note(lock, self.region.as_ref());
             if !was_held && self.read_lock.is_held() {
-                inner.lower.note_transaction();
+                inner.lower.note_transaction(false);
             }
             self.database.note_shm_lock(is_write.then_some(true));
         }

@@ -35,8 +35,8 @@
 
 use selenite_cipher::PageNo;
 use selenite_format::Geometry;
+use selenite_format::page_run::{Direction, Runs, follows};
 
-use super::run::{Direction, Runs, follows};
 use crate::page_buffer::PageBuffer;
 
 /// The pages that one connection has read ahead.

@@ -211,6 +211,18 @@ fn a_transaction_is_counted_when_it_begins_to_read() {
                 (0, 0),
                 "{context}"
             );
+            // With a log, the first lock of a connection is one of the file.
+            let (all, of_rollback) = (after.database.transactions, after.database.rollback_transactions);
+            match mode {
+                "wal" => assert!(
+                    of_rollback < all && after.wal.bytes_appended > 0,
+                    "{context}: {after:?}"
+                ),
+                _ => assert!(
+                    of_rollback == all && after.wal.bytes_appended == 0,
+                    "{context}: {after:?}"
+                ),
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The state of the machine during the study, and the void blocks.
 
 use super::table::table;
+use crate::load;
 use crate::report::scale::Scale;
 use crate::report::svg::{chart, line, path, text, typeset};
 use crate::report::{number, sentence};
@@ -12,6 +13,42 @@ type Strip = (
     fn(&HostSample) -> Option<f64>,
     fn(f64) -> String,
 );
+
+/// Whether each session was quiet, and the rule.
+pub fn sessions(summary: &Summary) -> String {
+    let sessions = load::sessions(summary);
+    let share = |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), number::share);
+    let rows = sessions.iter().map(|session| {
+        vec![
+            session.session.to_string(),
+            load::name(session.state).to_owned(),
+            share(session.others),
+            share(session.steal),
+            share(session.cpu_pressure),
+            share(session.io_pressure),
+            format!("{} of {}", session.disturbed, session.blocks),
+        ]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "Session",
+        "Machine",
+        "Others",
+        "Steal",
+        "CPU pressure",
+        "Storage pressure",
+        "Blocks with much else at work",
+    ];
+    format!(
+        "<p>{}.</p><p class=\"note\">{}</p>{}",
+        typeset(&load::words(&sessions)),
+        typeset(load::RULE),
+        table("The machine in each session, means of its blocks", &head, &rows)
+    )
+}
 
 /// A strip chart for each observed quantity.
 pub fn strips(summary: &Summary) -> String {

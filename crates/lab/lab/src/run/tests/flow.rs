@@ -233,7 +233,18 @@ fn a_forecast_states_its_assumptions_and_uses_an_earlier_study() {
     sim.0.borrow_mut().seconds_per_block = 100.0;
     place.run(&sim, TEXT).unwrap();
     let seen = forecast(&config, Some(&Store::read(&place.path).unwrap())).unwrap();
-    assert!(seen.noise.from.contains("second unencrypted copy"), "{:?}", seen.noise);
+    assert!(seen.noise.from.contains("2 sessions"), "{:?}", seen.noise);
+    assert_eq!((seen.noise.sessions, blind.noise.sessions), (2, 0));
+    // A coarser precision never costs more.
+    for forecast in [&blind, &seen] {
+        let costs: Vec<f64> = forecast
+            .precisions
+            .iter()
+            .map(|(_, plan)| plan.map_or(f64::INFINITY, |plan| plan.seconds))
+            .collect();
+        assert!(costs.len() >= 4 && costs.is_sorted(), "{costs:?}");
+        assert!(costs[0].is_finite() && costs[0] > 0.0, "{costs:?}");
+    }
     assert!(seen.smallest_effect < blind.smallest_effect);
     assert!(
         seen.duration.as_secs() >= 2 * PER_SESSION as u64 * 99,

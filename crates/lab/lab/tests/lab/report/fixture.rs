@@ -90,6 +90,7 @@ impl Fixture {
             },
             cells,
             evidence: self.evidence(&mut random),
+            published: None,
             events: vec![
                 Event {
                     at_s: 1.2,
@@ -360,6 +361,7 @@ impl Fixture {
             }
         });
         Evidence {
+            sessions: vec![],
             samples: samples.collect(),
             blocks: self.sessions * self.pairs * 6 * 6 - 5,
             void: [

@@ -73,7 +73,7 @@ pub fn material(sessions: u32, pairs: u32, seed: u64) -> Material {
     }
 }
 
-fn block(id: i64, (session, cell, pair, arm): (u32, i64, u32, i64), cpu: f64) -> BlockRow {
+pub fn block(id: i64, (session, cell, pair, arm): (u32, i64, u32, i64), cpu: f64) -> BlockRow {
     let ns = |value: f64| format!("{value:.0}").parse::<u64>().expect("a time is a number");
     let sample = Sample {
         elapsed_ns: ns(cpu * 1.5),
@@ -104,11 +104,11 @@ fn block(id: i64, (session, cell, pair, arm): (u32, i64, u32, i64), cpu: f64) ->
     }
 }
 
-fn noise(random: &mut ChaCha8Rng) -> f64 {
+pub fn noise(random: &mut ChaCha8Rng) -> f64 {
     (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
 }
 
-fn facts(name: &str, role: ArmRole) -> ArmFacts {
+pub fn facts(name: &str, role: ArmRole) -> ArmFacts {
     let encrypted = role == ArmRole::Encrypted;
     ArmFacts {
         name: name.into(),
@@ -146,7 +146,7 @@ pub fn study() -> StudyRow {
     }
 }
 
-const CONFIG: &str = r#"
+pub const CONFIG: &str = r#"
 [study]
 name = "synthetic"
 title = "Costs that are known"

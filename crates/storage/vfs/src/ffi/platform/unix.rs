@@ -9,7 +9,7 @@ use std::ffi::{CStr, OsStr};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 #[cfg(not(target_os = "linux"))]
@@ -51,14 +51,6 @@ pub fn file_identity(path: &Path) -> Option<(u64, u64)> {
 /// Those of the system.
 pub fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.mode(0o600).open(path)
-}
-
-/// Reads once, without moving the file's position.
-///
-/// # Errors
-/// Those of the system.
-pub fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_at(out, offset)
 }
 
 /// The size of a page of memory in bytes: 4096 on x86-64; also 16384 or 65536 on ARM.

@@ -4,10 +4,11 @@
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
-use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+
+pub(in crate::ffi) use super::absent::{Mapping, map_fork_words};
+pub use super::absent::{descriptors, forget_cached, lock_memory, locked_memory_limit, process_status};
 
 /// # Errors
 /// Always: [`file_identity`] is missing.
@@ -34,12 +35,6 @@ pub fn file_identity(_path: &Path) -> Option<(u64, u64)> {
 /// Those of the system.
 pub fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.open(path)
-}
-
-/// # Errors
-/// Those of the system.
-pub fn read_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.seek_read(out, offset)
 }
 
 /// The allocator's memory is used, which needs no alignment to pages.
@@ -73,37 +68,6 @@ pub fn make_private_file(path: &CStr) -> io::Result<()> {
     File::create_new(path_of_name(path)).map(drop)
 }
 
-/// # Errors
-/// `Unsupported`.
-pub fn lock_memory() -> io::Result<()> {
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        "locking memory is not implemented on Windows yet",
-    ))
-}
-
-/// Not needed: [`lock_memory`] refuses.
-///
-/// # Errors
-/// None.
-pub fn locked_memory_limit() -> io::Result<Option<u64>> {
-    Ok(None)
-}
-
-/// There is no proc(5).
-#[must_use]
-pub fn process_status() -> String {
-    String::new()
-}
-
-/// There is no such advice.
-pub fn forget_cached(_descriptor: i32) {}
-
-/// None are needed: locks belong to a handle here.
-pub fn descriptors(_path: &Path) -> impl Iterator<Item = i32> {
-    std::iter::empty()
-}
-
 /// A file with several names is not refused: opening and closing it releases no locks here.
 ///
 /// # Errors
@@ -121,24 +85,6 @@ pub fn open_regular_file(name: &Path, size_max: u64) -> io::Result<Option<File>>
         return Err(io::Error::other("what has its name is no report"));
     }
     Ok(Some(file))
-}
-
-/// Never made: memory is not excluded from dumps here yet.
-pub(in crate::ffi) enum Mapping {}
-
-impl Mapping {
-    pub(in crate::ffi) fn new(_size: usize) -> Option<Self> {
-        None
-    }
-
-    pub(in crate::ffi) fn start(&self) -> NonNull<u8> {
-        match *self {}
-    }
-}
-
-/// None: there is no fork.
-pub(in crate::ffi) fn map_fork_words() -> Option<(&'static [AtomicU64; 64], bool)> {
-    None
 }
 
 /// CreateFileW

@@ -6,8 +6,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+
+use selenite_keyring::platform::unsupported;
+
+pub(in crate::ffi) use super::super::absent::{Mapping, map_fork_words};
+pub use super::super::absent::{descriptors, forget_cached, lock_memory, locked_memory_limit, process_status};
 
 /// Fills `out` from the system's generator (getentropy(2)).
 pub(in crate::ffi) fn fill_random(out: &mut [u8]) -> io::Result<()> {
@@ -42,36 +45,6 @@ pub fn make_private_file(path: &CStr) -> io::Result<()> {
         .map(drop)
 }
 
-/// Locking memory when it is first used is Linux's own.
-///
-/// # Errors
-/// `Unsupported`.
-pub fn lock_memory() -> io::Result<()> {
-    Err(unsupported("locking memory"))
-}
-
-/// Not needed: [`lock_memory`] refuses.
-///
-/// # Errors
-/// None.
-pub fn locked_memory_limit() -> io::Result<Option<u64>> {
-    Ok(None)
-}
-
-/// There is no proc(5).
-#[must_use]
-pub fn process_status() -> String {
-    String::new()
-}
-
-/// There is no such advice.
-pub fn forget_cached(_descriptor: i32) {}
-
-/// Unknown: descriptors are not examined here yet.
-pub fn descriptors(_path: &Path) -> impl Iterator<Item = i32> {
-    std::iter::empty()
-}
-
 /// `Ok(None)` if there is no file; every other is refused: without `O_PATH` it cannot be examined
 /// without opening it.
 ///
@@ -83,31 +56,6 @@ pub fn open_regular_file(name: &Path, _size_max: u64) -> io::Result<Option<File>
         Err(error) => Err(error),
         Ok(_) => Err(unsupported("reading the report of an operation")),
     }
-}
-
-/// Never made: memory cannot be excluded from core dumps and from children by one call each.
-pub(in crate::ffi) enum Mapping {}
-
-impl Mapping {
-    pub(in crate::ffi) fn new(_size: usize) -> Option<Self> {
-        None
-    }
-
-    pub(in crate::ffi) fn start(&self) -> NonNull<u8> {
-        match *self {}
-    }
-}
-
-/// None: the handler of [`super::on_fork`] and the process id remain.
-pub(in crate::ffi) fn map_fork_words() -> Option<(&'static [AtomicU64; 64], bool)> {
-    None
-}
-
-fn unsupported(what: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::Unsupported,
-        format!("{what} is not implemented on this system yet"),
-    )
 }
 
 /// 256 bytes: the limit of getentropy(2).

@@ -1,4 +1,7 @@
 //! Sequential reads: forwards, as in a scan, or backwards, as in `PRAGMA integrity_check`.
+//!
+//! The VFS decides by it what to read ahead, and counts by it what it would have read ahead of a database in clear. The
+//! planner does the same with the reads of a trace.
 
 /// The direction of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +22,7 @@ struct Run {
 
 /// The two most recent runs: an occasional read of another page (an inner page of the tree, a row
 /// of another table) does not end a run.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Runs {
     runs: [Option<Run>; 2],
 }
@@ -45,6 +48,16 @@ impl Runs {
         }
         self.runs[0] = Some(run);
         (run.length >= LENGTH_MIN).then_some(run.direction)
+    }
+
+    /// Notes a read of the file, if it is one of a page, and returns whether it belongs to a run or begins where the
+    /// read before it ended.
+    pub fn note_read(&mut self, offset: u64, size: usize, previous_end: Option<u64>) -> bool {
+        let size = u64::try_from(size).unwrap_or(0);
+        let is_page = size.is_power_of_two() && (512..=65_536).contains(&size) && offset.is_multiple_of(size);
+        let page = is_page.then(|| u32::try_from(offset / size).ok()).flatten();
+        let is_of_run = page.is_some_and(|page| self.note(page).is_some());
+        is_of_run || previous_end == Some(offset)
     }
 
     /// Removes both.
@@ -144,6 +157,25 @@ mod tests {
             runs.note(u32::try_from((state >> 33) % 5000).unwrap()).is_some()
         });
         assert_eq!(seen.count(), 0);
+    }
+
+    #[test]
+    fn a_read_of_a_run_is_one_in_either_direction_and_one_that_follows_needs_no_run() {
+        let mut runs = Runs::default();
+        let mut end = None;
+        let mut reads = |pages: &[u64]| {
+            let mut note = |page: &u64| {
+                let found = runs.note_read(page * 4096, 4096, end);
+                end = Some((page + 1) * 4096);
+                found
+            };
+            pages.iter().map(&mut note).collect::<Vec<_>>()
+        };
+        assert_eq!(reads(&[90, 89, 88, 87, 84]), [false, false, false, true, true]);
+        assert_eq!(reads(&[500, 501, 700]), [false, true, false]);
+        // Other reads are no pages: SQLite reads 16 bytes of the header when a transaction begins.
+        assert!(!runs.note_read(24, 16, Some(0)) && runs.note_read(24, 16, Some(24)));
+        assert!(!runs.note_read(u64::MAX - 4095, 4096, None));
     }
 
     #[test]

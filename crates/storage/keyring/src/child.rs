@@ -6,11 +6,10 @@
 //!   have been reused.
 //! - group-is-killed: the command leads its own process group. Whenever the command is abandoned,
 //!   the whole group is killed; descendants that left the group cannot be killed.
-//! - buffers-zeroed: stdin and stdout are held in buffers that do not move and are zeroed; stderr
-//!   is not read.
+//! - buffers-zeroed: input and answer are held in buffers that do not move and are zeroed.
 
-use std::io::{self, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::io::{self, PipeReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -20,15 +19,30 @@ use crate::key_error::ServiceFailure;
 use crate::platform::ProcessGroup;
 use crate::thread::spawn;
 
-/// Runs `argv... verb`, writes `input` to its stdin, and returns its stdout if it exits with status 0.
-pub fn run(
-    argv: &[String],
-    verb: &str,
-    input: &[u8],
-    time_limit: Duration,
-) -> Result<Zeroizing<Vec<u8>>, ServiceFailure> {
+/// What a program answered.
+pub struct Answer {
+    /// Its stdout, and its stderr in the order in which they were written, if that was asked for.
+    pub output: Zeroizing<Vec<u8>>,
+    /// Its exit status.
+    pub status: ExitStatus,
+}
+
+/// Whether a program's stderr belongs to its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stderr {
+    /// It does.
+    Answer,
+    /// It is not read.
+    Ignored,
+}
+
+/// Runs a command and writes `input` to its stdin. The command's own streams are replaced.
+///
+/// # Errors
+/// `Io`, `TimedOut`, `AnswerTooLong` (64 KiB).
+pub fn run(command: Command, stderr: Stderr, input: &[u8], time_limit: Duration) -> Result<Answer, ServiceFailure> {
     let started = Instant::now();
-    let running = Running::start(argv, verb, input).map_err(ServiceFailure::Io)?;
+    let running = Running::start(command, stderr, input).map_err(ServiceFailure::Io)?;
     let mut answer = None;
     let mut has_ended = false;
     loop {
@@ -75,16 +89,17 @@ enum Event {
 }
 
 impl Running {
-    fn start(argv: &[String], verb: &str, input: &[u8]) -> io::Result<Self> {
-        let (program, words) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut command = Command::new(program);
-        command.args(words).arg(verb);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+    fn start(mut command: Command, stderr: Stderr, input: &[u8]) -> io::Result<Self> {
+        let (answer, writer) = io::pipe()?;
+        match stderr {
+            Stderr::Answer => command.stderr(writer.try_clone()?),
+            Stderr::Ignored => command.stderr(Stdio::null()),
+        };
+        command.stdin(Stdio::piped()).stdout(writer);
         let (mut child, group) = ProcessGroup::spawn(&mut command)?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
+        // It holds the end of the pipe for writing.
+        drop(command);
+        let stdin = child.stdin.take();
         let (sender, events) = mpsc::channel();
         let (reap, may_reap) = mpsc::channel();
         let (status_sender, status) = mpsc::channel();
@@ -98,10 +113,10 @@ impl Running {
         };
         let ended = sender.clone();
         spawn(move || wait(child, group, &ended, &may_reap, &status_sender))?;
-        let (stdin, stdout) = pipes.ok_or_else(lost)?;
+        let stdin = stdin.ok_or_else(lost)?;
         let input = Zeroizing::new(input.to_vec());
         spawn(move || feed(stdin, &input))?;
-        spawn(move || drain(stdout, &sender))?;
+        spawn(move || drain(answer, &sender))?;
         Ok(running)
     }
 
@@ -109,18 +124,14 @@ impl Running {
         self.group.kill();
     }
 
-    /// Reaps a command that has exited, and returns its answer if the status is 0.
-    fn finish(mut self, answer: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, ServiceFailure> {
+    /// Reaps a command that has exited.
+    fn finish(mut self, output: Zeroizing<Vec<u8>>) -> Result<Answer, ServiceFailure> {
         self.is_finished = true;
         // If the thread has ended, the next line reports it.
         let _ = self.reap.send(());
         let status = self.status.recv().map_err(|_| ServiceFailure::Io(lost()))?;
         let status = status.map_err(ServiceFailure::Io)?;
-        if status.success() {
-            Ok(answer)
-        } else {
-            Err(ServiceFailure::Exited(status))
-        }
+        Ok(Answer { output, status })
     }
 }
 
@@ -138,10 +149,10 @@ fn feed(mut stdin: ChildStdin, input: &[u8]) {
 }
 
 /// Reads the answer. If the receiver is gone, the command was abandoned.
-fn drain(stdout: ChildStdout, sender: &Sender<Event>) {
+fn drain(pipe: PipeReader, sender: &Sender<Event>) {
     let mut answer = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX + 64));
     let limit = u64::try_from(ANSWER_SIZE_MAX).expect("64 KiB fits") + 1;
-    let read = stdout.take(limit).read_to_end(&mut answer).map(|_| answer);
+    let read = pipe.take(limit).read_to_end(&mut answer).map(|_| answer);
     let _ = sender.send(Event::Answer(read));
 }
 
@@ -163,5 +174,26 @@ fn lost() -> io::Error {
     io::Error::other("lost sight of it")
 }
 
-/// 64 KiB: a wrapped key has at most 8 KiB, and a longer answer is not valid.
+/// 64 KiB: a wrapped key has at most 8 KiB, what a program says of itself is a line.
 const ANSWER_SIZE_MAX: usize = 65536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(script: &str, stderr: Stderr) -> Answer {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        run(command, stderr, b"input\n", Duration::from_secs(60)).unwrap()
+    }
+
+    // `provider/command/tests.rs` has what goes wrong.
+    #[test]
+    fn an_answer_has_stderr_if_that_is_asked_for() {
+        let script = "cat; echo error >&2; echo out; exit 3";
+        let answer = of(script, Stderr::Answer);
+        assert_eq!(answer.output.as_slice(), b"input\nerror\nout\n");
+        assert_eq!(answer.status.code(), Some(3));
+        assert_eq!(of(script, Stderr::Ignored).output.as_slice(), b"input\nout\n");
+    }
+}

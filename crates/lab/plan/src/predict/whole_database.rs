@@ -1,0 +1,111 @@
+//! What is done with a database as a whole: encrypting it once, and copying all of it for a backup.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Estimate, Misfit, Question, Z_90};
+use crate::calibration::{Calibration, Costs, measured_for, nanoseconds};
+use crate::observation::Observation;
+use crate::operation::{Amount, KIB, Operation};
+
+/// The encryption of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversion {
+    /// Seconds, where the disk is no slower than the calibrated one.
+    pub seconds: Option<Estimate>,
+    /// MiB of the encrypted database.
+    pub encrypted_mib: f64,
+    /// MiB that are needed beside the database until it is done.
+    pub needed_mib: f64,
+}
+
+/// A copy of the whole database by SQLite's backup API, encrypted as the database is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FullBackup {
+    /// CPU seconds without encryption.
+    pub plain_seconds: f64,
+    /// CPU seconds that encryption adds; below zero, it saves.
+    pub added_seconds: Estimate,
+    /// MiB of the copy.
+    pub mib: f64,
+}
+
+impl Conversion {
+    /// None if the size of the database is not known.
+    pub(super) fn of(
+        observation: &Observation,
+        calibration: &Calibration,
+        question: &Question,
+        misfit: Misfit,
+    ) -> Option<Self> {
+        let mib = observation.database_mib?;
+        let encrypted_mib = encrypted_mib(mib, observation.page_size);
+        let measured = calibration.conversion_ns_per_mib.get(&question.cipher);
+        let seconds = measured.map(|measured| {
+            let half = measured.interval(0.9).map_or(0.0, |interval| interval.half_width());
+            // Another database is not the calibrated one.
+            let half = half.hypot(Z_90 * misfit.of_difference * measured.mean());
+            Estimate {
+                value: measured.mean(),
+                low: (measured.mean() - half).max(0.0),
+                high: measured.mean() + half,
+            }
+            .times(mib / 1e9)
+        });
+        Some(Self {
+            seconds,
+            encrypted_mib,
+            needed_mib: encrypted_mib,
+        })
+    }
+}
+
+impl FullBackup {
+    /// None if the size of the database is not known, or backups of pages of that size were not calibrated.
+    pub(super) fn of(
+        observation: &Observation,
+        calibration: &Calibration,
+        question: &Question,
+        misfit: Misfit,
+    ) -> Option<Self> {
+        let mib = observation.database_mib?;
+        let page = f64::from(observation.page_size);
+        let pages = mib * KIB * KIB / page;
+        let amount = Amount::of_size(pages, page);
+        let sizes = |costs| measured_for(costs, Operation::Backup, amount).ok();
+        let costs: &Costs = calibration.costs(&question.cipher).ok()?;
+        let (plain, difference) = (sizes(&calibration.plain)?, sizes(costs)?);
+        let each = |measured| nanoseconds(measured, page / KIB, None);
+        let (plain_ns, difference_ns) = (each(plain).max(0.0), each(difference));
+        // The size that is nearest to the page's.
+        let nearest = |one: &f64, other: &f64| (one - page / KIB).abs().total_cmp(&(other - page / KIB).abs());
+        let measured = difference.iter().min_by(|one, other| nearest(&one.kib, &other.kib))?;
+        let half = [
+            measured.interval(0.9).map_or(0.0, |interval| interval.half_width()),
+            Z_90 * misfit.of_difference * difference_ns,
+            Z_90 * misfit.of_cost * (plain_ns + difference_ns),
+        ];
+        let half = half.into_iter().fold(0.0, f64::hypot);
+        Some(Self {
+            plain_seconds: plain_ns * pages / 1e9,
+            added_seconds: Estimate {
+                value: difference_ns,
+                // An encrypted copy takes no less than nothing.
+                low: (difference_ns - half).max(-plain_ns),
+                high: difference_ns + half,
+            }
+            .times(pages / 1e9),
+            mib: encrypted_mib(mib, observation.page_size),
+        })
+    }
+}
+
+/// MiB of the encrypted database: each page has less room, and the first one is preceded by the superblock.
+fn encrypted_mib(mib: f64, page_size: u32) -> f64 {
+    let page = f64::from(page_size);
+    mib * page / (page - PAGE_RESERVED) + PREFIX_KIB / KIB
+}
+
+/// FORMAT 3: bytes that a page keeps for the trailer.
+const PAGE_RESERVED: f64 = 48.0;
+/// FORMAT 2: in front of the first page.
+const PREFIX_KIB: f64 = 64.0;
