@@ -15,7 +15,7 @@ DEBIAN = $(foreach name,selenite libselenite-dev,dist/$(name)_*_$(shell dpkg --p
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features check-windows \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
 	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts docs \
-	serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test plan-application \
+	serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test engines engines-test plan-application \
 	need need-rust need-python need-tsql need-perf need-lint need-docs clean
 
 help: ## list the targets
@@ -161,6 +161,12 @@ peers: ## build workers with SQLCipher and SQLite3 Multiple Ciphers, for the lab
 
 peers-test:
 	@scripts/peers.sh --test
+
+engines: ## install the servers that the lab measures into target/engines; needs the internet
+	@scripts/engines.sh
+
+engines-test: build-tests ## install them, and check their workers: ten minutes
+	@SELENITE_TEST_COMMAND=$(TARGET)/debug/selenite scripts/engines.sh --test
 
 need:
 	@scripts/need.sh rust tests suite

@@ -26,6 +26,7 @@ PARTS = {
         "docs/GLOSSARY",
         "docs/plans/index",
         "crates/index",
+        "engines/README",
         "fuzz/README",
         "peers/README",
         "testdata/README",

@@ -86,6 +86,7 @@ impl Talk {
             database: database.clone(),
             dataset: dataset.clone(),
             seed: SEED,
+            rows: None,
         })
     }
 

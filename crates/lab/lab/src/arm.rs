@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use selenite_worker::protocol::{Hello, PLAIN, Workload};
+use selenite_worker::protocol::{Hello, PLAIN};
 
-use crate::config::arm::{ENGINES, FLOOR_ARM, OWN_PLAIN, PLAIN_ARM, TRANSIT};
-use crate::config::{Config, ConfigError};
+use crate::config::arm::{ENGINES, FLOOR_ARM, OWN_PLAIN, PLAIN_ARM, SQLITE, TRANSIT};
+use crate::config::{Cell, Config, ConfigError};
 use crate::summary::ArmRole;
 
 /// An arm.
@@ -43,21 +43,15 @@ pub struct Arm {
 ///
 /// Errors: two plain arms of the same name, because an engine's name has two workers.
 pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
-    // If servers are measured, all arms are servers.
-    let stock = match config
-        .cells
-        .iter()
-        .any(|cell| matches!(cell.work, Workload::Messages { .. }))
-    {
-        true => TRANSIT,
-        false => STOCK,
-    };
+    let baseline = config.study.baseline.as_str();
+    let program = config.arms.iter().find(|arm| arm.engine == baseline);
+    let program = program.and_then(|arm| arm.worker.clone());
     let mut arms = vec![
-        plain(PLAIN_ARM, stock, None, ArmRole::Plain, None),
-        plain(FLOOR_ARM, stock, None, ArmRole::Floor, Some(0)),
+        plain(PLAIN_ARM, baseline, program.clone(), ArmRole::Plain, None),
+        plain(FLOOR_ARM, baseline, program, ArmRole::Floor, Some(0)),
     ];
-    for arm in config.arms.iter().filter(|arm| !is_ours(&arm.engine)) {
-        let name = format!("{}{OWN_PLAIN}", arm.engine);
+    for arm in config.arms.iter().filter(|arm| arm.engine != OWN) {
+        let name = control(&arm.engine, baseline);
         match arms.iter().find(|other| other.name == name) {
             None => arms.push(plain(&name, &arm.engine, arm.worker.clone(), ArmRole::Plain, None)),
             Some(other) if other.worker == arm.worker => {}
@@ -68,10 +62,7 @@ pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
         }
     }
     for arm in &config.arms {
-        let name = match arm.engine.as_str() {
-            engine if is_ours(engine) => PLAIN_ARM.to_owned(),
-            engine => format!("{engine}{OWN_PLAIN}"),
-        };
+        let name = control(&arm.engine, baseline);
         arms.push(Arm {
             name: arm.name.clone(),
             engine: arm.engine.clone(),
@@ -102,8 +93,10 @@ impl Arm {
             " without AES instructions"
         };
         match (self.role, self.engine.as_str()) {
-            (ArmRole::Floor, TRANSIT) => format!("{} in clear, second copy", hello.library),
-            (ArmRole::Plain, STOCK) => format!("SQLite {} in clear", hello.sqlite_version),
+            (ArmRole::Floor, engine) if engine == TRANSIT || hello.server => {
+                format!("{} in clear, second copy", hello.library)
+            }
+            (ArmRole::Plain, SQLITE) => format!("SQLite {} in clear", hello.sqlite_version),
             (ArmRole::Floor, _) => format!("SQLite {} in clear, second copy", hello.sqlite_version),
             (ArmRole::Plain, _) => format!("{} in clear", hello.library),
             (ArmRole::Encrypted, _) => {
@@ -116,6 +109,28 @@ impl Arm {
                 };
                 format!("{} {}{without}{pool}{key}", hello.library, self.cipher)
             }
+        }
+    }
+
+    /// Stock SQLite, as the source of rows for engines that are not SQLite.
+    #[must_use]
+    pub fn of_rows() -> Self {
+        plain("rows", SQLITE, None, ArmRole::Plain, None)
+    }
+
+    /// Checks that the engine does the work of all cells.
+    ///
+    /// Errors: it does not; the message lists what it does.
+    pub fn check_works(&self, hello: &Hello, cells: &[Cell]) -> Result<(), ConfigError> {
+        let known: Vec<&str> = hello.works.iter().map(String::as_str).collect();
+        let refused = cells.iter().find(|cell| !known.contains(&cell.work.kind()));
+        match refused.filter(|_| !known.is_empty()) {
+            Some(cell) => {
+                let work = cell.work.kind();
+                let what = format!("cell `{}`: engine `{}` does no work `{work}`", cell.name, self.engine);
+                Err(ConfigError::new(what).next(format!("it does {}", known.join(", "))))
+            }
+            None => Ok(()),
         }
     }
 
@@ -140,9 +155,12 @@ fn none_of(arms: &[Arm], arm: &Arm) -> Option<usize> {
     is_own.then(|| arms.iter().position(same))?
 }
 
-/// Whether the engine's control is the plain arm of the study.
-fn is_ours(engine: &str) -> bool {
-    engine == OWN || engine == TRANSIT
+/// The name of the control of an engine's arms.
+fn control(engine: &str, baseline: &str) -> String {
+    match engine == OWN || engine == baseline {
+        true => PLAIN_ARM.to_owned(),
+        false => format!("{engine}{OWN_PLAIN}"),
+    }
 }
 
 fn size(bytes: u64) -> String {
@@ -164,10 +182,8 @@ fn plain(name: &str, engine: &str, worker: Option<PathBuf>, role: ArmRole, contr
     }
 }
 
-/// This project's engine, whose SQLite is the same as that of [`STOCK`].
+/// This project's engine, whose SQLite is that of [`SQLITE`].
 const OWN: &str = ENGINES[0];
-/// Stock SQLite.
-const STOCK: &str = ENGINES[1];
 /// The suite that does not encrypt.
 const NONE: &str = "NONE";
 
@@ -234,13 +250,16 @@ mod tests {
     fn an_unknown_cipher_is_reported_with_the_nearest() {
         let arms = arms(&Config::parse(TEXT).unwrap()).unwrap();
         let hello = Hello {
-            protocol: 4,
+            protocol: 5,
             engine: "selenite".into(),
             library: "Selenite 0".into(),
             sqlite_version: "3".into(),
             sqlite_source_id: String::new(),
             ciphers: vec!["AES_128".into(), "CHACHA20".into()],
             without_aes: BTreeMap::new(),
+            server: false,
+            works: Vec::new(),
+            limits: Vec::new(),
         };
         let error = arms[4].check(&hello).unwrap_err().to_string();
         assert!(

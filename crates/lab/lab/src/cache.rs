@@ -3,7 +3,6 @@
 //! - residency-is-counted: a request to the kernel proves nothing: `fincore` of util-linux counts
 //!   the resident pages.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::fs::{Advice, fadvise};
+
+use crate::database_files;
 
 /// Inspects the system's page cache, and evicts a file or loads it.
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ impl PageCache {
     pub fn evict(&self, database: &Path) -> Result<Residence, CacheError> {
         let mut residence = Residence::default();
         for _ in 0..ATTEMPTS {
-            for path in files(database) {
+            for path in files(database)? {
                 evict_once(&path)?;
             }
             residence = self.residence(database)?;
@@ -100,7 +101,7 @@ impl PageCache {
     /// All but [`CacheError::NotEvicted`].
     pub fn prefetch(&self, database: &Path) -> Result<Residence, CacheError> {
         let mut buffer = vec![0; BUFFER_BYTES];
-        for path in files(database) {
+        for path in files(database)? {
             let mut file = File::open(&path).map_err(io_error("open", &path))?;
             while file.read(&mut buffer).map_err(io_error("read", &path))? > 0 {}
         }
@@ -114,7 +115,7 @@ impl PageCache {
     pub fn residence(&self, database: &Path) -> Result<Residence, CacheError> {
         let output = Command::new(&self.fincore)
             .args(["--raw", "--noheadings", "--bytes", "--output", "RES,SIZE", "--"])
-            .args(files(database))
+            .args(files(database)?)
             .output();
         let output = output.map_err(|source| {
             if source.kind() == io::ErrorKind::NotFound {
@@ -143,15 +144,9 @@ impl Residence {
     }
 }
 
-/// The database and its existing companion files.
-fn files(database: &Path) -> Vec<PathBuf> {
-    let companions = ["-wal", "-shm"].map(|suffix| {
-        let mut path = OsString::from(database);
-        path.push(suffix);
-        PathBuf::from(path)
-    });
-    let there = companions.into_iter().filter(|path| path.exists());
-    std::iter::once(database.to_owned()).chain(there).collect()
+/// The files of a database and its companions, or of a server's folder.
+fn files(database: &Path) -> Result<Vec<PathBuf>, CacheError> {
+    database_files::files(database, &["-wal", "-shm"]).map_err(io_error("list", database))
 }
 
 fn evict_once(path: &Path) -> Result<(), CacheError> {

@@ -5,6 +5,7 @@
 //! - text-is-kept: the original text is what is stored and hashed.
 
 pub mod arm;
+mod baseline;
 pub mod cell;
 pub mod data;
 pub mod error;
@@ -70,6 +71,8 @@ pub struct Study {
     pub limit: f64,
     /// The time limit of a worker, after which it is killed.
     pub block_timeout: Duration,
+    /// The engine of the two unencrypted arms that every study has.
+    pub baseline: String,
 }
 
 /// How databases are laid out and opened.
@@ -92,7 +95,7 @@ impl Config {
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
         let tables: Tables = toml::from_str(text).map_err(|error| ConfigError::of_toml(&error, text))?;
         let study_at = tables.study.span().start;
-        let study = tables
+        let mut study = tables
             .study
             .into_inner()
             .resolve()
@@ -124,7 +127,7 @@ impl Config {
             return Err(ConfigError::new(what).next("make two studies"));
         }
         check_keys(&arms, &cells)?;
-        check_transit(&arms, &cells)?;
+        study.baseline = baseline::of(&study.baseline, &arms, &cells)?;
         if let Some(unused) = data.keys().find(|name| cells.iter().all(|cell| &cell.data != *name)) {
             return Err(ConfigError::new(format!("no cell uses data `{unused}`")));
         }
@@ -143,6 +146,12 @@ impl Config {
             text: text.to_owned(),
         };
         Ok(config)
+    }
+
+    /// Whether its arms are engines with processes and data folders of their own.
+    #[must_use]
+    pub fn has_servers(&self) -> bool {
+        ![arm::SQLITE, arm::TRANSIT].contains(&self.study.baseline.as_str())
     }
 
     /// SHA-256 of the text, in hexadecimal digits.
@@ -203,6 +212,8 @@ struct StudyTable {
     budget: Option<Time>,
     limit: Option<Percent>,
     block_timeout: Option<Time>,
+    #[serde(default)]
+    baseline: String,
 }
 
 fn eight() -> u32 {
@@ -245,6 +256,7 @@ impl StudyTable {
             budget: self.budget.map_or(Duration::from_secs(3600), |time| time.0),
             limit: self.limit.map_or(0.03, |share| share.0),
             block_timeout,
+            baseline: self.baseline,
         })
     }
 }
@@ -343,21 +355,6 @@ fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
         }
         _ => Ok(()),
     }
-}
-
-/// Refuses a mixture of server and database work: the two have nothing in common that could be compared.
-fn check_transit(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
-    let messages = |cell: &&Cell| matches!(cell.work, Workload::Messages { .. });
-    let of_server = cells.iter().filter(messages).count();
-    let servers = arms.iter().filter(|arm| arm.engine == arm::TRANSIT).count();
-    if of_server == 0 && servers == 0 || of_server == cells.len() && servers == arms.len() {
-        return Ok(());
-    }
-    let what = format!(
-        "work `messages` is done by arms of engine `{}`, which do no other",
-        arm::TRANSIT
-    );
-    Err(ConfigError::new(what).next("put them in a separate study"))
 }
 
 fn check_name(kind: &str, name: &str) -> Result<(), ConfigError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use selenite_worker::protocol::{CipherTime, Hello, Request};
 
-use crate::config::arm::TRANSIT;
+use crate::config::arm::{SERVERS, TRANSIT};
 use crate::drive::{DriveError, Worker, WorkerCommand};
 
 /// The argument with which the program is itself the worker of both [`OWN_ENGINES`].
@@ -199,10 +199,11 @@ fn is_masked(with: CipherTime, without: CipherTime) -> bool {
     rises(with.seal_ns, without.seal_ns) || rises(with.open_ns, without.open_ns)
 }
 
-/// `named` first, then the program's folder, what `make peers` builds beside it, and `path`.
+/// `named` first, then the program's folder, what `make peers` and `make engines` make beside it,
+/// and `path`.
 fn folders(named: &OsStr, program: Option<&Path>, path: &OsStr) -> Vec<PathBuf> {
     let beside = program.into_iter().flat_map(|folder| {
-        let peers = ["peers", "../peers", "../peers/release", "../peers/debug"];
+        let peers = ["peers", "../peers", "../peers/release", "../peers/debug", "../engines"];
         std::iter::once(folder.to_owned()).chain(peers.map(|name| folder.join(name)))
     });
     let all = env::split_paths(named).chain(beside).chain(env::split_paths(path));
@@ -216,6 +217,9 @@ impl EnginesError {
         match self {
             Self::Missing { engine, .. } if PEERS.contains(&engine.as_str()) => {
                 format!("run make peers, or put a folder with {PREFIX}{engine} in {FOLDERS_VARIABLE}")
+            }
+            Self::Missing { engine, .. } if SERVERS.contains(&engine.as_str()) => {
+                format!("run make engines, or put a folder with {PREFIX}{engine} in {FOLDERS_VARIABLE}")
             }
             Self::Missing { engine, .. } => format!(
                 "engines are {}, {}; another one needs {PREFIX}{engine} in a folder of {FOLDERS_VARIABLE}",

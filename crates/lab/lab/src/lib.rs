@@ -16,6 +16,7 @@ pub mod cache;
 pub mod calibrate;
 pub mod compare;
 pub mod config;
+mod database_files;
 pub mod disqualification;
 pub mod doctor;
 pub mod drive;

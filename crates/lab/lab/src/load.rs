@@ -164,7 +164,10 @@ mod tests {
     fn what_was_not_watched_is_not_called_quiet() {
         assert_eq!(state(&[]), LoadState::Unknown);
         assert_eq!(state(&vec![sample(0.0, None, Some(0.0)); 4]), LoadState::Unknown);
-        assert_eq!(state(&vec![sample(0.0, Some(f64::NAN), Some(0.0)); 4]), LoadState::Unknown);
+        assert_eq!(
+            state(&vec![sample(0.0, Some(f64::NAN), Some(0.0)); 4]),
+            LoadState::Unknown
+        );
         // What was seen is enough to call it busy.
         assert_eq!(state(&vec![sample(0.0, None, Some(0.5)); 4]), LoadState::Busy);
     }

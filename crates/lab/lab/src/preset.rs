@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 23] = [
+pub const PRESETS: [Preset; 29] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -69,6 +69,36 @@ pub const PRESETS: [Preset; 23] = [
         name: "tds-messages",
         about: "a server's answers, unencrypted and encrypted, in packets of three sizes",
         text: include_str!("presets/tds-messages.toml"),
+    },
+    Preset {
+        name: "mariadb-scan",
+        about: "MariaDB: two queries that read every page",
+        text: include_str!("presets/mariadb-scan.toml"),
+    },
+    Preset {
+        name: "mariadb-dml",
+        about: "MariaDB: statements on a small table",
+        text: include_str!("presets/mariadb-dml.toml"),
+    },
+    Preset {
+        name: "mariadb-hummer",
+        about: "MariaDB: ten sessions that run stored procedures",
+        text: include_str!("presets/mariadb-hummer.toml"),
+    },
+    Preset {
+        name: "mariadb-messages",
+        about: "MariaDB: rows to a client, unencrypted and by TLS",
+        text: include_str!("presets/mariadb-messages.toml"),
+    },
+    Preset {
+        name: "postgresql-messages",
+        about: "PostgreSQL: rows to a client, unencrypted and by TLS",
+        text: include_str!("presets/postgresql-messages.toml"),
+    },
+    Preset {
+        name: "duckdb-scan",
+        about: "DuckDB: two queries that read a whole column",
+        text: include_str!("presets/duckdb-scan.toml"),
     },
     Preset {
         name: "league",

@@ -6,6 +6,7 @@
 
 mod entropy;
 mod file_scan;
+mod folder_scan;
 mod reencrypted;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::config::arm::TRANSIT;
 
 pub use entropy::{Entropy, RANDOM_BITS_MIN};
 pub use file_scan::FileScan;
+pub use folder_scan::{FolderScan, IN_CLEAR, prove_folder};
 pub use reencrypted::prove_pages_reencrypted;
 
 /// The encryption that an arm claims.

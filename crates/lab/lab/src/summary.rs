@@ -141,6 +141,9 @@ pub struct ArmFacts {
     /// The arm of suite NONE with which it is also compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none: Option<String>,
+    /// What its engine cannot do, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
     /// SHA-256 of its program, in hexadecimal digits; none in older studies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_sha256: Option<String>,

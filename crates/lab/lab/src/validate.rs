@@ -313,7 +313,7 @@ fn observe_all(
         let mut group = start(testbed, plain, 1)?;
         let seed = schedule::data_seed(config.study.seed, place);
         group
-            .load(&spec, dataset, seed, LOAD)
+            .load(&spec, dataset, seed, None, LOAD)
             .map_err(|source| worker(plain, "load", source))?;
         group.quit(END);
         masters.insert(name.clone(), path);

@@ -27,7 +27,7 @@ impl Write for Spoiled {
             "digest" => line.replace("\"digest\":\"", "\"digest\":\"0"),
             "answer" => line.replace("\"answer\":\"", "\"answer\":\"0"),
             "encrypted" => line.replace("\"encrypted\":false", "\"encrypted\":true"),
-            "protocol" => line.replace("\"protocol\":4", "\"protocol\":9"),
+            "protocol" => line.replace("\"protocol\":5", "\"protocol\":9"),
             "rubbish" => format!("here comes an answer\n{line}"),
             "no-error" if line.starts_with("{\"error\"") => "{\"ok\":{}}\n".to_owned(),
             _ => line,

@@ -1,6 +1,6 @@
 //! The smallest worker: stock SQLite.
 //!
-//! `echo '{"do":"hello","protocol":4}' | cargo run -p selenite-worker --example stock`
+//! `echo '{"do":"hello","protocol":5}' | cargo run -p selenite-worker --example stock`
 
 use std::process::ExitCode;
 

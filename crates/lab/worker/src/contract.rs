@@ -149,6 +149,7 @@ impl Contract<'_> {
             database: database.clone(),
             dataset: dataset.clone(),
             seed: SEED,
+            rows: None,
         };
         let given: Result<Loaded, String> = parsed(worker.request(&load(&database))?);
         let expected: Loaded = expected(&mut reference, &load(&twin))?;

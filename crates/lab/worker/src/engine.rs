@@ -159,6 +159,9 @@ pub fn hello(engine: &str, library: String, ciphers: Vec<String>) -> Result<Hell
         sqlite_source_id,
         ciphers,
         without_aes: BTreeMap::new(),
+        server: false,
+        works: Vec::new(),
+        limits: Vec::new(),
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol. A worker with another version is refused.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,10 @@ pub enum Request {
         dataset: Dataset,
         /// The seed of the rows.
         seed: u64,
+        /// For a [server](Hello::server): a stock SQLite database that holds these rows, as the
+        /// worker for stock SQLite makes them. Not with [`Dataset::Wire`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rows: Option<PathBuf>,
     },
     /// Opens a database, after closing the one that is open. Answer: [`OpenedDatabase`].
     Open {
@@ -41,7 +45,9 @@ pub enum Request {
         work: Workload,
         /// The seed of random choices.
         seed: u64,
-        /// The number of processes that work on the database together, and the index of this one.
+        /// The number of processes that work on the database together, and the index of this one. A
+        /// [server](Hello::server)'s worker does the work of all of them, each in a session of its
+        /// own: its index is 0.
         process: Share,
         /// The start, by CLOCK_MONOTONIC in nanoseconds; at once if it has passed.
         #[serde(default)]
@@ -72,7 +78,7 @@ pub enum Response<T> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseSpec {
-    /// The file.
+    /// The file; the data folder of a [server](Hello::server).
     pub path: PathBuf,
     /// A name from [`Hello::ciphers`], or [`PLAIN`].
     pub cipher: String,
@@ -83,11 +89,12 @@ pub struct DatabaseSpec {
     pub settings: BTreeMap<String, String>,
     /// Page size in bytes.
     pub page_size: u32,
-    /// SQLite's page cache in KiB, of one connection.
+    /// SQLite's page cache in KiB, of one connection; a server's, of all of them.
     pub cache_kib: u32,
-    /// As in PRAGMA journal_mode.
+    /// As in PRAGMA journal_mode; a server has its own journal.
     pub journal_mode: String,
-    /// As in PRAGMA synchronous.
+    /// As in PRAGMA synchronous. Of a server: `off`, never synced; `normal`, a commit may be lost
+    /// with the power, and the database is not damaged; `full` and `extra`, each commit is synced.
     pub synchronous: String,
 }
 
@@ -202,6 +209,31 @@ pub enum Workload {
     },
 }
 
+impl Workload {
+    /// The name of its kind, as in a request and in a configuration.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Like { .. } => "like",
+            Self::Equal { .. } => "equal",
+            Self::Insert { .. } => "insert",
+            Self::UpdateAll => "update-all",
+            Self::SelectAll => "select-all",
+            Self::Backup => "backup",
+            Self::Hummer { .. } => "hummer",
+            Self::Convert { .. } => "convert",
+            Self::Rekey => "rekey",
+            Self::Archive { .. } => "archive",
+            Self::IntegrityCheck => "integrity-check",
+            Self::QuickCheck => "quick-check",
+            Self::PhysicalVerify => "physical-verify",
+            Self::Readers { .. } => "readers",
+            Self::Open { .. } => "open",
+            Self::Messages { .. } => "messages",
+        }
+    }
+}
+
 /// One process's part of the hummer loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -247,12 +279,25 @@ pub struct Hello {
     pub engine: String,
     /// The library that encrypts, with its version.
     pub library: String,
-    /// `sqlite_version()`.
+    /// `sqlite_version()`; empty for an engine that is not SQLite.
+    #[serde(default)]
     pub sqlite_version: String,
-    /// `sqlite_source_id()`.
+    /// `sqlite_source_id()`; empty for an engine that is not SQLite.
+    #[serde(default)]
     pub sqlite_source_id: String,
     /// The ciphers that it supports, besides [`PLAIN`].
     pub ciphers: Vec<String>,
+    /// Whether the engine is a process of its own, which the worker starts for each opened database
+    /// and stops when it is closed. A database is a folder then, counters are those of that process
+    /// and its descendants, and one worker does the work of all processes of a block.
+    #[serde(default)]
+    pub server: bool,
+    /// The kinds of [`Workload`] that it does; empty if it does all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub works: Vec<String>,
+    /// What it cannot do and a reader should know, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
     /// The environment variables with which a worker uses no AES instructions; empty if this is
     /// impossible.
     #[serde(default)]
@@ -279,8 +324,23 @@ pub struct OpenedDatabase {
     pub encrypted: bool,
     /// PRAGMA page_count.
     pub pages: u64,
-    /// PRAGMA page_size, cache_size, journal_mode, synchronous: the effective values.
+    /// PRAGMA page_size, cache_size, journal_mode, synchronous: the effective values, as far as the
+    /// engine has them.
     pub layout: BTreeMap<String, String>,
+    /// The files of a folder that the engine claims to encrypt, by their paths in it. Every other
+    /// file is searched, too: what it holds in clear is reported.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub encrypted_files: BTreeMap<String, EncryptedContent>,
+}
+
+/// What of a file is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EncryptedContent {
+    /// Whole pages: every block is random, except for blocks that were never written.
+    Pages,
+    /// Records, between headers in clear.
+    Records,
 }
 
 /// An empty result.
@@ -350,6 +410,10 @@ pub struct Sample {
     /// Pages that SQLite wrote (SQLITE_DBSTATUS_CACHE_WRITE).
     #[serde(default)]
     pub pages_written: u64,
+    /// CPU time of the client, if it is another process than the one that is measured: of a
+    /// [server](Hello::server)'s worker itself. It is not a part of `cpu_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_cpu_ns: Option<u64>,
     /// Elapsed time of the checkpoint at the end.
     #[serde(default)]
     pub checkpoint_ns: u64,

@@ -1,32 +1,16 @@
 //! The subjects of cells, and the limits of a study.
 
+use selenite_stats::median;
 use selenite_worker::protocol::{Dataset, Workload};
 
 use super::Material;
 use crate::config::CacheState;
 use crate::config::cell::writes;
-use crate::summary::{CellSummary, Effect, MESSAGES, Metric};
+use crate::summary::{CellSummary, Effect, Metric, as_f64};
 
 /// The name of a kind of work, as in a configuration.
 pub fn work(work: &Workload) -> &'static str {
-    match work {
-        Workload::Like { .. } => "like",
-        Workload::Equal { .. } => "equal",
-        Workload::Insert { .. } => "insert",
-        Workload::UpdateAll => "update-all",
-        Workload::SelectAll => "select-all",
-        Workload::Backup => "backup",
-        Workload::Hummer { .. } => "hummer",
-        Workload::Convert { .. } => "convert",
-        Workload::Rekey => "rekey",
-        Workload::Archive { .. } => "archive",
-        Workload::IntegrityCheck => "integrity-check",
-        Workload::QuickCheck => "quick-check",
-        Workload::PhysicalVerify => "physical-verify",
-        Workload::Readers { .. } => "readers",
-        Workload::Open { .. } => "open",
-        Workload::Messages { .. } => MESSAGES,
-    }
+    work.kind()
 }
 
 /// The unit of its operations.
@@ -75,7 +59,7 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
         .iter()
         .any(|row| matches!(row.cell.work, Workload::Messages { .. }))
     {
-        return of_transit();
+        return of_transit().into_iter().chain(of_engines(material, cells)).collect();
     }
     let layout = &material.config.layout;
     let configured = || material.cells.iter().map(|row| &row.cell);
@@ -129,8 +113,42 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
             "A steady state of {label}: in {count} sessions there was none, and all pairs count."
         ));
     }
+    limits.extend(of_engines(material, cells));
     limits
 }
+
+/// What engines cannot do, and cells whose client had no time left to wait for its server.
+fn of_engines(material: &Material, cells: &[CellSummary]) -> Vec<String> {
+    let mut limits: Vec<String> = Vec::new();
+    for limit in material.arms.iter().flat_map(|arm| &arm.facts.limits) {
+        if !limits.contains(limit) {
+            limits.push(limit.clone());
+        }
+    }
+    for (row, cell) in material.cells.iter().zip(cells) {
+        let blocks = material
+            .blocks
+            .iter()
+            .filter(|block| block.cell == row.id && block.void.is_none());
+        let shares = blocks.filter_map(|block| {
+            let client = as_f64(block.sample.client_cpu_ns?);
+            Some(client / as_f64(block.sample.elapsed_ns.max(1)))
+        });
+        let share = median(&shares.collect::<Vec<f64>>()).unwrap_or(0.0);
+        if share > CLIENT_SHARE_MAX {
+            limits.push(format!(
+                "The elapsed time of {}: its client used a processor for {:.0} % of it, so that it is the client's \
+                 and not the server's (generator-bound).",
+                cell.label,
+                share * 100.0
+            ));
+        }
+    }
+    limits
+}
+
+/// A client that uses more of a processor is the bottleneck for some of the time.
+const CLIENT_SHARE_MAX: f64 = 0.7;
 
 /// The limits of a study of a server's traffic.
 fn of_transit() -> Vec<String> {

@@ -31,7 +31,7 @@ pub struct ArmConfig {
 /// The engines whose workers the lab can find.
 pub const ENGINES: [&str; 9] = [
     "selenite",
-    "sqlite",
+    SQLITE,
     "sqlcipher",
     "sqlite3mc",
     TRANSIT,
@@ -40,11 +40,13 @@ pub const ENGINES: [&str; 9] = [
     SERVERS[2],
     SERVERS[3],
 ];
+/// Stock SQLite.
+pub const SQLITE: &str = "sqlite";
 /// The engine that is this program as a server. Its ciphers are modes of encryption of a connection.
 pub const TRANSIT: &str = "tds";
-/// The engines that are not SQLite, and have processes of their own.
+/// The engines that are not SQLite, and have processes of their own: `make engines`.
 pub const SERVERS: [&str; 4] = ["mariadb", "postgresql", "duckdb", "serve"];
-/// The name of the plain arm: unencrypted stock SQLite.
+/// The name of the plain arm: the unencrypted [baseline](super::Study::baseline).
 pub const PLAIN_ARM: &str = "plain";
 /// The name of its second copy.
 pub const FLOOR_ARM: &str = "plain2";
@@ -86,7 +88,7 @@ impl ArmTable {
         if self.cipher == PLAIN {
             return Err(refused("the unencrypted arms are implied; give a cipher".to_owned()));
         }
-        if self.engine == "sqlite" {
+        if self.engine == SQLITE {
             return Err(refused(
                 "stock SQLite does not encrypt, and its arms are implied".to_owned(),
             ));
@@ -98,7 +100,7 @@ impl ArmTable {
             return Err(refused(unknown.what).next(format!("{next}; {program}")));
         }
         super::check_name("engine", &self.engine)?;
-        if self.worker.is_some() && ["selenite", "sqlite", TRANSIT].contains(&self.engine.as_str()) {
+        if self.worker.is_some() && ["selenite", SQLITE, TRANSIT].contains(&self.engine.as_str()) {
             return Err(refused("a custom `worker` needs another engine name".to_owned()));
         }
         if self.pool.is_some() && self.engine != "selenite" {

@@ -325,3 +325,58 @@ fn work_during_a_reencryption_is_parsed_and_excludes_other_work() {
     );
     assert!(error.to_string().contains("no `phase`"), "{error}");
 }
+
+/// A study of arms of one engine, with a scan.
+fn of_engine(engine: &str, baseline: &str) -> Result<Config, ConfigError> {
+    Config::parse(&format!(
+        "[study]\nname = \"s\"\n{baseline}\n[data]\nkind = \"scan\"\nsize = \"1MiB\"\n\
+         [arms.a]\nengine = \"{engine}\"\ncipher = \"x\"\nworker = \"/w\"\n\
+         [[cells]]\nname = \"l\"\nwork = {{ kind = \"like\" }}\ncache = \"os\"\n"
+    ))
+}
+
+#[test]
+fn the_baseline_is_the_engine_of_servers_and_otherwise_sqlite() {
+    let baseline = |engine: &str, line: &str| of_engine(engine, line).unwrap().study.baseline;
+    assert_eq!(Config::parse(TEXT).unwrap().study.baseline, "sqlite");
+    assert_eq!(baseline("mariadb", ""), "mariadb");
+    assert_eq!(baseline("mine", ""), "sqlite");
+    assert_eq!(baseline("mine", "baseline = \"mine\""), "mine");
+    assert!(of_engine("mariadb", "").unwrap().has_servers());
+    assert!(!of_engine("mine", "").unwrap().has_servers());
+}
+
+#[test]
+fn an_unknown_baseline_or_one_of_another_kind_is_refused() {
+    let error = of_engine("mine", "baseline = \"maria\"").unwrap_err().to_string();
+    assert!(error.contains("unknown baseline `maria`"), "{error}");
+    let error = of_engine("mariadb", "baseline = \"sqlite\"").unwrap_err().to_string();
+    assert!(
+        error.contains("cannot be compared with the baseline `sqlite`"),
+        "{error}"
+    );
+    let error = refused("engine = \"mine\"", "engine = \"mariadb\"").to_string();
+    assert!(
+        error.contains("arm `zeta` of engine `selenite` cannot be compared with the baseline `mariadb`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn messages_are_sent_by_this_program_or_by_a_server() {
+    let text = |engine: &str, cipher: &str| {
+        format!(
+            "[study]\nname = \"s\"\n[data]\nkind = \"wire\"\n[arms.a]\nengine = \"{engine}\"\ncipher = \"{cipher}\"\n\
+             [[cells]]\nname = \"m\"\nwork = {{ kind = \"messages\", turns = 10 }}\ncache = \"os\"\n"
+        )
+    };
+    let baseline =
+        |engine: &str, cipher: &str| Config::parse(&text(engine, cipher)).map(|config| config.study.baseline);
+    assert_eq!(baseline("tds", "require").unwrap(), "tds");
+    assert_eq!(baseline("postgresql", "tls").unwrap(), "postgresql");
+    let error = baseline("selenite", "AES_256").unwrap_err().to_string();
+    assert!(
+        error.contains("work `messages` is done by arms of engine `tds`"),
+        "{error}"
+    );
+}

@@ -43,10 +43,11 @@ fn describe(hello: &Hello) -> String {
     } else {
         "can mask"
     };
-    format!(
-        "{}, SQLite {}, {ciphers}; {masking} AES instructions",
-        hello.library, hello.sqlite_version
-    )
+    let sqlite = match hello.sqlite_version.as_str() {
+        "" => String::new(),
+        version => format!(", SQLite {version}"),
+    };
+    format!("{}{sqlite}, {ciphers}; {masking} AES instructions", hello.library)
 }
 
 /// A worker answers in milliseconds; 10 s allow for a busy machine.

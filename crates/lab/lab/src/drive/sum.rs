@@ -33,6 +33,7 @@ pub fn sum(samples: &[Sample]) -> Sample {
         instructions: known(|s| s.instructions),
         peak_bytes: known(|s| s.peak_bytes),
         archive_bytes: known(|s| s.archive_bytes),
+        client_cpu_ns: known(|s| s.client_cpu_ns),
         switches_voluntary: add(|s| s.switches_voluntary),
         switches_involuntary: add(|s| s.switches_involuntary),
         faults_minor: add(|s| s.faults_minor),

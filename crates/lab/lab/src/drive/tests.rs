@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);
 const HELLO: &str =
-    r#"{"ok":{"protocol":4,"engine":"fake","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":[]}}"#;
+    r#"{"ok":{"protocol":5,"engine":"fake","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":[]}}"#;
 
 /// A worker in sh, which runs `body` for each line.
 fn fake(body: &str) -> WorkerCommand {

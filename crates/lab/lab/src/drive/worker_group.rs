@@ -1,6 +1,7 @@
 //! The worker processes of one arm's copy.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -17,6 +18,8 @@ use super::worker::{Worker, WorkerCommand};
 pub struct WorkerGroup {
     /// In order of their shares; never empty.
     workers: Vec<Worker>,
+    /// The number of processes whose work they do.
+    count: u32,
     hello: Hello,
 }
 
@@ -32,7 +35,8 @@ pub struct GroupSample {
 }
 
 impl WorkerGroup {
-    /// Starts `count` processes (at least one), and requests [`Hello`] of each.
+    /// Starts `count` processes (at least one), and requests [`Hello`] of each. A server's worker is
+    /// one process that does the work of all.
     ///
     /// # Errors
     /// As for [`Worker::start`] and [`Worker::hello`].
@@ -40,12 +44,13 @@ impl WorkerGroup {
         let mut first = Worker::start(command)?;
         let hello = first.hello(limit)?;
         let mut workers = vec![first];
-        for _ in 1..count {
+        let more = if hello.server { 1 } else { count };
+        for _ in 1..more {
             let mut worker = Worker::start(command)?;
             worker.hello(limit)?;
             workers.push(worker);
         }
-        Ok(Self { workers, hello })
+        Ok(Self { workers, count, hello })
     }
 
     /// The [`Hello`] of the group's engine.
@@ -60,7 +65,8 @@ impl WorkerGroup {
         self.workers.iter().map(Worker::pid).collect()
     }
 
-    /// Makes a new database, with the first process.
+    /// Makes a new database from a seed, with the first process. Servers need a database with the
+    /// rows, too.
     ///
     /// # Errors
     /// As for [`Worker::ask`].
@@ -69,12 +75,14 @@ impl WorkerGroup {
         database: &DatabaseSpec,
         dataset: &Dataset,
         seed: u64,
+        rows: Option<&Path>,
         limit: Duration,
     ) -> Result<Loaded, DriveError> {
         let request = Request::Load {
             database: database.clone(),
             dataset: dataset.clone(),
             seed,
+            rows: rows.map(Path::to_owned),
         };
         self.workers[0].ask(&request, limit)
     }
@@ -181,7 +189,7 @@ impl WorkerGroup {
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<Vec<Sample>, DriveError> {
         let deadline = Instant::now() + limit;
-        let mut turn = RunningBlock::begin(&mut self.workers, work, seed)?;
+        let mut turn = RunningBlock::begin(&mut self.workers, work, seed, self.count)?;
         while let Some(busy) = turn.first_busy() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -204,9 +212,8 @@ struct RunningBlock<'a> {
 }
 
 impl<'a> RunningBlock<'a> {
-    fn begin(workers: &'a mut [Worker], work: &Workload, seed: u64) -> Result<Self, DriveError> {
-        let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
-        let start_at_ns = if count > 1 { monotonic_ns() + LEAD_NS } else { 0 };
+    fn begin(workers: &'a mut [Worker], work: &Workload, seed: u64, count: u32) -> Result<Self, DriveError> {
+        let start_at_ns = if workers.len() > 1 { monotonic_ns() + LEAD_NS } else { 0 };
         for (index, worker) in (0..).zip(workers.iter_mut()) {
             worker.send(&Request::Run {
                 work: work.clone(),

@@ -8,7 +8,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A worker in sh that reports `$NS` nanoseconds for its cipher; `environment` may change the variable.
 fn fake(folder: &Path, engine: &str, masking: &str) -> PathBuf {
     let hello = format!(
-        r#"{{"ok":{{"protocol":4,"engine":"{engine}","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":["aes"],"without_aes":{{{masking}}}}}}}"#
+        r#"{{"ok":{{"protocol":5,"engine":"{engine}","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":["aes"],"without_aes":{{{masking}}}}}}}"#
     );
     let script = format!(
         "#!/bin/sh\nwhile read -r line; do case \"$line\" in *hello*) echo '{hello}';; \

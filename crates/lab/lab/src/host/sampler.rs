@@ -74,7 +74,8 @@ impl HostWindow {
 impl Reading {
     fn take(source: &Source, pids: &[u32]) -> Self {
         let read = |path: &str| source.read(path);
-        let processes = pids.iter().map(u32::to_string).chain(["self".to_owned()]);
+        let all = pids.iter().flat_map(|pid| with_descendants(source, *pid));
+        let processes = all.map(|pid| pid.to_string()).chain(["self".to_owned()]);
         let ticks = processes.map(|pid| process_ticks(&read(&format!("proc/{pid}/stat"))?));
         Self {
             ours: ticks.sum(),
@@ -124,6 +125,37 @@ fn window(first: &Reading, last: &Reading, at_s: f64) -> HostWindow {
             .map(|(last, first)| last.saturating_sub(first)),
     }
 }
+
+/// A process and its living descendants: a worker's server is one. The time of those that ended is
+/// in that of the process that waited for them.
+fn with_descendants(source: &Source, pid: u32) -> Vec<u32> {
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(pid) = found.get(next).copied() {
+        next += 1;
+        let threads = source.names(&format!("proc/{pid}/task"));
+        for thread in threads
+            .iter()
+            .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            let children = source
+                .read(&format!("proc/{pid}/task/{thread}/children"))
+                .unwrap_or_default();
+            found.extend(
+                children
+                    .split_whitespace()
+                    .filter_map(|child| child.parse::<u32>().ok()),
+            );
+        }
+        if found.len() > DESCENDANTS_MAX {
+            break;
+        }
+    }
+    found
+}
+
+/// A worker with more is not waited for.
+const DESCENDANTS_MAX: usize = 1000;
 
 /// Mean frequency in MHz: from the driver, otherwise from /proc/cpuinfo.
 fn frequency(source: &Source) -> Option<f64> {

@@ -34,11 +34,7 @@ impl FileScan {
     /// # Errors
     /// [`ProofError::ShortMarker`], [`ProofError::Io`].
     pub fn at(database: &Path, marker: &str) -> Result<Self, ProofError> {
-        if marker.len() < MARKER_BYTES_MIN {
-            return Err(ProofError::ShortMarker {
-                marker: marker.to_owned(),
-            });
-        }
+        check_marker(marker)?;
         let finder = Finder::new(marker.as_bytes());
         let mut marker_at = None;
         let mut bytes = 0;
@@ -57,7 +53,7 @@ impl FileScan {
             marker_at,
             bytes,
             has_header,
-            entropy: sample(&file).map_err(ProofError::io(database))?,
+            entropy: sample(&file, false).map_err(ProofError::io(database))?,
         })
     }
 
@@ -82,8 +78,18 @@ fn files(database: &Path) -> Vec<PathBuf> {
     std::iter::once(database.to_owned()).chain(there).collect()
 }
 
+/// Refuses a marker that may occur by chance.
+pub(super) fn check_marker(marker: &str) -> Result<(), ProofError> {
+    match marker.len() < MARKER_BYTES_MIN {
+        true => Err(ProofError::ShortMarker {
+            marker: marker.to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
 /// The offset of the first occurrence, and the number of bytes searched until then.
-fn search(finder: &Finder<'_>, mut file: impl Read) -> std::io::Result<(Option<u64>, u64)> {
+pub(super) fn search(finder: &Finder<'_>, mut file: impl Read) -> std::io::Result<(Option<u64>, u64)> {
     let overlap = finder.needle().len() - 1;
     let mut buffer = vec![0; BUFFER_BYTES.max(overlap * 2)];
     // The part of the buffer that is the end of the previous one.
@@ -107,8 +113,9 @@ fn search(finder: &Finder<'_>, mut file: impl Read) -> std::io::Result<(Option<u
     }
 }
 
-/// Reads blocks that are evenly distributed after the [`CLEAR_BYTES`].
-fn sample(file: &File) -> std::io::Result<Entropy> {
+/// Reads blocks that are evenly distributed after the [`CLEAR_BYTES`]. In a file whose size is set
+/// before it is filled, blocks of zeros were never written.
+pub(super) fn sample(file: &File, omits_zeros: bool) -> std::io::Result<Entropy> {
     let size = file.metadata()?.len();
     let begin = if size > CLEAR_BYTES { CLEAR_BYTES } else { 0 };
     let whole = (size - begin) / BLOCK_BYTES as u64;
@@ -118,7 +125,9 @@ fn sample(file: &File) -> std::io::Result<Entropy> {
     for index in 0..taken {
         let at = begin + index * whole / taken * BLOCK_BYTES as u64;
         file.read_exact_at(&mut block, at)?;
-        entropy.take(at, &block);
+        if !omits_zeros || block != [0; BLOCK_BYTES] {
+            entropy.take(at, &block);
+        }
     }
     entropy.finish();
     Ok(entropy)

@@ -29,6 +29,7 @@ fn opened(encrypted: bool) -> OpenedDatabase {
         encrypted,
         pages: 0,
         layout: BTreeMap::new(),
+        encrypted_files: BTreeMap::new(),
     }
 }
 

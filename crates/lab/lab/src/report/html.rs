@@ -180,7 +180,6 @@ fn sections(summary: &Summary) -> Vec<Section> {
             provenance::proofs(summary),
         ),
         machine(summary),
-        ),
         ("provenance", "Provenance", "", provenance::provenance(summary)),
     ];
     let raw = (

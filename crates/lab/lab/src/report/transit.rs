@@ -39,12 +39,16 @@ pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
     let published = PUBLISHED.map(|published| published.row());
     let ours = summary.cells.iter().flat_map(|cell| {
         let arms = sentence::encrypted(summary);
-        arms.into_iter().filter_map(|arm| row(cell, arm)).collect::<Vec<_>>()
+        arms.into_iter()
+            .filter_map(|arm| row(summary, cell, arm))
+            .collect::<Vec<_>>()
     });
     published.into_iter().chain(ours).collect()
 }
 
-fn row(cell: &CellSummary, arm: &str) -> Option<Vec<String>> {
+fn row(summary: &Summary, cell: &CellSummary, arm: &str) -> Option<Vec<String>> {
+    let facts = summary.arms.iter().find(|facts| facts.name == arm);
+    let other = facts.filter(|facts| !facts.library.starts_with(OWN_SERVER));
     let level = cell.levels.get(arm)?;
     let percent = |metric: Metric| {
         let effect = sentence::effect_in(cell, arm, metric);
@@ -53,7 +57,7 @@ fn row(cell: &CellSummary, arm: &str) -> Option<Vec<String>> {
     let switches = level.metrics.get(&Metric::Switches).copied();
     let each = switches.filter(|_| level.pages > 0.0);
     Some(vec![
-        format!("Selenite, {arm}"),
+        other.map_or_else(|| format!("Selenite, {arm}"), |facts| facts.label.clone()),
         cell.label.clone(),
         percent(Metric::Elapsed),
         percent(Metric::Cpu),
@@ -105,6 +109,9 @@ const PUBLISHED: [Published; 2] = [
         switches: (508.0, 500.0),
     },
 ];
+
+/// The library of the arms that are this program.
+const OWN_SERVER: &str = "selenite";
 
 /// 200,000,001 DONEs of 13 bytes in packets of 4096 bytes, which contain 4088 bytes of data.
 const PACKETS: f64 = 636_008.0;

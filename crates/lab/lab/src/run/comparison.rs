@@ -1,7 +1,7 @@
 //! Checks after a session: the copies of all arms still have the same rows, and encrypted ones are encrypted.
 
-use selenite_worker::dataset::marker;
-use selenite_worker::protocol::{Loaded, PLAIN};
+use selenite_worker::dataset::{SERVER_WIRE_MARKER, marker};
+use selenite_worker::protocol::{Dataset, Loaded, PLAIN};
 
 use super::Runner;
 use super::error::RunError;
@@ -53,7 +53,10 @@ impl<B: Testbed> Runner<'_, B> {
             let loaded = Loaded {
                 digest: String::new(),
                 rows: 0,
-                marker: marker(&dataset).to_owned(),
+                marker: match dataset == Dataset::Wire && self.config.has_servers() {
+                    true => SERVER_WIRE_MARKER.to_owned(),
+                    false => marker(&dataset).to_owned(),
+                },
             };
             for arm in 0..self.arms.len() {
                 let of = self.arms[arm].clone();

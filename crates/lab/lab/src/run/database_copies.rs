@@ -9,6 +9,7 @@ use selenite_worker::protocol::Dataset;
 
 use super::error::RunError;
 use crate::config::Config;
+use crate::database_files;
 
 /// The folder.
 #[derive(Clone, Debug)]
@@ -32,6 +33,11 @@ impl DatabaseCopies {
 
     pub(super) fn master(&self, arm: &str, data: &str) -> PathBuf {
         self.root.join("masters").join(arm).join(format!("{data}.db"))
+    }
+
+    /// The rows of a dataset, from which servers are loaded.
+    pub(super) fn rows(&self, data: &str) -> PathBuf {
+        self.root.join("rows").join(format!("{data}.db"))
     }
 
     pub(super) fn copy_path(&self, session: u32, arm: &str, data: &str) -> PathBuf {
@@ -68,7 +74,11 @@ impl DatabaseCopies {
         for suffix in ["", "-wal", "-shm", "-journal", "-selenite"] {
             let mut name = database.as_os_str().to_owned();
             name.push(suffix);
-            remove(Path::new(&name), |path| fs::remove_file(path))?;
+            let path = Path::new(&name);
+            match path.is_dir() {
+                true => remove(path, |path| fs::remove_dir_all(path))?,
+                false => remove(path, |path| fs::remove_file(path))?,
+            }
         }
         Ok(())
     }
@@ -76,10 +86,7 @@ impl DatabaseCopies {
     /// Copies a master to the path of a copy, and syncs it.
     pub(super) fn copy(&self, master: &Path, copy: &Path) -> Result<(), RunError> {
         self.clear(copy)?;
-        fs::copy(master, copy).map_err(RunError::io("copy", master))?;
-        fs::File::open(copy)
-            .and_then(|file| file.sync_all())
-            .map_err(RunError::io("sync", copy))
+        database_files::copy(master, copy).map_err(RunError::io("copy", master))
     }
 
     /// Removes the copies of a session.
@@ -123,15 +130,27 @@ pub(super) fn bytes_of(dataset: &Dataset) -> u64 {
     .max(SMALLEST)
 }
 
+/// The approximate size of the master of a dataset in a study, in bytes.
+fn master_bytes_of(config: &Config, dataset: &Dataset) -> u64 {
+    match config.has_servers() && *dataset != Dataset::Wire {
+        true => bytes_of(dataset)
+            .saturating_mul(SERVER_FACTOR)
+            .saturating_add(SERVER_FOLDER),
+        false => bytes_of(dataset),
+    }
+}
+
 /// The approximate total size of one arm's masters, in bytes.
-pub(super) fn master_bytes<'a>(datasets: impl IntoIterator<Item = &'a Dataset>) -> u64 {
-    datasets.into_iter().map(bytes_of).sum()
+pub(super) fn master_bytes(config: &Config) -> u64 {
+    let each = config.data.values().map(|dataset| master_bytes_of(config, dataset));
+    each.fold(0, u64::saturating_add)
 }
 
 /// The required space on disk, in bytes: masters, copies, and a copy of the largest with its WAL.
 pub(super) fn bytes_needed(config: &Config, arms: usize) -> u64 {
-    let all = master_bytes(config.data.values());
-    let largest = config.data.values().map(bytes_of).max().unwrap_or(0);
+    let all = master_bytes(config);
+    let largest = config.data.values().map(|dataset| master_bytes_of(config, dataset));
+    let largest = largest.max().unwrap_or(0);
     all.saturating_mul(u64::try_from(arms).unwrap_or(u64::MAX))
         .saturating_mul(2)
         .saturating_add(2 * largest)
@@ -155,6 +174,10 @@ const STATEMENTS_ENTRY: u64 = 48;
 const CARDS_ROW: u64 = 512;
 /// The recorded traffic, and the server's own database.
 const WIRE: u64 = 2 << 20;
+/// A server's rows have headers that SQLite's have not, and its pages room.
+const SERVER_FACTOR: u64 = 2;
+/// The data folder of a server without rows: its own tables and its log.
+const SERVER_FOLDER: u64 = 128 << 20;
 /// The size of an almost empty database.
 const SMALLEST: u64 = 64 << 10;
 /// The store itself, and a reserve.

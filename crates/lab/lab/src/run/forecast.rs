@@ -80,7 +80,7 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         .map(|cell| took.get(&cell.name).copied().unwrap_or_else(|| guess(config, cell)));
     let round_s = seconds.sum::<f64>() * rough(count(arms.len()));
     let blocks_s = round_s * f64::from(study.sessions) * f64::from(study.pairs);
-    let bytes = rough(database_copies::master_bytes(config.data.values()));
+    let bytes = rough(database_copies::master_bytes(config));
     let copies_s = bytes / COPY_RATE * rough(count(arms.len()));
     // Each copy of an encrypted arm is searched together with its control's, after each session;
     // the masters once.
@@ -264,7 +264,8 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
         CacheState::Cold => scan * 2.0,
         CacheState::Os | CacheState::Page => scan / 4.0,
     };
-    OVERHEAD + caches + work
+    let server = if config.has_servers() { SERVER_RESTART } else { 0.0 };
+    OVERHEAD + server + caches + work
 }
 
 fn count(count: usize) -> u64 {
@@ -306,6 +307,8 @@ const READ: f64 = 8e-6;
 const OPENING: f64 = 500e-6;
 /// Seconds for a server's start, and a client's login and logout.
 const SERVER_START: f64 = 0.5;
+/// Seconds for the start and the orderly end of another engine's server.
+const SERVER_RESTART: f64 = 3.0;
 /// Seconds per iteration of the loop, with both DONEs sent and read.
 const TURN: f64 = 60e-9;
 /// Seconds of overhead per block: opening, closing, polling.

@@ -16,7 +16,7 @@ use crate::drive::{Administrator, DriveError, WorkerCommand, WorkerGroup};
 use crate::engines::{Engines, EnginesError, without_aes};
 use crate::host::{self, HostSampler, Source};
 use crate::native;
-use crate::proof::{Claim, FileScan, ProofError, prove, prove_pages_reencrypted};
+use crate::proof::{Claim, FileScan, FolderScan, ProofError, prove, prove_folder, prove_pages_reencrypted};
 use crate::summary::{HostFacts, HostSample};
 
 /// This machine.
@@ -94,9 +94,15 @@ impl Testbed for LocalTestbed {
         loaded: &Loaded,
         opened: &OpenedDatabase,
     ) -> Result<Vec<(String, String)>, ProofError> {
+        let claim = Claim::of(&arm.engine, &arm.cipher);
+        if file.is_dir() {
+            let scan = FolderScan::at(file, &loaded.marker)?;
+            let beside = FolderScan::at(plain, &loaded.marker)?;
+            return prove_folder(claim, &scan, &beside, opened).map(|proof| proof.facts);
+        }
         let scan = FileScan::at(file, &loaded.marker)?;
         let beside = FileScan::at(plain, &loaded.marker)?;
-        prove(Claim::of(&arm.engine, &arm.cipher), &scan, &beside, opened).map(|proof| proof.facts)
+        prove(claim, &scan, &beside, opened).map(|proof| proof.facts)
     }
 
     fn start_reencryption(&mut self, database: &DatabaseSpec, how: &Online) -> Result<Administrator, DriveError> {

@@ -11,6 +11,7 @@ use super::error::RunError;
 use super::observer::Progress;
 use super::testbed::{Testbed, Workers};
 use crate::arm::Arm;
+use crate::database_files;
 use crate::schedule;
 use crate::store::{ArmRow, MasterRow};
 use crate::summary::ArmFacts;
@@ -33,6 +34,7 @@ impl<B: Testbed> Runner<'_, B> {
         for (place, (data, dataset)) in datasets.iter().enumerate() {
             let seed = schedule::data_seed(self.study.seed, place);
             let mut plain = None;
+            let mut rows = None;
             if same_key && self.is_there(&stored, data) && self.is_as_loaded(&stored, data)? {
                 continue;
             }
@@ -40,7 +42,11 @@ impl<B: Testbed> Runner<'_, B> {
                 if self.is_interrupted() {
                     return Ok(false);
                 }
-                let loaded = self.load(index, data, dataset, seed, known)?;
+                if known.hello.server && rows.is_none() && *dataset != Dataset::Wire {
+                    plain = Some(self.make_rows(data, dataset, seed)?);
+                    rows = Some(self.copies.rows(data));
+                }
+                let loaded = self.load(index, data, dataset, seed, rows.as_deref(), known)?;
                 let first = plain.get_or_insert_with(|| loaded.clone());
                 self.compare(index, data, first, &loaded)?;
             }
@@ -61,9 +67,9 @@ impl<B: Testbed> Runner<'_, B> {
     /// Whether masters of an earlier run can be used. For a dataset, either all are used or none.
     fn is_there(&self, stored: &[ArmRow], data: &str) -> bool {
         let there = |(arm, row): (&Arm, &ArmRow)| {
-            let file = std::fs::metadata(self.copies.master(&arm.name, data));
+            let found = database_files::bytes(&self.copies.master(&arm.name, data));
             let bytes = row.masters.get(data).map(|master| master.bytes);
-            file.is_ok_and(|file| Some(file.len()) == bytes)
+            found.is_ok_and(|found| Some(found) == bytes)
         };
         !stored.is_empty() && self.arms.iter().zip(stored).all(there)
     }
@@ -114,6 +120,7 @@ impl<B: Testbed> Runner<'_, B> {
             let hello = group.hello().clone();
             group.end();
             arm.check(&hello)?;
+            arm.check_works(&hello, &self.config.cells)?;
             known.push(ArmPreparation {
                 hello,
                 proof,
@@ -141,12 +148,34 @@ impl<B: Testbed> Runner<'_, B> {
         }
     }
 
+    /// Makes the database with the rows of a dataset, from which servers are loaded.
+    fn make_rows(&mut self, data: &str, dataset: &Dataset, seed: u64) -> Result<Loaded, RunError> {
+        let arm = Arm::of_rows();
+        let found = self.around.testbed.find(&arm);
+        found.map_err(|source| RunError::Engine {
+            arm: arm.name.clone(),
+            source: Box::new(source),
+        })?;
+        let path = self.copies.rows(data);
+        self.copies.clear(&path)?;
+        let spec = self.spec(&arm, PLAIN, &path, self.config.layout.cache_kib);
+        let limit = LOAD.max(self.request_timeout());
+        let started = self.around.testbed.start(&arm, 1);
+        let mut group = started.map_err(|source| worker(&arm, "start", source))?;
+        let loaded = group
+            .load(&spec, dataset, seed, None, limit)
+            .map_err(|source| worker(&arm, "load", source))?;
+        group.end();
+        Ok(loaded)
+    }
+
     fn load(
         &mut self,
         index: usize,
         data: &str,
         dataset: &Dataset,
         seed: u64,
+        rows: Option<&Path>,
         known: &mut ArmPreparation,
     ) -> Result<Loaded, RunError> {
         let arm = self.arms[index].clone();
@@ -163,7 +192,7 @@ impl<B: Testbed> Runner<'_, B> {
             .start(&arm, 1)
             .map_err(|source| worker(&arm, "start", source))?;
         let loaded = group
-            .load(&spec, dataset, seed, limit)
+            .load(&spec, dataset, seed, rows, limit)
             .map_err(|source| worker(&arm, "load", source))?;
         let opened = group
             .open(&spec, limit)
@@ -181,7 +210,7 @@ impl<B: Testbed> Runner<'_, B> {
             });
         }
         known.proof.extend(self.prove(&arm, data, &path, &loaded, &opened)?);
-        let bytes = std::fs::metadata(&path).map_err(RunError::io("look at", &path))?.len();
+        let bytes = database_files::bytes(&path).map_err(RunError::io("look at", &path))?;
         let master = MasterRow {
             digest: loaded.digest.clone(),
             rows: loaded.rows,
@@ -288,6 +317,7 @@ impl<B: Testbed> Runner<'_, B> {
                 cipher: arm.cipher.clone(),
                 library: known.hello.library,
                 sqlite_version: known.hello.sqlite_version,
+                limits: known.hello.limits,
                 proof: known.proof,
                 bytes: known.masters.values().map(|master| master.bytes).sum(),
                 pages: known.masters.values().map(|master| master.pages).sum(),

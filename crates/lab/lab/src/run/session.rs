@@ -316,6 +316,11 @@ impl<B: Testbed> Runner<'_, B> {
         if sample.sample.altered {
             void = Some("its parameters were altered by hand".to_owned());
         }
+        let is_server = group.hello().server;
+        let moved = sample.sample.read_bytes + sample.sample.faults_major;
+        if is_server && cell.cache == CacheState::Cold && moved == 0 {
+            void = Some(format!("{NOT_COLD}: its server read nothing from storage"));
+        }
         if let Some(what) = impossible(&sample.sample, waited) {
             void = Some(format!("its worker says what can't be: {what}"));
         }

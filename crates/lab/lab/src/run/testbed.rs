@@ -90,10 +90,17 @@ pub trait Workers {
     fn hello(&self) -> &Hello;
     /// Their process ids.
     fn pids(&self) -> Vec<u32>;
-    /// Makes a database.
+    /// Makes a database from a seed, and from a database with its rows for servers.
     ///
     /// Errors of this and all following functions: the worker refused, died, hung or gave an invalid answer.
-    fn load(&mut self, at: &DatabaseSpec, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError>;
+    fn load(
+        &mut self,
+        at: &DatabaseSpec,
+        data: &Dataset,
+        seed: u64,
+        rows: Option<&Path>,
+        limit: Duration,
+    ) -> Result<Loaded, DriveError>;
     /// Opens a database in all processes.
     ///
     /// Errors: as above.
@@ -154,8 +161,15 @@ impl Workers for WorkerGroup {
         WorkerGroup::pids(self)
     }
 
-    fn load(&mut self, at: &DatabaseSpec, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError> {
-        WorkerGroup::load(self, at, data, seed, limit)
+    fn load(
+        &mut self,
+        at: &DatabaseSpec,
+        data: &Dataset,
+        seed: u64,
+        rows: Option<&Path>,
+        limit: Duration,
+    ) -> Result<Loaded, DriveError> {
+        WorkerGroup::load(self, at, data, seed, rows, limit)
     }
 
     fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<OpenedDatabase, DriveError> {

@@ -41,6 +41,7 @@ fn arm(name: &str) -> (ArmFacts, BTreeMap<String, MasterRow>) {
         pages: 1,
         pool: None,
         none: None,
+        limits: Vec::new(),
         program_sha256: None,
     };
     let master = MasterRow {

@@ -169,6 +169,7 @@ impl Transit {
             encrypted: peer.agreed().is_some(),
             pages: 0,
             layout: BTreeMap::new(),
+            encrypted_files: BTreeMap::new(),
         })
     }
 
@@ -245,6 +246,9 @@ fn hello() -> Hello {
         sqlite_source_id: String::new(),
         ciphers: CIPHERS.map(str::to_owned).to_vec(),
         without_aes: BTreeMap::new(),
+        server: false,
+        works: Vec::new(),
+        limits: Vec::new(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Requests on the open database.
 
+use std::collections::BTreeMap;
+
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -53,6 +55,7 @@ impl RequestHandler for Session<'_> {
                 database,
                 dataset,
                 seed,
+                rows: _,
             } => {
                 self.close()?;
                 value(&dataset::load(self.engine, database, dataset, *seed)?)
@@ -108,6 +111,7 @@ impl Session<'_> {
             encrypted: status.encrypted,
             pages: layout::page_count(&connection)?,
             layout: layout::in_force(&connection)?,
+            encrypted_files: BTreeMap::new(),
         };
         self.open = Some((database.clone(), connection));
         Ok(opened)

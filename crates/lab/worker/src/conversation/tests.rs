@@ -23,8 +23,8 @@ fn every_line_that_wants_an_answer_gets_one_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let database = database(&folder);
     let lines = [
-        r#"{"do":"hello","protocol":4}"#.to_owned(),
         r#"{"do":"hello","protocol":5}"#.to_owned(),
+        r#"{"do":"hello","protocol":6}"#.to_owned(),
         "{".to_owned(),
         String::new(),
         r#"{"do":"digest","surprise":1}"#.to_owned(),
@@ -36,7 +36,7 @@ fn every_line_that_wants_an_answer_gets_one_in_order() {
         r#"{"do":"close"}"#.to_owned(),
         r#"{"do":"digest"}"#.to_owned(),
         r#"{"do":"quit"}"#.to_owned(),
-        r#"{"do":"hello","protocol":4}"#.to_owned(),
+        r#"{"do":"hello","protocol":5}"#.to_owned(),
     ];
     let answers = answers(&Stock, &lines);
     let good: Vec<bool> = answers.iter().map(|answer| answer.get("ok").is_some()).collect();
@@ -85,7 +85,7 @@ impl Engine for Panics {
 fn a_panic_is_an_error_and_the_worker_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let lines = [
-        r#"{"do":"hello","protocol":4}"#.to_owned(),
+        r#"{"do":"hello","protocol":5}"#.to_owned(),
         format!(r#"{{"do":"open","database":{}}}"#, database(&folder)),
         r#"{"do":"close"}"#.to_owned(),
     ];

@@ -194,3 +194,16 @@ fn an_existing_store_is_left_alone() {
     assert!(error.to_string().contains("already exists"), "{error}");
     assert_eq!(place.blocks().len(), 2 * PER_SESSION);
 }
+
+#[test]
+fn a_server_that_reads_nothing_in_a_cold_cell_was_not_cold() {
+    let (place, sim) = (StudyFolder::new(), Sim::default());
+    sim.0.borrow_mut().server = true;
+    let error = place.run(&sim, TEXT).unwrap_err().to_string();
+    let why = "its file was not cold: its server read nothing from storage";
+    assert!(error.contains(why), "{error}");
+    let (place, sim) = (StudyFolder::new(), Sim::default());
+    (sim.0.borrow_mut().server, sim.0.borrow_mut().read_bytes) = (true, 4096);
+    assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
+    assert_eq!(place.void(), Vec::<String>::new());
+}

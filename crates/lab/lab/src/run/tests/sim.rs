@@ -81,6 +81,9 @@ pub struct SimState {
     pub load_other: Option<String>,
     pub unproved: Option<String>,
     pub never_cold: bool,
+    /// Whether engines are servers, and the bytes that they read from storage in a block.
+    pub server: bool,
+    pub read_bytes: u64,
     /// The version of the machine's kernel.
     pub kernel: u32,
     /// The version of the programs of all arms.
@@ -167,6 +170,9 @@ impl Testbed for Sim {
             sqlite_source_id: String::new(),
             ciphers: vec!["AES_256".into(), "x".into()],
             without_aes: BTreeMap::new(),
+            server: state.server,
+            works: Vec::new(),
+            limits: Vec::new(),
         };
         let pids = (first..first + count).collect();
         Ok(Hand {
@@ -302,7 +308,14 @@ impl Workers for Hand {
         self.pids.clone()
     }
 
-    fn load(&mut self, at: &DatabaseSpec, data: &Dataset, seed: u64, _: Duration) -> Result<Loaded, DriveError> {
+    fn load(
+        &mut self,
+        at: &DatabaseSpec,
+        data: &Dataset,
+        seed: u64,
+        _: Option<&Path>,
+        _: Duration,
+    ) -> Result<Loaded, DriveError> {
         assert_eq!(fs::read(&at.key_file).unwrap().len(), 32);
         let other = self.state.borrow().load_other.as_ref() == Some(&self.arm.name);
         fs::write(&at.path, format!("{}\n{data:?} {seed} {other}\n", at.cipher)).unwrap();
@@ -326,6 +339,7 @@ impl Workers for Hand {
             encrypted: at.cipher != PLAIN && !lies,
             pages: 1000,
             layout,
+            encrypted_files: BTreeMap::new(),
         })
     }
 
@@ -364,6 +378,7 @@ impl Workers for Hand {
         };
         let mut sample = Sample {
             cpu_ns: 1_000_000 + seed % 1000 + (run % 7) as u64,
+            read_bytes: self.state.borrow().read_bytes,
             ..Sample::default()
         };
         sample.answer = format!("{}", rows(&path).len());

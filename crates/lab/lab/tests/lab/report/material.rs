@@ -127,6 +127,7 @@ pub fn facts(name: &str, role: ArmRole) -> ArmFacts {
         pages: 10_000,
         pool: None,
         none: None,
+        limits: Vec::new(),
         program_sha256: None,
     }
 }

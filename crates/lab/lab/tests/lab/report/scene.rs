@@ -165,6 +165,7 @@ pub fn plain(name: &str, role: ArmRole, control: Option<&str>) -> ArmFacts {
         pages: 7168,
         pool: None,
         none: None,
+        limits: Vec::new(),
         program_sha256: None,
     }
 }
@@ -205,6 +206,7 @@ pub fn encrypted(name: &str) -> ArmFacts {
         pages: if ours { 7168 } else { 7360 },
         pool: ours.then_some(64 << 20),
         none: ours.then(|| "NONE".to_owned()),
+        limits: Vec::new(),
         program_sha256: None,
     }
 }

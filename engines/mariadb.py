@@ -1,0 +1,558 @@
+"""MariaDB: InnoDB, with file_key_management.
+
+- own-server: `--no-defaults`, and a data folder, socket and port of its own. The system's server is not looked at.
+- background-rests: the encryption threads encrypt the system's tables after loading, and rest during work.
+"""
+
+import re
+import secrets
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import installation
+from conversation import PLAIN, Refused
+from server_process import ServerProcess, free_port
+from server_worker import Engine, Session
+from tls_certificate import certificate
+
+# 256 KiB: few system calls.
+ROOM = 256 << 10
+# Seconds until all tablespaces are encrypted.
+ENCRYPTION_SECONDS = 120
+LOG_FILE_BYTES = 64 << 20
+DATABASE = "lab"
+# What is encrypted, and by which algorithm of file_key_management.
+CIPHERS = {
+    "tables-cbc": ("tables", "AES_CBC"),
+    "tables-ctr": ("tables", "AES_CTR"),
+    "all-cbc": ("all", "AES_CBC"),
+    "all-ctr": ("all", "AES_CTR"),
+}
+FLUSH = {"off": 0, "normal": 2, "full": 1, "extra": 1}
+INTEGERS = {"Id", "code", "VendorID", "CardID", "PurchaseID", "Amount"}
+TABLES = {
+    "scan": ["CREATE TABLE SomeData(Id BIGINT, SomeText VARCHAR(80))"],
+    "statements": [
+        "CREATE TABLE testtable(code INT AUTO_INCREMENT PRIMARY KEY, date DATETIME, "
+        f"name CHAR(25) DEFAULT '{'SQLSHACK':25}')"
+    ],
+    "cards": [
+        "CREATE TABLE Vendor(VendorID INT AUTO_INCREMENT PRIMARY KEY, BusinessName VARCHAR(40), City VARCHAR(20), "
+        "PostalCode CHAR(5), Changed DATETIME)",
+        "CREATE TABLE Card(CardID INT AUTO_INCREMENT PRIMARY KEY, CardNumber CHAR(16), SecurityCode CHAR(3), "
+        "SecureString VARCHAR(36), Changed DATETIME)",
+        "CREATE TABLE Purchase(PurchaseID INT AUTO_INCREMENT PRIMARY KEY, CardID INT, VendorID INT, Amount INT, "
+        "PurchaseDate DATETIME)",
+    ],
+}
+INDEXES = {
+    "scan": [],
+    "statements": [
+        "CREATE INDEX TestByDate ON testtable(date)",
+        "CREATE INDEX TestByNameAndDate ON testtable(name, date)",
+    ],
+    "cards": [
+        "CREATE INDEX VendorByBusinessName ON Vendor(BusinessName)",
+        "CREATE UNIQUE INDEX CardByNumber ON Card(CardNumber, SecurityCode)",
+        "CREATE INDEX CardBySecurityCode ON Card(SecurityCode, CardNumber)",
+        "CREATE INDEX CardBySecureString ON Card(SecureString)",
+        "CREATE INDEX PurchaseByCard ON Purchase(CardID)",
+        "CREATE INDEX PurchaseByVendor ON Purchase(VendorID)",
+    ],
+}
+ROWS = {
+    "SomeData": "SELECT Id, SomeText FROM SomeData ORDER BY Id",
+    "testtable": "SELECT code, date, RPAD(name, 25, ' ') AS name FROM testtable ORDER BY code",
+    "Vendor": "SELECT VendorID, BusinessName, City, PostalCode, Changed FROM Vendor ORDER BY VendorID",
+    "Card": "SELECT CardID, CardNumber, SecurityCode, SecureString, Changed FROM Card ORDER BY CardID",
+    "Purchase": "SELECT PurchaseID, CardID, VendorID, Amount, PurchaseDate FROM Purchase ORDER BY PurchaseID",
+}
+TABLES_OF = {"scan": ["SomeData"], "statements": ["testtable"], "cards": ["Vendor", "Card", "Purchase"]}
+HUMMER = Path(__file__).with_name("mariadb_hummer.sql")
+
+
+class MariadbSession(Session):
+    """A connection, by PyMySQL for all but large answers."""
+
+    def __init__(self, port: int, password: str, trusted: Path | None = None, database: str = DATABASE) -> None:
+        self._connection = None
+        self._options = {"port": port, "password": password, "trusted": trusted, "database": database}
+        self.renew()
+
+    def renew(self) -> None:
+        """Connects, again if it is connected: some settings hold for new sessions."""
+        import pymysql
+
+        if self._connection:
+            self._connection.close()
+        trusted = self._options["trusted"]
+        self._connection = pymysql.connect(
+            host="127.0.0.1",
+            port=self._options["port"],
+            user="lab",
+            password=self._options["password"],
+            database=self._options["database"],
+            ssl=ssl.create_default_context(cafile=str(trusted)) if trusted else None,
+            charset="utf8mb4",
+            autocommit=True,
+            # All values stay texts: what is a number is known by its column.
+            conv={},
+            max_allowed_packet=64 << 20,
+        )
+
+    def execute(self, sql: str) -> int:
+        with self._connection.cursor() as cursor:
+            return cursor.execute(sql)
+
+    def query(self, sql: str) -> list[tuple]:
+        return list(self.stream(sql))
+
+    def stream(self, sql: str) -> Iterator[tuple]:
+        from pymysql.cursors import SSCursor
+
+        with self._connection.cursor(SSCursor) as cursor:
+            cursor.execute(sql)
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield typed(names, row)
+
+    def fetch(self, sql: str) -> Callable[[], list[tuple]]:
+        from pymysql.constants import COMMAND
+
+        connection = self._connection
+        connection._execute_command(COMMAND.COM_QUERY, sql)
+        head = connection._read_packet()
+        names = [connection._read_packet(FieldPacket()).name for _ in range(head.read_length_encoded_integer())]
+        read, packets = connection._rfile.read, []
+        # The end of the columns' descriptions.
+        connection._read_packet()
+        while True:
+            size = read(4)
+            packet = read(int.from_bytes(size[:3], "little"))
+            if packet[0] in (0xFE, 0xFF) and len(packet) < 9 or packet[0] == 0xFF:
+                break
+            packets.append(packet)
+        if packet[0] == 0xFF:
+            raise Refused(f"the server broke off: {packet[9:].decode(errors='replace')}")
+        connection._next_seq_id = 0
+        return lambda: [typed(names, texts(packet)) for packet in packets]
+
+    def discard(self, sql: str) -> int:
+        from pymysql.constants import COMMAND
+
+        connection = self._connection
+        connection._execute_command(COMMAND.COM_QUERY, sql)
+        columns = connection._read_packet().read_length_encoded_integer()
+        for _ in range(columns + 1):
+            connection._read_packet()
+        read, total, tail = connection._rfile.read1, 0, b""
+        # The packet that ends an answer, which no number looks like: its length, its place, 0xFE, warnings, status.
+        while not (tail[:3] == b"\5\0\0" and tail[4:5] == b"\xfe"):
+            piece = read(ROOM)
+            if not piece:
+                raise Refused("the server closed the connection")
+            total += len(piece)
+            tail = (tail + piece[-9:])[-9:]
+        connection._next_seq_id = 0
+        return total
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def FieldPacket():  # noqa: N802 - a class of the driver, which is imported late
+    from pymysql.protocol import FieldDescriptorPacket
+
+    return FieldDescriptorPacket
+
+
+def texts(packet: bytes) -> list[str | None]:
+    """The values of a row of the text protocol. None has more than 250 bytes."""
+    values, place = [], 0
+    while place < len(packet):
+        size = packet[place]
+        place += 1
+        if size == 0xFB:
+            values.append(None)
+            continue
+        values.append(packet[place : place + size].decode())
+        place += size
+    return values
+
+
+def typed(names: list[str], row: Iterable) -> tuple:
+    return tuple(
+        int(value) if value is not None and name in INTEGERS else value.ljust(25) if name == "name" else value
+        for name, value in zip(names, row, strict=True)
+    )
+
+
+class Mariadb(Engine):
+    """A version of MariaDB."""
+
+    works = (
+        "like",
+        "equal",
+        "insert",
+        "update-all",
+        "select-all",
+        "hummer",
+        "integrity-check",
+        "quick-check",
+        "messages",
+    )
+    ciphers = (*CIPHERS, "tls")
+    limits = (
+        "MariaDB's key management by a key server: file_key_management reads the key from a file when it starts.",
+        "MariaDB's binary log: it is off, as Debian has it.",
+    )
+    page_sizes = (4096, 8192, 16384, 32768, 65536)
+    cache_kib_min = 8 << 10
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._process: ServerProcess | None = None
+        self._port = 0
+        self._password = ""
+        self._trusted: Path | None = None
+
+    def library(self) -> str:
+        version = version_of(self.name)
+        installation.check_version(self.name, version)
+        return f"MariaDB {version}"
+
+    def create(self, database: dict) -> None:
+        folder = Path(database["path"])
+        base = installation.folder(self.name) / "usr"
+        script = installation.program(self.name, "usr/bin/mariadb-install-db")
+        folder.mkdir(mode=0o700)
+        (folder / "tmp").mkdir()
+        command = [
+            str(script),
+            "--no-defaults",
+            f"--basedir={base}",
+            f"--datadir={folder}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            "--user=root",
+            f"--innodb-page-size={database['page_size']}",
+            f"--innodb-log-file-size={LOG_FILE_BYTES}",
+            "--innodb-buffer-pool-dump-at-shutdown=OFF",
+        ]
+        made = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        if made.returncode:
+            lines = (made.stdout + made.stderr).splitlines()
+            errors = [line for line in lines if "ERROR" in line or "rror:" in line or "No space" in line]
+            raise Refused(f"no data folder could be made: {'; '.join((errors or lines)[-3:])}")
+
+    def start(self, database: dict) -> None:
+        self._start(database, encryption_threads=0)
+
+    def _start(self, database: dict, encryption_threads: int) -> None:
+        folder, log = Path(database["path"]), log_of(database)
+        server = installation.program(self.name, "usr/sbin/mariadbd")
+        base = installation.folder(self.name) / "usr"
+        self._port, self._password = free_port(), secrets.token_hex(16)
+        first = folder.with_name(folder.name + ".init")
+        first.touch(mode=0o600)
+        first.write_text(
+            f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
+            f"CREATE OR REPLACE USER lab@127.0.0.1 IDENTIFIED BY '{self._password}';\n"
+            "GRANT ALL ON *.* TO lab@127.0.0.1;\n"
+        )
+        command = [
+            str(server),
+            "--no-defaults",
+            "--user=root",
+            f"--basedir={base}",
+            f"--datadir={folder}",
+            f"--tmpdir={folder / 'tmp'}",
+            "--socket=lab.sock",
+            "--pid-file=lab.pid",
+            "--bind-address=127.0.0.1",
+            f"--port={self._port}",
+            f"--init-file={first}",
+            "--skip-name-resolve",
+            "--skip-log-bin",
+            "--performance-schema=OFF",
+            "--secure-file-priv=",
+            f"--innodb-page-size={database['page_size']}",
+            f"--innodb-buffer-pool-size={database['cache_kib']}K",
+            "--innodb-buffer-pool-chunk-size=1M",
+            # A pool that is filled by itself would be a cold cell that is warm.
+            "--innodb-buffer-pool-dump-at-shutdown=OFF",
+            "--innodb-buffer-pool-load-at-startup=OFF",
+            f"--innodb-log-file-size={LOG_FILE_BYTES}",
+            f"--innodb-flush-log-at-trx-commit={FLUSH[database['synchronous']]}",
+            # Through the system's cache, so that cells differ in what is there.
+            "--innodb-flush-method=fsync",
+            *encryption(database, encryption_threads),
+        ]
+        self._trusted = None
+        if database["cipher"] == "tls":
+            self._trusted, key = certificate(folder.parent)
+            command += [f"--ssl-cert={self._trusted}", f"--ssl-key={key}", "--require-secure-transport=ON"]
+        if self.name != "mariadb":
+            command.remove("--innodb-buffer-pool-chunk-size=1M")
+        self._process = ServerProcess(command, folder, log)
+        self._process.wait_until_ready(self._answers)
+        first.unlink()
+
+    def _answers(self) -> bool:
+        with suppress(OSError, self._driver_error()):
+            self.connect().close()
+            return True
+        return False
+
+    @staticmethod
+    def _driver_error() -> type[Exception]:
+        from pymysql.err import MySQLError
+
+        return MySQLError
+
+    def stop(self) -> None:
+        process, self._process = self._process, None
+        process.stop()
+
+    def kill(self) -> None:
+        process, self._process = self._process, None
+        if process:
+            process.kill()
+
+    def pid(self) -> int:
+        return self._process.pid
+
+    def connect(self) -> MariadbSession:
+        return self.connect_through(self._port)
+
+    def connect_through(self, port: int) -> MariadbSession:
+        return MariadbSession(port, self._password, self._trusted)
+
+    def port(self) -> int:
+        return self._port
+
+    def set_packet_size(self, session: Session, size: int) -> None:
+        if size % 1024 or size < 1024:
+            raise Refused(f"packets of MariaDB have multiples of 1024 bytes, not {size}: set packet_size")
+        session.execute(f"SET GLOBAL net_buffer_length = {size}")
+        session.renew()
+
+    def messages_query(self, turns: int) -> str:
+        return f"SELECT seq FROM seq_1_to_{turns}"
+
+    def recorded_query(self, rows: int) -> str:
+        return f"SELECT 'SQLSHACK' AS a, seq FROM seq_1_to_{rows}"
+
+    def make_tables(self, session: Session, kind: str) -> None:
+        for statement in TABLES[kind]:
+            session.execute(statement)
+
+    def copy_rows(self, session: Session, table: str, path: Path) -> None:
+        session.execute(f"LOAD DATA INFILE '{path}' INTO TABLE {table} CHARACTER SET ascii")
+
+    def make_indexes(self, session: Session, dataset: dict) -> None:
+        kind = dataset["kind"]
+        for statement in INDEXES[kind][: dataset.get("indexes", 0) if kind == "statements" else None]:
+            session.execute(statement)
+        for table in TABLES_OF[kind]:
+            # With histograms and extreme values, which are copies of what is in the rows.
+            session.query(f"ANALYZE TABLE {table} PERSISTENT FOR ALL")
+        if kind == "cards":
+            for statement in HUMMER.read_text().split("\n//\n"):
+                session.execute(statement)
+
+    def settle(self, session: Session, database: dict) -> None:
+        """Encrypts what is older than the tables: the system's tablespaces, by the background threads."""
+        leave_traces(session, Path(database["path"]))
+        if database["cipher"] == PLAIN:
+            return
+        session.execute("SET GLOBAL innodb_encryption_threads = 2")
+        deadline = time.monotonic() + ENCRYPTION_SECONDS
+        while waiting := session.query(
+            "SELECT NAME FROM information_schema.INNODB_TABLESPACES_ENCRYPTION "
+            "WHERE MIN_KEY_VERSION = 0 OR ROTATING_OR_FLUSHING <> 0"
+        ):
+            if time.monotonic() > deadline:
+                names = ", ".join(name for (name,) in waiting)
+                raise Refused(f"{ENCRYPTION_SECONDS} s later these tablespaces were not encrypted: {names}")
+            time.sleep(0.05)
+        session.execute("SET GLOBAL innodb_encryption_threads = 0")
+
+    def rows_of(self, table: str) -> str:
+        return ROWS[table]
+
+    def select_all(self) -> str:
+        # An index on name and date has all columns, too, and another order.
+        return "SELECT code, name, date FROM testtable FORCE INDEX (PRIMARY)"
+
+    def opened(self, session: Session, database: dict) -> dict:
+        cipher = database["cipher"]
+        # The views list tablespaces that have been opened.
+        for (table,) in session.query("SHOW TABLES"):
+            session.query(f"SELECT * FROM {table} LIMIT 0")
+        kind_files = [name for (name,) in session.query(
+            f"SELECT NAME FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME LIKE '{DATABASE}/%'"
+        )]
+        spaces = session.query(
+            "SELECT NAME FROM information_schema.INNODB_TABLESPACES_ENCRYPTION "
+            "WHERE ENCRYPTION_SCHEME = 1 AND MIN_KEY_VERSION > 0"
+        )
+        encrypted = {name for (name,) in spaces}
+        values = variables(
+            session,
+            "innodb_page_size",
+            "innodb_buffer_pool_size",
+            "innodb_flush_log_at_trx_commit",
+            "innodb_encrypt_tables",
+            "innodb_encrypt_log",
+            "encrypt_tmp_files",
+            "innodb_encrypt_temporary_tables",
+            "aria_encrypt_tables",
+            "file_key_management_encryption_algorithm",
+        )
+        if cipher == "tls" or not kind_files:
+            return self._opened_wire(session)
+        is_all = cipher != PLAIN and CIPHERS[cipher][0] == "all"
+        is_encrypted = bool(kind_files) and all(name in encrypted for name in kind_files)
+        if is_all:
+            wanted = ("innodb_encrypt_log", "encrypt_tmp_files", "innodb_encrypt_temporary_tables", "aria_encrypt_tables")
+            is_encrypted = is_encrypted and all(values.get(name) == "ON" for name in wanted)
+        files = {}
+        if is_encrypted:
+            files = {file_of(name): "pages" if name.startswith(f"{DATABASE}/") else "records" for name in encrypted}
+            if is_all:
+                files["ib_logfile0"] = "records"
+        flush = int(values["innodb_flush_log_at_trx_commit"])
+        asked = database["synchronous"]
+        status = {name: value for name, value in values.items() if "encrypt" in name}
+        status["encrypted tablespaces"] = ", ".join(sorted(encrypted)) or "none"
+        return {
+            "status": status,
+            "encrypted": is_encrypted,
+            "pages": self._pages(session),
+            "layout": {
+                "page_size": values["innodb_page_size"],
+                "cache_size": f"-{int(values['innodb_buffer_pool_size']) >> 10}",
+                "synchronous": asked if FLUSH[asked] == flush else f"innodb_flush_log_at_trx_commit = {flush}",
+            },
+            "encrypted_files": files,
+        }
+
+    @staticmethod
+    def _opened_wire(session: Session) -> dict:
+        status = dict(session.query("SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Ssl_version')"))
+        is_encrypted = bool(status.get("Ssl_cipher"))
+        return {"status": status, "encrypted": is_encrypted, "pages": 0, "layout": {}}
+
+    def counters(self, session: Session) -> dict[str, int]:
+        names = ("Innodb_pages_read", "Innodb_pages_written", "Innodb_os_log_written")
+        status = dict(session.query(f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}"))
+        read, written, log = (int(status[name]) for name in names)
+        return {"pages_read": read, "pages_written": written, "wal_bytes": log, "pages": self._pages(session)}
+
+    @staticmethod
+    def _pages(session: Session) -> int:
+        found = session.query(
+            "SELECT CAST(SUM(FILE_SIZE) DIV @@innodb_page_size AS CHAR) "
+            f"FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME LIKE '{DATABASE}/%'"
+        )
+        return int(found[0][0] or 0)
+
+    def checkpoint(self, session: Session, table: str) -> None:
+        session.execute(f"FLUSH TABLES {table} FOR EXPORT")
+        session.execute("UNLOCK TABLES")
+
+    def check(self, session: Session, is_quick: bool) -> str:
+        tables = ", ".join(name for (name,) in session.query("SHOW TABLES"))
+        results = session.query(f"CHECK TABLE {tables} {'QUICK' if is_quick else 'EXTENDED'}")
+        bad = [f"{row[0]}: {row[3]}" for row in results if row[3] != "OK"]
+        if bad:
+            raise Refused(f"CHECK TABLE: {'; '.join(bad)}")
+        return "ok"
+
+    def call_hummer(self, session: Session, seed: int, process: int, loops: int) -> tuple:
+        rows = session.query(f"CALL Hummer({seed & 0xFFFF_FFFF}, {process}, {loops})")
+        reads, updates, inserts, digest = rows[0]
+        return int(reads), int(updates), int(inserts), digest
+
+
+@cache
+def version_of(name: str) -> str:
+    server = installation.program(name, "usr/sbin/mariadbd")
+    text = subprocess.run([server, "--no-defaults", "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"Ver (\d+\.\d+\.\d+)-MariaDB", text.stdout)
+    if not found:
+        raise Refused(f"{server} does not run: {(text.stderr or text.stdout).strip().splitlines()[-1:]}")
+    return found[1]
+
+
+def encryption(database: dict, threads: int) -> list[str]:
+    """The server's options for a cipher."""
+    if database["cipher"] not in CIPHERS:
+        return []
+    scope, algorithm = CIPHERS[database["cipher"]]
+    options = [
+        "--plugin-load-add=file_key_management",
+        f"--file-key-management-filename={key_file(database)}",
+        f"--file-key-management-encryption-algorithm={algorithm}",
+        "--innodb-encrypt-tables=ON",
+        f"--innodb-encryption-threads={threads}",
+    ]
+    if scope == "all":
+        options += [
+            "--innodb-encrypt-log=ON",
+            "--innodb-encrypt-temporary-tables=ON",
+            "--encrypt-tmp-files=ON",
+            "--encrypt-tmp-disk-tables=ON",
+            "--aria-encrypt-tables=ON",
+        ]
+    return options
+
+
+def key_file(database: dict) -> Path:
+    """The key in the plugin's form, beside the lab's key: not in the data folder."""
+    key = Path(database["key_file"])
+    own = key.with_name(key.name + ".mariadb")
+    text = f"1;{key.read_bytes().hex()}\n"
+    if not own.exists() or own.read_text() != text:
+        own.touch(mode=0o600)
+        own.write_text(text)
+    return own
+
+
+def log_of(database: dict) -> Path:
+    folder = Path(database["path"])
+    return folder.with_name(folder.name + ".log")
+
+
+def file_of(tablespace: str) -> str:
+    """The file of a tablespace."""
+    if tablespace == "innodb_system":
+        return "ibdata1"
+    if found := re.fullmatch(r"innodb_undo(\d+)", tablespace):
+        return f"undo{found[1]}"
+    return f"{tablespace}.ibd"
+
+
+def variables(session: Session, *names: str) -> dict[str, str]:
+    rows = session.query(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN {names}")
+    return dict(rows)
+
+
+def leave_traces(session: Session, folder: Path) -> None:
+    """Runs one query with each of the logs on that a server may have, so that the proof sees what they hold."""
+    table = session.query("SHOW TABLES")[0][0]
+    for name in ("general_log", "slow_query_log"):
+        session.execute(f"SET GLOBAL {name}_file = '{folder / name}'")
+        session.execute(f"SET GLOBAL {name} = ON")
+    session.execute("SET SESSION long_query_time = 0")
+    row = session.query(f"SELECT * FROM {table} LIMIT 1")[0]
+    for value in row:
+        session.query(f"SELECT COUNT(*) FROM {table} WHERE '{value}' = 'searched for'")
+    for name in ("general_log", "slow_query_log"):
+        session.execute(f"SET GLOBAL {name} = OFF")

@@ -1,0 +1,52 @@
+"""A worker of MariaDB with a fault, named by its first argument, for the tests of the lab."""
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import mariadb
+from conversation import PLAIN, serve
+from server_worker import LIKE, ServerWorker
+
+
+class Faulty(mariadb.Mariadb):
+    def __init__(self, fault: str) -> None:
+        super().__init__("mariadb")
+        self.fault = fault
+
+    def settle(self, session, database):
+        """An arm that was never encrypted."""
+        if self.fault == "not-encrypted" and database["cipher"] != PLAIN:
+            for table in ("SomeData",):
+                session.execute(f"ALTER TABLE {table} ENCRYPTED = NO")
+            return
+        super().settle(session, database)
+
+    def opened(self, session, database):
+        opened = super().opened(session, database)
+        if self.fault == "not-encrypted" and database["cipher"] != PLAIN:
+            opened |= {"encrypted": True, "encrypted_files": {"lab/SomeData.ibd": "pages"}}
+        if self.fault == "warm":
+            session.query(LIKE)
+        return opened
+
+    def connect(self):
+        session = super().connect()
+        if self.fault == "slow-client":
+            fetch = session.fetch
+
+            def slow(sql):
+                # As long as the server's part, several times.
+                until = time.process_time() + 0.5
+                while time.process_time() < until:
+                    pass
+                return fetch(sql)
+
+            session.fetch = slow
+        return session
+
+
+if __name__ == "__main__":
+    sys.exit(serve(ServerWorker(Faulty(sys.argv[1]))))
