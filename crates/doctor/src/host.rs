@@ -2,7 +2,7 @@
 //!
 //! - asked-not-assumed: each program is run with a short script, which loads the extension. Python
 //!   runs isolated (`-I`), so that no module of the current folder is imported.
-//! - nobody-elses-program: a program that another user owns or can change is not run: this process
+//! - own-programs-only: a program that another user owns or can change is not run: this process
 //!   may have more rights.
 
 mod search;

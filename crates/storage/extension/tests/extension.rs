@@ -52,7 +52,9 @@ fn functions_of_the_c_library_alone_are_imported() {
             continue;
         }
         let name = String::from_utf8_lossy(symbol.name(LittleEndian, symbols.strings()).unwrap());
-        let version = versions.version(versions.version_index(LittleEndian, index)).unwrap();
+        let version = versions
+            .version(versions.version_index(LittleEndian, index).into())
+            .unwrap();
         let version = version.map_or_else(String::new, |version| {
             String::from_utf8_lossy(version.name()).into_owned()
         });

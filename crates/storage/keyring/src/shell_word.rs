@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// A path as one word of a POSIX shell, which is no option.
 ///
-/// A name that somebody else chose (`x; rm -r y`) is quoted, so that it is never a command. Bytes
+/// A name that another user chose (`x; rm -r y`) is quoted, so that it is never a command. Bytes
 /// that are not UTF-8 are replaced.
 #[must_use]
 pub fn shell_word(path: &Path) -> String {
