@@ -259,7 +259,7 @@ mod tests {
     fn pages_in_sequence_are_those_that_would_be_read_ahead() {
         let sums = FileSums::default();
         let mut meter = FileMeter::new(&sums);
-        let mut following = |meter: &mut FileMeter, pages: &[u64]| {
+        let following = |meter: &mut FileMeter, pages: &[u64]| {
             let before = FileCounts::read_from(&sums).reads_following;
             for page in pages {
                 meter.read::<()>(page * 4096, 4096, || Ok(())).unwrap();
