@@ -17,7 +17,7 @@ PARTS = {
     "Start": ["docs/HOSTS", "docs/PACKAGES", "docs/PLATFORMS", "packages/*/README", "Rust crate <crates/storage/selenite/README>", "CHANGELOG"],
     "Administer": ["docs/CONFIGURATION", "docs/BACKUP", "SECURITY"],
     "Review": ["docs/THREAT_MODEL", "docs/FORMAT", "docs/decisions/index"],
-    "Cost": ["docs/BENCHMARKS", "docs/studies/index", "docs/PLANNING", "docs/FORECASTS", "docs/LAB", "docs/WORKERS"],
+    "Cost": ["docs/BENCHMARKS", "docs/OBSERVATORY", "docs/studies/index", "docs/PLANNING", "docs/FORECASTS", "docs/LAB", "docs/WORKERS"],
     "Server": ["docs/TSQL"],
     "Contribute": [
         "CONTRIBUTING",
