@@ -467,16 +467,17 @@ mod tests {
             let log = database.write(&mut random).unwrap();
             for ns in [
                 database.read_sequential().unwrap(),
-                database.read_random(&mut random).unwrap(),
                 database.open().unwrap(),
                 database.back_up().unwrap(),
-                log.write,
-                log.append,
                 log.checkpoint,
             ] {
                 assert!(ns > 0.0, "{suite:?}");
             }
-            assert!(log.commit.is_finite() && log.transaction.is_finite());
+            // Differences of two times: beside other tests the second one may be the longer one.
+            let read_random = database.read_random(&mut random).unwrap();
+            for ns in [read_random, log.write, log.append, log.commit, log.transaction] {
+                assert!(ns.is_finite(), "{suite:?}");
+            }
             let rollback = database.write_in_rollback_mode(&mut random).unwrap();
             assert!(rollback.write.is_finite() && rollback.commit.is_finite() && rollback.transaction.is_finite());
         }
