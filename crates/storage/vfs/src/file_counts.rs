@@ -171,6 +171,8 @@ pub(crate) struct CallKind {
     pub calls: usize,
     pub bytes: Option<usize>,
     pub ns: usize,
+    /// Which of the kinds it is that are timed by sample; none for one of which each call is timed.
+    pub sampled: Option<usize>,
     /// How it is recorded.
     pub traced: TracedCall,
 }
@@ -179,18 +181,21 @@ pub(crate) const READ: CallKind = CallKind {
     calls: 0,
     bytes: Some(1),
     ns: 2,
+    sampled: Some(0),
     traced: TracedCall::Read,
 };
 pub(crate) const WRITE: CallKind = CallKind {
     calls: 3,
     bytes: Some(4),
     ns: 5,
+    sampled: Some(1),
     traced: TracedCall::Write,
 };
 pub(crate) const SYNC: CallKind = CallKind {
     calls: 6,
     bytes: None,
     ns: 7,
+    sampled: None,
     traced: TracedCall::Sync,
 };
 /// Where the reads that follow the previous one are counted, and their bytes.

@@ -3,9 +3,10 @@
 //! - physical-only: only calls to the VFS below are counted. A page from the pool, from pages read
 //!   ahead or from the frame buffer is not a read. Files are never memory-mapped, so every byte is
 //!   read by a call.
-//! - timed-by-sample: a sync is timed, and of reads and writes the first and then one in
-//!   [`SAMPLE_EVERY`], which counts for those before it that were not: reading the clock twice costs
-//!   a twentieth of reading a page from the system's cache. While calls are recorded, each is timed.
+//! - timed-by-sample: each sync is timed, and of the reads and of the writes of a file the first and
+//!   then one in `SAMPLE_EVERY`, which counts for those before it that were not: reading the clock
+//!   twice costs a twentieth of reading a page from the system's cache. While calls are recorded,
+//!   each is timed.
 //! - history-by-calls: the first timed call after the end of a minute enters a mark in the history
 //!   of its database, before it is counted itself. It takes a lock once a minute; no timer thread is
 //!   needed.
@@ -38,8 +39,8 @@ pub struct FileMeter {
     end: Option<u64>,
     /// Where its calls are recorded.
     trace: Option<TracedFile>,
-    /// Calls since the last one that was timed; none before the first one.
-    untimed: Option<u32>,
+    /// Reads and writes since the last one that was timed; none before the first one.
+    untimed: [Option<u32>; 2],
 }
 
 impl FileMeter {
@@ -52,7 +53,7 @@ impl FileMeter {
             is_log: false,
             end: None,
             trace: None,
-            untimed: None,
+            untimed: [None; 2],
         }
     }
 
@@ -66,7 +67,7 @@ impl FileMeter {
             is_log: false,
             end: None,
             trace: None,
-            untimed: None,
+            untimed: [None; 2],
         }
     }
 
@@ -148,10 +149,12 @@ impl FileMeter {
         (offset, size): (u64, usize),
         call: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        let untimed = self.untimed.unwrap_or(SAMPLE_EVERY - 1);
-        let is_timed = kind.bytes.is_none() || self.trace.is_some() || untimed + 1 >= SAMPLE_EVERY;
-        if !is_timed {
-            self.untimed = Some(untimed + 1);
+        let mut untimed = kind.sampled.map(|index| &mut self.untimed[index]);
+        if let Some(Some(count)) = &mut untimed
+            && *count + 1 < SAMPLE_EVERY
+            && self.trace.is_none()
+        {
+            *count += 1;
             let done = call();
             self.counts.add(kind.calls, 1);
             if let (Ok(()), Some(bytes)) = (&done, kind.bytes) {
@@ -159,11 +162,7 @@ impl FileMeter {
             }
             return done;
         }
-        let weight = match kind.bytes {
-            // A sync says nothing of reads and writes.
-            None => 1,
-            Some(_) => 1 + u64::from(self.untimed.replace(0).unwrap_or(0)),
-        };
+        let weight = 1 + u64::from(untimed.and_then(|count| count.replace(0)).unwrap_or(0));
         let start = Instant::now();
         if let Some((due, database)) = &mut self.history
             && start >= *due
@@ -237,6 +236,8 @@ mod tests {
         let mut meter = FileMeter::new(&sums);
         let mut times = Vec::new();
         for number in 0..2 * SAMPLE_EVERY {
+            // Writes have a sample of their own.
+            meter.write::<()>(0, 5, || Ok(())).unwrap();
             let call = || {
                 let start = Instant::now();
                 while number.is_multiple_of(SAMPLE_EVERY) && start.elapsed() < Duration::from_millis(1) {}
@@ -248,6 +249,7 @@ mod tests {
         let counts = FileCounts::read_from(&sums);
         assert_eq!((counts.reads, counts.bytes_read), (34, 340));
         // The first call is one, the eighteenth stands for seventeen.
+        assert!(counts.write_ns > 0, "{counts:?}");
         assert!(times[0] >= 1_000_000 && times[0] == times[16]);
         assert!(
             times[17] - times[16] >= 17_000_000 && times[17] == times[33],
