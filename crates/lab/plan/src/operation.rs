@@ -12,6 +12,8 @@ pub enum Operation {
     ReadSequential,
     /// A page is read from the file in no order, and decrypted.
     ReadRandom,
+    /// A page is read from the write-ahead log, and decrypted.
+    ReadLog,
     /// A page is encrypted and written to the log, over one that was there.
     Write,
     /// A page is encrypted and appended to the log, which grows.
@@ -44,9 +46,10 @@ pub enum Operation {
 
 impl Operation {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::ReadSequential,
         Self::ReadRandom,
+        Self::ReadLog,
         Self::Write,
         Self::Append,
         Self::Checkpoint,
@@ -68,6 +71,7 @@ impl Operation {
         match self {
             Self::ReadSequential => "pages read in sequence",
             Self::ReadRandom => "pages read at random",
+            Self::ReadLog => "pages read from the log",
             Self::Write => "pages written",
             Self::Append => "pages appended",
             Self::Checkpoint => "pages checkpointed",
@@ -90,6 +94,7 @@ impl Operation {
         match self {
             Self::ReadSequential
             | Self::ReadRandom
+            | Self::ReadLog
             | Self::Write
             | Self::Append
             | Self::RollbackWrite

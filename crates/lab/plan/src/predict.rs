@@ -624,6 +624,7 @@ fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
         }
         Operation::ReadSequential
         | Operation::ReadRandom
+        | Operation::ReadLog
         | Operation::Write
         | Operation::Append
         | Operation::Checkpoint
@@ -644,6 +645,7 @@ fn calibrated_as(operation: Operation, engine: Engine) -> Option<Operation> {
 fn formerly_calibrated_as(operation: Operation) -> Operation {
     match operation {
         Operation::Append => Operation::Write,
+        Operation::ReadLog => Operation::ReadRandom,
         Operation::RollbackTransaction => Operation::Transaction,
         Operation::ReadSequential
         | Operation::ReadRandom

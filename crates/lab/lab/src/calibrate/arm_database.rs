@@ -10,8 +10,8 @@
 //! - sqlite-included: an unencrypted cost includes SQLite's own work for the operation, such as the
 //!   UPDATE of a row on the page. That work is the same in all arms, and cancels in their
 //!   differences.
-//! - one-log: pages written, transactions, commits and the checkpoint are measured one after the other in one
-//!   write-ahead log.
+//! - one-log: pages written, transactions, commits, pages read from the log and the checkpoint are measured one after
+//!   the other in one write-ahead log.
 //! - cached-as-read: the file is in the system's cache as the system reads files from a disk: in large pieces. Pages that
 //!   a checkpoint wrote one by one stay in pieces of a page, each of which is looked up and copied alone: reading 16 of
 //!   them at once, as Selenite does in sequence, then saves less (200 ns a page, of 800), by another amount in each file.
@@ -59,6 +59,8 @@ pub struct LogTimes {
     pub transaction: f64,
     /// Of a commit, without its page and its beginning.
     pub commit: f64,
+    /// Of a page that is read from the log.
+    pub read: f64,
     /// Of a page that is checkpointed.
     pub checkpoint: f64,
 }
@@ -185,7 +187,8 @@ impl ArmDatabase {
     }
 
     /// Changes pages that are in SQLite's cache in one transaction, reads some of them in a
-    /// transaction each, changes them in a transaction each, and checkpoints the log.
+    /// transaction each, changes them in a transaction each, reads all of them with an empty cache, and checkpoints
+    /// the log.
     ///
     /// # Errors
     /// Errors of the engine and of SQLite.
@@ -220,6 +223,7 @@ impl ArmDatabase {
         let transaction = other.among(&asked, &mut |id| read.query_row([id], |_| Ok(())))?;
         let commit = other.among(&changed, &mut |id| change.execute([id]).map(drop))? - write - transaction;
         drop((read, change, other));
+        let logged = self.read_from_log(&ids, random)?;
         let part = WorkTimer::start();
         checkpoint_all(&connection)?;
         let checkpoint = mean_ns(part, count)?;
@@ -229,8 +233,27 @@ impl ArmDatabase {
             append,
             transaction,
             commit,
+            read: logged,
             checkpoint,
         })
+    }
+
+    /// Reads rows whose pages are in the log, each once, in one transaction of a connection of its own.
+    fn read_from_log(&self, ids: &[u32], random: &mut ChaCha20Rng) -> Result<f64, WorkerError> {
+        let connection = Native.open(&self.spec)?;
+        let mut statement = connection.prepare("SELECT stamp FROM t WHERE id = ?1")?;
+        connection.execute_batch("BEGIN")?;
+        let mut other = OtherWork::new(&connection, random)?;
+        // Inner pages are in the database. After a quarter of the rows they are in SQLite's cache.
+        let (first, rest) = ids.split_at(ids.len() / 4);
+        for id in first {
+            statement.query_row([id], |_| Ok(()))?;
+        }
+        let ns = other.among(rest, &mut |id| statement.query_row([id], |_| Ok(())))?;
+        connection.execute_batch("COMMIT")?;
+        drop((statement, other));
+        close(connection)?;
+        Ok(ns)
     }
 
     /// Changes rows that are in SQLite's cache, and reads one, in rollback mode.
@@ -475,7 +498,14 @@ mod tests {
             }
             // Differences of two times: beside other tests the second one may be the longer one.
             let read_random = database.read_random(&mut random).unwrap();
-            for ns in [read_random, log.write, log.append, log.commit, log.transaction] {
+            for ns in [
+                read_random,
+                log.write,
+                log.append,
+                log.commit,
+                log.transaction,
+                log.read,
+            ] {
                 assert!(ns.is_finite(), "{suite:?}");
             }
             let rollback = database.write_in_rollback_mode(&mut random).unwrap();

@@ -82,7 +82,7 @@ impl Drop for SessionFolder {
 enum Task {
     ReadSequential,
     ReadRandom,
-    /// Pages written, transactions, commits and the checkpoint.
+    /// Pages written, transactions, commits, pages read from the log, and the checkpoint.
     Log,
     Rollback,
     Open,
@@ -275,6 +275,7 @@ impl Session {
                     (Operation::Append, times.append),
                     (Operation::Transaction, times.transaction),
                     (Operation::Commit, times.commit),
+                    (Operation::ReadLog, times.read),
                     (Operation::Checkpoint, times.checkpoint),
                 ]
             }
@@ -388,7 +389,7 @@ mod tests {
         }
         let rounds: Vec<u32> = blocks.iter().map(|block| block.round).collect();
         assert_eq!((rounds.first(), rounds.last()), (Some(&0), Some(&1)));
-        // The second round has the reverse order; of a log's three operations, only between logs.
+        // The second round has the reverse order; of a log's operations, only between logs.
         let open = |round| {
             let of_round = blocks.iter().filter(move |block| block.round == round);
             let arms = of_round.filter(|block| block.operation == Operation::Open);

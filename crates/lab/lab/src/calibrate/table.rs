@@ -71,6 +71,7 @@ const GROUPS: [&Group; 5] = [
         columns: &[
             (Operation::ReadSequential, 4.0),
             (Operation::ReadRandom, 4.0),
+            (Operation::ReadLog, 4.0),
             (Operation::Write, 4.0),
             (Operation::Append, 4.0),
             (Operation::Checkpoint, 4.0),
@@ -82,6 +83,7 @@ const GROUPS: [&Group; 5] = [
         columns: &[
             (Operation::ReadSequential, 16.0),
             (Operation::ReadRandom, 16.0),
+            (Operation::ReadLog, 16.0),
             (Operation::Write, 16.0),
             (Operation::Append, 16.0),
             (Operation::Checkpoint, 16.0),
@@ -123,6 +125,7 @@ fn row_of_titles(group: &Group) -> Vec<String> {
     let title = |(operation, kib): &(Operation, f64)| match operation {
         Operation::ReadSequential => "read in order".to_owned(),
         Operation::ReadRandom => "read at random".to_owned(),
+        Operation::ReadLog => "read from log".to_owned(),
         Operation::Write => "written".to_owned(),
         Operation::Append => "appended".to_owned(),
         Operation::RollbackWrite => format!("page of {kib:.0} KiB"),

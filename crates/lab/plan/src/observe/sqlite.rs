@@ -5,7 +5,7 @@
 //! | `bytes_following` of the database | pages that are read in sequence: [`Operation::ReadSequential`] |
 //! | `bytes_read` of the database, other pages | one for each read is [`Operation::ReadRandom`]; a read's pages after the first are [`Operation::ReadSequential`] |
 //! | `bytes_read` of the log, `bytes_written` of the database | the smaller number of pages is [`Operation::Checkpoint`]: a checkpoint reads a page of the log and writes it to the database |
-//! | `bytes_read` of the log, other pages | [`Operation::ReadRandom`] |
+//! | `bytes_read` of the log, other pages | [`Operation::ReadLog`] |
 //! | `bytes_read` of the journal | [`Operation::ReadSequential`]: a rollback reads it in order |
 //! | `bytes_written` of the log | [`Operation::Write`]; of these, `bytes_appended` is [`Operation::Append`] |
 //! | `bytes_written` of the journal, and of the database without checkpoints | [`Operation::RollbackWrite`] |
@@ -239,7 +239,8 @@ impl FileTotals {
         let journal_written = self.journal_written / (page + RECORD);
         let mut load = LoadBuilder::default();
         load.pages(Operation::ReadSequential, read - random + journal_read, page);
-        load.pages(Operation::ReadRandom, random + log_read - checkpointed, page);
+        load.pages(Operation::ReadRandom, random, page);
+        load.pages(Operation::ReadLog, log_read - checkpointed, page);
         load.pages(Operation::RollbackWrite, journal_written + written - checkpointed, page);
         load.pages(Operation::Write, self.log_written / frame - appended, page);
         load.pages(Operation::Append, appended, page);
@@ -298,7 +299,8 @@ mod tests {
         let load = observation.load_per_second();
         let rate = |operation| load.amount(operation).count;
         assert_eq!(rate(Operation::ReadSequential), 9.0);
-        assert_eq!(rate(Operation::ReadRandom), 3.0);
+        assert_eq!(rate(Operation::ReadRandom), 1.0);
+        assert_eq!(rate(Operation::ReadLog), 2.0);
         assert_eq!(rate(Operation::Write), 10.0);
         assert_eq!(rate(Operation::Checkpoint), 6.0);
         assert_eq!(rate(Operation::Commit), 5.0);

@@ -29,7 +29,7 @@ pub struct Formula {
 
 impl Formula {
     pub(super) fn new(load: &Load, decrypted_mb: f64, cores: f64, added_cores: f64) -> Self {
-        let reads = [Operation::ReadSequential, Operation::ReadRandom];
+        let reads = [Operation::ReadSequential, Operation::ReadRandom, Operation::ReadLog];
         let read_mb = reads.iter().map(|read| load.amount(*read).kib).sum::<f64>() * KIB / 1e6;
         let percent = formula_percent(read_mb, decrypted_mb, cores);
         let others = Operation::ALL

@@ -12,6 +12,7 @@ fn known(operation: Operation, kib: f64) -> (f64, f64) {
     match operation {
         Operation::ReadSequential => (400.0 + 80.0 * kib, 50.0 + 120.0 * kib),
         Operation::ReadRandom => (900.0 + 90.0 * kib, 80.0 + 120.0 * kib),
+        Operation::ReadLog => (1000.0 + 90.0 * kib, 150.0 + 120.0 * kib),
         Operation::Write => (1500.0 + 100.0 * kib, 100.0 + 160.0 * kib),
         Operation::Append => (1900.0 + 110.0 * kib, 60.0 + 160.0 * kib),
         Operation::Checkpoint => (1200.0 + 100.0 * kib, 150.0 + 280.0 * kib),
@@ -159,6 +160,7 @@ fn a_calibration_of_before_has_the_operations_that_were_one_then() {
     };
     for (now, before) in [
         (Operation::Append, Operation::Write),
+        (Operation::ReadLog, Operation::ReadRandom),
         (Operation::RollbackTransaction, Operation::Transaction),
     ] {
         let mut old = calibration(0.0);

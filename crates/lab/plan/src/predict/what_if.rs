@@ -59,7 +59,10 @@ impl WhatIf {
     }
 
     fn change(&self, operation: Operation, amount: &mut Amount) {
-        let is_read = matches!(operation, Operation::ReadSequential | Operation::ReadRandom);
+        let is_read = matches!(
+            operation,
+            Operation::ReadSequential | Operation::ReadRandom | Operation::ReadLog
+        );
         if is_read {
             amount.count *= self.reads;
             amount.kib *= self.reads;
@@ -72,6 +75,7 @@ impl WhatIf {
             Operation::ReadSequential => amount.count = amount.kib * KIB / page_size,
             // As many pages as before, of another size.
             Operation::ReadRandom
+            | Operation::ReadLog
             | Operation::Write
             | Operation::Append
             | Operation::RollbackWrite
