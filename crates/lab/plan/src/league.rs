@@ -255,6 +255,13 @@ impl LeagueRow<'_> {
             .is_some_and(|(low, high)| (low..=high).contains(&added))
     }
 
+    /// Half the width of the measurement's own interval, in percentage points; infinite if it has none.
+    #[must_use]
+    pub fn half_width_points(&self) -> f64 {
+        let interval = self.measured.interval;
+        interval.map_or(f64::INFINITY, |(low, high)| (high - low) * 50.0)
+    }
+
     /// Prediction less measurement, in percentage points.
     #[must_use]
     pub fn error_points(&self) -> f64 {

@@ -121,6 +121,15 @@ fn result(league: &League<'_>, rows: &[&LeagueRow<'_>]) -> String {
         "median error of the CPU time's ratio, where the measured cost is below 30 %",
         of(&cheap).map_or_else(|| "no such row".to_owned(), |errors| points(errors.median_points)),
     );
+    let sure = |row: &&LeagueRow<'_>| row.half_width_points() <= SURE_POINTS;
+    let cheap_and_sure: Vec<&LeagueRow<'_>> = cheap.iter().copied().filter(sure).collect();
+    row(
+        "of these, the rows whose measurement has a 95 % interval of ±5 points or less",
+        of(&cheap_and_sure).map_or_else(
+            || "no such row".to_owned(),
+            |errors| format!("{} ({} rows)", points(errors.median_points), errors.count),
+        ),
+    );
     row("median error, all rows", points(errors.median_points));
     row("mean error, all rows", points(errors.mean_points));
     row(
@@ -224,6 +233,8 @@ fn percentage(part: usize, whole: usize) -> String {
 
 /// Where the error in points counts: the cost of what people do.
 const CHEAP: f64 = 0.30;
+/// Half the width of a measurement's interval up to which its error is mostly the prediction's.
+const SURE_POINTS: f64 = 5.0;
 
 const INTRODUCTION: &str = "# Forecasts and what came of them
 

@@ -130,3 +130,14 @@ fn the_quantile_is_that_of_split_conformal_prediction() {
 }
 
 const WORKLOADS: usize = 40;
+
+#[test]
+fn half_the_width_of_an_interval_is_in_percentage_points() {
+    let (predictions, mut measured) = simulated(0.1, 1);
+    let first = measured.get_mut(&(0, "a".to_owned())).unwrap();
+    first.interval = Some((-0.02, 0.06));
+    let league = league(&predictions, &measured).unwrap();
+    assert!((league.rows[0].half_width_points() - 4.0).abs() < 1e-9);
+    // A measurement without an interval is never a sure one.
+    assert!(league.rows[1].half_width_points().is_infinite());
+}
