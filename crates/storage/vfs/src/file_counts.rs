@@ -90,14 +90,14 @@ impl FileCounts {
             reads,
             bytes_read,
             read_ns,
+            reads_following,
+            bytes_following,
+            transactions,
             writes,
             bytes_written,
             write_ns,
             syncs,
             sync_ns,
-            reads_following,
-            bytes_following,
-            transactions,
             rollback_commits,
             rollback_transactions,
             bytes_appended,
@@ -165,7 +165,7 @@ pub(crate) fn of_sync(ns: u64) -> [u64; COUNT_COUNT] {
     counts
 }
 
-/// The indexes of the counts of one kind of call.
+/// The indexes of the counts of one kind of call. Those of reads and transactions are together in a cache line.
 #[derive(Clone, Copy)]
 pub(crate) struct CallKind {
     pub calls: usize,
@@ -185,24 +185,24 @@ pub(crate) const READ: CallKind = CallKind {
     traced: TracedCall::Read,
 };
 pub(crate) const WRITE: CallKind = CallKind {
-    calls: 3,
-    bytes: Some(4),
-    ns: 5,
+    calls: 6,
+    bytes: Some(7),
+    ns: 8,
     sampled: Some(1),
     traced: TracedCall::Write,
 };
 pub(crate) const SYNC: CallKind = CallKind {
-    calls: 6,
+    calls: 9,
     bytes: None,
-    ns: 7,
+    ns: 10,
     sampled: None,
     traced: TracedCall::Sync,
 };
 /// Where the reads that follow the previous one are counted, and their bytes.
-pub(crate) const READS_FOLLOWING: usize = 8;
-pub(crate) const BYTES_FOLLOWING: usize = 9;
+pub(crate) const READS_FOLLOWING: usize = 3;
+pub(crate) const BYTES_FOLLOWING: usize = 4;
 /// Where read transactions are counted.
-pub(crate) const TRANSACTIONS: usize = 10;
+pub(crate) const TRANSACTIONS: usize = 5;
 /// Where transactions in rollback mode that wrote are counted.
 pub(crate) const ROLLBACK_COMMITS: usize = 11;
 /// Where read transactions that begin in rollback mode are counted.
