@@ -42,7 +42,7 @@ pub use slot::{
 pub use state::State;
 pub use superblock::{
     EPOCH_COUNT_MAX, FORMAT_VERSION, RESERVE, SLOT_COUNT_MAX, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX,
-    Superblock, Whole, inspect,
+    Superblock, Whole, inspect, stated_size,
 };
 pub use synthetic_header::{AutoVacuum, SQLITE_HEADER_SIZE, synthetic_header};
 

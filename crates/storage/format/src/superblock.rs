@@ -277,15 +277,20 @@ pub fn inspect(bytes: &[u8]) -> Whole {
 }
 
 fn whole_size(bytes: &[u8]) -> Option<usize> {
+    let size = stated_size(bytes)?;
+    let (content, checksum) = bytes.get(..size)?.split_last_chunk::<32>()?;
+    (sha256(content) == *checksum).then_some(size)
+}
+
+/// The size in bytes that a superblock states in its first bytes, of which there are at least 512; `None` if it is
+/// invalid or the magic is wrong. Nothing else is checked.
+pub fn stated_size(bytes: &[u8]) -> Option<usize> {
     if bytes.len() < SUPERBLOCK_SIZE_UNIT || MAGIC_FIELD.read(bytes) != MAGIC {
         return None;
     }
     let size = usize::try_from(u32::from_be_bytes(LENGTH.read(bytes))).ok()?;
-    if size == 0 || size > SUPERBLOCK_SIZE_MAX || !size.is_multiple_of(SUPERBLOCK_SIZE_UNIT) {
-        return None;
-    }
-    let (content, checksum) = bytes.get(..size)?.split_last_chunk::<32>()?;
-    (sha256(content) == *checksum).then_some(size)
+    let is_valid = (1..=SUPERBLOCK_SIZE_MAX).contains(&size) && size.is_multiple_of(SUPERBLOCK_SIZE_UNIT);
+    is_valid.then_some(size)
 }
 
 /// "Selenite", then bytes that reveal a file transferred as text, as in PNG's magic.

@@ -9,7 +9,7 @@
 //!   any kind, even one that fails, begins with the missing write.
 
 use selenite_format::{
-    Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Whole, choose, inspect, keeps_dropped,
+    Chosen, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Whole, choose, inspect, keeps_dropped, stated_size,
 };
 use selenite_keyring::Unlocked;
 
@@ -32,6 +32,17 @@ impl Heads {
         read_or_zero(file, &mut heads[0], SUPERBLOCK_A)?;
         read_or_zero(file, &mut heads[1], SUPERBLOCK_B)?;
         Ok(Self(heads))
+    }
+
+    /// The heads of copies that were read.
+    fn of(a: &[u8], b: &[u8]) -> Self {
+        let head = |copy: &[u8]| {
+            let mut head = [0; HEAD_SIZE];
+            let size = copy.len().min(HEAD_SIZE);
+            head[..size].copy_from_slice(&copy[..size]);
+            head
+        };
+        Self([head(a), head(b)]).trusted(a, b)
     }
 
     /// The head of a torn superblock may equal that of the intact one which a second attempt writes
@@ -121,8 +132,6 @@ pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
 struct Copies {
     a: Vec<u8>,
     b: Vec<u8>,
-    /// The heads, read before the copies.
-    heads: Heads,
     file_size: u64,
 }
 
@@ -132,17 +141,24 @@ fn read_copies(file: &mut LowerFile) -> Result<Option<Copies>, Code> {
     if file_size == 0 {
         return Ok(None);
     }
-    let heads = Heads::read(file)?;
-    let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
-    let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
-    let a_size = read_or_zero(file, &mut a, SUPERBLOCK_A)?.min(file_size);
-    read_or_zero(file, &mut b, SUPERBLOCK_B)?;
-    a.truncate(usize::try_from(a_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
-    if file_size < PREFIX_SIZE {
-        let b_size = file_size.saturating_sub(SUPERBLOCK_B);
-        b.truncate(usize::try_from(b_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
+    let a = read_copy(file, SUPERBLOCK_A, file_size)?;
+    let b = read_copy(file, SUPERBLOCK_B, file_size)?;
+    Ok(Some(Copies { a, b, file_size }))
+}
+
+/// The copy at `offset` as far as the file has it: its first bytes, and all that it states to have. If it is replaced
+/// between two reads its checksum is wrong, as that of a torn one.
+fn read_copy(file: &mut LowerFile, offset: u64, file_size: u64) -> Result<Vec<u8>, Code> {
+    let present = usize::try_from(file_size.saturating_sub(offset)).unwrap_or(usize::MAX);
+    let mut copy = vec![0; FIRST_READ.min(present)];
+    read_or_zero(file, &mut copy, offset)?;
+    let stated = stated_size(&copy).unwrap_or(0).min(present);
+    if stated > copy.len() {
+        let first = copy.len();
+        copy.resize(stated, 0);
+        read_or_zero(file, &mut copy[first..], offset + FIRST_READ_BYTES)?;
     }
-    Ok(Some(Copies { a, b, heads, file_size }))
+    Ok(copy)
 }
 
 impl Copies {
@@ -151,7 +167,7 @@ impl Copies {
     }
 
     fn into_prefix(self) -> Prefix {
-        let heads = self.heads.trusted(&self.a, &self.b);
+        let heads = Heads::of(&self.a, &self.b);
         match choose(&self.a, &self.b, self.file_size) {
             Chosen::A(bytes) => Prefix::Sealed {
                 bytes: bytes.to_vec(),
@@ -232,6 +248,10 @@ fn read_or_zero(file: &mut LowerFile, out: &mut [u8], offset: u64) -> Result<u64
 /// How often torn superblocks are read again: each time another process must have written in
 /// between.
 const READ_COUNT_MAX: usize = 8;
+
+/// What is read of a copy at first: a superblock with a dozen key slots is smaller.
+const FIRST_READ: usize = 4096;
+const FIRST_READ_BYTES: u64 = 4096;
 
 /// Magic, length, generation and database id are in the first 64 bytes (FORMAT 3.1).
 const HEAD_SIZE: usize = 64;
