@@ -178,7 +178,8 @@ class Serve(Engine):
         return f"SELECT TOP (1) code, {DATE}, name FROM testtable ORDER BY code"
 
     def select_all(self) -> str:
-        return f"SELECT code, name, {DATE} FROM testtable"
+        # An index on name and date has all columns, too, and another order.
+        return f"SELECT code, name, {DATE} FROM testtable ORDER BY code"
 
     def opened(self, session: Session, database: dict) -> dict:
         state, text, algorithm, length = self._state(session)
