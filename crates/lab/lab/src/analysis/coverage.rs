@@ -5,6 +5,7 @@ use selenite_worker::protocol::{Dataset, Workload};
 
 use super::Material;
 use crate::config::CacheState;
+use crate::config::arm::SERVERS;
 use crate::config::cell::writes;
 use crate::summary::{CellSummary, Effect, Metric, as_f64};
 
@@ -63,10 +64,13 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
     }
     let layout = &material.config.layout;
     let configured = || material.cells.iter().map(|row| &row.cell);
+    let journal = match SERVERS.contains(&material.config.study.baseline.as_str()) {
+        true => String::new(),
+        false => format!(" journal_mode = {},", layout.journal_mode),
+    };
     let mut limits = vec![format!(
-        "Other machines, and other settings: pages of {} bytes, {} KiB of page cache, journal_mode = {}, \
-         synchronous = {}.",
-        layout.page_size, layout.cache_kib, layout.journal_mode, layout.synchronous
+        "Other machines, and other settings: pages of {} bytes, {} KiB of page cache,{journal} synchronous = {}.",
+        layout.page_size, layout.cache_kib, layout.synchronous
     )];
     let mut add = |when: bool, text: &str| {
         if when {

@@ -435,3 +435,15 @@ fn a_client_that_is_slower_than_its_server_is_found_in_one_arm() {
         "{found:?}"
     );
 }
+
+#[test]
+fn what_an_engine_leaves_in_clear_is_in_the_report() {
+    let mut material = material(5, 4, 3);
+    let file = |name: &str, what: &str| (format!("in clear: {name}"), what.to_owned());
+    for arm in &mut material.arms {
+        arm.facts.proof.push(file("general_log", "rows: the marker at byte 7"));
+    }
+    let summary = summarise(&material).unwrap();
+    let page = markdown::render(&[&summary]);
+    assert!(page.contains("| general_log | rows: the marker | AES_256 |"), "{page}");
+}
