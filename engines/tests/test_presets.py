@@ -15,7 +15,7 @@ PRESETS = {
     "percona-2019": [ROWS.replace("2000", "100000")],
     "mdev-36024": [ROWS],
     "postgresql-messages": [],
-    "duckdb-scan": [SIZE],
+    "duckdb-scan": [SIZE, "data.statements.rows=2000"],
     "serve-tde": [SIZE, "data.statements.rows=2000"],
 }
 ENGINES = {"percona": "mariadb", "mdev": "mariadb"}

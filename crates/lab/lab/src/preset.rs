@@ -102,7 +102,7 @@ pub const PRESETS: [Preset; 31] = [
     },
     Preset {
         name: "duckdb-scan",
-        about: "DuckDB: two queries that read a whole column",
+        about: "DuckDB: a query that reads a whole column, inserts and an update",
         text: include_str!("presets/duckdb-scan.toml"),
     },
     Preset {
