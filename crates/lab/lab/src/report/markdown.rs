@@ -234,7 +234,8 @@ fn in_clear(summary: &Summary) -> String {
     let mut rows: Vec<(Vec<&str>, &str, &str)> = Vec::new();
     for arm in summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted) {
         for (name, what) in &arm.proof {
-            let Some(file) = name.strip_prefix(IN_CLEAR) else {
+            // With several datasets, the name of one is before it.
+            let Some((_, file)) = name.split_once(IN_CLEAR) else {
                 continue;
             };
             // Where in a file it is differs between copies.
