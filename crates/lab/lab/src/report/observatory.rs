@@ -468,7 +468,10 @@ fn pooled(summary: &Summary, arm: &ArmFacts, experiment: &Experiment) -> Option<
             .iter()
             .any(|cell| cell.name == *name && experiment.is_in(cell))
     };
-    overall.cells.iter().all(is_ours).then(|| Figure {
+    let cells = summary.cells.iter().filter(|cell| overall.cells.contains(&cell.name));
+    // One mix by several numbers of processes is another experiment.
+    let mixes: BTreeSet<_> = cells.filter_map(|cell| cell.mix).collect();
+    (mixes.len() > 1 && overall.cells.iter().all(is_ours)).then(|| Figure {
         study: summary.study.name.clone(),
         ratio: pooled.ratio,
         interval: pooled.interval,
