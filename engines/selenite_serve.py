@@ -74,7 +74,11 @@ class Serve(Engine):
     name = "serve"
     works = ("like", "equal", "insert", "update-all", "select-all", "integrity-check")
     ciphers = ("AES_128", "AES_256")
-    limits = ("Connections of `selenite serve`: they are unencrypted here; engine `tds` measures them.",)
+    limits = (
+        "Connections of `selenite serve`: they are unencrypted here; engine `tds` measures them.",
+        "`selenite serve` against stock SQLite: its unencrypted databases have suite NONE, which computes a SHA-256 of "
+        "each page and can cost more than AES.",
+    )
 
     def __init__(self) -> None:
         self._process: ServerProcess | None = None

@@ -400,6 +400,9 @@ impl<'a> Page<'a> {
         for limit in limits.into_iter().filter(|limit| !limit.contains("(load ")) {
             let _ = writeln!(out, "- {}", plain(&super::sentence::statement(limit)));
         }
+        if self.engines.iter().any(|name| name.starts_with("selenite serve")) {
+            out.push_str(SERVE_BASELINE);
+        }
         out.push_str("- Another machine, file system or setting: each study says what it ran on.\n\n");
         out
     }
@@ -589,6 +592,10 @@ one with the most work; the figure itself plays no part.
 ";
 
 const NOT_YET: &str = "not yet measured";
+
+/// What the unencrypted arm of the server does.
+const SERVE_BASELINE: &str = "- `selenite serve` against stock SQLite: its unencrypted databases have suite NONE, which \
+    computes a SHA-256 of each page and can cost more than AES; its ratios are those of the cipher.\n";
 
 /// The first so many only read.
 const READING: usize = 5;
