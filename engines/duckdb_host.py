@@ -13,6 +13,9 @@ import sys
 import threading
 from pathlib import Path
 
+# A client that is still connected does not hinder the end.
+THREAD_SECONDS = 5
+
 
 def main(arguments: list[str]) -> int:
     import duckdb
@@ -44,6 +47,9 @@ def main(arguments: list[str]) -> int:
             break
         threads.append(threading.Thread(target=serve, args=(client, connection.cursor(), token), daemon=True))
         threads[-1].start()
+    # Their clients have gone. A thread in DuckDB's code does not survive the end of the interpreter.
+    for thread in threads:
+        thread.join(THREAD_SECONDS)
     connection.execute("CHECKPOINT lab")
     connection.execute("USE memory")
     connection.execute("DETACH lab")
@@ -69,4 +75,6 @@ def serve(client: socket.socket, cursor, token: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    # Nothing is left to do, and DuckDB's own threads may abort while the interpreter is taken down.
+    os._exit(status)

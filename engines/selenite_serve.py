@@ -74,7 +74,11 @@ class Serve(Engine):
     name = "serve"
     works = ("like", "equal", "insert", "update-all", "select-all", "integrity-check")
     ciphers = ("AES_128", "AES_256")
-    limits = ("Connections of `selenite serve`: they are unencrypted here; engine `tds` measures them.",)
+    limits = (
+        "Connections of `selenite serve`: they are unencrypted here; engine `tds` measures them.",
+        "`selenite serve` against stock SQLite: its unencrypted databases have suite NONE, which computes a SHA-256 of "
+        "each page and can cost more than AES.",
+    )
 
     def __init__(self) -> None:
         self._process: ServerProcess | None = None
@@ -178,7 +182,8 @@ class Serve(Engine):
         return f"SELECT TOP (1) code, {DATE}, name FROM testtable ORDER BY code"
 
     def select_all(self) -> str:
-        return f"SELECT code, name, {DATE} FROM testtable"
+        # An index on name and date has all columns, too, and another order.
+        return f"SELECT code, name, {DATE} FROM testtable ORDER BY code"
 
     def opened(self, session: Session, database: dict) -> dict:
         state, text, algorithm, length = self._state(session)

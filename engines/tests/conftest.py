@@ -71,6 +71,18 @@ class Worker:
         return status
 
 
+def lab(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """Runs the lab's program in a folder."""
+    return subprocess.run(
+        [PROGRAM, "lab", *arguments],
+        cwd=folder,
+        env=os.environ | {"SELENITE_WORKERS": str(INSTALLED)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def workers() -> list[str]:
     """The engines that are installed."""
     return sorted(path.name.removeprefix("selenite-worker-") for path in INSTALLED.glob("selenite-worker-*"))

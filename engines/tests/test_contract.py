@@ -13,9 +13,18 @@ DATASETS = {
 }
 WORKS = {
     "scan": [("like", {"rehearsals": 1}), ("equal", {})],
-    "statements": [("insert", {"rows": 50}), ("update-all", {}), ("select-all", {}), ("integrity-check", {})],
+    "statements": [
+        ("select-all", {}),
+        ("insert", {"rows": 50}),
+        ("update-all", {}),
+        ("select-all", {}),
+        ("integrity-check", {}),
+    ],
     "cards": [],
 }
+# Engines whose keys of new rows leave a gap after a restart, as SQL Server's do: what is inserted is
+# compared between ciphers, and with SQLite's by the number of rows.
+GAPS = {"serve"}
 MIX = {"mix": [4, 3, 3], "loops": 100, "pause_every": 50, "pause_ms": 1}
 
 
@@ -46,7 +55,7 @@ def test_answers_are_those_of_sqlite_in_every_cipher(engine, kind, start, refere
     needed = {"scan": "like", "statements": "insert", "cards": "hummer"}[kind]
     if needed not in hello["works"]:
         pytest.skip(f"{engine} does no {needed}")
-    hummers = set()
+    of_ciphers = set()
     for cipher in ["plain", *(cipher for cipher in hello["ciphers"] if cipher != "tls")]:
         place = tmp_path / cipher
         place.mkdir()
@@ -55,26 +64,36 @@ def test_answers_are_those_of_sqlite_in_every_cipher(engine, kind, start, refere
         loaded = worker.ask("load", database=spec, dataset=DATASETS[kind], seed=1, rows=str(reference.rows))
         assert loaded == reference.loaded
         check_files(worker, spec, loaded["marker"])
+        has_gap = False
         for work, fields in WORKS[kind]:
             if work not in hello["works"]:
                 continue
             sample = worker.run(work, **fields)
             check_sample(sample, work)
             expected = reference.worker.run(work, **fields)
-            assert (sample["answer"], sample["operations"]) == (expected["answer"], expected["operations"]), work
+            answers = [answer["answer"] for answer in (sample, expected)]
+            if has_gap and work == "select-all":
+                of_ciphers.add(answers[0])
+                answers = [answer.split()[0] for answer in answers]
+            assert answers[0] == answers[1], work
+            assert sample["operations"] == expected["operations"], work
+            has_gap |= work == "insert" and engine in GAPS
         if kind == "cards":
             sample = worker.run("hummer", hummer=MIX)
             check_sample(sample, "hummer")
             assert sample["answer"].startswith("40 read, 30 updated, 30 inserted, ")
             # The procedures' random numbers are the engine's own, so the rows are compared between ciphers.
-            hummers.add((sample["answer"], json.dumps(worker.ask("digest"))))
+            of_ciphers.add((sample["answer"], json.dumps(worker.ask("digest"))))
             assert worker.run("integrity-check")["answer"] == "ok"
             together = worker.run("hummer", count=3, hummer=MIX)
             assert together["answer"] == "120 read, 90 updated, 90 inserted"
+        elif has_gap:
+            of_ciphers.add(json.dumps(worker.ask("digest")))
         else:
             assert worker.ask("digest") == reference.worker.ask("digest")
         worker.ask("close")
-    assert len(hummers) <= 1, hummers
+    # An answer and a digest where there is a gap; a pair of both of the hummer.
+    assert len(of_ciphers) == {"cards": 1, "statements": 2 if engine in GAPS else 0}.get(kind, 0), of_ciphers
 
 
 def check_sample(sample: dict, work: str) -> None:
@@ -159,7 +178,9 @@ def test_what_is_read_along_is_random_with_tls_and_clear_without(engine, start, 
         assert opened["encrypted"] == (cipher == "tls")
         digests |= {loaded["digest"], worker.ask("digest")["digest"]}
         sample = worker.run("messages", turns=50_000, packet_size=8192)
-        assert sample["operations"] == 50_000 and sample["write_chars"] > 50_000 * 10
+        # Each row has its digits, and five bytes at least of the protocol's own.
+        digits = sum(len(str(number)) for number in range(1, 50_001))
+        assert sample["operations"] == 50_000 and sample["write_chars"] > 50_000 * 5 + digits
         assert sample["pages_written"] == -(-sample["write_chars"] // 8192)
         worker.ask("close")
     assert len(digests) == 1

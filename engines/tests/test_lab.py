@@ -1,13 +1,11 @@
 """Studies of a server by the lab itself: one that runs to its report, and faults that it has to find."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import INSTALLED, PROGRAM, workers
+from conftest import PROGRAM, lab, workers
 
 FAULTY = Path(__file__).with_name("faulty.py")
 pytestmark = [
@@ -38,17 +36,6 @@ work = {{ kind = "{kind}" }}
 cache = "{cache}"
 gating = true
 """
-
-
-def lab(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [PROGRAM, "lab", *arguments],
-        cwd=folder,
-        env=os.environ | {"SELENITE_WORKERS": str(INSTALLED)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def study(folder: Path, *cells: tuple[str, str], cipher: str = "all-cbc", worker: str = "", cache: str = "16MiB") -> None:

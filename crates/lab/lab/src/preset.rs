@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 29] = [
+pub const PRESETS: [Preset; 31] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -86,6 +86,11 @@ pub const PRESETS: [Preset; 29] = [
         text: include_str!("presets/mariadb-hummer.toml"),
     },
     Preset {
+        name: "mariadb-mixes",
+        about: "MariaDB: ten sessions, all sixteen mixes of the hummer",
+        text: include_str!("presets/mariadb-mixes.toml"),
+    },
+    Preset {
         name: "mariadb-messages",
         about: "MariaDB: rows to a client, unencrypted and by TLS",
         text: include_str!("presets/mariadb-messages.toml"),
@@ -97,8 +102,13 @@ pub const PRESETS: [Preset; 29] = [
     },
     Preset {
         name: "duckdb-scan",
-        about: "DuckDB: two queries that read a whole column",
+        about: "DuckDB: a query that reads a whole column, inserts and an update",
         text: include_str!("presets/duckdb-scan.toml"),
+    },
+    Preset {
+        name: "serve-tde",
+        about: "selenite serve: scans, inserts and updates by T-SQL, in clear and encrypted",
+        text: include_str!("presets/serve-tde.toml"),
     },
     Preset {
         name: "league",
@@ -152,12 +162,12 @@ pub const PRESETS: [Preset; 29] = [
     },
     Preset {
         name: "percona-2019",
-        about: "Percona 2019 again: reads that miss the buffer pool (needs MariaDB's worker)",
+        about: "Percona 2019 again: reads that miss the buffer pool (MariaDB)",
         text: include_str!("presets/percona-2019.toml"),
     },
     Preset {
         name: "mdev-36024",
-        about: "MDEV-36024 again: inserts with an encrypted redo log (needs MariaDB's worker)",
+        about: "MDEV-36024 again: inserts with an encrypted redo log (MariaDB)",
         text: include_str!("presets/mdev-36024.toml"),
     },
 ];
@@ -238,6 +248,9 @@ mod tests {
 
     #[test]
     fn hummer_has_sixteen_different_mixes() {
+        let cells = |name: &str| Config::parse(preset(name).unwrap().text).unwrap().cells;
+        let names = |name: &str| cells(name).into_iter().map(|cell| cell.name).collect::<Vec<_>>();
+        assert_eq!(names("hummer"), names("mariadb-mixes"));
         let config = Config::parse(preset("hummer").unwrap().text).unwrap();
         assert_eq!(config.cells.len(), 16);
         assert_eq!(config.cells[8].name, "hummer/4-3-3");

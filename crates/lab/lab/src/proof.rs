@@ -133,8 +133,8 @@ pub fn prove(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &OpenedData
     match claim {
         Claim::Encrypted => check_encrypted(arm, opened)?,
         Claim::EncryptedLogin => check_login(arm, opened)?,
-        Claim::Clear => check_clear(arm, opened.encrypted)?,
-        Claim::AuthenticatedClear => check_clear(arm, false)?,
+        Claim::Clear => check_clear(&arm.path, &arm.marker, arm.marker_at.is_some(), opened.encrypted)?,
+        Claim::AuthenticatedClear => check_clear(&arm.path, &arm.marker, arm.marker_at.is_some(), false)?,
     }
     Ok(Proof {
         claim,
@@ -184,16 +184,17 @@ fn check_login(arm: &FileScan, opened: &OpenedDatabase) -> Result<(), ProofError
     })
 }
 
-fn check_clear(arm: &FileScan, says_encrypted: bool) -> Result<(), ProofError> {
-    let found = if arm.marker_at.is_none() {
-        format!("the text {:?} of its rows nowhere", arm.marker)
+/// An unencrypted file or folder holds its marker, and its engine agrees.
+fn check_clear(path: &Path, marker: &str, has_marker: bool, says_encrypted: bool) -> Result<(), ProofError> {
+    let found = if !has_marker {
+        format!("the text {marker:?} of its rows nowhere")
     } else if says_encrypted {
         "an engine that reports an encrypted database".to_owned()
     } else {
         return Ok(());
     };
     Err(ProofError::NotClear {
-        path: arm.path.clone(),
+        path: path.to_owned(),
         found,
     })
 }

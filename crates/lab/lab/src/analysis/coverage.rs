@@ -5,6 +5,7 @@ use selenite_worker::protocol::{Dataset, Workload};
 
 use super::Material;
 use crate::config::CacheState;
+use crate::config::arm::SERVERS;
 use crate::config::cell::writes;
 use crate::summary::{CellSummary, Effect, Metric, as_f64};
 
@@ -63,10 +64,13 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
     }
     let layout = &material.config.layout;
     let configured = || material.cells.iter().map(|row| &row.cell);
+    let journal = match SERVERS.contains(&material.config.study.baseline.as_str()) {
+        true => String::new(),
+        false => format!(" journal_mode = {},", layout.journal_mode),
+    };
     let mut limits = vec![format!(
-        "Other machines, and other settings: pages of {} bytes, {} KiB of page cache, journal_mode = {}, \
-         synchronous = {}.",
-        layout.page_size, layout.cache_kib, layout.journal_mode, layout.synchronous
+        "Other machines, and other settings: pages of {} bytes, {} KiB of page cache,{journal} synchronous = {}.",
+        layout.page_size, layout.cache_kib, layout.synchronous
     )];
     let mut add = |when: bool, text: &str| {
         if when {
@@ -126,22 +130,26 @@ fn of_engines(material: &Material, cells: &[CellSummary]) -> Vec<String> {
         }
     }
     for (row, cell) in material.cells.iter().zip(cells) {
-        let blocks = material
-            .blocks
-            .iter()
-            .filter(|block| block.cell == row.id && block.void.is_none());
-        let shares = blocks.filter_map(|block| {
-            let client = as_f64(block.sample.client_cpu_ns?);
-            Some(client / as_f64(block.sample.elapsed_ns.max(1)))
-        });
-        let share = median(&shares.collect::<Vec<f64>>()).unwrap_or(0.0);
-        if share > CLIENT_SHARE_MAX {
-            limits.push(format!(
-                "The elapsed time of {}: its client used a processor for {:.0} % of it, so that it is the client's \
-                 and not the server's (generator-bound).",
-                cell.label,
-                share * 100.0
-            ));
+        // By arm: the client of one may have more to do than those of the others.
+        for arm in &material.arms {
+            let blocks = material
+                .blocks
+                .iter()
+                .filter(|block| block.cell == row.id && block.arm == arm.id && block.void.is_none());
+            let shares = blocks.filter_map(|block| {
+                let client = as_f64(block.sample.client_cpu_ns?);
+                Some(client / as_f64(block.sample.elapsed_ns.max(1)))
+            });
+            let share = median(&shares.collect::<Vec<f64>>()).unwrap_or(0.0);
+            if share > CLIENT_SHARE_MAX {
+                limits.push(format!(
+                    "The elapsed time of {}, {}: its client used a processor for {:.0} % of it, so that it is the \
+                     client's and not the server's (generator-bound).",
+                    cell.label,
+                    arm.facts.name,
+                    share * 100.0
+                ));
+            }
         }
     }
     limits

@@ -14,7 +14,7 @@ use selenite_worker::protocol::{EncryptedContent, OpenedDatabase};
 
 use super::entropy::Entropy;
 use super::file_scan::{check_marker, sample, search};
-use super::{Claim, Proof, ProofError};
+use super::{Claim, Proof, ProofError, check_clear};
 use crate::database_files;
 
 /// The scan of all files of a data folder whose server has stopped.
@@ -106,7 +106,10 @@ pub fn prove_folder(
 ) -> Result<Proof, ProofError> {
     match claim {
         Claim::Encrypted | Claim::EncryptedLogin => check_encrypted(arm, plain, opened)?,
-        Claim::Clear | Claim::AuthenticatedClear => check_clear(arm, opened)?,
+        Claim::Clear | Claim::AuthenticatedClear => {
+            let has_marker = arm.with_marker().next().is_some();
+            check_clear(&arm.path, &arm.marker, has_marker, opened.encrypted)?;
+        }
     }
     Ok(Proof {
         claim,
@@ -162,20 +165,6 @@ fn check_pages(arm: &FolderScan, name: &str, entropy: &Entropy) -> Result<(), Pr
         _ => return Ok(()),
     };
     Err(arm.not_encrypted(name, found))
-}
-
-fn check_clear(arm: &FolderScan, opened: &OpenedDatabase) -> Result<(), ProofError> {
-    let found = if arm.with_marker().next().is_none() {
-        format!("the text {:?} of its rows nowhere", arm.marker)
-    } else if opened.encrypted {
-        "an engine that reports an encrypted database".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(ProofError::NotClear {
-        path: arm.path.clone(),
-        found,
-    })
 }
 
 fn facts(claim: Claim, arm: &FolderScan, plain: &FolderScan, opened: &OpenedDatabase) -> Vec<(String, String)> {

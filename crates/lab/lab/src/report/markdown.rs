@@ -7,6 +7,7 @@ use selenite::utc;
 use super::{control, number, resources, sentence, transit};
 use crate::disqualification::disqualifications;
 use crate::load;
+use crate::proof::IN_CLEAR;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
 /// One or several studies under headings of the second level.
@@ -50,6 +51,7 @@ fn study(summary: &Summary) -> String {
     out.push_str(&page_costs(summary));
     out.push_str(&operation_costs(summary));
     out.push_str(&taken(summary));
+    out.push_str(&in_clear(summary));
     out.push_str("What this does not cover:\n\n");
     for limit in summary.host.warnings.iter().chain(&summary.limits) {
         let _ = writeln!(out, "- {}", plain(&sentence::statement(limit)));
@@ -224,6 +226,36 @@ fn operation_costs(summary: &Summary) -> String {
     format!(
         "### CPU time for each operation\n\n{}\n",
         table(&["arm", "cell", "which is a", "an operation", "95 %"], &rows)
+    )
+}
+
+/// What the files of encrypted arms hold in clear all the same. A file of many arms has one row.
+fn in_clear(summary: &Summary) -> String {
+    let mut rows: Vec<(Vec<&str>, &str, &str)> = Vec::new();
+    for arm in summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted) {
+        for (name, what) in &arm.proof {
+            // With several datasets, the name of one is before it.
+            let Some((_, file)) = name.split_once(IN_CLEAR) else {
+                continue;
+            };
+            // Where in a file it is differs between copies.
+            let what = what.split(" at byte ").next().unwrap_or(what);
+            match rows.iter_mut().find(|row| (row.1, row.2) == (file, what)) {
+                Some(row) => row.0.push(&arm.name),
+                None => rows.push((vec![&arm.name], file, what)),
+            }
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let rows = rows
+        .into_iter()
+        .map(|(arms, file, what)| vec![file.to_owned(), what.to_owned(), arms.join(", ")]);
+    let rows: Vec<Vec<String>> = rows.collect();
+    format!(
+        "### In clear in an encrypted arm\n\nFiles that the engine does not encrypt, and what was found in them.\n\n{}\n",
+        table(&["file", "found", "arms"], &rows)
     )
 }
 

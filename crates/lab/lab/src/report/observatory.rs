@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use super::markdown::plain;
 use super::number;
+use crate::config::Config;
 use crate::disqualification::disqualifications;
 use crate::load;
 use crate::pattern::matches;
@@ -63,6 +64,8 @@ struct Figure {
     ratio: f64,
     interval: Option<(f64, f64)>,
     per_page_ns: Option<(f64, f64, f64)>,
+    /// Bytes of a page of its study.
+    page_size: u32,
     limit: f64,
     /// Quiet sessions, and all of them.
     quiet: (usize, usize),
@@ -193,15 +196,15 @@ impl<'a> Page<'a> {
             let fields: Vec<String> = fields.collect();
             let _ = writeln!(out, "| {} | {} |", plain(name), fields.join(" | "));
         }
-        for name in self.not_measured() {
-            let _ = writeln!(out, "| {name} | {} |", vec![NOT_YET; experiments.len()].join(" | "));
+        for (name, why) in self.not_measured() {
+            let _ = writeln!(out, "| {name} | {} |", vec![why; experiments.len()].join(" | "));
         }
         out.push('\n');
         out
     }
 
-    /// The engines of [`SERVERS`] without a study.
-    fn not_measured(&self) -> Vec<&'static str> {
+    /// The engines of [`SERVERS`] without a study, and why.
+    fn not_measured(&self) -> Vec<(&'static str, &'static str)> {
         let at_rest = self
             .summaries
             .iter()
@@ -212,14 +215,14 @@ impl<'a> Page<'a> {
             .collect();
         let unseen = SERVERS
             .iter()
-            .filter(|(_, prefix)| libraries.iter().all(|name| !name.starts_with(prefix)));
-        unseen.map(|(name, _)| *name).collect()
+            .filter(|(_, prefix, _)| libraries.iter().all(|name| !name.starts_with(prefix)));
+        unseen.map(|(name, _, why)| (*name, *why)).collect()
     }
 
     fn page_costs(&self) -> String {
         let mut out = String::from(
             "## The cost of a page\n\nCPU time in addition for each page that the unencrypted arm read or wrote, in \
-             microseconds.\n\n",
+             microseconds. A page has 4 KiB, if no other size is beside the figure.\n\n",
         );
         let shown: Vec<&Experiment> = EXPERIMENTS
             .iter()
@@ -237,20 +240,25 @@ impl<'a> Page<'a> {
         );
         for name in &self.engines {
             let fields = shown.iter().map(|experiment| {
-                let cost = self.figure(name, experiment).and_then(|figure| figure.per_page_ns);
+                let figure = self.figure(name, experiment);
+                let cost = figure.and_then(|figure| Some((figure.per_page_ns?, figure.page_size)));
                 cost.map_or_else(
                     || "-".to_owned(),
-                    |(center, low, high)| {
+                    |((center, low, high), size)| {
                         let [center, low, high] = [center, low, high].map(number::microseconds);
-                        format!("{center} [{low}, {high}]")
+                        let size = match size {
+                            PAGE_SIZE => String::new(),
+                            other => format!(" ({} KiB)", other >> 10),
+                        };
+                        format!("{center} [{low}, {high}]{size}")
                     },
                 )
             });
             let fields: Vec<String> = fields.collect();
             let _ = writeln!(out, "| {} | {} |", plain(name), fields.join(" | "));
         }
-        for name in self.not_measured() {
-            let _ = writeln!(out, "| {name} | {} |", vec![NOT_YET; shown.len()].join(" | "));
+        for (name, why) in self.not_measured() {
+            let _ = writeln!(out, "| {name} | {} |", vec![why; shown.len()].join(" | "));
         }
         out.push('\n');
         out
@@ -356,9 +364,8 @@ impl<'a> Page<'a> {
         let by_experiment: Vec<String> = by_experiment.collect();
         let busy = figures.iter().filter(|(_, _, figure)| !figure.is_quiet()).count();
         let mut out = String::from("## What we could not see\n\n");
-        let servers = self.not_measured();
-        if !servers.is_empty() {
-            let _ = writeln!(out, "- {}: {NOT_YET}.", servers.join(", "));
+        for (name, why) in self.not_measured() {
+            let _ = writeln!(out, "- {name}: {why}.");
         }
         let _ = writeln!(
             out,
@@ -392,6 +399,9 @@ impl<'a> Page<'a> {
         // The load at the start of a study is in the judgement of its sessions.
         for limit in limits.into_iter().filter(|limit| !limit.contains("(load ")) {
             let _ = writeln!(out, "- {}", plain(&super::sentence::statement(limit)));
+        }
+        if self.engines.iter().any(|name| name.starts_with("selenite serve")) {
+            out.push_str(SERVE_BASELINE);
         }
         out.push_str("- Another machine, file system or setting: each study says what it ran on.\n\n");
         out
@@ -439,6 +449,7 @@ fn single(summary: &Summary, arm: &ArmFacts, experiment: &Experiment) -> Option<
             ratio: effect.ratio,
             interval: effect.interval,
             per_page_ns: effect.per_page_ns,
+            page_size: page_size(summary),
             limit: summary.study.limit,
             quiet: quiet(summary),
             size: pages,
@@ -460,15 +471,24 @@ fn pooled(summary: &Summary, arm: &ArmFacts, experiment: &Experiment) -> Option<
             .iter()
             .any(|cell| cell.name == *name && experiment.is_in(cell))
     };
-    overall.cells.iter().all(is_ours).then(|| Figure {
+    let cells = summary.cells.iter().filter(|cell| overall.cells.contains(&cell.name));
+    // One mix by several numbers of processes is another experiment.
+    let mixes: BTreeSet<_> = cells.filter_map(|cell| cell.mix).collect();
+    (mixes.len() > 1 && overall.cells.iter().all(is_ours)).then(|| Figure {
         study: summary.study.name.clone(),
         ratio: pooled.ratio,
         interval: pooled.interval,
         per_page_ns: None,
+        page_size: page_size(summary),
         limit: summary.study.limit,
         quiet: quiet(summary),
         size: f64::from(u32::try_from(overall.cells.len()).unwrap_or(u32::MAX)),
     })
+}
+
+/// The page size of a study; that of most if its configuration is of another version.
+fn page_size(summary: &Summary) -> u32 {
+    Config::parse(&summary.study.config).map_or(PAGE_SIZE, |config| config.layout.page_size)
 }
 
 fn quiet(summary: &Summary) -> (usize, usize) {
@@ -573,6 +593,10 @@ one with the most work; the figure itself plays no part.
 
 const NOT_YET: &str = "not yet measured";
 
+/// What the unencrypted arm of the server does.
+const SERVE_BASELINE: &str = "- `selenite serve` against stock SQLite: its unencrypted databases have suite NONE, which \
+    computes a SHA-256 of each page and can cost more than AES; its ratios are those of the cipher.\n";
+
 /// The first so many only read.
 const READING: usize = 5;
 
@@ -592,12 +616,12 @@ static EXPERIMENTS: [Experiment; 10] = [
     Experiment::new("encrypting a database", "convert", None, "encrypt"),
 ];
 
-/// Engines and how their libraries' names begin, in lower case.
-const SERVERS: [(&str, &str); 4] = [
-    ("MariaDB", "mariadb"),
-    ("PostgreSQL", "postgresql"),
-    ("DuckDB", "duckdb"),
-    ("selenite serve (at rest)", "selenite serve"),
+/// Engines, how their libraries' names begin in lower case, and why there may be no study of them at rest.
+const SERVERS: [(&str, &str, &str); 4] = [
+    ("MariaDB", "mariadb", NOT_YET),
+    ("PostgreSQL", "postgresql", "does not encrypt files"),
+    ("DuckDB", "duckdb", NOT_YET),
+    ("selenite serve (at rest)", "selenite serve", NOT_YET),
 ];
 
 /// The experiments of the chart.
@@ -605,6 +629,8 @@ const CHARTS: [&str; 3] = ["`=`, cold", "inserts, a commit each", "mixes"];
 
 /// An engine with fewer is named, and not shown.
 const EXPERIMENTS_MIN: usize = 3;
+/// The page size of most studies.
+const PAGE_SIZE: u32 = 4096;
 const NAME_WIDTH: usize = 38;
 const CHART_WIDTH: usize = 48;
 /// The ends of the chart, as ratios.
@@ -621,6 +647,7 @@ mod tests {
             ratio,
             interval: Some(interval),
             per_page_ns: None,
+            page_size: PAGE_SIZE,
             limit: 0.03,
             quiet: (5, 5),
             size: 1.0,

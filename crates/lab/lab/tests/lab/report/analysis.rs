@@ -413,3 +413,37 @@ fn a_store_gives_the_same_summary_as_its_material() {
     read.evidence.samples.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     assert_eq!(read, expected);
 }
+
+/// The others' clients must not hide it.
+#[test]
+fn a_client_that_is_slower_than_its_server_is_found_in_one_arm() {
+    let mut material = material(5, 4, 3);
+    let arm = material.arms.iter().find(|arm| arm.facts.name == "AES_256").unwrap().id;
+    for block in &mut material.blocks {
+        let share = if block.arm == arm && block.cell == 1 { 8 } else { 2 };
+        block.sample.client_cpu_ns = Some(block.sample.elapsed_ns / 10 * share);
+    }
+    let limits = summarise(&material).unwrap().limits;
+    let found: Vec<&String> = limits
+        .iter()
+        .filter(|limit| limit.contains("generator-bound"))
+        .collect();
+    assert_eq!(found.len(), 1, "{limits:?}");
+    let label = &material.cells[1].cell.label;
+    assert!(
+        found[0].contains(label) && found[0].contains("AES_256") && found[0].contains("80 %"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn what_an_engine_leaves_in_clear_is_in_the_report() {
+    let mut material = material(5, 4, 3);
+    let file = |name: &str, what: &str| (format!("in clear: {name}"), what.to_owned());
+    for arm in &mut material.arms {
+        arm.facts.proof.push(file("general_log", "rows: the marker at byte 7"));
+    }
+    let summary = summarise(&material).unwrap();
+    let page = markdown::render(&[&summary]);
+    assert!(page.contains("| general_log | rows: the marker | AES_256 |"), "{page}");
+}

@@ -1,0 +1,50 @@
+"""Each preset of a server runs from its data to its report, at a small size."""
+
+import json
+
+import pytest
+from conftest import PROGRAM, lab, workers
+
+ONE = ["study.sessions=1", "study.pairs=2"]
+ROWS, SIZE = "data.rows=5000", "data.size=8MiB"
+PRESETS = {
+    "mariadb-scan": [SIZE],
+    "mariadb-dml": [ROWS],
+    "mariadb-hummer": [],
+    "mariadb-messages": [],
+    "percona-2019": ["data.rows=50000"],
+    "mdev-36024": [ROWS],
+    "postgresql-messages": [],
+    "duckdb-scan": [SIZE, "data.statements.rows=5000"],
+    "serve-tde": [SIZE, "data.statements.rows=5000"],
+}
+ENGINES = {"percona": "mariadb", "mdev": "mariadb"}
+
+
+@pytest.mark.skipif(not PROGRAM, reason="SELENITE_TEST_COMMAND names no program")
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_runs_to_its_report(preset, tmp_path):
+    first = preset.split("-")[0]
+    engine = ENGINES.get(first, first)
+    if engine not in workers():
+        pytest.skip(f"{engine} is not installed")
+    settings = [word for setting in ONE + PRESETS[preset] for word in ("--set", setting)]
+    ran = lab(tmp_path, "run", preset, *settings)
+    assert ran.returncode == 0, ran.stderr
+    reported = lab(tmp_path, "report", f"{preset}.lab.db", "--json", "s.json", "--md", "s.md", "--html", "s.html")
+    assert reported.returncode == 0, reported.stderr
+    summary = json.loads((tmp_path / "s.json").read_text())
+    assert not summary["evidence"]["void"]
+    encrypted = [arm for arm in summary["arms"] if arm["role"] == "encrypted"]
+    assert encrypted
+    for arm in encrypted:
+        # One of each dataset.
+        verdicts = [value for name, value in arm["proof"] if name.endswith("verdict")]
+        assert verdicts and set(verdicts) == {"encrypted"}, verdicts
+    for cell in summary["cells"]:
+        effects = {(effect["arm"], effect["metric"]) for effect in cell["effects"]}
+        assert {(arm["name"], "cpu") for arm in encrypted} <= effects, cell["name"]
+    assert ("published" in summary) == preset.endswith(("2019", "36024"))
+    # Nothing but the store and the reports is left.
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == sorted([f"{preset}.lab.db", "s.html", "s.json", "s.md"])
