@@ -63,6 +63,7 @@ packages: need-rust ## make what users install in dist/: wheel, npm, Debian pack
 
 test-packages: packages ## install the packages in clean environments, and use all of them; as root
 	@scripts/need.sh suite
+	@scripts/sqlite/build-shell.sh
 	@. scripts/test-environment.sh; SELENITE_TEST_EXTENSION=$(BUILT)/libselenite.so SELENITE_TEST_COMMAND=$(BUILT)/selenite \
 		tests/packages/python/run.sh $(WHEEL)
 	@SELENITE_TEST_EXTENSION=$(BUILT)/libselenite.so SELENITE_TEST_COMMAND=$(BUILT)/selenite tests/packages/npm/run.sh $(NPM)

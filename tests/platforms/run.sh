@@ -3,6 +3,7 @@
 # another, with Debian's Python of that platform, or with musl.
 # usage: tests/platforms/run.sh [--no-unit-tests | --unit-tests] [TARGET...] [-- ARGUMENT OF PYTEST...]
 #   --unit-tests: those alone, for which scripts/cross.sh need not have built anything
+#   QEMU_PAGESIZE=16384 or 65536 in the environment is the size of a page of memory that the emulator gives aarch64.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -68,6 +69,8 @@ run_tests() {
     for name in "${not_emulated[@]}"; do
       skipped+=(--skip "$name")
     done
+    # A backtrace ends by SIGSEGV then: docs/PLATFORMS.md.
+    [[ -z ${QEMU_PAGESIZE:-} ]] || environment+=(RUST_BACKTRACE=0)
   fi
   [[ $1 == *-musl ]] && runner+=("$2/lib/ld-musl-${1%%-*}.so.1")
   ((${#runner[@]} == 0)) || environment+=("SELENITE_TEST_RUNNER=$(printf '%s\n' "${runner[@]}")")
