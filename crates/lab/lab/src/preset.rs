@@ -107,7 +107,7 @@ pub const PRESETS: [Preset; 31] = [
     },
     Preset {
         name: "serve-tde",
-        about: "selenite serve: scans, inserts and updates by T-SQL, in clear and encrypted",
+        about: "selenite serve: scans, inserts and updates by T-SQL, in suite NONE and encrypted",
         text: include_str!("presets/serve-tde.toml"),
     },
     Preset {
