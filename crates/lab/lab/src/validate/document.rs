@@ -124,7 +124,7 @@ fn result(league: &League<'_>, rows: &[&LeagueRow<'_>]) -> String {
     let sure = |row: &&LeagueRow<'_>| row.half_width_points() <= SURE_POINTS;
     let cheap_and_sure: Vec<&LeagueRow<'_>> = cheap.iter().copied().filter(sure).collect();
     row(
-        "of these, the rows whose measurement has a 95 % interval of ±5 points or less",
+        "of these, the rows whose measurement has a 95 % interval of \u{b1}5 points or less",
         of(&cheap_and_sure).map_or_else(
             || "no such row".to_owned(),
             |errors| format!("{} ({} rows)", points(errors.median_points), errors.count),
