@@ -307,7 +307,7 @@ const READ: f64 = 8e-6;
 const OPENING: f64 = 500e-6;
 /// Seconds for a server's start, and a client's login and logout.
 const SERVER_START: f64 = 0.5;
-/// Seconds for the start and the orderly end of another engine's server: what MariaDB takes, and a copy of its folder.
+/// Seconds for the start and the orderly end of another engine's server; MariaDB takes half a second.
 const SERVER_RESTART: f64 = 0.6;
 /// Seconds per iteration of the loop, with both DONEs sent and read.
 const TURN: f64 = 60e-9;
