@@ -8,6 +8,9 @@
 //! - gaps-are-sealed: a page that SQLite skips is written as a sealed page of zeros before any page
 //!   after it (FORMAT 2.5).
 //! - appends-are-buffered: pages after the end of the file are buffered (`append.rs`).
+//! - mapped-and-copied: if the application sets `PRAGMA mmap_size`, the VFS below maps the file when
+//!   SQLite would, and unmaps it when SQLite says so. A page is copied from the mapping before it is
+//!   authenticated: another process may write there meanwhile (docs/decisions/0020-mapped-reads.md).
 //! - passthrough-from-log: a page that a checkpoint copies from the WAL is written with the seal
 //!   that it has there, if it is identical (`frame_passthrough.rs`).
 //!
@@ -71,6 +74,8 @@ pub struct MainFile {
     /// Bytes 24 to 40 of page 1, and the trailer of the image that contained them: SQLite reads
     /// them at the start of every read transaction in rollback mode.
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
+    /// Whether the VFS below was asked to map the file since SQLite last discarded the mapping.
+    is_mapped: bool,
     /// Whether a lock was ever taken.
     was_locked: bool,
     /// Whether a lock for writing was ever taken.
@@ -124,6 +129,7 @@ impl MainFile {
             trailer: None,
             page: Vec::new(),
             change_counter: None,
+            is_mapped: false,
             was_locked: false,
             was_reserved: false,
             has_written: false,
@@ -304,6 +310,19 @@ impl File for MainFile {
     fn shm_unmap(&mut self, delete: bool) -> Result<(), Code> {
         self.set_shm(false);
         self.database.lock().lower.shm_unmap(delete)
+    }
+
+    fn map(&mut self) -> Result<(), Code> {
+        if !self.is_mapped {
+            self.database.lock().lower.map()?;
+            self.is_mapped = true;
+        }
+        Ok(())
+    }
+
+    fn unmap(&mut self) -> Result<(), Code> {
+        self.is_mapped = false;
+        self.database.lock().lower.unmap()
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -43,6 +43,14 @@ pub trait File: Send + Any {
     fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code>;
     fn shm_barrier(&mut self);
     fn shm_unmap(&mut self, delete: bool) -> Result<(), Code>;
+    /// Called where SQLite would use a mapped page (xFetch). It gets none: it then calls `read`.
+    fn map(&mut self) -> Result<(), Code> {
+        Ok(())
+    }
+    /// Called where SQLite discards its mapping, because the file may have changed (xUnfetch).
+    fn unmap(&mut self) -> Result<(), Code> {
+        Ok(())
+    }
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
@@ -232,6 +240,28 @@ unsafe extern "C" fn shm_unmap(raw: *mut RawFile, delete: c_int) -> c_int {
     })
 }
 
+/// SQLite may read from a mapping: it gets no page of it, which would be encrypted.
+unsafe extern "C" fn fetch(raw: *mut RawFile, _offset: i64, _size: c_int, out: *mut *mut c_void) -> c_int {
+    guard(|| {
+        // SAFETY: SQLite passes room for one pointer.
+        unsafe { out.write(std::ptr::null_mut()) };
+        // SAFETY: the file is open (one-call-per-file).
+        let file = unsafe { OpenFile::of(raw) };
+        file.file.map()
+    })
+}
+
+unsafe extern "C" fn unfetch(raw: *mut RawFile, _offset: i64, page: *mut c_void) -> c_int {
+    guard(|| {
+        if !page.is_null() {
+            return Err(Code::MISUSE);
+        }
+        // SAFETY: the file is open (one-call-per-file).
+        let file = unsafe { OpenFile::of(raw) };
+        file.file.unmap()
+    })
+}
+
 const fn methods(version: c_int) -> IoMethods {
     IoMethods {
         version,
@@ -251,12 +281,11 @@ const fn methods(version: c_int) -> IoMethods {
         shm_lock: Some(shm_lock),
         shm_barrier: Some(shm_barrier),
         shm_unmap: Some(shm_unmap),
-        // Mapped pages would reach SQLite encrypted: there is no xFetch in any version.
-        fetch: None,
-        unfetch: None,
+        fetch: Some(fetch),
+        unfetch: Some(unfetch),
     }
 }
 
 /// Used if the VFS below has no shared memory: SQLite then uses a WAL only in exclusive mode.
 static WITHOUT_SHM: IoMethods = methods(1);
-static WITH_SHM: IoMethods = methods(2);
+static WITH_SHM: IoMethods = methods(3);

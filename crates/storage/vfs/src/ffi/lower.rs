@@ -98,6 +98,8 @@ impl LowerVfs {
     }
 }
 
+/// The bytes that [`LowerFile::map`] asks for: every database has them.
+const MAPPED_AT_LEAST: c_int = 512;
 /// SQLITE_OK_SYMLINK: SQLite refuses the file if the caller set SQLITE_OPEN_NOFOLLOW.
 pub(super) const OK_SYMLINK: c_int = 512;
 
@@ -297,6 +299,39 @@ impl LowerFile {
             // SAFETY: SQLITE_FCNTL_MMAP_SIZE (18) takes an sqlite3_int64.
             let _ = unsafe { method(self.raw(), 18, (&raw mut size).cast()) };
         }
+    }
+
+    /// Makes the VFS below map the file, as far as SQLITE_FCNTL_MMAP_SIZE lets it. Its xRead then
+    /// copies from the mapping instead of calling the system (os_unix.c, `unixRead`).
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn map(&mut self) -> Result<(), Code> {
+        let methods = self.methods().filter(|methods| methods.version >= 3);
+        let Some((fetch, unfetch)) = methods.and_then(|methods| methods.fetch.zip(methods.unfetch)) else {
+            return Ok(());
+        };
+        let mut start = std::ptr::null_mut();
+        // SAFETY: the file is open; the result is one pointer.
+        Code::check(unsafe { fetch(self.raw(), 0, MAPPED_AT_LEAST, &raw mut start) })?;
+        if start.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the pointer is from xFetch at the same offset, and is not used.
+        Code::check(unsafe { unfetch(self.raw(), 0, start) })
+    }
+
+    /// Makes the VFS below unmap the file.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn unmap(&mut self) -> Result<(), Code> {
+        let methods = self.methods().filter(|methods| methods.version >= 3);
+        let Some(unfetch) = methods.and_then(|methods| methods.unfetch) else {
+            return Ok(());
+        };
+        // SAFETY: the file is open, and no page is fetched.
+        Code::check(unsafe { unfetch(self.raw(), 0, std::ptr::null_mut()) })
     }
 
     /// Whether its path now refers to another file; `false` if the VFS below does not support the

@@ -39,12 +39,9 @@ impl MainFile {
                 name.prepend("selenite");
                 Ok(())
             }
-            Control::MmapSize(size) => {
-                // SQLite maps nothing without xFetch; the VFS below must not truncate or extend the
-                // file for it either.
-                *size = 0;
-                self.database.lock().lower.forbid_mapping();
-                Ok(())
+            Control::MmapSize(_) => {
+                self.is_mapped = false;
+                self.pass(&raw)
             }
             Control::Connection(connection) => {
                 let is_opener = !std::mem::replace(&mut self.is_connection_known, true);

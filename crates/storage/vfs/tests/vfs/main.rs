@@ -26,6 +26,7 @@ mod injected_bugs;
 mod interleaving;
 mod log_buffering;
 mod log_writers;
+mod mapping;
 mod pool;
 mod pool_fork;
 mod pool_keys;

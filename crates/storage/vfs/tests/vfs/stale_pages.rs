@@ -17,6 +17,7 @@ use counts::Counts;
 use selenite_testing::own_process::test_command;
 use selenite_testing::{KeyFile, Random, own_process};
 use selenite_vfs::injected_bugs::{Bug, inject};
+pub use worker::install;
 
 /// The environment variable that selects a child's work.
 const CHILD: &str = "SELENITE_TEST_STALE";
@@ -120,7 +121,7 @@ fn kill_in_a_step(mut child: Child, step: u64) -> Option<String> {
 const SHARES: [(&str, &str, bool); 10] = [
     ("wal", "mixed", false),
     ("wal", "64M", false),
-    ("wal", "20K", false),
+    ("wal", "200K", false),
     ("wal", "0", false),
     ("delete", "mixed", false),
     ("truncate", "mixed", false),

@@ -37,12 +37,13 @@ pub fn install() {
     });
 }
 
-fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str) -> rusqlite::Result<Connection> {
+fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str, mapped: u64) -> rusqlite::Result<Connection> {
     let uri = format!("file:{path}?vfs=selenite&selenite_identity={spec}&page_size=1024&pool_size={pool_size}");
     let connection = Connection::open_with_flags(uri, OpenFlags::default() | OpenFlags::SQLITE_OPEN_URI)?;
     connection.busy_timeout(Duration::ZERO)?;
     connection.execute_batch(&format!(
-        "PRAGMA cache_size = {cache}; PRAGMA synchronous = off; PRAGMA wal_autocheckpoint = 60"
+        "PRAGMA cache_size = {cache}; PRAGMA synchronous = off; PRAGMA wal_autocheckpoint = 60;
+         PRAGMA mmap_size = {mapped}"
     ))?;
     Ok(connection)
 }
@@ -75,11 +76,13 @@ fn connect(settings: &WorkerSettings<'_>, random: &mut Random) -> Connection {
     } else {
         settings.pool
     };
-    retry_busy(|| try_connect(settings.path, settings.spec, cache, pool_size))
+    // No mapping, one of the first pages, one of the whole file.
+    let mapped = [0, 100_000, 1 << 30][usize::try_from(random.below(3)).unwrap()];
+    retry_busy(|| try_connect(settings.path, settings.spec, cache, pool_size, mapped))
 }
 
 pub fn create(path: &str, spec: &str, mode: &str) {
-    let connection = try_connect(path, spec, 100, "64M").unwrap();
+    let connection = try_connect(path, spec, 100, "64M", 0).unwrap();
     connection
         .execute_batch(&format!("PRAGMA journal_mode = {mode}"))
         .unwrap();
@@ -88,13 +91,13 @@ pub fn create(path: &str, spec: &str, mode: &str) {
 
 /// Checks the database after all threads have ended.
 pub fn check(path: &str, spec: &str) {
-    let connection = try_connect(path, spec, 100, "64M").unwrap();
+    let connection = try_connect(path, spec, 100, "64M", 0).unwrap();
     selenite_testing::ledger::check_integrity(&connection).unwrap();
 }
 
 /// Pages that this process found in the pool, and pages that it read ahead and used.
 pub fn status(settings: &WorkerSettings<'_>) -> (u64, u64) {
-    let connection = retry_busy(|| try_connect(settings.path, settings.spec, 100, "64M"));
+    let connection = retry_busy(|| try_connect(settings.path, settings.spec, 100, "64M", 0));
     let value = |section: &str, name: &str| -> i64 {
         let sql = "SELECT value FROM selenite_status WHERE section = ?1 AND name = ?2";
         retry_busy(|| connection.query_row(sql, [section, name], |row| row.get(0)))
