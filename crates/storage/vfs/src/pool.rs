@@ -15,9 +15,10 @@
 //!   child does not use the pool, whose locks may be held there forever, and whose pages are zeros
 //!   there: [`Pool::is_on`] is called before every page.
 //! - admitted-on-second-read: a page is stored when it is read for the second time within a period
-//!   (`Tables::offer` decides; `filter.rs` records what was read): using memory for the first time
-//!   costs a third of reading a page, and a page that is read once is not worth it. A scan evicts
-//!   no useful page.
+//!   and a generation (`Tables::offer` decides; `filter.rs` records what was read): using memory for
+//!   the first time costs a third of reading a page, and a page that is read once is not worth it.
+//!   Where checkpoints end generations faster than pages are read again, nothing is stored. A scan
+//!   evicts no useful page.
 //! - new-limit-empties: a change of the limit empties the pool: usually it is set once in a
 //!   process.
 

@@ -3,8 +3,8 @@
 //!
 //! - present-has-a-count: a page in the pool has a count of at least one: if the count is 0, no
 //!   lookup is needed. Pages may share a count.
-//! - recent-reads-known: the pages most recently read are recorded: at least as many as the pool
-//!   has room for, and at most twice as many. So a repeated scan of more pages than that is not
+//! - recent-reads-known: the pages most recently read are recorded, for each generation anew: at
+//!   least as many as the pool has room for, and at most twice as many. So a repeated scan of more pages than that is not
 //!   recognised, nor are random reads of a file many times as large as the pool: a page that would
 //!   be evicted before it is read again is not stored.
 
@@ -74,11 +74,13 @@ impl Filter {
         let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
     }
 
-    /// Marks a page as read, and returns whether it was read before (recent-reads-known).
-    pub fn note(&self, key: PageAddress) -> bool {
+    /// Marks a page as read in a generation, and returns whether it was read before in that generation
+    /// (recent-reads-known).
+    pub fn note(&self, key: PageAddress, generation: u64) -> bool {
         let newest_index = self.newest_index.load(Ordering::Relaxed);
         let (newer, older) = (&self.seen[newest_index % 2], &self.seen[(newest_index + 1) % 2]);
-        let index = spread(key) % (newer.len() * 64);
+        let first = usize::try_from(generation.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).unwrap_or(0);
+        let index = spread(key).wrapping_add(first) % (newer.len() * 64);
         let (word, bit) = (index / 64, 1 << (index % 64));
         if newer[word].load(Ordering::Relaxed) & bit != 0 {
             return true;
@@ -119,11 +121,12 @@ mod tests {
     #[test]
     fn a_page_is_known_until_twice_as_many_others_were_read_as_there_is_room_for() {
         let filter = Filter::new(64);
-        assert!(!filter.note(key(1)) && filter.note(key(1)));
-        (10..73).for_each(|page| assert!(!filter.note(key(page))));
-        assert!(filter.note(key(1)), "one window ago");
-        (100..228).for_each(|page| assert!(!filter.note(key(page))));
-        assert!(!filter.note(key(1)), "two windows ago");
+        assert!(!filter.note(key(1), 1) && filter.note(key(1), 1));
+        assert!(!filter.note(key(1), 2), "another generation");
+        (10..72).for_each(|page| assert!(!filter.note(key(page), 1)));
+        assert!(filter.note(key(1), 1), "one window ago");
+        (100..228).for_each(|page| assert!(!filter.note(key(page), 1)));
+        assert!(!filter.note(key(1), 1), "two windows ago");
     }
 
     #[test]

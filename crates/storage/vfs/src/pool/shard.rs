@@ -35,6 +35,10 @@ pub struct Shard {
     slots_per_part: usize,
     /// The clock hand: where the search for a page to evict continues.
     hand: usize,
+    /// Pages found here since memory was last added.
+    hit_count: u32,
+    /// Pages that were to be stored here when there was no room.
+    refused_count: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -56,6 +60,8 @@ impl Shard {
             parts: Vec::with_capacity(slot_count_max.div_ceil(slots_per_part) + 1),
             slots_per_part,
             hand: 0,
+            hit_count: 0,
+            refused_count: 0,
         }
     }
 
@@ -80,6 +86,7 @@ impl Shard {
         // The lowest slot is used first: unused memory is then used in order.
         self.vacant.sort_unstable_by(|one, other| other.cmp(one));
         self.parts.push(part);
+        self.hit_count = 0;
     }
 
     /// Removes the part that was added last, if there are `part_count`, with its pages.
@@ -97,6 +104,23 @@ impl Shard {
         self.hand = 0;
     }
 
+    /// Whether the memory that was added last has been worth it: as many pages were found since then
+    /// as one part has slots.
+    pub fn has_paid(&self) -> bool {
+        to_usize(self.hit_count) >= self.slots_per_part
+    }
+
+    /// The room for a page that did not find any, and no memory is added: one page in eight may
+    /// displace another, so that the pages stay those that are requested.
+    pub fn room_when_refused(&mut self) -> Room {
+        self.refused_count = self.refused_count.wrapping_add(1);
+        if self.refused_count.is_multiple_of(8) {
+            Room::Any
+        } else {
+            Room::Dead
+        }
+    }
+
     /// Whether the shard has no pages.
     pub fn is_empty(&self) -> bool {
         self.vacant.len() == self.slots.len()
@@ -112,6 +136,7 @@ impl Shard {
             return false;
         }
         slot.lives = LIVES_MAX.min(slot.lives + 1);
+        self.hit_count = self.hit_count.saturating_add(1);
         copy(self.bytes(place), out);
         true
     }

@@ -1,9 +1,14 @@
 //! The memory of a pool and its tables, for one limit.
 //!
 //! - chunks-on-demand: memory is allocated in chunks of 2 MiB, when the first page is stored and
-//!   whenever there is no room left, up to the limit; the last chunk is smaller. A chunk belongs to
+//!   when there is no room left and growth-pays says so, up to the limit; the last chunk is smaller. A chunk belongs to
 //!   one page size, in equal parts to its shards. One arena per page size would have to know in
 //!   advance how much each needs, and a process seldom has more than one.
+//! - growth-pays: using a chunk for the first time costs about as much as its pages save when each
+//!   is found once: the system fills it with zeros, and a hypervisor may have to find it. So another
+//!   chunk is added when as many reads were answered since the last one as a chunk has pages
+//!   (`Shard::has_paid`). Random reads of a file many times as large as the pool, and a check that
+//!   reads each page two or three times, then pay for one chunk and not for all.
 //! - reserved-before-taken: everything is reserved in the budget before it is allocated: chunks,
 //!   and the tables in their final size. What does not fit is not allocated.
 //! - equal-shares: if the limit is reached and a page size has less than its equal share of the
@@ -63,7 +68,7 @@ pub struct Tables {
 struct Class {
     page_bytes: usize,
     shards: [Mutex<Shard>; SHARD_COUNT],
-    /// Whether there was no memory at the last attempt.
+    /// Whether there was no memory, or none left, at the last attempt.
     is_full: AtomicBool,
 }
 
@@ -92,23 +97,25 @@ impl Tables {
                 .is_some_and(|class| class.shard(key).read(key, generation, out))
     }
 
-    /// Stores a page that is not here in that generation, if it was read before and there is room.
+    /// Stores a page that is not here in that generation, if it was read before in it and there is room.
     pub fn offer(&self, key: PageAddress, generation: u64, bytes: &[u8], is_of_scan: bool) {
-        let is_known = self.filter.note(key);
-        if !is_known && !self.filter.may_hold(key) {
+        if !self.filter.note(key, generation) {
             return;
         }
         if let Some(class) = self.class(bytes.len()) {
             let mut shard = class.shard(key);
-            if shard.renew(key, generation, bytes)
-                || !is_known
-                || shard.put(key, generation, bytes, Room::Vacant, &self.filter)
-            {
+            if shard.renew(key, generation, bytes) || shard.put(key, generation, bytes, Room::Vacant, &self.filter) {
                 return;
             }
-        }
-        if !is_known {
-            return;
+            if !shard.has_paid() && !class.is_full.load(Ordering::Relaxed) {
+                let room = if is_of_scan {
+                    Room::Dead
+                } else {
+                    shard.room_when_refused()
+                };
+                shard.put(key, generation, bytes, room, &self.filter);
+                return;
+            }
         }
         let has_grown = self.grow(bytes.len());
         let room = match (has_grown, is_of_scan) {
@@ -181,7 +188,8 @@ impl Tables {
             has_grown = self.add_chunk(page_bytes, &mut chunks[index]);
         }
         if let Some(class) = self.class(page_bytes) {
-            class.is_full.store(!has_grown, Ordering::Relaxed);
+            let is_full = !has_grown || self.budget.room() < page_bytes;
+            class.is_full.store(is_full, Ordering::Relaxed);
         }
         has_grown
     }

@@ -43,6 +43,15 @@ fn put(share: &Share, number: u32, version: u8) {
     (0..2).for_each(|_| share.offer(number, &page(number, version), false));
 }
 
+/// Stores a page and finds it, so that memory is added as soon as there is no room (growth-pays in `tables.rs`).
+fn put_and_find(share: &Share, number: u32, bytes: &[u8]) {
+    (0..2).for_each(|_| share.offer(number, bytes, false));
+    let mut out = vec![0; bytes.len()];
+    for _ in 0..2 {
+        let _ = share.read(number, &mut out);
+    }
+}
+
 fn has(share: &Share, number: u32, version: u8) -> bool {
     let mut out = vec![0; PAGE_BYTES];
     let hit = share.read(number, &mut out);
@@ -147,7 +156,7 @@ fn the_limit_is_kept_to_the_byte_and_zero_empties_the_pool() {
             continue;
         };
         for number in 2..3000 {
-            put(&one, number, 1);
+            put_and_find(&one, number, &page(number, 1));
             assert!(pool.used() <= limit, "{limit}");
         }
         // The remainder is less than a page for each shard, the tables, and the data kept per page.
@@ -215,17 +224,35 @@ fn a_scan_of_more_than_the_pool_holds_is_not_taken_in_when_it_comes_again() {
     assert!(count(&one, 2..5000, 1) < 5000 / 10);
 }
 
+/// growth-pays in `tables.rs`: a pool whose pages nobody finds stays at one chunk, and one whose pages are found grows.
+#[test]
+fn memory_is_added_when_what_there_is_has_answered_reads() {
+    let pool = roomy();
+    let file = pool.join(key(1));
+    let one = share(&file, label(1));
+    (2..3000).for_each(|number| put(&one, number, 1));
+    let chunk = 2 << 20;
+    let first = pool.used();
+    assert!(first > chunk && first < 2 * chunk, "{first}");
+    // One page in eight displaces another, so some of the last ones are there.
+    assert!(count(&one, 2500..3000, 1) > 20);
+    for _ in 0..3 {
+        assert!(count(&one, 2..3000, 1) >= 400);
+        (2..3000).for_each(|number| put(&one, number, 1));
+    }
+    let later = pool.used();
+    assert!(later > first + chunk, "{later} after {first}");
+}
+
 #[test]
 fn pages_of_another_size_get_their_share_of_the_memory() {
     let pool = roomy();
     let (small, large) = (pool.join(key(1)), pool.join(key(2)));
     let (one, two) = (share(&small, label(1)), share(&large, label(1)));
-    (2..6000).for_each(|number| put(&one, number, 1));
+    (2..6000).for_each(|number| put_and_find(&one, number, &page(number, 1)));
     let alone = count(&one, 2..6000, 1);
     for number in 2..1000_u32 {
-        for _ in 0..2 {
-            two.offer(number, &vec![9; 65536], false);
-        }
+        put_and_find(&two, number, &[9; 65536]);
         assert!(pool.used() <= pool.limit());
     }
     let mut out = vec![0; 65536];
@@ -239,7 +266,7 @@ fn pages_of_another_size_get_their_share_of_the_memory() {
     drop((one, small));
     // The page size that no connection uses any more leaves its memory to the other.
     for number in 2..1000_u32 {
-        (0..2).for_each(|_| two.offer(number, &vec![9; 65536], false));
+        put_and_find(&two, number, &[9; 65536]);
     }
     let more = (2..1000).filter(|number| two.read(*number, &mut out)).count();
     assert!(more > larges + 30, "{more} after {larges}");
