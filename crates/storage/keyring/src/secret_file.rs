@@ -4,13 +4,13 @@
 //!   synced before success is reported.
 //! - never-overwritten: a key file is never overwritten: its key may be the only one that opens a
 //!   database.
-//! - one-zeroed-buffer: contents are read into a buffer that is allocated at full size and is
-//!   zeroed on drop, so that no copy remains in memory freed by a growing buffer.
+//! - one-zeroed-buffer: contents are read into a buffer that is allocated at the size of the file and
+//!   is zeroed on drop, so that no copy remains in memory freed by a growing buffer.
 //! - pipe-with-deadline: a pipe is read in a separate thread with a time limit: opening one blocks,
 //!   and signals with a handler do not interrupt that.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -105,15 +105,27 @@ fn open(path: &Path) -> Result<File, KeyError> {
     })
 }
 
-fn read_open(file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+fn read_open(mut file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let failed = |source| KeyError::Io {
         verb: "read",
         path: path.to_owned(),
         source,
     };
-    let mut contents = Zeroizing::new(Vec::with_capacity(size_max + READ_AHEAD_SIZE));
-    let limit = u64::try_from(size_max).expect("limits are small constants") + 1;
-    file.take(limit).read_to_end(&mut contents).map_err(failed)?;
+    // A regular file says its size: a buffer for the largest file would take longer to wipe than
+    // the file to read. Pipes, and files of /proc, say 0.
+    let facts = file.metadata().map_err(failed)?;
+    let stated = usize::try_from(facts.len()).unwrap_or(usize::MAX);
+    let room = if facts.is_file() && stated > 0 {
+        stated.min(size_max)
+    } else {
+        size_max
+    };
+    let mut contents = read_up_to(&file, room).map_err(failed)?;
+    if contents.len() > room && room < size_max {
+        // It has grown meanwhile.
+        file.rewind().map_err(failed)?;
+        contents = read_up_to(&file, size_max).map_err(failed)?;
+    }
     if contents.len() > size_max {
         let problem = format!("too large: more than {size_max} bytes").into();
         return Err(KeyError::BadFile {
@@ -122,6 +134,14 @@ fn read_open(file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u
             problem,
         });
     }
+    Ok(contents)
+}
+
+/// The next bytes of a file, at most one more than `size`: a caller that gets that one knows that there are more.
+fn read_up_to(file: &File, size: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut contents = Zeroizing::new(Vec::with_capacity(size + READ_AHEAD_SIZE));
+    let limit = u64::try_from(size).map_err(io::Error::other)? + 1;
+    file.take(limit).read_to_end(&mut contents)?;
     Ok(contents)
 }
 
