@@ -3,10 +3,10 @@
 //!
 //! - present-has-a-count: a page in the pool has a count of at least one: if the count is 0, no
 //!   lookup is needed. Pages may share a count.
-//! - recent-reads-known: the pages most recently read are recorded, for each generation anew: at
-//!   least as many as the pool has room for, and at most twice as many. So a repeated scan of more pages than that is not
-//!   recognised, nor are random reads of a file many times as large as the pool: a page that would
-//!   be evicted before it is read again is not stored.
+//! - recent-reads-known: the pages most recently read are recorded, for each generation apart: at
+//!   least as many as the pool has room for, and at most twice as many. So a repeated scan of more
+//!   pages than that is not recognised, nor are random reads of a file many times as large as the
+//!   pool: a page that would be evicted before it is read again is not stored.
 
 use crate::atomics::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 

@@ -224,7 +224,7 @@ fn a_scan_of_more_than_the_pool_holds_is_not_taken_in_when_it_comes_again() {
     assert!(count(&one, 2..5000, 1) < 5000 / 10);
 }
 
-/// growth-pays in `tables.rs`: a pool whose pages nobody finds stays at one chunk, and one whose pages are found grows.
+/// growth-pays in `tables.rs`: a pool whose pages are not found stays at one chunk, and one whose pages are found grows.
 #[test]
 fn memory_is_added_when_what_there_is_has_answered_reads() {
     let pool = roomy();
