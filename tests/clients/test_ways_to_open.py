@@ -138,13 +138,15 @@ def test_the_journal_mode_is_switched_to_and_fro(host: Host, start: Start, folde
 
 @each_host
 @each_journal_mode
-def test_nothing_is_mapped_into_memory(host: Host, journal_mode: str, start: Start, folder: Path) -> None:
-    """With mmap_size set, the VFS below would cut the file to the size that SQLite knows, which is not the file's."""
+def test_a_mapped_database_shrinks_and_grows(host: Host, journal_mode: str, start: Start, folder: Path) -> None:
+    """With mmap_size set, a size hint passed down would cut the file to the size that SQLite knows."""
     path = folder / "app.db"
     peer = start(host)
     peer.open(path)
     peer.run("PRAGMA mmap_size = 268435456")
-    assert peer.run("PRAGMA mmap_size") in ([[0]], [])
+    # The older SQLite of some hosts is built without it.
+    limit = peer.run("PRAGMA mmap_size")
+    assert limit in ([[268435456]], [[0]], [])
     peer.run(f"PRAGMA journal_mode = {journal_mode}")
     fill(peer)
     peer.run("UPDATE note SET data = randomblob(2000)")
@@ -154,7 +156,8 @@ def test_nothing_is_mapped_into_memory(host: Host, journal_mode: str, start: Sta
     assert peer.value("SELECT count(*) FROM note") == 250
     assert peer.value("PRAGMA integrity_check") == "ok"
     maps = Path(f"/proc/{peer.pid}/maps").read_text()
-    assert [line for line in maps.splitlines() if line.endswith("app.db")] == []
+    is_mapped = any(line.endswith("app.db") for line in maps.splitlines())
+    assert is_mapped == (limit == [[268435456]])
 
 
 @each_host

@@ -38,6 +38,9 @@ impl MainFile {
         };
         let listed = &view.unlocked.superblock.epochs;
         let mut found: BTreeMap<u32, u64> = listed.iter().map(|epoch| (epoch.epoch.0, 0)).collect();
+        // No lock keeps others from truncating the file: beyond the end, a mapping would be fatal.
+        self.is_mapped = false;
+        inner.lower.unmap()?;
         for page in 1..=view.geometry.page_count(inner.lower.size()?) {
             let Some(place) = epoch_place(view.geometry, page) else {
                 continue;

@@ -42,6 +42,9 @@ impl MainFile {
         let Content::Sealed(view) = inner.content().clone() else {
             return Err(VfsError::NotEncrypted("it has no key epochs"));
         };
+        // No lock keeps others from truncating the file: beyond the end, a mapping would be fatal.
+        self.is_mapped = false;
+        inner.lower.unmap()?;
         let page_count = view.geometry.page_count(inner.lower.size()?);
         let sealing = view.page_keys.sealing_epoch().0.to_be_bytes();
         let last = first.saturating_add(look_count.max(1) - 1).min(page_count);

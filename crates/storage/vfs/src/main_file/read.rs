@@ -91,14 +91,16 @@ impl MainFile {
         self.read_one(number, out, geometry)
     }
 
-    /// Reads the planned pages, up to the end of the file. If the read fails nothing is read ahead,
-    /// and SQLite receives the error when it reads the page.
+    /// Reads the planned pages, up to the end of the file and of the snapshot: a checkpoint by
+    /// another process may cut off what is behind that. If the read fails nothing is read ahead, and
+    /// SQLite receives the error when it reads the page.
     fn read_ahead(&mut self, plan: Plan, geometry: Geometry) {
         let mut inner = self.database.lock();
         let page_count = match self.ahead.page_count() {
             Some(count) => count,
             None => inner.lower.size().map_or(0, |size| geometry.page_count(size)),
         };
+        let page_count = page_count.min(self.read_lock.page_count());
         let Some(plan) = plan.up_to(page_count) else { return };
         let Some(place) = geometry.place(PageNo(plan.first)) else {
             return;

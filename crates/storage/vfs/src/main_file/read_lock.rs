@@ -62,6 +62,21 @@ impl ReadLock {
         Some((index, self.marks != READ_MARK_0))
     }
 
+    /// How many pages the file has at least as long as this lock is held, if it has them now: a
+    /// checkpoint that copies the whole log truncates the file after the last page of the snapshot,
+    /// whoever reads that (wal.c, `walCheckpoint`). If the log has never had a frame there is nothing
+    /// to copy, and in rollback mode SHARED excludes writers.
+    pub fn page_count(&self) -> u32 {
+        if !self.has_shm {
+            return u32::MAX;
+        }
+        match self.log_end() {
+            Some((index, _)) if index.page_count() == 0 => u32::MAX,
+            Some((index, _)) => index.page_count(),
+            None => 0,
+        }
+    }
+
     /// Notes that the shared memory was mapped or unmapped.
     pub fn set_shm(&mut self, has_shm: bool) {
         self.has_shm = has_shm;

@@ -124,7 +124,7 @@ fn pages_are_copied_from_the_mapping_without_a_call_each() {
 /// "The database file is unmapped when another process may have truncated it" (`sqlite3PagerSharedLock` in pager.c): a
 /// page beyond the end of a mapped file would end the process by SIGBUS.
 #[test]
-fn a_file_that_others_shrink_and_extend_is_mapped_anew() {
+fn a_file_that_others_shrink_and_extend_is_mapped_again() {
     own_process!();
     for mode in ["wal", "delete", "persist"] {
         let mapped = Mapped::new(mode);
@@ -158,6 +158,36 @@ fn a_file_that_others_shrink_and_extend_is_mapped_anew() {
             .unwrap();
         assert_eq!(check, "ok");
     }
+}
+
+/// A reader whose snapshot is smaller than the file: a checkpoint may shorten the file below it while
+/// it scans, and pages read ahead must be none of those that vanish.
+#[test]
+fn a_scan_reads_nothing_ahead_that_a_checkpoint_may_cut_off() {
+    own_process!();
+    let mapped = Mapped::new("wal");
+    let (reader, writer) = (mapped.connect(1 << 30), mapped.connect(0));
+    // DROP TABLE then shortens the database at once, and all pages of `t` are in the file.
+    writer
+        .execute_batch(
+            "PRAGMA auto_vacuum = full; VACUUM; PRAGMA wal_autocheckpoint = 0; CREATE TABLE more AS SELECT * FROM t;
+             PRAGMA wal_checkpoint(truncate); DROP TABLE more",
+        )
+        .unwrap();
+    let before = mapped.file_size();
+    reader.execute_batch("BEGIN").unwrap();
+    let mut select = reader.prepare("SELECT body FROM t ORDER BY id").unwrap();
+    let mut rows = select.query([]).unwrap();
+    let mut count = 0;
+    while let Some(row) = rows.next().unwrap() {
+        assert_eq!(row.get::<_, Vec<u8>>(0).unwrap().len(), 700);
+        count += 1;
+        if count == 50 {
+            writer.execute_batch("PRAGMA wal_checkpoint(passive)").unwrap();
+            assert!(mapped.file_size() < before - 100_000, "the file became shorter");
+        }
+    }
+    assert_eq!(count, ROWS);
 }
 
 /// The limit of the mapping may change while pages are read, and a transaction of one's own is seen through it.
