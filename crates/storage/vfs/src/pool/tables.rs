@@ -188,8 +188,8 @@ impl Tables {
             has_grown = self.add_chunk(page_bytes, &mut chunks[index]);
         }
         if let Some(class) = self.class(page_bytes) {
-            let is_full = !has_grown || self.budget.room() < page_bytes;
-            class.is_full.store(is_full, Ordering::Relaxed);
+            let is_last = self.budget.room() < page_bytes && Self::richest(index, &chunks).is_none();
+            class.is_full.store(!has_grown || is_last, Ordering::Relaxed);
         }
         has_grown
     }
@@ -245,17 +245,17 @@ impl Tables {
 
     /// `equal-shares`: returns whether a chunk was given up.
     fn give_up_share(&self, index: usize, chunks: &mut [Vec<usize>; CLASS_COUNT]) -> bool {
-        let Some(richest) = (0..CLASS_COUNT).max_by_key(|other| chunks[*other].len()) else {
-            return false;
-        };
-        let Some(class) = self.classes[richest].get() else {
-            return false;
-        };
-        let is_rich = chunks[richest].len() >= chunks.get(index).map_or(0, Vec::len) + 2;
-        if is_rich {
-            self.give_up(class, &mut chunks[richest]);
+        let richest = Self::richest(index, chunks);
+        if let Some((class, chunks)) = richest.and_then(|index| self.classes[index].get().zip(chunks.get_mut(index))) {
+            self.give_up(class, chunks);
         }
-        is_rich
+        richest.is_some()
+    }
+
+    /// The page size that has to give up a chunk for another, if there is one.
+    fn richest(index: usize, chunks: &[Vec<usize>; CLASS_COUNT]) -> Option<usize> {
+        let richest = (0..CLASS_COUNT).max_by_key(|other| chunks[*other].len())?;
+        (chunks[richest].len() >= chunks[index].len() + 2).then_some(richest)
     }
 
     /// Frees the chunk that a class got last.
