@@ -64,7 +64,7 @@ impl ReadLock {
 
     /// How many pages the file has at least as long as this lock is held, if it has them now: a
     /// checkpoint that copies the whole log truncates the file after the last page of the snapshot,
-    /// whoever reads that (wal.c, `walCheckpoint`). If the log has never had a frame there is nothing
+    /// while others read that, too (wal.c, `walCheckpoint`). If the log has never had a frame there is nothing
     /// to copy, and in rollback mode SHARED excludes writers.
     pub fn page_count(&self) -> u32 {
         if !self.has_shm {
