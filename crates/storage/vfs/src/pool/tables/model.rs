@@ -65,7 +65,7 @@ fn a_replaced_page_is_found_whole_in_one_generation() {
     check(|| {
         let (_budget, tables) = tables();
         let shared = tables.clone();
-        let writer = spawn(move || shared.offer(KEY, 2, &page(2), false));
+        let writer = spawn(move || (0..2).for_each(|_| shared.offer(KEY, 2, &page(2), false)));
         read(&tables, 1);
         read(&tables, 2);
         writer.join().unwrap();
@@ -84,6 +84,7 @@ fn two_threads_that_store_one_page_leave_the_newer_generation_or_none() {
         let writer = spawn(move || {
             shared.offer(one, 1, &page(1), false);
             shared.offer(one, 1, &page(1), false);
+            shared.offer(KEY, 2, &page(2), false);
             shared.offer(KEY, 2, &page(2), false);
         });
         tables.offer(other, 1, &page(1), false);
