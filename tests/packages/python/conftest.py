@@ -7,6 +7,7 @@ environment, in an empty folder, where neither the repository nor Rust is in PAT
 import glob
 import inspect
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+# A job in the background of a script begins with SIGINT ignored, and its children inherit that; a handler they do not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WHEEL = os.environ.get("SELENITE_TEST_WHEEL", "")
 PREAMBLE = """\
