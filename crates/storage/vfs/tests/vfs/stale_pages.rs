@@ -89,7 +89,8 @@ fn run(plan: &Plan) -> StressResult {
         if output.status.success() {
             found.counts.add(&String::from_utf8_lossy(&output.stdout));
         } else {
-            found.wrong.push(String::from_utf8_lossy(&output.stderr).into_owned());
+            let text = String::from_utf8_lossy(&output.stderr);
+            found.wrong.push(format!("{}: {text}", output.status));
         }
     }
     worker::check(&path, &key.spec());

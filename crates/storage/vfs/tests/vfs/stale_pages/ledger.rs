@@ -9,6 +9,10 @@ use selenite_testing::random::seed_of;
 pub const ROWS: i64 = 240;
 const BODY_SIZE: usize = 600;
 
+/// Fills 200 more pages at the end of the file.
+pub const GROW: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+    INSERT INTO spare SELECT zeroblob(900) FROM n";
+
 /// The newest versions that a reader has seen: no snapshot may be older.
 pub struct NewestRead {
     head: i64,
@@ -35,6 +39,7 @@ pub fn create(connection: &Connection) -> rusqlite::Result<()> {
          CREATE TABLE a(id INTEGER PRIMARY KEY, version INTEGER, body BLOB);
          CREATE TABLE b(id INTEGER PRIMARY KEY, version INTEGER, body BLOB);
          CREATE TABLE head(version INTEGER, total INTEGER);
+         CREATE TABLE spare(body BLOB);
          INSERT INTO head VALUES(0, 0)",
     )?;
     for table in ["a", "b"] {

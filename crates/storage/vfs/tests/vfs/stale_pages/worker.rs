@@ -38,7 +38,9 @@ pub fn install() {
 }
 
 fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str, mapped: u64) -> rusqlite::Result<Connection> {
-    let uri = format!("file:{path}?vfs=selenite&selenite_identity={spec}&page_size=1024&pool_size={pool_size}");
+    let uri = format!(
+        "file:{path}?vfs=selenite&selenite_identity={spec}&page_size=1024&auto_vacuum=full&pool_size={pool_size}"
+    );
     let connection = Connection::open_with_flags(uri, OpenFlags::default() | OpenFlags::SQLITE_OPEN_URI)?;
     connection.busy_timeout(Duration::ZERO)?;
     connection.execute_batch(&format!(
@@ -139,7 +141,15 @@ pub fn run(settings: &WorkerSettings<'_>, mut random: Random) -> Counts {
                 let mode = modes[usize::try_from(random.below(u64::try_from(modes.len()).unwrap())).unwrap()];
                 try_once(&connection, &format!("PRAGMA journal_mode = {mode}"));
             }
-            18 if random.chance(1, 10) => try_once(&connection, "VACUUM"),
+            // Under full auto-vacuum the file grows and shrinks with the table.
+            18 => try_once(
+                &connection,
+                match random.below(10) {
+                    0 => "VACUUM",
+                    1..=5 => ledger::GROW,
+                    _ => "DELETE FROM spare",
+                },
+            ),
             _ => {
                 drop(connection);
                 connection = connect(settings, &mut random);
