@@ -181,9 +181,11 @@ impl Host {
                     "install the package for this platform",
                 )
             }
-            (None, None) if !answer.can_load => {
-                Check::advice(&name, format!("{finding}: cannot load extensions"), self.other_way())
-            }
+            (None, None) if !answer.can_load => Check::advice(
+                &name,
+                format!("{finding}: cannot load extensions"),
+                self.other_way(&answer.program),
+            ),
             (None, None) => Check::ok(&name, format!("{finding}: can load extensions")),
         }
     }
@@ -198,8 +200,11 @@ impl Host {
     }
 
     /// What to do about a program that cannot load extensions.
-    fn other_way(&self) -> &'static str {
+    fn other_way(&self, program: &str) -> &'static str {
         match self.kind {
+            HostKind::Python if number(program).is_some_and(|found| found < OLDEST_PYTHON) => {
+                "use Python 3.9 or later, where the Python package selenite loads it in another way (docs/HOSTS.md)"
+            }
             HostKind::Python => {
                 "the Python package selenite loads it in another way (docs/HOSTS.md); apsw can load extensions, too"
             }
@@ -263,6 +268,8 @@ fn distrust(path: &Path, user_id: u32) -> Option<&'static str> {
 
 /// The oldest SQLite that the extension accepts.
 const OLDEST: (u32, u32) = (3, 40);
+/// Of the Python package: `requires-python` in packages/python/pyproject.toml.
+const OLDEST_PYTHON: (u32, u32) = (3, 9);
 /// Such a program answers in a tenth of a second; a busy machine or a cold disk takes longer.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 

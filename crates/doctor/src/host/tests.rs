@@ -57,6 +57,12 @@ fn a_python_that_cannot_load_has_another_way() {
     let check = python(r#"{"program": "3.9.18", "sqlite": "3.40.1", "can_load": false}"#);
     assert_eq!(check.verdict, Verdict::Advice);
     assert!(check.finding.ends_with("cannot load extensions"), "{check}");
+    assert!(
+        check.advice.as_deref().unwrap().starts_with("the Python package"),
+        "{check}"
+    );
+    let old = python(r#"{"program": "3.8.18", "sqlite": "3.40.1", "can_load": false}"#);
+    assert!(old.advice.as_deref().unwrap().starts_with("use Python 3.9"), "{old}");
     let none = python(r#"{"program": "3.9.18", "error": "No module named '_sqlite3'"}"#);
     assert!(none.finding.contains("has no SQLite of its own"), "{none}");
     let node = host(HostKind::Node);
