@@ -6,6 +6,7 @@ pub mod completions;
 pub mod doctor;
 mod exported_key;
 pub mod follow;
+pub mod import;
 pub mod init;
 #[cfg(feature = "lab")]
 pub mod lab;
@@ -68,6 +69,9 @@ pub enum Command {
     /// Decrypt a database, in place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt decrypt app.db --to clear.db")]
     Decrypt(Decrypt),
+    /// Import a database of SQLCipher or SQLite3 Multiple Ciphers into a new, encrypted one.
+    #[command(after_help = import::AFTER_HELP)]
+    Import(import::Import),
     /// Show the status of a database or folder; without a key, unauthenticated.
     #[command(after_help = status::AFTER_HELP)]
     Status(Status),

@@ -10,6 +10,7 @@ pub mod drill;
 pub mod encrypt;
 pub mod exec;
 pub mod follow;
+pub mod import;
 pub mod init;
 pub mod keygen;
 pub mod keys;

@@ -90,6 +90,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/lab/worker", Standing::Rank(0)),
     ("crates/server/tsql", Standing::Rank(0)),
     ("crates/server/types", Standing::Rank(1)),
+    ("crates/storage/codec", Standing::Rank(1)),
     ("crates/storage/format", Standing::Rank(1)),
     ("crates/server/compiler", Standing::Rank(2)),
     ("crates/server/tds", Standing::Rank(2)),

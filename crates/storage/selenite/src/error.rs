@@ -47,6 +47,13 @@ pub enum EngineError {
         /// The slots, one to a line.
         slots: String,
     },
+    /// The caller: a database in another product's format, which the given key does not open.
+    Unopened {
+        /// The file.
+        path: PathBuf,
+        /// The formats that were tried; empty for the one that the caller named.
+        tried: String,
+    },
     /// The master key was renewed, but the keyring file still lists the old one, too.
     PinNotKept(KeyError),
     /// The file: data that differs from what was written.
@@ -224,6 +231,7 @@ impl EngineError {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Class::Usage,
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
+            Self::Unopened { .. } => Class::Key,
             Self::Backup(error) => class_of_backup(error),
             Self::Refused { .. } | Self::Anchor { .. } | Self::Trace { .. } | Self::BadBase { .. } => Class::Data,
             Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
@@ -255,6 +263,13 @@ impl EngineError {
             Self::Exists { can_force: true, .. } => "choose another name, or replace it: --force".to_owned(),
             Self::Exists { .. } => "choose another name: existing files are not overwritten".to_owned(),
             Self::Key(error) => error.advice().into_owned(),
+            Self::Unopened { tried, .. } if tried.is_empty() => {
+                "check the key, and the settings that differ from the format's defaults: --set".to_owned()
+            }
+            Self::Unopened { .. } => {
+                "check the key; if the application sets parameters before its key, name them: --format, --set"
+                    .to_owned()
+            }
             Self::Backup(error) => error.advice().into_owned(),
             Self::BadBase { path, place, .. } => format!(
                 "make a full backup now: selenite backup {} {place}; then find out who could write there",
@@ -428,6 +443,12 @@ impl fmt::Display for EngineError {
             Self::AlreadyEncrypted { path } => write!(f, "{}: already encrypted", path.display()),
             Self::Exists { path, .. } => write!(f, "{}: already exists", path.display()),
             Self::Key(error) => write!(f, "{error}"),
+            Self::Unopened { path, tried } if tried.is_empty() => {
+                write!(f, "{}: not opened by this key in this format", path.display())
+            }
+            Self::Unopened { path, tried } => {
+                write!(f, "{}: not opened by this key in any format: {tried}", path.display())
+            }
             Self::Backup(error) => write!(f, "{error}"),
             Self::BadBase { source, .. } => {
                 write!(f, "the base backup is bad: {source}")
@@ -484,6 +505,7 @@ impl std::error::Error for EngineError {
             | Self::AlreadyEncrypted { .. }
             | Self::Exists { .. }
             | Self::WouldDrop { .. }
+            | Self::Unopened { .. }
             | Self::Refused { .. }
             | Self::Anchor { .. }
             | Self::Trace { .. }

@@ -53,6 +53,8 @@ pub mod folder;
 #[doc(hidden)]
 pub mod follow;
 #[doc(hidden)]
+pub mod import;
+#[doc(hidden)]
 pub mod key_export;
 #[doc(hidden)]
 pub mod keys;

@@ -61,6 +61,7 @@ mod uri_parameters;
 pub mod view;
 pub mod wal_file;
 
+pub use clear_file::ClearFile;
 pub use file_counts::{DatabaseFileCounts, FileCounts};
 pub use selenite::{file_counts, forget_file_counts, note_sync, temporary_file_counts};
 

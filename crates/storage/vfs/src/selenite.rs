@@ -86,6 +86,22 @@ pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<()
     Ok(())
 }
 
+/// Registers another VFS with each copy of SQLite that has loaded this one. It is made of the VFS
+/// below this one, and of this one: for files that have to be sealed.
+///
+/// # Errors
+/// A message for the user.
+pub fn register_beside(name: &CStr, make: impl Fn(LowerVfs, LowerVfs) -> Box<dyn Vfs>) -> Result<(), String> {
+    for host in hosts() {
+        let sealed = host
+            .api
+            .find_vfs(Some(VFS_NAME))
+            .ok_or("the VFS selenite is not registered")?;
+        register(host.api, name, host.lower, make(host.lower, sealed), false).map_err(|code| code.to_string())?;
+    }
+    Ok(())
+}
+
 pub(crate) fn host_of(api: &Api) -> Option<Arc<Host>> {
     let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     installed.get(&api.identity()).map(|installed| installed.host.clone())

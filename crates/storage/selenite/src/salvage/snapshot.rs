@@ -273,7 +273,7 @@ impl<'a> Snapshot<'a> {
             self.bad_logs.extend(reading.bad);
             return Ok(false);
         };
-        if reading.report.record_count == 0 || is_committed(storage, &file) {
+        if reading.report.record_count == 0 || journal::is_committed(storage, &file) {
             return Ok(false);
         }
         self.mark.journal_records = Some(reading.report.record_count);
@@ -299,15 +299,6 @@ impl<'a> Snapshot<'a> {
         self.page_count = page_count.min(most);
         Ok(true)
     }
-}
-
-/// Whether the journal is of a committed transaction over several databases: it names a
-/// super-journal that is missing or empty (pager_playback in pager.c, unixAccess in `os_unix.c`).
-fn is_committed(storage: &dyn Storage, journal: &RawFile) -> bool {
-    journal::super_journal(journal).is_some_and(|name| match storage.attributes(&name) {
-        Ok(found) => found.is_file && found.size == 0,
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    })
 }
 
 fn read(file: Option<&RawFile>, out: &mut [u8], offset: u64) -> bool {

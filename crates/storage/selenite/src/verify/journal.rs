@@ -20,7 +20,7 @@ use selenite_vfs::view::View;
 
 use super::keys::look_again;
 use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
-use crate::{EngineError, Watch, draft::beside, platform::name_of, raw_file::RawFile};
+use crate::{EngineError, Watch, draft::beside, platform::name_of, raw_file::RawFile, storage::Storage};
 
 /// The size of a journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -117,6 +117,15 @@ pub(crate) fn super_journal(journal: &RawFile) -> Option<PathBuf> {
         .ok()
         .filter(|&count| count == name.len())?;
     (name_sum(&name) == u32::from_be_bytes(sum)).then(|| PathBuf::from(name_of(name)))
+}
+
+/// Whether the journal is of a committed transaction over several databases: it names a
+/// super-journal that is missing or empty (pager_playback in pager.c, unixAccess in `os_unix.c`).
+pub(crate) fn is_committed(storage: &dyn Storage, journal: &RawFile) -> bool {
+    super_journal(journal).is_some_and(|name| match storage.attributes(&name) {
+        Ok(found) => found.is_file && found.size == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    })
 }
 
 /// The sum of a name's bytes as C's `char`, which is signed or unsigned (writeSuperJournal in

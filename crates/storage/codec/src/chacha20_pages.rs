@@ -1,0 +1,188 @@
+//! The pages of sqleet and of SQLite3 Multiple Ciphers' `chacha20`: ChaCha20 under a one-time key,
+//! with Poly1305.
+//!
+//! A page ends with a nonce and a tag of 16 bytes each. The nonce is ChaCha20's nonce of 12 bytes,
+//! followed by a counter to which the page number is added by XOR. Block `counter` of the
+//! database's key is the one-time key: 32 bytes for Poly1305, 32 for ChaCha20, which goes on at
+//! `counter + 1`.
+
+use chacha20::ChaCha20;
+use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
+use poly1305::Poly1305;
+use poly1305::universal_hash::KeyInit;
+use selenite_cipher::{Secret, Unauthentic};
+
+use crate::Hash;
+use crate::blocks::derive;
+use crate::header::{MAGIC, Visible};
+use crate::key::{Key, SALT_SIZE};
+use crate::sqlcipher::VISIBLE_END;
+use crate::wx_aes::page_iv;
+
+/// The codec of one database.
+pub struct ChaCha20Pages {
+    key: Secret<32>,
+    salt: [u8; SALT_SIZE],
+    /// The reserved bytes of each page; 0 if pages have neither nonce nor tag.
+    reserve: usize,
+    /// The first encrypted byte of the first page.
+    start: usize,
+    has_plain_header: bool,
+}
+
+const NONCE_SIZE: usize = 16;
+const TAG_SIZE: usize = 16;
+const BLOCK_SIZE: usize = 64;
+
+impl ChaCha20Pages {
+    /// Derives the key; `None` for a raw key of another size, or if a salt is needed and was not
+    /// given.
+    pub fn derive(
+        (kdf_iterations, is_legacy, plaintext_header): (u32, bool, u8),
+        key: &Key,
+        head: &[u8],
+    ) -> Option<Self> {
+        if plaintext_header > 0 && !key.has_salt() {
+            return None;
+        }
+        let salt = key.salt(head)?;
+        let has_mac = is_legacy || Visible::parse(head)?.reserve > 0;
+        let plain = usize::from(plaintext_header);
+        Some(Self {
+            key: match key.as_passphrase() {
+                Some(passphrase) => derive(Hash::Sha256, passphrase, &salt, kdf_iterations),
+                None => key.raw()?,
+            },
+            salt,
+            reserve: if has_mac { NONCE_SIZE + TAG_SIZE } else { 0 },
+            start: if is_legacy { plain } else { plain.max(VISIBLE_END) },
+            has_plain_header: plain > 0,
+        })
+    }
+
+    /// The reserved bytes of each page.
+    pub fn reserve(&self) -> usize {
+        self.reserve
+    }
+
+    /// Decrypts a page in place.
+    pub fn decrypt(&self, page_no: u32, page: &mut [u8]) -> Result<(), Unauthentic> {
+        let end = page.len().checked_sub(self.reserve).ok_or(Unauthentic)?;
+        let start = self.start(page_no);
+        if end < start {
+            return Err(Unauthentic);
+        }
+        let one_time = self.one_time(page_no, &page[end..]);
+        if self.reserve > 0 {
+            let (covered, tag) = page.split_at(end + NONCE_SIZE);
+            let expected = Poly1305::new(one_time.mac_key.expose().into()).compute_unpadded(covered);
+            if !selenite_cipher::macs_are_equal(expected.as_slice(), tag) {
+                return Err(Unauthentic);
+            }
+        }
+        one_time.apply(&mut page[start..end]);
+        if page_no == 1 && !self.has_plain_header {
+            page[..MAGIC.len()].copy_from_slice(MAGIC);
+        }
+        Ok(())
+    }
+
+    /// Encrypts a page in place; `nonce` is random.
+    pub fn encrypt(&self, page_no: u32, page: &mut [u8], nonce: [u8; NONCE_SIZE]) {
+        let end = page.len().saturating_sub(self.reserve);
+        let start = self.start(page_no).min(end);
+        if let Some(own) = page[end..].first_chunk_mut() {
+            *own = nonce;
+        }
+        let one_time = self.one_time(page_no, &page[end..]);
+        one_time.apply(&mut page[start..end]);
+        if page_no == 1 && !self.has_plain_header {
+            page[..SALT_SIZE].copy_from_slice(&self.salt);
+        }
+        if self.reserve > 0 {
+            let (covered, tag) = page.split_at_mut(end + NONCE_SIZE);
+            let computed = Poly1305::new(one_time.mac_key.expose().into()).compute_unpadded(covered);
+            tag.copy_from_slice(computed.as_slice());
+        }
+    }
+
+    fn start(&self, page_no: u32) -> usize {
+        if page_no == 1 { self.start } else { 0 }
+    }
+
+    fn one_time(&self, page_no: u32, tail: &[u8]) -> OneTime {
+        let nonce: [u8; NONCE_SIZE] = tail.first_chunk().copied().unwrap_or_else(|| page_iv(page_no));
+        let [.., a, b, c, d] = nonce;
+        let counter = u32::from_le_bytes([a, b, c, d]) ^ page_no;
+        let mut nonce_12 = [0; 12];
+        nonce_12.copy_from_slice(&nonce[..12]);
+        let mut keys = zeroize::Zeroizing::new([0; BLOCK_SIZE]);
+        apply(self.key.expose(), &nonce_12, counter, &mut *keys);
+        OneTime {
+            mac_key: Secret::fill(|out: &mut [u8; 32]| out.copy_from_slice(&keys[..32])),
+            page_key: Secret::fill(|out| out.copy_from_slice(&keys[32..])),
+            nonce: nonce_12,
+            counter: counter.wrapping_add(1),
+        }
+    }
+}
+
+/// The keys of one page.
+struct OneTime {
+    mac_key: Secret<32>,
+    page_key: Secret<32>,
+    nonce: [u8; 12],
+    counter: u32,
+}
+
+impl OneTime {
+    fn apply(&self, data: &mut [u8]) {
+        apply(self.page_key.expose(), &self.nonce, self.counter, data);
+    }
+}
+
+/// ChaCha20 from block `counter` on. The counter begins again at 0 after its last value, where the
+/// library stops.
+fn apply(key: &[u8; 32], nonce: &[u8; 12], counter: u32, data: &mut [u8]) {
+    let before_end = u64::from(u32::MAX - counter) * 64;
+    let split = usize::try_from(before_end).unwrap_or(usize::MAX).min(data.len());
+    let (first, rest) = data.split_at_mut(split);
+    let mut cipher = ChaCha20::new(key.into(), nonce.into());
+    cipher.seek(u64::from(counter) * 64);
+    cipher.apply_keystream(first);
+    if rest.is_empty() {
+        return;
+    }
+    let (last_block, after) = rest.split_at_mut(rest.len().min(BLOCK_SIZE));
+    let mut cipher = ChaCha20::new(key.into(), nonce.into());
+    cipher.seek(u64::from(u32::MAX) * 64);
+    cipher.apply_keystream(last_block);
+    ChaCha20::new(key.into(), nonce.into()).apply_keystream(after);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8439, 2.3.2: one block at counter 1.
+    #[test]
+    fn a_block_is_that_of_the_rfc() {
+        let key: [u8; 32] = std::array::from_fn(|index| u8::try_from(index).unwrap());
+        let nonce = [0, 0, 0, 9, 0, 0, 0, 0x4a, 0, 0, 0, 0];
+        let mut block = [0; 64];
+        apply(&key, &nonce, 1, &mut block);
+        assert_eq!(block[..8], [0x10, 0xf1, 0xe7, 0xe4, 0xd1, 0x3b, 0x59, 0x15]);
+    }
+
+    #[test]
+    fn the_counter_begins_again_after_its_last_value() {
+        let (key, nonce) = ([7; 32], [8; 12]);
+        let mut long = [0; 256];
+        apply(&key, &nonce, u32::MAX - 1, &mut long);
+        for (index, counter) in [u32::MAX - 1, u32::MAX, 0, 1].into_iter().enumerate() {
+            let mut block = [0; 64];
+            apply(&key, &nonce, counter, &mut block);
+            assert_eq!(long[index * 64..][..64], block, "{counter}");
+        }
+    }
+}
