@@ -243,6 +243,9 @@ fn copy<'a>(
     watch: &Watch,
 ) -> Result<Copied<'a>, EngineError> {
     let pages = handle.pages()?;
+    // The file was empty when SQLite opened it: the page size that it reports is that of the first
+    // page only after a transaction.
+    source.number("SELECT count(*) FROM main.sqlite_schema")?;
     let source_layout = SourceLayout::of(source)?;
     let layout = Layout {
         suite,
