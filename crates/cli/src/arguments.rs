@@ -70,8 +70,11 @@ pub enum Command {
     #[command(after_help = "Example:\n  selenite --identity key.txt decrypt app.db --to clear.db")]
     Decrypt(Decrypt),
     /// Import a database of SQLCipher or SQLite3 Multiple Ciphers into a new, encrypted one.
-    #[command(after_help = import::AFTER_HELP)]
+    #[command(after_help = import::AFTER_IMPORT)]
     Import(import::Import),
+    /// Export a database into SQLCipher's format.
+    #[command(after_help = import::AFTER_EXPORT)]
+    Export(import::Export),
     /// Show the status of a database or folder; without a key, unauthenticated.
     #[command(after_help = status::AFTER_HELP)]
     Status(Status),

@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod drill;
 pub mod encrypt;
 pub mod exec;
+pub mod export;
 pub mod follow;
 pub mod import;
 pub mod init;
@@ -18,6 +19,7 @@ pub mod keys;
 pub mod lab;
 #[cfg(feature = "lab")]
 pub mod lab_worker;
+pub mod other_format;
 #[cfg(feature = "lab")]
 pub mod plan;
 pub mod reencrypt;

@@ -1,4 +1,4 @@
-//! The arguments of `selenite import`.
+//! The arguments of `selenite import` and `selenite export`.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,17 @@ use selenite::Suite;
 
 use super::parse_suite;
 
-pub const AFTER_HELP: &str = "Example:\n  selenite --identity key.txt import old.db --to app.db --passphrase-file old-passphrase.txt\n\n\
+pub const AFTER_IMPORT: &str = "Example:\n  selenite --identity key.txt import old.db --to app.db --passphrase-file old-passphrase.txt\n\n\
     Without --format, the formats are tried one after the other: chacha20, aegis, sqlcipher4 and so on. An application \
     that sets parameters before its key needs them here, too, by the names that it uses: --format sqlcipher4 --set \
     kdf_iter=4000 --set cipher_page_size=8192. A database with a plaintext header needs --set \
     cipher_plaintext_header_size=32 and --set cipher_salt=DIGITS.\n\n\
     The old database is only read; no other process may use it meanwhile. Nothing is written to a disk in the clear. \
     Exit status 4: the key does not open it; 5: pages are not authentic.";
+
+pub const AFTER_EXPORT: &str = "Example:\n  selenite --identity key.txt export app.db --to old.db --format sqlcipher4 --passphrase-file passphrase.txt\n\n\
+    The page size stays. If it is not the format's own, an application must set it before its key: PRAGMA \
+    cipher_page_size.";
 
 #[derive(Args)]
 pub struct Import {
@@ -22,24 +26,8 @@ pub struct Import {
     /// The new database.
     #[arg(long, value_name = "NEW")]
     pub to: PathBuf,
-    /// The file with the passphrase of the old database; a line break at its end does not count.
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "raw_key_file",
-        conflicts_with = "raw_key_file"
-    )]
-    pub passphrase_file: Option<PathBuf>,
-    /// The file with the raw key of the old database: 32 bytes or 64 hexadecimal digits, followed by
-    /// the salt if there is one.
-    #[arg(long, value_name = "FILE")]
-    pub raw_key_file: Option<PathBuf>,
-    /// The format of the old database: sqlcipher4, sqlcipher3, chacha20, aegis, ... [default: try all]
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<String>,
-    /// A setting of that format, by its product's name. May be repeated.
-    #[arg(long, value_name = "NAME=VALUE", requires = "format")]
-    pub set: Vec<String>,
+    #[command(flatten)]
+    pub other: OtherFormat,
     /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
     #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,
@@ -49,4 +37,41 @@ pub struct Import {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Export {
+    /// The database to export.
+    pub database: PathBuf,
+    /// The new database, which only its owner can read.
+    #[arg(long, value_name = "NEW")]
+    pub to: PathBuf,
+    #[command(flatten)]
+    pub other: OtherFormat,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How another product encrypts a database.
+#[derive(Args)]
+pub struct OtherFormat {
+    /// The file with the passphrase in that format; a line break at its end does not count.
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "raw_key_file",
+        conflicts_with = "raw_key_file"
+    )]
+    pub passphrase_file: Option<PathBuf>,
+    /// The file with the raw key in that format: 32 bytes or 64 hexadecimal digits, followed by the
+    /// salt if there is one.
+    #[arg(long, value_name = "FILE")]
+    pub raw_key_file: Option<PathBuf>,
+    /// The format: sqlcipher4, sqlcipher3, chacha20, aegis, ... [default: import tries all]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// A setting of the format, by its product's name. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE", requires = "format")]
+    pub set: Vec<String>,
 }

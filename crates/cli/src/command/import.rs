@@ -1,12 +1,11 @@
 //! `selenite import`.
 
-use std::path::Path;
-
-use selenite::import::{Format, Import, Key, SALT_SIZE, import};
+use selenite::Access;
+use selenite::import::{Import, import};
 use selenite::storage::Disk;
-use selenite::{Access, EngineError};
 
 use super::encrypt::{json, show};
+use super::other_format::parse;
 use super::verify::remember;
 use crate::arguments;
 use crate::cli_error::CliError;
@@ -16,14 +15,10 @@ use crate::output::{print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::import::Import, access: &Access) -> Result<(), CliError> {
-    let (format, salt) = format(arguments)?;
-    let key = key(arguments)?;
+    let (format, key) = parse(&arguments.other)?;
     let how = Import {
         format,
-        key: match salt {
-            Some(salt) => key.with_salt(salt),
-            None => key,
-        },
+        key,
         suite: arguments.cipher,
         recipients: arguments.recipient.clone(),
     };
@@ -57,59 +52,4 @@ pub fn run(arguments: &arguments::import::Import, access: &Access) -> Result<(),
         );
     }
     Ok(())
-}
-
-/// The format that the arguments name, and the salt that is not in the file.
-fn format(arguments: &arguments::import::Import) -> Result<(Option<Format>, Option<[u8; SALT_SIZE]>), CliError> {
-    let Some(name) = &arguments.format else {
-        return Ok((None, None));
-    };
-    let usage = |what: String, next: &str| {
-        CliError::Engine(EngineError::Usage {
-            what,
-            next: next.to_owned(),
-        })
-    };
-    let mut format = Format::parse(name).map_err(|error| usage(error.to_string(), "choose one of them"))?;
-    let mut salt = None;
-    for setting in &arguments.set {
-        let (name, value) = setting
-            .split_once('=')
-            .ok_or_else(|| usage(format!("--set {setting}: not a setting"), "write --set NAME=VALUE"))?;
-        if name.eq_ignore_ascii_case("cipher_salt") {
-            let parsed = Key::parse_salt(value.as_bytes());
-            salt =
-                Some(parsed.ok_or_else(|| usage("cipher_salt: not a salt".to_owned(), "write 32 hexadecimal digits"))?);
-            continue;
-        }
-        let set = format.set(name, value);
-        set.map_err(|error| usage(format!("--set {setting}: {error}"), "see selenite import --help"))?;
-    }
-    Ok((Some(format), salt))
-}
-
-fn key(arguments: &arguments::import::Import) -> Result<Key, CliError> {
-    if let Some(path) = &arguments.passphrase_file {
-        let bytes = read(path)?;
-        let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        if text.is_empty() {
-            return Err(bad_key(path, "it is empty", "write the passphrase into it"));
-        }
-        return Ok(Key::passphrase(text));
-    }
-    // clap demands one of both.
-    let path = arguments.raw_key_file.as_deref().unwrap_or(Path::new(""));
-    Key::parse_raw(&read(path)?).map_err(|error| bad_key(path, &error.to_string(), "check the file"))
-}
-
-fn bad_key(path: &Path, what: &str, next: &str) -> CliError {
-    CliError::Engine(EngineError::Usage {
-        what: format!("{}: {what}", printable::path(path)),
-        next: next.to_owned(),
-    })
-}
-
-fn read(path: &Path) -> Result<selenite::import::SecretBytes, CliError> {
-    selenite::import::read_secret(path).map_err(CliError::Engine)
 }

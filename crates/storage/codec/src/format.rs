@@ -187,8 +187,17 @@ impl Format {
         Ok(())
     }
 
+    /// Whether a new database can be made in this format: SQLCipher with a MAC, whose salt is in the
+    /// file.
+    pub fn is_exportable(&self) -> bool {
+        match self {
+            Self::SqlCipher(format) => format.hmac.is_some() && !format.is_visible && format.plaintext_header == 0,
+            Self::ChaCha20 { .. } | Self::Aegis { .. } | Self::WxAes { .. } | Self::Rc4 { .. } => false,
+        }
+    }
+
     /// The page size that the format prescribes, if it does.
-    pub(crate) fn page_size(&self) -> Option<u32> {
+    pub fn page_size(&self) -> Option<u32> {
         match self {
             Self::SqlCipher(format) => format.page_size,
             Self::ChaCha20 { page_size, .. } | Self::WxAes { page_size, .. } | Self::Rc4 { page_size } => *page_size,
@@ -196,8 +205,8 @@ impl Format {
         }
     }
 
-    /// Sets the page size that was found.
-    pub(crate) fn set_page_size(&mut self, size: u32) {
+    /// Sets the page size.
+    pub fn set_page_size(&mut self, size: u32) {
         match self {
             Self::SqlCipher(format) => format.page_size = Some(size),
             Self::ChaCha20 { page_size, .. } | Self::WxAes { page_size, .. } | Self::Rc4 { page_size } => {

@@ -1,6 +1,6 @@
 //! Imports a database that SQLCipher or SQLite3 Multiple Ciphers has encrypted.
 //!
-//! - no-plaintext-on-disk: the source's pages are decrypted in memory by a read-only VFS (`vfs.rs`),
+//! - no-plaintext-on-disk: the source's pages are decrypted in memory by a read-only VFS (`codec_vfs.rs`),
 //!   and SQLite copies them into an encrypted draft; its temporary files are encrypted, too.
 //! - last-commit: what is copied is the database as of its last commit: pages come from its WAL, or
 //!   from a hot journal, where these have newer or committed images (`logs.rs`).
@@ -10,9 +10,7 @@
 //!   source, and every page authenticated, before it gets its name.
 
 mod logs;
-mod rows;
 mod source;
-mod vfs;
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -28,6 +26,7 @@ use selenite_keyring::{Recipient, SlotSummary, Unlocked};
 use zeroize::Zeroizing;
 
 use crate::bad_page::{BadPage, Origin};
+use crate::codec_vfs::{self, Source};
 use crate::content_digest::ContentDigest;
 use crate::conversion::{self, SAME_AGAIN, check_free};
 use crate::draft::Draft;
@@ -38,8 +37,7 @@ use crate::storage::{Attributes, Storage};
 use crate::superblock_file::{FileContent, inspect};
 use crate::transfer::{self, SourceLayout};
 use crate::{Access, Authenticated, Database, EngineError, Layout, Outcome, Watch, keys, sqlite, verify};
-use source::SourcePages;
-use vfs::Handle;
+pub use source::SourcePages;
 
 /// How to import.
 pub struct Import {
@@ -81,7 +79,7 @@ pub fn import(
 ) -> Result<Imported, EngineError> {
     let started = Instant::now();
     sqlite::install()?;
-    vfs::register()?;
+    codec_vfs::register()?;
     access.check()?;
     let config = Access::config()?;
     access.require_identity_to_create()?;
@@ -94,7 +92,7 @@ pub fn import(
 
     // The descriptor in the handle is opened after SQLite's, and closed after it, because the
     // connections are dropped first (`raw_file.rs`, no-second-descriptor).
-    let handle = Arc::new(Handle::default());
+    let handle = Arc::new(Source::default());
     let mut source = connect(&path, &handle, access)?;
     let mut interrupted = false;
     let found = {
@@ -237,7 +235,7 @@ struct Copied<'a> {
 fn copy<'a>(
     storage: &'a dyn Storage,
     source: &mut Database,
-    (handle, target): (&Arc<Handle>, &Path),
+    (handle, target): (&Arc<Source>, &Path),
     access: &Access,
     (suite, recipients): (Suite, Vec<Box<dyn Recipient>>),
     watch: &Watch,
@@ -255,13 +253,15 @@ fn copy<'a>(
     let draft = Draft::create(storage, target)?;
     let access = access.of_draft();
     let uri = access.new_uri(draft.path(), &layout);
-    // VACUUM INTO keeps the page size, and at least the reserved bytes, of its source.
-    let keeps_layout = pages.reserve() <= usize::from(RESERVE) && source_layout.page_bytes == layout.page_size.as_u32();
-    if keeps_layout {
-        transfer::copy_encrypted((storage, &access), source, &source_layout, (draft.path(), &uri), watch)?;
-    } else {
-        rows::copy(source, (draft.path(), &uri), (handle, &access), watch)?;
+    if source_layout.page_bytes != layout.page_size.as_u32() {
+        return Err(EngineError::usage(
+            format!("pages of {} bytes can't be imported", source_layout.page_bytes),
+            "with the application's own SQLite: PRAGMA page_size = 4096, then VACUUM",
+        ));
     }
+    // The source's pages have other reserved bytes: 80 in SQLCipher's.
+    let uri = uri.with("reserve", &RESERVE.to_string());
+    transfer::vacuum_into(source, source_layout.size, draft.path(), &uri, watch)?;
 
     let copy = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
     let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
@@ -283,7 +283,7 @@ fn copy<'a>(
 }
 
 /// Opens the source, whose pages are set later: that takes the lock.
-fn connect(path: &Path, handle: &Arc<Handle>, access: &Access) -> Result<Database, EngineError> {
+fn connect(path: &Path, handle: &Arc<Source>, access: &Access) -> Result<Database, EngineError> {
     let until = Instant::now() + access.busy_wait;
     let uri = handle.uri(path);
     loop {

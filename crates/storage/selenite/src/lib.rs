@@ -32,6 +32,7 @@ pub mod backup;
 #[doc(hidden)]
 pub mod backups;
 mod bad_page;
+mod codec_vfs;
 mod comparison;
 #[doc(hidden)]
 pub mod compromised;
@@ -47,6 +48,8 @@ mod encrypted_file;
 mod epoch_count;
 mod error;
 mod exclusive_source;
+#[doc(hidden)]
+pub mod export;
 mod file_uri;
 #[doc(hidden)]
 pub mod folder;

@@ -86,7 +86,8 @@ pub fn copy_decrypted(
     vacuum_into(source, layout.size, target, &access.plain_uri(target), watch)
 }
 
-fn vacuum_into(
+/// Copies `source` by VACUUM INTO the file that `uri` describes.
+pub fn vacuum_into(
     source: &mut Database,
     total: u64,
     target: &Path,

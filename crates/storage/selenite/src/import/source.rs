@@ -23,8 +23,6 @@ pub struct SourcePages {
     page_count: u32,
     /// The offsets in the log of pages whose committed image is there.
     in_log: HashMap<u32, u64>,
-    /// The reserved bytes at the end of each page, as the header has them.
-    reserve: usize,
     is_wal: bool,
     mark: Vec<FileMark>,
 }
@@ -50,7 +48,6 @@ impl SourcePages {
             page_size,
             page_count: own_count,
             in_log: HashMap::new(),
-            reserve: 0,
             is_wal: false,
             mark,
         };
@@ -72,7 +69,6 @@ impl SourcePages {
             pages: Vec::new(),
         })?;
         pages.is_wal = first.get(MODES) == Some(&[2, 2]);
-        pages.reserve = first.get(RESERVE).copied().map_or(0, usize::from);
         Ok(pages)
     }
 
@@ -92,11 +88,6 @@ impl SourcePages {
     /// The size of the database in bytes.
     pub fn size(&self) -> u64 {
         u64::from(self.page_count) * u64::try_from(self.page_size).unwrap_or(u64::MAX)
-    }
-
-    /// The reserved bytes at the end of each page.
-    pub fn reserve(&self) -> usize {
-        self.reserve
     }
 
     /// Whether the database is in WAL mode.
@@ -159,5 +150,3 @@ fn marks(storage: &dyn Storage, path: &Path) -> Result<Vec<FileMark>, EngineErro
 
 /// The file format's write and read version in the header: 2 in WAL mode.
 const MODES: std::ops::Range<usize> = 18..20;
-/// The reserved bytes in the header.
-const RESERVE: usize = 20;
