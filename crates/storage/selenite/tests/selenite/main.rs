@@ -21,6 +21,7 @@ mod failing_disk;
 mod folder;
 mod folder_unfinished;
 mod follow;
+mod import;
 mod key_changes;
 mod key_export;
 mod keys;
