@@ -179,6 +179,7 @@ need_venv() {
   echo 'need: .venv with tests/requirements.txt'
   /usr/bin/python3 -m venv --clear .venv
   .venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
+  .venv/bin/python -m pip install --quiet --target .venv/sqlite3mc --requirement tests/requirements-sqlite3mc.txt
   .venv/bin/python -m pip install --quiet --requirement tests/requirements-optional.txt ||
     echo 'need: an optional package did not install: its tests are skipped'
   printf '%s\n' "$asked" >"$stamp"
