@@ -6,11 +6,13 @@
 //! database's key is the one-time key: 32 bytes for Poly1305, 32 for ChaCha20, which goes on at
 //! `counter + 1`.
 
-use chacha20::ChaCha20;
-use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
+use chacha20::cipher::{Array, KeyIvInit, StreamCipherCore, StreamCipherSeekCore};
+use chacha20::variants::Ietf;
+use chacha20::{ChaChaCore, R20};
 use poly1305::Poly1305;
 use poly1305::universal_hash::KeyInit;
 use selenite_cipher::{Secret, Unauthentic};
+use zeroize::Zeroize;
 
 use crate::Hash;
 use crate::blocks::derive;
@@ -141,23 +143,19 @@ impl OneTime {
     }
 }
 
-/// ChaCha20 from block `counter` on. The counter begins again at 0 after its last value, where the
-/// library stops.
+/// ChaCha20 from block `counter` on. The counter begins again at 0 after its last value, so this is
+/// done by blocks: the library's stream ends before that block.
 fn apply(key: &[u8; 32], nonce: &[u8; 12], counter: u32, data: &mut [u8]) {
-    let before_end = u64::from(u32::MAX - counter) * 64;
-    let split = usize::try_from(before_end).unwrap_or(usize::MAX).min(data.len());
-    let (first, rest) = data.split_at_mut(split);
-    let mut cipher = ChaCha20::new(key.into(), nonce.into());
-    cipher.seek(u64::from(counter) * 64);
-    cipher.apply_keystream(first);
-    if rest.is_empty() {
-        return;
+    let mut core = ChaChaCore::<R20, Ietf>::new(key.into(), nonce.into());
+    core.set_block_pos(counter);
+    let (blocks, rest) = Array::slice_as_chunks_mut(data);
+    core.apply_keystream_blocks(blocks);
+    let mut last = Array([0; BLOCK_SIZE]);
+    core.write_keystream_block(&mut last);
+    for (byte, mask) in rest.iter_mut().zip(&last) {
+        *byte ^= mask;
     }
-    let (last_block, after) = rest.split_at_mut(rest.len().min(BLOCK_SIZE));
-    let mut cipher = ChaCha20::new(key.into(), nonce.into());
-    cipher.seek(u64::from(u32::MAX) * 64);
-    cipher.apply_keystream(last_block);
-    ChaCha20::new(key.into(), nonce.into()).apply_keystream(after);
+    last.zeroize();
 }
 
 #[cfg(test)]
@@ -177,12 +175,14 @@ mod tests {
     #[test]
     fn the_counter_begins_again_after_its_last_value() {
         let (key, nonce) = ([7; 32], [8; 12]);
-        let mut long = [0; 256];
+        // More than a processor computes at once.
+        let mut long = [0; 64 * 12 + 7];
         apply(&key, &nonce, u32::MAX - 1, &mut long);
-        for (index, counter) in [u32::MAX - 1, u32::MAX, 0, 1].into_iter().enumerate() {
+        for (index, part) in (0_u32..).zip(long.chunks(64)) {
             let mut block = [0; 64];
+            let counter = (u32::MAX - 1).wrapping_add(index);
             apply(&key, &nonce, counter, &mut block);
-            assert_eq!(long[index * 64..][..64], block, "{counter}");
+            assert_eq!(part, &block[..part.len()], "{counter}");
         }
     }
 }

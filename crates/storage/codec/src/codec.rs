@@ -122,8 +122,8 @@ impl Codec {
         decrypted
     }
 
-    /// Encrypts a page in place. Its last [`Codec::reserve`] bytes are overwritten. `nonce` is
-    /// random, as long as the caller's key is in use.
+    /// Encrypts a page of at least 512 bytes in place. Its last [`Codec::reserve`] bytes are
+    /// overwritten. `nonce` is random.
     pub fn encrypt(&self, page_no: u32, page: &mut [u8], nonce: [u8; 32]) {
         let [half, _] = halves(nonce);
         match &self.0 {
@@ -148,4 +148,142 @@ fn halves(nonce: [u8; 32]) -> [[u8; 16]; 2] {
         *half = *bytes;
     }
     halves
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::header::MAGIC;
+    use crate::{Found, find};
+
+    /// A first page as SQLite writes it, with room for the reserved bytes.
+    fn first_page(page_size: u16, reserve: u8) -> Vec<u8> {
+        let mut page: Vec<u8> = (0..page_size)
+            .map(|index| u8::try_from(index % 251).unwrap_or(0))
+            .collect();
+        page[..100].fill(0);
+        page[..16].copy_from_slice(MAGIC);
+        page[16..18].copy_from_slice(&page_size.to_be_bytes());
+        page[18..24].copy_from_slice(&[1, 1, reserve, 64, 32, 32]);
+        page[44..48].copy_from_slice(&4_u32.to_be_bytes());
+        page[56..60].copy_from_slice(&1_u32.to_be_bytes());
+        page
+    }
+
+    /// Every format with the fewest iterations, and its reserved bytes.
+    fn formats() -> Vec<(Format, u8)> {
+        let reserves = [32, 64, 48, 80, 0, 0, 80, 48, 48, 16, 32, 0, 0, 0];
+        let mut formats: Vec<_> = Format::all().into_iter().zip(reserves).collect();
+        for (format, _) in &mut formats {
+            for (setting, value) in [("kdf_iter", "2"), ("tcost", "1"), ("mcost", "8")] {
+                let _ = format.set(setting, value);
+            }
+        }
+        formats
+    }
+
+    fn codec_of(format: &Format, page: &[u8]) -> Codec {
+        Codec::derive(format, &Key::passphrase(b"correct horse"), page).expect("a format that takes passphrases")
+    }
+
+    #[test]
+    fn a_page_is_decrypted_as_it_was_encrypted() {
+        for (format, reserve) in formats() {
+            for page_size in [512, 1024, 4096, 32768] {
+                let clear = first_page(page_size, reserve);
+                let codec = codec_of(&format, &clear);
+                assert_eq!(codec.reserve(), usize::from(reserve), "{format}");
+                let used = clear.len() - codec.reserve();
+                for page_no in [1, 2, 65_537, u32::MAX] {
+                    let mut page = clear.clone();
+                    codec.encrypt(page_no, &mut page, [9; 32]);
+                    assert!(page[24..used] != clear[24..used], "{format}");
+                    codec.decrypt(page_no, &mut page).unwrap();
+                    assert!(
+                        page[..used] == clear[..used],
+                        "{format}, page {page_no} of {page_size} bytes"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_with_another_bit_or_number_is_zeros_where_there_is_a_mac() {
+        for (format, reserve) in formats() {
+            let clear = first_page(1024, reserve);
+            let codec = codec_of(&format, &clear);
+            if !codec.is_authenticated() {
+                continue;
+            }
+            let mut encrypted = clear.clone();
+            codec.encrypt(2, &mut encrypted, [9; 32]);
+            let mut moved = encrypted.clone();
+            assert!(codec.decrypt(3, &mut moved).is_err(), "{format}");
+            assert!(moved.iter().all(|&byte| byte == 0));
+            // SQLCipher's last bytes are padding, which nothing covers.
+            let padding = if matches!(&format, Format::SqlCipher(own) if own.hmac == Some(crate::Hash::Sha1)) {
+                12
+            } else {
+                0
+            };
+            for at in 0..encrypted.len() - padding {
+                let mut page = encrypted.clone();
+                page[at] ^= 0x10;
+                assert!(codec.decrypt(2, &mut page).is_err(), "{format}: {at}");
+                assert!(page.iter().all(|&byte| byte == 0));
+            }
+            let mut unwritten = vec![0; 1024];
+            assert!(codec.decrypt(2, &mut unwritten).is_ok() && unwritten.iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn every_format_is_found_by_its_first_page_and_by_no_other_key() {
+        let formats: Vec<_> = formats().into_iter().map(|(format, _)| format).collect();
+        for (format, reserve) in self::formats() {
+            let mut file = first_page(1024, reserve);
+            codec_of(&format, &file).encrypt(1, &mut file, [9; 32]);
+            file.extend_from_slice(&[7; 70_000]);
+            let go_on = &mut |_: &Format| std::ops::ControlFlow::Continue(());
+            let Found {
+                format: found,
+                page_size,
+                ..
+            } = find(&formats, &Key::passphrase(b"correct horse"), &file, go_on).expect("one of them");
+            let mut expected = format.clone();
+            expected.set_page_size(1024);
+            assert_eq!((found, page_size), (expected, 1024));
+            assert!(
+                find(&formats, &Key::passphrase(b"incorrect"), &file, go_on).is_none(),
+                "{format}"
+            );
+            let stop = &mut |_: &Format| std::ops::ControlFlow::Break(());
+            assert!(find(&formats, &Key::passphrase(b"correct horse"), &file, stop).is_none());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics_at_any_head_or_page(
+            head in proptest::collection::vec(any::<u8>(), 0..200),
+            page in proptest::collection::vec(any::<u8>(), 0..700),
+            page_no in any::<u32>(),
+            is_visible in any::<bool>(),
+        ) {
+            let mut head = head;
+            if is_visible && head.len() >= 24 {
+                head[16..24].copy_from_slice(&[2, 0, 1, 1, 80, 64, 32, 32]);
+            }
+            for (format, _) in formats() {
+                if let Some(codec) = Codec::derive(&format, &Key::passphrase(b"x"), &head) {
+                    let mut decrypted = page.clone();
+                    let _ = codec.decrypt(page_no, &mut decrypted);
+                    let _ = codec.opens(&page);
+                }
+            }
+        }
+    }
 }
