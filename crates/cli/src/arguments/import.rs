@@ -13,7 +13,7 @@ pub const AFTER_IMPORT: &str = "Example:\n  selenite --identity key.txt import o
     kdf_iter=4000 --set cipher_page_size=8192. A database with a plaintext header needs --set \
     cipher_plaintext_header_size=32 and --set cipher_salt=DIGITS.\n\n\
     The old database is only read; no other process may use it meanwhile. Nothing is written to a disk in the clear. \
-    Exit status 4: the key does not open it; 5: pages are not authentic.";
+    Exit status 4: the key does not open it; 5: pages are not authentic: their numbers are on standard error.";
 
 pub const AFTER_EXPORT: &str = "Example:\n  selenite --identity key.txt export app.db --to old.db --format sqlcipher4 --passphrase-file passphrase.txt\n\n\
     The page size stays. If it is not the format's own, an application must set it before its key: PRAGMA \
@@ -28,6 +28,9 @@ pub struct Import {
     pub to: PathBuf,
     #[command(flatten)]
     pub other: OtherFormat,
+    /// If pages are damaged, import what can be read of the others; what is lost is listed.
+    #[arg(long)]
+    pub skip_bad: bool,
     /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
     #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,

@@ -1,11 +1,12 @@
 //! `selenite import`.
 
-use selenite::Access;
-use selenite::import::{Import, import};
+use selenite::import::{Import, import, import_readable};
 use selenite::storage::Disk;
+use selenite::{Access, Class};
 
 use super::encrypt::{json, show};
 use super::other_format::parse;
+use super::salvage::report;
 use super::verify::remember;
 use crate::arguments;
 use crate::cli_error::CliError;
@@ -25,6 +26,14 @@ pub fn run(arguments: &arguments::import::Import, access: &Access) -> Result<(),
     let meter = Meter::start();
     let paths = (arguments.database.as_path(), arguments.to.as_path());
     let done = import(&Disk, paths, access, &how, &meter.watch());
+    if let Err(error) = &done
+        && arguments.skip_bad
+        && error.class() == Class::Data
+    {
+        let salvaged = import_readable(&Disk, paths, access, &how, &meter.watch());
+        meter.finish();
+        return report(&salvaged?, arguments.json);
+    }
     meter.finish();
     let imported = done?;
     let outcome = &imported.outcome;

@@ -17,13 +17,17 @@ pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), CliErr
     let (path, to) = (&arguments.database, &arguments.to);
     let done = salvage(&Disk, path, access, (to, &arguments.recipient), &meter.watch());
     meter.finish();
-    let salvaged = done?;
-    if arguments.json {
-        print_json(&json(&salvaged))?;
+    report(&done?, arguments.json)
+}
+
+/// Prints what was salvaged, and what was lost.
+pub fn report(salvaged: &Salvaged, is_json: bool) -> Result<(), CliError> {
+    if is_json {
+        print_json(&json(salvaged))?;
     } else {
-        print(&text(&salvaged))?;
+        print(&text(salvaged))?;
     }
-    report_losses(&salvaged)
+    report_losses(salvaged)
 }
 
 /// Reports losses on standard error, one line for each range of pages or rows.

@@ -6,7 +6,7 @@
 //! database's key is the one-time key: 32 bytes for Poly1305, 32 for ChaCha20, which goes on at
 //! `counter + 1`.
 
-use chacha20::cipher::{Array, KeyIvInit, StreamCipherCore, StreamCipherSeekCore};
+use chacha20::cipher::{Array, KeyIvInit, StreamCipherCore};
 use chacha20::variants::Ietf;
 use chacha20::{ChaChaCore, R20};
 use poly1305::Poly1305;

@@ -14,14 +14,14 @@ mod source;
 
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use selenite_cipher::Suite;
 use selenite_codec::Found;
 pub use selenite_codec::{Format, Key, SALT_SIZE};
-use selenite_format::{PREFIX_SIZE, RESERVE};
+use selenite_format::{PREFIX_SIZE, PageSize, RESERVE};
 use selenite_keyring::{Recipient, SlotSummary, Unlocked};
 use zeroize::Zeroizing;
 
@@ -33,6 +33,7 @@ use crate::draft::Draft;
 use crate::encrypt::{add_recipients, check_suite, check_verified};
 use crate::error::io_error;
 use crate::raw_file::RawFile;
+use crate::salvage::{self, Salvaged};
 use crate::storage::{Attributes, Storage};
 use crate::superblock_file::{FileContent, inspect};
 use crate::transfer::{self, SourceLayout};
@@ -78,109 +79,20 @@ pub fn import(
     watch: &Watch,
 ) -> Result<Imported, EngineError> {
     let started = Instant::now();
-    sqlite::install()?;
-    codec_vfs::register()?;
-    access.check()?;
-    let config = Access::config()?;
-    access.require_identity_to_create()?;
-    check_suite(how.suite, access)?;
-    let recipients = access.recipients(&how.recipients, &config)?;
-    let path = conversion::real_path(storage, path)?;
-    check_free(storage, target)?;
-    check_content(storage, &path, how.format.as_ref())?;
-    let attributes = storage.attributes(&path).map_err(io_error("read", &path))?;
-
-    // The descriptor in the handle is opened after SQLite's, and closed after it, because the
-    // connections are dropped first (`raw_file.rs`, no-second-descriptor).
-    let handle = Arc::new(Source::default());
-    let mut source = connect(&path, &handle, access)?;
-    let mut interrupted = false;
-    let found = {
-        let file = RawFile::open_unasked(storage, &path)?;
-        let head = head_of(&file)?;
-        let formats = how.format.clone().map_or_else(Format::all, |format| vec![format]);
-        let found = selenite_codec::find(&formats, &how.key, &head, &mut |format| {
-            watch.waiting(&format!("deriving the key: {format}"));
-            interrupted = watch.is_interrupted();
-            if interrupted {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
-        let Some(Found {
-            format,
-            codec,
-            page_size,
-        }) = found
-        else {
-            if interrupted {
-                return Err(EngineError::Interrupted);
-            }
-            return Err(EngineError::Unopened {
-                path,
-                tried: how
-                    .format
-                    .is_none()
-                    .then(|| Format::names().join(", "))
-                    .unwrap_or_default(),
-            });
-        };
-        let is_authenticated = codec.is_authenticated();
-        handle.set(SourcePages::load((storage, &path), file, (codec, page_size), watch)?);
-        (format, is_authenticated)
-    };
-    let (format, is_authenticated) = found;
-    let copy = || {
-        let done = copy(
-            storage,
-            &mut source,
-            (&handle, target),
-            access,
-            (how.suite, recipients),
-            watch,
-        )?;
-        source.close()?;
-        Ok(done)
-    };
-    let copied: Result<Copied<'_>, EngineError> = copy();
-    let Copied {
-        draft,
-        unlocked,
-        digest,
-    } = copied.map_err(|error| {
-        let pages = handle.bad_pages();
-        if pages.is_empty() {
-            return error.with_room(attributes.size + attributes.size / 8, || SAME_AGAIN.to_owned());
-        }
-        refused(&path, &pages)
-    })?;
-    if !handle.pages()?.is_unchanged(storage, &path)? {
-        return Err(EngineError::Busy {
-            path,
-            what: "it was modified while it was copied",
-        });
-    }
-    let own = storage
-        .attributes(draft.path())
-        .map_err(io_error("read", draft.path()))?;
-    draft.finish(&Attributes {
-        mode: attributes.mode,
-        ..own
-    })?;
-    watch.check()?;
+    let (mut opened, recipients) = Opened::open(storage, (path, target), access, how, watch)?;
     let leftovers = Draft::leftovers(storage, target)?;
-    let leftovers = leftovers.into_iter().filter(|left| left != draft.path()).collect();
-    draft.publish(target)?;
-    keys::replace_path_pin(&config, target, &unlocked)?;
+    let draft = Draft::create(storage, target)?;
+    let copied = opened.copy((storage, &draft), access, (how.suite, recipients), watch);
+    let (unlocked, digest) = copied.map_err(|error| opened.explain(error))?;
+    let size = opened.publish(storage, (draft, target), &unlocked, watch)?;
     let superblock = &unlocked.superblock;
-    let pages = own.size.saturating_sub(PREFIX_SIZE) / u64::from(superblock.page_size.as_u32());
+    let pages = size.saturating_sub(PREFIX_SIZE) / u64::from(superblock.page_size.as_u32());
     Ok(Imported {
         outcome: Outcome {
             path: target.to_owned(),
             table_count: digest.table_count(),
             row_count: digest.row_count(),
-            size: own.size,
+            size,
             elapsed: started.elapsed(),
             slots: superblock.slots.iter().map(SlotSummary::new).collect(),
             removed: Vec::new(),
@@ -193,9 +105,214 @@ pub fn import(
                 generation: superblock.generation,
             }),
         },
-        format,
-        is_authenticated,
+        format: opened.format,
+        is_authenticated: opened.is_authenticated,
     })
+}
+
+/// Imports what can be read of a database with damaged pages, as a salvage does.
+///
+/// # Errors
+/// As [`import`]. Lost rows are not an error: see the report.
+pub fn import_readable(
+    storage: &dyn Storage,
+    (path, target): (&Path, &Path),
+    access: &Access,
+    how: &Import,
+    watch: &Watch,
+) -> Result<Salvaged, EngineError> {
+    let started = Instant::now();
+    let (opened, recipients) = Opened::open(storage, (path, target), access, how, watch)?;
+    let leftovers = Draft::leftovers(storage, target)?;
+    let draft = Draft::create(storage, target)?;
+    let pages = opened.source.pages()?;
+    let page_bytes = u32::try_from(pages.page_size()).unwrap_or(0);
+    let page_size = PageSize::try_from(page_bytes).map_err(|_| unsupported_size(page_bytes))?;
+    let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
+    let recipients: Vec<_> = recipients.collect();
+    let make_slots = |database: &Database| {
+        add_recipients(database, recipients)?;
+        Ok((database.unlocked()?, Vec::new()))
+    };
+    let layout = (how.suite, page_size);
+    let (salvaged, unlocked) = salvage::copy_readable((storage, &draft), access, (pages, layout), make_slots, watch)?;
+    let size = opened.publish(storage, (draft, target), &unlocked, watch)?;
+    Ok(Salvaged {
+        path: target.to_owned(),
+        size,
+        leftovers,
+        elapsed: started.elapsed(),
+        ..salvaged
+    })
+}
+
+/// A source that is open and locked.
+///
+/// The descriptor in `source` is opened after SQLite's, and closed after it, because the connection
+/// is dropped first (`raw_file.rs`, no-second-descriptor).
+struct Opened {
+    database: Database,
+    source: Arc<Source>,
+    path: PathBuf,
+    format: Format,
+    is_authenticated: bool,
+    attributes: Attributes,
+}
+
+type Recipients = Vec<Box<dyn Recipient>>;
+
+impl Opened {
+    /// Checks the arguments, locks the source, and finds its format.
+    fn open(
+        storage: &dyn Storage,
+        (path, target): (&Path, &Path),
+        access: &Access,
+        how: &Import,
+        watch: &Watch,
+    ) -> Result<(Self, Recipients), EngineError> {
+        sqlite::install()?;
+        codec_vfs::register()?;
+        access.check()?;
+        let config = Access::config()?;
+        access.require_identity_to_create()?;
+        check_suite(how.suite, access)?;
+        let recipients = access.recipients(&how.recipients, &config)?;
+        let path = conversion::real_path(storage, path)?;
+        check_free(storage, target)?;
+        check_content(storage, &path, how.format.as_ref())?;
+        let attributes = storage.attributes(&path).map_err(io_error("read", &path))?;
+        let source = Arc::new(Source::default());
+        let database = connect(&path, &source, access)?;
+        let file = RawFile::open_unasked(storage, &path)?;
+        let found = find_format(&file, &path, how, watch)?;
+        let is_authenticated = found.codec.is_authenticated();
+        let codec = (found.codec, found.page_size);
+        source.set(SourcePages::load((storage, &path), file, codec, watch)?);
+        let opened = Self {
+            database,
+            source,
+            path,
+            format: found.format,
+            is_authenticated,
+            attributes,
+        };
+        Ok((opened, recipients))
+    }
+
+    /// Copies, compares, verifies.
+    fn copy(
+        &mut self,
+        (storage, draft): (&dyn Storage, &Draft<'_>),
+        access: &Access,
+        (suite, recipients): (Suite, Recipients),
+        watch: &Watch,
+    ) -> Result<(Unlocked, ContentDigest), EngineError> {
+        let database = &mut self.database;
+        // The file was empty when SQLite opened it: the page size that it reports is that of the
+        // first page only after a transaction.
+        database.number("SELECT count(*) FROM main.sqlite_schema")?;
+        let source_layout = SourceLayout::of(database)?;
+        let layout = Layout {
+            suite,
+            page_size: source_layout.page_size,
+            auto_vacuum: source_layout.auto_vacuum,
+        };
+        if source_layout.page_bytes != layout.page_size.as_u32() {
+            return Err(unsupported_size(source_layout.page_bytes));
+        }
+        let access = access.of_draft();
+        let draft = draft.path();
+        // The source's pages have other reserved bytes: 80 in SQLCipher's.
+        let uri = access.new_uri(draft, &layout).with("reserve", &RESERVE.to_string());
+        transfer::vacuum_into(database, source_layout.size, draft, &uri, watch)?;
+
+        let copy = Database::connect(draft, &access.uri(draft), &access)?;
+        let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
+        add_recipients(&copy, recipients.collect())?;
+        if self.source.pages()?.is_wal() {
+            copy.text("PRAGMA journal_mode = WAL")?;
+        }
+        let unlocked = copy.unlocked()?;
+        copy.close()?;
+        let mut copy = Database::connect(draft, &access.uri(draft), &access)?;
+        let digest = transfer::compare(database, &mut copy, source_layout.size, watch)?;
+        copy.close()?;
+        check_verified(verify::pages(storage, draft, &unlocked, &access, watch)?)?;
+        Ok((unlocked, digest))
+    }
+
+    /// Names the pages that caused an error.
+    fn explain(&self, error: EngineError) -> EngineError {
+        let pages = self.source.bad_pages();
+        if pages.is_empty() {
+            let size = self.attributes.size;
+            return error.with_room(size + size / 8, || SAME_AGAIN.to_owned());
+        }
+        let listed: Vec<String> = pages.iter().map(u32::to_string).collect();
+        let bad = |&page_no: &u32| BadPage::new(Origin::Database, page_no, None, "not authentic".to_owned());
+        EngineError::Refused {
+            what: format!("{}: not authentic: page {}", self.path.display(), listed.join(", ")),
+            pages: pages.iter().map(bad).collect(),
+        }
+    }
+
+    /// Gives the draft its name, if the source is what it was. Returns its size.
+    fn publish(
+        &self,
+        storage: &dyn Storage,
+        (draft, target): (Draft<'_>, &Path),
+        unlocked: &Unlocked,
+        watch: &Watch,
+    ) -> Result<u64, EngineError> {
+        if !self.source.pages()?.is_unchanged(storage, &self.path)? {
+            return Err(EngineError::Busy {
+                path: self.path.clone(),
+                what: "it was modified while it was copied",
+            });
+        }
+        let own = storage
+            .attributes(draft.path())
+            .map_err(io_error("read", draft.path()))?;
+        draft.finish(&Attributes {
+            mode: self.attributes.mode,
+            ..own
+        })?;
+        watch.check()?;
+        draft.publish(target)?;
+        keys::replace_path_pin(&Access::config()?, target, unlocked)?;
+        Ok(own.size)
+    }
+}
+
+fn find_format(file: &RawFile, path: &Path, how: &Import, watch: &Watch) -> Result<Found, EngineError> {
+    let mut head = vec![0; HEAD_SIZE];
+    let count = file.read_at(&mut head, 0)?;
+    head.truncate(count);
+    let formats = how.format.clone().map_or_else(Format::all, |format| vec![format]);
+    let found = selenite_codec::find(&formats, &how.key, &head, &mut |format| {
+        watch.waiting(&format!("deriving the key: {format}"));
+        if watch.is_interrupted() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    watch.check()?;
+    found.ok_or_else(|| EngineError::Unopened {
+        path: path.to_owned(),
+        tried: if how.format.is_some() {
+            String::new()
+        } else {
+            Format::names().join(", ")
+        },
+    })
+}
+
+fn unsupported_size(page_bytes: u32) -> EngineError {
+    EngineError::usage(
+        format!("pages of {page_bytes} bytes can't be imported"),
+        "with the application's own SQLite: PRAGMA page_size = 4096, then VACUUM",
+    )
 }
 
 /// The content of a key file, zeroed when dropped.
@@ -225,63 +342,6 @@ pub fn read_secret(path: &Path) -> Result<SecretBytes, EngineError> {
 
 const SECRET_SIZE_MAX: usize = 4096;
 
-struct Copied<'a> {
-    draft: Draft<'a>,
-    unlocked: Unlocked,
-    digest: ContentDigest,
-}
-
-/// Copies, compares, verifies.
-fn copy<'a>(
-    storage: &'a dyn Storage,
-    source: &mut Database,
-    (handle, target): (&Arc<Source>, &Path),
-    access: &Access,
-    (suite, recipients): (Suite, Vec<Box<dyn Recipient>>),
-    watch: &Watch,
-) -> Result<Copied<'a>, EngineError> {
-    let pages = handle.pages()?;
-    // The file was empty when SQLite opened it: the page size that it reports is that of the first
-    // page only after a transaction.
-    source.number("SELECT count(*) FROM main.sqlite_schema")?;
-    let source_layout = SourceLayout::of(source)?;
-    let layout = Layout {
-        suite,
-        page_size: source_layout.page_size,
-        auto_vacuum: source_layout.auto_vacuum,
-    };
-    let draft = Draft::create(storage, target)?;
-    let access = access.of_draft();
-    let uri = access.new_uri(draft.path(), &layout);
-    if source_layout.page_bytes != layout.page_size.as_u32() {
-        return Err(EngineError::usage(
-            format!("pages of {} bytes can't be imported", source_layout.page_bytes),
-            "with the application's own SQLite: PRAGMA page_size = 4096, then VACUUM",
-        ));
-    }
-    // The source's pages have other reserved bytes: 80 in SQLCipher's.
-    let uri = uri.with("reserve", &RESERVE.to_string());
-    transfer::vacuum_into(source, source_layout.size, draft.path(), &uri, watch)?;
-
-    let copy = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
-    let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
-    add_recipients(&copy, recipients.collect())?;
-    if pages.is_wal() {
-        copy.text("PRAGMA journal_mode = WAL")?;
-    }
-    let unlocked = copy.unlocked()?;
-    copy.close()?;
-    let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
-    let digest = transfer::compare(source, &mut copy, source_layout.size, watch)?;
-    copy.close()?;
-    check_verified(verify::pages(storage, draft.path(), &unlocked, &access, watch)?)?;
-    Ok(Copied {
-        draft,
-        unlocked,
-        digest,
-    })
-}
-
 /// Opens the source, whose pages are set later: that takes the lock.
 fn connect(path: &Path, handle: &Arc<Source>, access: &Access) -> Result<Database, EngineError> {
     let until = Instant::now() + access.busy_wait;
@@ -309,24 +369,6 @@ fn check_content(storage: &dyn Storage, path: &Path, format: Option<&Format>) ->
             path: path.to_owned(),
             what: "it is empty",
         }),
-    }
-}
-
-fn head_of(file: &RawFile) -> Result<Vec<u8>, EngineError> {
-    let mut head = vec![0; HEAD_SIZE];
-    let count = file.read_at(&mut head, 0)?;
-    head.truncate(count);
-    Ok(head)
-}
-
-fn refused(path: &Path, pages: &[u32]) -> EngineError {
-    let listed: Vec<String> = pages.iter().map(u32::to_string).collect();
-    EngineError::Refused {
-        what: format!("{}: not authentic: page {}", path.display(), listed.join(", ")),
-        pages: pages
-            .iter()
-            .map(|&page_no| BadPage::new(Origin::Database, page_no, None, "not authentic".to_owned()))
-            .collect(),
     }
 }
 

@@ -36,10 +36,10 @@ mod text;
 mod tree;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use selenite_cipher::Suite;
-use selenite_format::AutoVacuum;
+use selenite_format::{AutoVacuum, PageSize};
 use selenite_keyring::{Cache, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
@@ -51,13 +51,14 @@ pub use tree::Hole;
 use crate::draft::Draft;
 use crate::encrypt::{check_suite, check_verified};
 use crate::error::io_error;
+use crate::import::SourcePages;
 use crate::raw_file::RawFile;
 use crate::storage::{Attributes, Storage};
 use crate::superblock_file::unlock;
 use crate::{Access, Database, EngineError, Layout, Watch, conversion, keys, sqlite, verify};
 use copier::Copier;
 use maker::Guard;
-use page_survey::PageSurvey;
+use page_survey::{PageSurvey, Pages};
 use schema::Schema;
 use slots::Slots;
 use snapshot::Snapshot;
@@ -86,43 +87,93 @@ pub fn salvage(
         view,
         slots,
     } = Plan::make(storage, path, access, (target, recipients))?;
-    let mut survey = PageSurvey::survey(Snapshot::load(storage, &path, &view, watch)?, watch)?;
+    let snapshot = Snapshot::load(storage, &path, &view, watch)?;
+    let mark = snapshot.mark();
+    let pages = Pages::Snapshot(Box::new(snapshot));
+    let draft = Draft::create(storage, target)?;
+    let layout = (suite, view.unlocked.superblock.page_size);
+    let make_slots = |database: &Database| slots.make(database);
+    let (salvaged, unlocked) = copy_pages((storage, &draft), access, (pages, layout), make_slots, watch)?;
+    if Snapshot::load(storage, &path, &view, watch)?.mark() != mark {
+        return Err(EngineError::Busy {
+            path,
+            what: "it was modified while it was read",
+        });
+    }
+    let own = storage
+        .attributes(draft.path())
+        .map_err(io_error("read", draft.path()))?;
+    draft.finish(&Attributes { mode, ..own })?;
+    watch.check()?;
+    draft.publish(target)?;
+    keys::replace_path_pin(&Access::config()?, target, &unlocked)?;
+    Ok(Salvaged {
+        path: target.to_owned(),
+        size: own.size,
+        leftovers,
+        elapsed: started.elapsed(),
+        ..salvaged
+    })
+}
+
+/// As [`salvage`], from the pages of a database in another product's format, into a draft that the
+/// caller publishes. Path, size, leftovers and time in the report are the caller's, too.
+pub(crate) fn copy_readable(
+    (storage, draft): (&dyn Storage, &Draft<'_>),
+    access: &Access,
+    (pages, layout): (&SourcePages, (Suite, PageSize)),
+    make_slots: impl FnOnce(&Database) -> Result<(Unlocked, Vec<SlotSummary>), EngineError>,
+    watch: &Watch,
+) -> Result<(Salvaged, Unlocked), EngineError> {
+    copy_pages(
+        (storage, draft),
+        access,
+        (Pages::Imported(pages), layout),
+        make_slots,
+        watch,
+    )
+}
+
+/// Copies all readable rows into a draft, and verifies it.
+fn copy_pages(
+    (storage, draft): (&dyn Storage, &Draft<'_>),
+    access: &Access,
+    (pages, (suite, page_size)): (Pages<'_>, (Suite, PageSize)),
+    make_slots: impl FnOnce(&Database) -> Result<(Unlocked, Vec<SlotSummary>), EngineError>,
+    watch: &Watch,
+) -> Result<(Salvaged, Unlocked), EngineError> {
+    let mut survey = PageSurvey::survey(pages, watch)?;
     let schema = Schema::read(&mut survey, watch)?;
     let auto_vacuum = schema.as_ref().map(|schema| schema.header.auto_vacuum);
     let layout = Layout {
         suite,
-        page_size: view.unlocked.superblock.page_size,
+        page_size,
         auto_vacuum: auto_vacuum.unwrap_or(AutoVacuum::None),
     };
-    let draft = Draft::create(storage, target)?;
     let made = access.of_draft();
     let uri = made.new_uri(draft.path(), &layout);
     let mut database = Database::connect(draft.path(), &uri, &made)?;
     database.watch(watch)?;
     let guard = Guard::install(&mut database)?;
     let mut copied = Copier::begin((&database, guard), &mut survey, schema.as_ref(), watch)?.run()?;
-    let (unlocked, dropped) = slots.make(&database)?;
+    let (unlocked, dropped) = make_slots(&database)?;
     if schema.as_ref().is_some_and(|schema| schema.header.is_wal) {
         database.text("PRAGMA journal_mode = WAL")?;
     }
     database.close()?;
-    copied.not_made.extend(soundness::faults(&draft, &made, watch)?);
+    copied.not_made.extend(soundness::faults(draft, &made, watch)?);
     check_verified(verify::pages(storage, draft.path(), &unlocked, access, watch)?)?;
-
-    let own = storage
-        .attributes(draft.path())
-        .map_err(io_error("read", draft.path()))?;
     let salvaged = Salvaged {
-        path: target.to_owned(),
+        path: PathBuf::new(),
         suite,
         page_size: layout.page_size,
-        size: own.size,
-        page_count: survey.snapshot().promised_count(),
+        size: 0,
+        page_count: survey.pages().promised_count(),
         bad_pages: survey.bad_pages().take(LISTED_MAX).collect(),
         bad_count: survey.bad_count(),
         uncertain_pages: survey.uncertain_pages().take(LISTED_MAX).collect(),
         uncertain_count: u64::try_from(survey.uncertain_pages().count()).unwrap_or(u64::MAX),
-        bad_logs: survey.snapshot().bad_logs().to_vec(),
+        bad_logs: survey.pages().bad_logs().to_vec(),
         schema: match &schema {
             None => SchemaState::Lost,
             Some(schema) if schema.is_complete => SchemaState::Whole,
@@ -133,21 +184,10 @@ pub fn salvage(
         strays: copied.strays,
         slots: unlocked.superblock.slots.iter().map(SlotSummary::new).collect(),
         dropped,
-        leftovers,
-        elapsed: started.elapsed(),
+        leftovers: Vec::new(),
+        elapsed: Duration::ZERO,
     };
-    let mark = survey.into_snapshot().into_mark();
-    if Snapshot::load(storage, &path, &view, watch)?.into_mark() != mark {
-        return Err(EngineError::Busy {
-            path,
-            what: "it was modified while it was read",
-        });
-    }
-    draft.finish(&Attributes { mode, ..own })?;
-    watch.check()?;
-    draft.publish(target)?;
-    keys::replace_path_pin(&Access::config()?, target, &unlocked)?;
-    Ok(salvaged)
+    Ok((salvaged, unlocked))
 }
 
 /// The state before any page is read.

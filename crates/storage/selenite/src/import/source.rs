@@ -23,6 +23,8 @@ pub struct SourcePages {
     page_count: u32,
     /// The offsets in the log of pages whose committed image is there.
     in_log: HashMap<u32, u64>,
+    /// The reserved bytes at the end of each page, as the header has them.
+    reserve: usize,
     is_wal: bool,
     mark: Vec<FileMark>,
 }
@@ -48,6 +50,7 @@ impl SourcePages {
             page_size,
             page_count: own_count,
             in_log: HashMap::new(),
+            reserve: 0,
             is_wal: false,
             mark,
         };
@@ -69,6 +72,7 @@ impl SourcePages {
             pages: Vec::new(),
         })?;
         pages.is_wal = first.get(MODES) == Some(&[2, 2]);
+        pages.reserve = first.get(RESERVE).copied().map_or(0, usize::from);
         Ok(pages)
     }
 
@@ -83,6 +87,21 @@ impl SourcePages {
     /// The size of a page in bytes.
     pub fn page_size(&self) -> usize {
         self.page_size
+    }
+
+    /// How many bytes of a page SQLite uses.
+    pub fn usable_size(&self) -> usize {
+        self.page_size.saturating_sub(self.reserve)
+    }
+
+    /// How many pages there are.
+    pub fn page_count(&self) -> u32 {
+        self.page_count
+    }
+
+    /// Whether it is SQLite's lock-byte page, which is never written.
+    pub fn is_lock_page(&self, page_no: u32) -> bool {
+        offset_of(page_no, self.page_size) == LOCK_BYTES
     }
 
     /// The size of the database in bytes.
@@ -148,5 +167,9 @@ fn marks(storage: &dyn Storage, path: &Path) -> Result<Vec<FileMark>, EngineErro
         .collect()
 }
 
+/// The offset of the lock bytes (<https://sqlite.org/fileformat.html>, 1.4).
+const LOCK_BYTES: u64 = 1 << 30;
 /// The file format's write and read version in the header: 2 in WAL mode.
 const MODES: std::ops::Range<usize> = 18..20;
+/// The reserved bytes in the header.
+const RESERVE: usize = 20;

@@ -248,12 +248,12 @@ impl<'a, 'g> Copier<'a, 'g> {
         if all_is_known && !tables.iter().any(is_open) {
             return Ok(());
         }
-        let snapshot = self.survey.snapshot();
+        let pages = self.survey.pages();
         // `leaf_owner.rs`, no-freed-leaves.
         let is_certain = all_is_known
             && free_is_known
-            && snapshot.bad_logs().is_empty()
-            && snapshot.promised_count() < leaf_owner::PAGE_COUNT_MAX;
+            && pages.bad_logs().is_empty()
+            && pages.promised_count() < leaf_owner::PAGE_COUNT_MAX;
         let candidates: Vec<Candidate<'_>> = tables
             .iter()
             .enumerate()

@@ -11,7 +11,7 @@ use super::schema::Header;
 ///
 /// A free page still has its former content: rows that were deleted.
 pub fn take(survey: &mut PageSurvey<'_>, header: &Header) -> bool {
-    let usable = survey.snapshot().usable_size();
+    let usable = survey.pages().usable_size();
     let mut count = 0;
     let mut next = header.first_free;
     while next != 0 {

@@ -64,7 +64,7 @@ enum ImageLocation {
 }
 
 /// State that changes when a database is written to.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Mark {
     changed: Option<SystemTime>,
     first_page: Option<[u8; TRAILER_SIZE]>,
@@ -158,8 +158,8 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The state to compare with a later one.
-    pub fn into_mark(self) -> Mark {
-        self.mark
+    pub fn mark(&self) -> Mark {
+        self.mark.clone()
     }
 
     /// Whether it is SQLite's lock-byte page, which has no place.
