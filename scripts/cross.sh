@@ -90,6 +90,8 @@ in_chroot() {
       mount --rbind "$path" "$root$path"
     done
     cp /etc/resolv.conf "$root/etc/resolv.conf"
+    # A network may have a certificate authority of its own.
+    [[ ! -e /etc/ssl/certs/ca-certificates.crt ]] || cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
     exec chroot "$root" "$@"' - "$root" "$PWD" "$target_folder" "${CARGO_HOME:-$HOME/.cargo}" \
     env "CARGO_HOME=${CARGO_HOME:-$HOME/.cargo}" "CARGO_TARGET_DIR=${target_folder%/cross}" \
     "CARGO_ZIGBUILD_ZIG_PATH=$CARGO_ZIGBUILD_ZIG_PATH" "$PWD/scripts/cross.sh" --inside "$what" "$1"
