@@ -9,9 +9,8 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use selenite_cipher::{Secret, Unauthentic};
 use zeroize::Zeroizing;
 
-use crate::header::{MAGIC, Visible};
+use crate::header::{MAGIC, VISIBLE_END, Visible};
 use crate::key::{Key, SALT_SIZE};
-use crate::sqlcipher::VISIBLE_END;
 
 /// A member of the AEGIS family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,30 @@
 //! AES in CBC mode over the whole blocks of a buffer, and key derivation by PBKDF2.
 
+use std::fmt;
+
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, consts::U16};
 use cbc::cipher::{BlockModeDecrypt, BlockModeEncrypt, InnerIvInit};
 use pbkdf2::pbkdf2_hmac;
 use selenite_cipher::Secret;
 
-use crate::Hash;
+/// A hash function in a key derivation or a MAC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the functions' own names")]
+pub enum Hash {
+    Sha1,
+    Sha256,
+    Sha512,
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Sha1 => "SHA1",
+            Self::Sha256 => "SHA256",
+            Self::Sha512 => "SHA512",
+        })
+    }
+}
 
 /// Decrypts a buffer. A last block that is not whole is one of ciphertext stealing (NIST SP 800-38A,
 /// addendum, CBC-CS3); bytes after at most one whole block stay as they are.
@@ -55,7 +74,7 @@ pub fn encrypt_cbc<C: BlockCipherEncrypt<BlockSize = U16>>(cipher: &C, iv: [u8; 
 /// are whole.
 fn split_stolen(data: &mut [u8]) -> (&mut [u8], &mut [u8]) {
     let whole = data.len() / BLOCK;
-    let at = if data.len() % BLOCK == 0 {
+    let at = if data.len().is_multiple_of(BLOCK) {
         whole
     } else {
         whole.saturating_sub(1)

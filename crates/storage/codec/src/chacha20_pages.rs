@@ -14,11 +14,9 @@ use poly1305::universal_hash::KeyInit;
 use selenite_cipher::{Secret, Unauthentic};
 use zeroize::Zeroize;
 
-use crate::Hash;
-use crate::blocks::derive;
-use crate::header::{MAGIC, Visible};
+use crate::blocks::{Hash, derive};
+use crate::header::{MAGIC, VISIBLE_END, Visible};
 use crate::key::{Key, SALT_SIZE};
-use crate::sqlcipher::VISIBLE_END;
 use crate::wx_aes::page_iv;
 
 /// The codec of one database.

@@ -14,7 +14,7 @@ use crate::{Format, Key};
 pub struct Codec(Pages);
 
 enum Pages {
-    SqlCipher(SqlCipher),
+    SqlCipher(Box<SqlCipher>),
     ChaCha20(ChaCha20Pages),
     Aegis(AegisPages),
     /// With the reserved bytes of each page, which these formats don't use.
@@ -34,7 +34,7 @@ impl Codec {
             return None;
         }
         let pages = match format {
-            Format::SqlCipher(format) => Pages::SqlCipher(SqlCipher::derive(format, key, head)?),
+            Format::SqlCipher(format) => Pages::SqlCipher(Box::new(SqlCipher::derive(format, key, head)?)),
             &Format::ChaCha20 {
                 kdf_iterations,
                 is_legacy,

@@ -2,16 +2,8 @@
 
 use std::fmt;
 
-use crate::AegisVariant;
-
-/// A hash function in a key derivation or a MAC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the functions' own names")]
-pub enum Hash {
-    Sha1,
-    Sha256,
-    Sha512,
-}
+use crate::aegis_pages::AegisVariant;
+use crate::blocks::Hash;
 
 /// How a database is encrypted. A page size of `None` is found on the first page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -251,16 +243,6 @@ impl SqlCipherFormat {
             _ => return Err(FormatError::Setting(parse.setting.to_owned())),
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Hash {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Sha1 => "SHA1",
-            Self::Sha256 => "SHA256",
-            Self::Sha512 => "SHA512",
-        })
     }
 }
 

@@ -5,6 +5,9 @@ pub const HEADER_SIZE: usize = 100;
 /// The first bytes of every unencrypted database.
 pub const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
+/// The end of the bytes that some formats leave unencrypted.
+pub const VISIBLE_END: usize = 24;
+
 /// The part of the header that some formats leave unencrypted: bytes 16 to 23.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Visible {

@@ -32,8 +32,9 @@ mod sqlcipher;
 mod wx_aes;
 
 pub use aegis_pages::AegisVariant;
+pub use blocks::Hash;
 pub use codec::Codec;
 pub use find::{Found, find};
-pub use format::{Format, FormatError, Hash, SqlCipherFormat};
+pub use format::{Format, FormatError, SqlCipherFormat};
 pub use header::{HEADER_SIZE, MAGIC};
 pub use key::{Key, KeyFormatError, SALT_SIZE};

@@ -10,9 +10,9 @@ use hmac::digest::OutputSizeUser;
 use hmac::{Hmac, Mac};
 use selenite_cipher::{Secret, Unauthentic};
 
-use crate::blocks::{decrypt_cbc, derive, encrypt_cbc};
-use crate::format::{Hash, SqlCipherFormat};
-use crate::header::{MAGIC, Visible};
+use crate::blocks::{Hash, decrypt_cbc, derive, encrypt_cbc};
+use crate::format::SqlCipherFormat;
+use crate::header::{MAGIC, VISIBLE_END, Visible};
 use crate::key::{Key, SALT_SIZE};
 use crate::wx_aes::page_iv;
 
@@ -194,6 +194,3 @@ impl PageMac {
         }
     }
 }
-
-/// The end of the header's bytes that formats with a visible header leave unencrypted.
-pub const VISIBLE_END: usize = 24;

@@ -25,8 +25,8 @@ use selenite_vfs::selenite::register_beside;
 use source_file::SourceFile;
 use target_file::TargetFile;
 
+use crate::codec_source::SourcePages;
 use crate::error::Class;
-use crate::import::SourcePages;
 use crate::{EngineError, FileUri};
 
 /// A database that connections of this process read.

@@ -10,10 +10,10 @@ use std::time::Instant;
 use selenite_codec::{Codec, Format, Key, SALT_SIZE};
 use selenite_keyring::os_random;
 
+use crate::codec_source::SourcePages;
 use crate::codec_vfs::{self, Source, Target};
 use crate::conversion::{self, Conversion, Copied};
 use crate::draft::Draft;
-use crate::import::SourcePages;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::superblock_file::inspect;

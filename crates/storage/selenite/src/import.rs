@@ -3,14 +3,11 @@
 //! - no-plaintext-on-disk: the source's pages are decrypted in memory by a read-only VFS (`codec_vfs.rs`),
 //!   and SQLite copies them into an encrypted draft; its temporary files are encrypted, too.
 //! - last-commit: what is copied is the database as of its last commit: pages come from its WAL, or
-//!   from a hot journal, where these have newer or committed images (`logs.rs`).
-//! - nobody-writes: SQLite's exclusive lock on the source is held throughout. A source that may only
+//!   from a hot journal, where these have newer or committed images (`codec_source`).
+//! - no-writers: SQLite's exclusive lock on the source is held throughout. A source that may only
 //!   be read is compared before and after instead.
 //! - every-value-compared: the copy is read again from its file, every value compared with the
 //!   source, and every page authenticated, before it gets its name.
-
-mod logs;
-mod source;
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -26,6 +23,7 @@ use selenite_keyring::{Recipient, SlotSummary, Unlocked};
 use zeroize::Zeroizing;
 
 use crate::bad_page::{BadPage, Origin};
+use crate::codec_source::SourcePages;
 use crate::codec_vfs::{self, Source};
 use crate::content_digest::ContentDigest;
 use crate::conversion::{self, SAME_AGAIN, check_free};
@@ -38,7 +36,6 @@ use crate::storage::{Attributes, Storage};
 use crate::superblock_file::{FileContent, inspect};
 use crate::transfer::{self, SourceLayout};
 use crate::{Access, Authenticated, Database, EngineError, Layout, Outcome, Watch, keys, sqlite, verify};
-pub use source::SourcePages;
 
 /// How to import.
 pub struct Import {

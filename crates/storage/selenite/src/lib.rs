@@ -32,6 +32,7 @@ pub mod backup;
 #[doc(hidden)]
 pub mod backups;
 mod bad_page;
+mod codec_source;
 mod codec_vfs;
 mod comparison;
 #[doc(hidden)]

@@ -48,10 +48,10 @@ pub use report::{Lost, NotMade, Salvaged, SchemaState, Strays, TableReport};
 pub use snapshot::LISTED_MAX;
 pub use tree::Hole;
 
+use crate::codec_source::SourcePages;
 use crate::draft::Draft;
 use crate::encrypt::{check_suite, check_verified};
 use crate::error::io_error;
-use crate::import::SourcePages;
 use crate::raw_file::RawFile;
 use crate::storage::{Attributes, Storage};
 use crate::superblock_file::unlock;

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use selenite_vfs::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
 
 use super::Source;
-use crate::import::SourcePages;
+use crate::codec_source::SourcePages;
 
 /// The open file.
 pub struct SourceFile {
@@ -43,13 +43,14 @@ impl SourceFile {
         if self.page_no != page_no {
             self.page_no = 0;
             self.page.resize(pages.page_size(), 0);
-            pages.read(page_no, &mut self.page).map_err(|failure| {
+            let read = pages.read(page_no, &mut self.page);
+            if read == Err(Code::CORRUPT) {
                 let mut bad = self.source.bad.lock().unwrap_or_else(PoisonError::into_inner);
-                if bad.len() < BAD_LISTED_MAX && failure == Code::CORRUPT {
+                if bad.len() < BAD_LISTED_MAX {
                     bad.insert(page_no);
                 }
-                failure
-            })?;
+            }
+            read?;
             self.page_no = page_no;
         }
         Ok(&self.page)

@@ -6,7 +6,7 @@
 use super::node::{Cell, Node, NodeKind, u32_at};
 use super::snapshot::Snapshot;
 use crate::bad_page::BadPage;
-use crate::import::SourcePages;
+use crate::codec_source::SourcePages;
 use crate::watch::Phase;
 use crate::{EngineError, Watch};
 

@@ -113,12 +113,11 @@ fn a_page_that_is_not_authentic_is_named() {
     bytes[4096 * 6 + 77] ^= 1;
     std::fs::write(&old, bytes).unwrap();
     let refused = import_by(&Disk, &fixture, &old, (&how(&format, PASSPHRASE), &Watch::none()));
-    match refused.err().unwrap() {
-        EngineError::Refused { pages, what } => {
-            assert_eq!(pages.iter().map(|bad| bad.page_no).collect::<Vec<_>>(), [7], "{what}");
-        }
-        other => panic!("{other}"),
-    }
+    let error = refused.err().unwrap();
+    let EngineError::Refused { pages, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(pages.iter().map(|bad| bad.page_no).collect::<Vec<_>>(), [7], "{error}");
     assert_eq!(fixture.names(), ["app.db", "old.db"]);
 }
 
@@ -230,7 +229,7 @@ fn nothing_is_unencrypted_on_the_disk_at_any_step() {
     assert!(count > 40, "{count}");
 }
 
-/// nobody-writes, every-value-compared: the new database has its name only when it is complete.
+/// no-writers, every-value-compared: the new database has its name only when it is complete.
 #[test]
 fn a_power_failure_at_any_step_leaves_no_database_or_a_whole_one() {
     let fixture = Fixture::new();

@@ -1,5 +1,7 @@
 //! The pages of a source as of its last commit: those of its file, its WAL and its journal.
 
+mod logs;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
@@ -7,7 +9,8 @@ use std::time::SystemTime;
 use selenite_codec::Codec;
 use selenite_vfs::ffi::Code;
 
-use super::logs::{self, Log};
+use logs::Log;
+
 use crate::draft::beside;
 use crate::error::io_error;
 use crate::raw_file::RawFile;
