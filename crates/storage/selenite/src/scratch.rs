@@ -27,13 +27,24 @@ impl Scratch {
     /// [`EngineError::Io`].
     pub fn create(place: &Path) -> Result<(Self, Vec<PathBuf>), EngineError> {
         let removed = remove_left(place);
-        let mut random = [0; 8];
-        os_random(&mut random);
-        let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = place.join(format!("{PREFIX}{digits}"));
-        platform::create_private_folder(&path).map_err(io_error("create", &path))?;
-        let held = platform::lock_folder(&path).map_err(io_error("lock", &path))?;
-        Ok((Self { path, _held: held }, removed))
+        let mut tries = 0;
+        loop {
+            let mut random = [0; 8];
+            os_random(&mut random);
+            let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+            let path = place.join(format!("{PREFIX}{digits}"));
+            platform::create_private_folder(&path).map_err(io_error("create", &path))?;
+            tries += 1;
+            match platform::lock_folder(&path) {
+                Ok(held) if platform::is_same_file(&held, &path) => {
+                    return Ok((Self { path, _held: held }, removed));
+                }
+                // Another process took the folder for a left one before it was locked.
+                Ok(_) => {}
+                Err(error) if tries < TRIES_MAX && is_taken(&error) => {}
+                Err(error) => return Err(io_error("lock", &path)(error)),
+            }
+        }
     }
 
     /// Its path.
@@ -71,7 +82,14 @@ fn remove_left(place: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+fn is_taken(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotFound, WouldBlock};
+    matches!(error.kind(), NotFound | WouldBlock)
+}
+
 const PREFIX: &str = "selenite-drill-";
+/// 100: each needs another process that creates a folder just then.
+const TRIES_MAX: u32 = 100;
 
 #[cfg(test)]
 mod tests {
@@ -91,6 +109,23 @@ mod tests {
         fs::create_dir(scratch.path().join("a")).unwrap();
         fs::write(scratch.path().join("a/b"), "c").unwrap();
         drop(scratch);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    /// Another process may take a folder for one of a killed process before it is locked.
+    #[test]
+    fn folders_that_are_created_at_the_same_time_stay() {
+        let place = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let (scratch, _) = Scratch::create(place.path()).unwrap();
+                        fs::write(scratch.path().join("a"), "b").unwrap();
+                    }
+                });
+            }
+        });
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     }
 
