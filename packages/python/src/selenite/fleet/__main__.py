@@ -1,0 +1,104 @@
+"""An operation on a fleet from the command line: ``python -m selenite.fleet verify --glob '/srv/*.db' --state fleet.db``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .._errors import SeleniteError
+from . import operations
+from ._executor import Executor, LocalExecutor
+from ._fleet import Fleet
+from ._run import Limits, Progress, Run
+from ._state import StateError
+
+
+def main() -> int:
+    arguments = _parser().parse_args()
+    fleet = Fleet(arguments.database)
+    for pattern in arguments.glob:
+        fleet += Fleet.glob(pattern)
+    for path in arguments.csv:
+        fleet += Fleet.csv(path)
+    executor: Executor
+    if arguments.ray:
+        from ._ray import RayExecutor
+
+        executor = RayExecutor()
+    else:
+        executor = LocalExecutor(arguments.workers)
+    limits = Limits(per_host=arguments.per_host, per_second=arguments.per_second, failures=arguments.failures)
+    try:
+        operation = _operation(arguments)
+        with Run(
+            arguments.state, fleet, operation, identity=arguments.identity, executor=executor, limits=limits
+        ) as run:
+            if arguments.retry_failed:
+                run.retry_failed()
+            report = run.execute(_show)
+    except (SeleniteError, StateError, ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    for path in arguments.report:
+        report.write(path)
+    counts = report.counts
+    print(", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "waiting") if counts.get(state)))
+    return 0 if set(counts) <= {"done"} else 1
+
+
+def _operation(arguments: argparse.Namespace) -> operations.Operation:
+    identity = arguments.identity
+    if arguments.operation == "rotate_identity":
+        if not arguments.new_identity:
+            raise ValueError("rotate_identity needs --new-identity")
+        return operations.rotate_identity(old=identity, new=arguments.new_identity)
+    if arguments.operation in ("backup", "drill"):
+        if not arguments.destination:
+            raise ValueError(f"{arguments.operation} needs --destination")
+        make = operations.backup if arguments.operation == "backup" else operations.drill
+        return make(arguments.destination, identity=identity)
+    if arguments.operation == "compromised":
+        if not arguments.slot:
+            raise ValueError("compromised needs --slot")
+        return operations.compromised(arguments.slot, identity=identity)
+    simple = {
+        "status": operations.status,
+        "verify": operations.verify,
+        "encrypt": operations.encrypt,
+        "reencrypt": operations.reencrypt,
+    }
+    return simple[arguments.operation](identity=identity)
+
+
+def _show(progress: Progress) -> None:
+    ended = progress.done + progress.failed
+    if progress.error:
+        print(f"{progress.path}: {progress.error}", file=sys.stderr)
+    if ended % 1000 == 0 or ended == progress.total:
+        print(f"{ended} of {progress.total}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m selenite.fleet", description="An operation on many databases.")
+    names = ["status", "verify", "encrypt", "reencrypt", "rotate_identity", "compromised", "backup", "drill"]
+    parser.add_argument("operation", choices=names)
+    parser.add_argument("database", nargs="*", help="a database")
+    parser.add_argument("--glob", action="append", default=[], metavar="PATTERN", help="databases by a pattern")
+    parser.add_argument("--csv", action="append", default=[], metavar="FILE", help="a table with a column 'path'")
+    parser.add_argument("--state", required=True, metavar="FILE", help="the state, with which a later run goes on")
+    parser.add_argument("--identity", metavar="SPEC", help="what opens the databases and the state")
+    parser.add_argument("--new-identity", metavar="SPEC", help="of rotate_identity")
+    parser.add_argument("--destination", metavar="DEST", help="of backup and drill")
+    parser.add_argument("--slot", help="of compromised: a recipient or a label")
+    parser.add_argument("--report", action="append", default=[], metavar="FILE", help="a page, or FILE.json")
+    parser.add_argument("--ray", action="store_true", help="on a Ray cluster")
+    parser.add_argument("--workers", type=int, help="how many at a time on this machine")
+    parser.add_argument("--per-host", type=int, help="how many at a time on a host")
+    parser.add_argument("--per-second", type=float, help="how many are started in a second")
+    parser.add_argument("--failures", type=int, help="begin no other after so many failures")
+    parser.add_argument("--retry-failed", action="store_true", help="try again what has failed")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

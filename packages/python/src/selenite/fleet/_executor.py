@@ -1,0 +1,111 @@
+"""Runs operations: here by processes of this machine, in `_ray.py` by those of a cluster."""
+
+from __future__ import annotations
+
+import os
+import queue
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Optional, Protocol
+
+from .._version import __version__
+from .operations import Operation, failure
+
+
+@dataclass(frozen=True)
+class Task:
+    """An operation on one database."""
+
+    number: int
+    path: str
+    node: Optional[str]
+    operation: Operation
+    before: Optional[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A task that has ended.
+
+    Attributes:
+        before: what has to be stored before the operation itself is started; it was not started yet.
+        is_lost: whether the process or the node that worked on it is gone.
+    """
+
+    number: int
+    worker: str
+    before: Optional[Mapping[str, Any]] = None
+    result: Optional[Mapping[str, Any]] = None
+    error: Optional[Mapping[str, Any]] = None
+    is_lost: bool = False
+
+
+class Executor(Protocol):
+    """What runs tasks. A run starts no more than ``capacity`` at a time."""
+
+    @property
+    def capacity(self) -> int:
+        """How many tasks run at the same time."""
+
+    def host(self, task: Task) -> str:
+        """The host that a task runs on, for limits by host."""
+
+    def start(self, task: Task) -> None:
+        """Starts a task."""
+
+    def wait(self, seconds: float) -> Optional[Ended]:
+        """The next task that has ended; ``None`` after that time."""
+
+    def close(self) -> None:
+        """Ends the workers, after their tasks."""
+
+
+class LocalExecutor:
+    """Works on this machine: each operation is a process of the command, as many at a time as there are cores.
+
+    Example:
+        >>> Run("fleet.db", fleet, operation, executor=LocalExecutor(workers=4))
+    """
+
+    def __init__(self, workers: Optional[int] = None):
+        if workers is not None and workers < 1:
+            raise ValueError("workers is at least 1")
+        self._workers = workers or len(os.sched_getaffinity(0))
+        self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="selenite-fleet")
+        self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+
+    @property
+    def capacity(self) -> int:
+        return self._workers
+
+    def host(self, task: Task) -> str:
+        return "localhost"
+
+    def start(self, task: Task) -> None:
+        self._threads.submit(lambda: self._ended.put(perform(task, __version__, "localhost")))
+
+    def wait(self, seconds: float) -> Optional[Ended]:
+        try:
+            return self._ended.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=True)
+
+
+def perform(task: Task, version: str, worker: str) -> Ended:
+    """Runs a task where it is called. ``version`` is the driver's: another one may store something else."""
+    if version != __version__:
+        message = f"{worker} has version {__version__} of selenite, and the driver {version}"
+        error = {"kind": "VersionError", "exit_status": None, "message": message, "advice": "install the same on both"}
+        return Ended(task.number, worker, error=error)
+    try:
+        if task.before is None:
+            return Ended(task.number, worker, before=task.operation.before(task.path))
+        return Ended(task.number, worker, result=task.operation.run(task.path, task.before))
+    except Exception as error:  # noqa: BLE001 - the others go on, whatever it is
+        found = failure(error)
+        was_killed = (found["exit_status"] or 0) < 0
+        return Ended(task.number, worker, error=found, is_lost=was_killed)

@@ -1,0 +1,93 @@
+"""Runs operations on a Ray cluster.
+
+A database of a node is worked on by that node alone: by its name, Ray's address of the node (``ray.nodes()``,
+``NodeManagerAddress``) or a custom resource that it was started with (``--resources='{"north": 1000}'``). A database
+without a node is worked on by any: its file has to be the same on all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Optional
+
+import ray
+from ray.exceptions import RayError
+
+from .._version import __version__
+from ._executor import Ended, Task, perform
+from .operations import failure
+
+
+class RayExecutor:
+    """Works on the nodes of a Ray cluster. Ray has to be initialized, or is by this.
+
+    Args:
+        capacity: how many operations run at a time. Without it, as many as the cluster has cores.
+        node_share: how much of a node's custom resource an operation takes.
+
+    Example:
+        >>> ray.init("auto")
+        >>> Run("fleet.db", fleet, operation, executor=RayExecutor())
+    """
+
+    def __init__(self, capacity: Optional[int] = None, node_share: float = 0.001):
+        if not ray.is_initialized():
+            ray.init(log_to_driver=False)
+        self._capacity = capacity or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._node_share = node_share
+        # Ray repeats nothing by itself: the driver does, and counts.
+        self._perform = ray.remote(num_cpus=1, max_retries=0)(_perform_remotely)
+        self._running: dict[Any, Task] = {}
+
+    @property
+    def capacity(self) -> int:
+        return self._capacity
+
+    def host(self, task: Task) -> str:
+        return task.node or "any"
+
+    def start(self, task: Task) -> None:
+        function = self._perform
+        if task.node is not None:
+            function = function.options(resources={self._resource(task.node): self._node_share})
+        self._running[function.remote(task, __version__)] = task
+
+    def wait(self, seconds: float) -> Optional[Ended]:
+        if not self._running:
+            return None
+        ready, _ = ray.wait(list(self._running), num_returns=1, timeout=seconds)
+        if not ready:
+            return self._without_node()
+        task = self._running.pop(ready[0])
+        try:
+            found: Ended = ray.get(ready[0])
+        except RayError as error:
+            # The process or the node is gone. What it has done is found by the next attempt.
+            return Ended(task.number, task.node or "any", error=failure(error), is_lost=True)
+        return found
+
+    def close(self) -> None:
+        for reference in self._running:
+            with contextlib.suppress(RayError):
+                ray.cancel(reference)
+
+    @staticmethod
+    def _resource(node: str) -> str:
+        """The resource that places a task on a node: a custom one of that name, or the one of its address."""
+        return node if node in ray.cluster_resources() else f"node:{node}"
+
+    def _without_node(self) -> Optional[Ended]:
+        """A task whose node is not there would wait for ever."""
+        known = ray.cluster_resources()
+        for reference, task in self._running.items():
+            if task.node is not None and self._resource(task.node) not in known:
+                ray.cancel(reference)
+                del self._running[reference]
+                error = failure(RuntimeError(f"the cluster has no node {task.node}"))
+                return Ended(task.number, task.node, error=error, is_lost=True)
+        return None
+
+
+def _perform_remotely(task: Task, version: str) -> Ended:
+    node = ray.util.get_node_ip_address()
+    return perform(task, version, f"{node} {ray.get_runtime_context().get_node_id()[:8]}")

@@ -1,0 +1,175 @@
+"""What a run has found, as JSON and as a page."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Union
+
+from .._version import __version__
+from .operations import Operation
+
+
+class Report:
+    """The databases of a run: which key holder has which since when, what was never verified, what failed and why.
+
+    Attributes:
+        operation: the operation.
+        databases: one mapping for each: ``path``, ``node``, ``labels``, ``state`` (``done``, ``failed`` or
+            ``waiting``), ``attempts``, ``worker``, ``started``, ``ended``, ``result``, ``error``.
+        duplicates: paths that the fleet named more than once.
+    """
+
+    def __init__(
+        self, operation: Operation, created: str, databases: Sequence[Mapping[str, Any]], duplicates: Sequence[str]
+    ):
+        self.operation = operation
+        self.created = created
+        self.databases = databases
+        self.duplicates = duplicates
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many databases are in each state."""
+        return dict(Counter(one["state"] for one in self.databases))
+
+    @property
+    def failed(self) -> list[Mapping[str, Any]]:
+        """The databases that failed."""
+        return [one for one in self.databases if one["state"] == "failed"]
+
+    def json(self) -> dict[str, Any]:
+        """Everything, for another program."""
+        return {
+            "selenite": __version__,
+            "operation": self.operation.name,
+            "options": dict(self.operation.options),
+            "created": self.created,
+            "counts": self.counts,
+            "duplicates": list(self.duplicates),
+            "findings": self.findings(),
+            "databases": [dict(one) for one in self.databases],
+        }
+
+    def findings(self) -> dict[str, Any]:
+        """What somebody who answers for the fleet has to know.
+
+        ``unencrypted`` and ``never_verified``: paths. ``holders``: for each key holder, how many databases it opens and
+        since when it opens the oldest. ``oldest_verification`` and ``oldest_backup``: a path and a time; backups are
+        those of this run. ``failures``: for each message, how many databases.
+        """
+        facts = [(one["path"], one["ended"], one["result"] or {}) for one in self.databases if one["state"] == "done"]
+        statuses = [(path, result["status"]) for path, _, result in facts if "status" in result]
+        holders: dict[str, dict[str, Any]] = {}
+        for _, status in statuses:
+            for slot in status.get("slots", ()):
+                own = holders.setdefault(slot["who"], {"databases": 0, "since": slot["since"]})
+                own["databases"] += 1
+                own["since"] = min(own["since"], slot["since"])
+        verified = [(path, status["last_verified"]) for path, status in statuses if status["last_verified"]]
+        backups = [(path, ended) for path, ended, result in facts if "backup" in result]
+        return {
+            "unencrypted": [path for path, status in statuses if not status["encrypted"]],
+            "never_verified": [
+                path for path, status in statuses if status["encrypted"] and not status["last_verified"]
+            ],
+            "oldest_verification": _oldest(verified),
+            "oldest_backup": _oldest(backups),
+            "holders": holders,
+            "failures": dict(Counter(one["error"]["message"] for one in self.failed).most_common()),
+        }
+
+    def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes it: JSON if the name ends with ``.json``, a page otherwise. Only its owner can read the file."""
+        text = json.dumps(self.json(), indent=1) if os.fspath(path).endswith(".json") else self.page()
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def page(self) -> str:
+        """An HTML page without scripts or references to other files."""
+        findings = self.findings()
+        counts = self.counts
+        total = len(self.databases)
+        summary = ", ".join(f"{counts[state]:,} {state}" for state in ("done", "failed", "waiting") if counts.get(state))
+        parts = [
+            f"<h1>{_text(self.operation.name)}: {total:,} databases</h1>",
+            f"<p class=lead>{_text(summary or 'nothing to do')}. Begun {_text(self.created)}.</p>",
+            _findings(findings),
+        ]
+        if self.failed:
+            rows = ((one["path"], one["error"]["message"], one["error"]["advice"]) for one in self.failed)
+            parts.append(_table("Failed", ("database", "why", "next"), rows))
+        holders = (
+            (who, f"{own['databases']:,}", own["since"]) for who, own in sorted(findings["holders"].items())
+        )
+        if findings["holders"]:
+            parts.append(_table("Key holders", ("who", "databases", "since"), holders))
+        for title, key in (("Not encrypted", "unencrypted"), ("Never verified on this machine", "never_verified")):
+            if findings[key]:
+                parts.append(_table(title, ("database",), ((path,) for path in findings[key])))
+        parts.append(_table("All databases", _COLUMNS, (_row(one) for one in self.databases)))
+        return _PAGE.format(title=_text(f"{self.operation.name}: {total:,} databases"), body="\n".join(parts))
+
+
+_COLUMNS = ("database", "labels", "state", "suite", "key since", "verified", "size", "node")
+
+_PAGE = """<!doctype html>
+<html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }}
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }}
+h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
+.lead {{ font-size: 1.1rem; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }}
+td {{ overflow-wrap: anywhere; }} td.failed {{ color: #c0392b; font-weight: 600; }}
+dt {{ font-weight: 600; }} dd {{ margin: 0 0 .5rem; }}
+</style>
+{body}
+</html>
+"""
+
+
+def _oldest(found: Iterable[tuple[str, str]]) -> Any:
+    oldest = min(found, key=lambda one: one[1], default=None)
+    return {"path": oldest[0], "time": oldest[1]} if oldest else None
+
+
+def _findings(findings: Mapping[str, Any]) -> str:
+    items = []
+    for name, key in (("Not encrypted", "unencrypted"), ("Never verified on this machine", "never_verified")):
+        items.append((name, f"{len(findings[key]):,}"))
+    for name, key in (("Oldest verification", "oldest_verification"), ("Oldest backup", "oldest_backup")):
+        if findings[key]:
+            items.append((name, f"{findings[key]['time']}: {findings[key]['path']}"))
+    return "<dl>" + "".join(f"<dt>{_text(name)}<dd>{_text(value)}" for name, value in items) + "</dl>"
+
+
+def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
+    status = (one["result"] or {}).get("status", {})
+    labels = ", ".join(f"{name} {value}" for name, value in sorted(one["labels"].items()))
+    suite = status.get("suite") or ("" if status.get("encrypted", True) else "not encrypted")
+    size = f"{status['size']:,}" if "size" in status else ""
+    since, verified = status.get("key_since") or "", status.get("last_verified") or ""
+    return (one["path"], labels, one["state"], suite, since, verified, size, one["node"] or "")
+
+
+def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{_text(column)}" for column in columns)
+    body = "".join("<tr>" + "".join(_cell(value) for value in row) for row in rows)
+    return f"<h2>{_text(title)}</h2><div class=scroll><table><tr>{head}{body}</table></div>"
+
+
+def _cell(value: str) -> str:
+    kind = " class=failed" if value == "failed" else ""
+    return f"<td{kind}>{_text(value)}"
+
+
+def _text(value: str) -> str:
+    return html.escape(value)

@@ -1,0 +1,254 @@
+"""A run: an operation on all databases of a fleet, within limits, which goes on after any interruption."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import os
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from ._executor import Ended, Executor, LocalExecutor, Task
+from ._fleet import Fleet
+from ._report import Report
+from ._state import State
+from .operations import Identity, Operation, _spec
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run keeps to.
+
+    Attributes:
+        per_host: how many operations run on a host at a time.
+        per_second: how many are started in a second, on all hosts together.
+        failures: after this many databases have failed, no other is begun.
+        attempts: how often an operation is tried on a database that is in use, or whose worker is gone.
+        retry_seconds: the wait before the second attempt; twice that before the next, and so on.
+    """
+
+    per_host: Optional[int] = None
+    per_second: Optional[float] = None
+    failures: Optional[int] = None
+    attempts: int = 3
+    retry_seconds: float = 1.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        total: how many databases it has.
+        done: how many are done.
+        failed: how many have failed.
+        running: how many are being worked on.
+        path: the database that has just ended.
+        error: why it failed, if it did.
+    """
+
+    total: int
+    done: int
+    failed: int
+    running: int
+    path: str
+    error: Optional[str]
+
+
+class Run:
+    """An operation on a fleet, with its state in a database.
+
+    Args:
+        state: the file of that database. If it is there, its run goes on, with databases that are new in the fleet.
+        identity: what opens the state: a spec, as for databases.
+        executor: where it runs: ``LocalExecutor()`` if not given, or ``RayExecutor()``.
+        limits: see ``Limits``.
+
+    Raises:
+        StateError: the state is another run's, or in use by another driver.
+
+    Example:
+        >>> with Run("fleet.db", fleet, operations.status(), identity="key.txt") as run:
+        ...     run.execute().write("fleet.html")
+    """
+
+    def __init__(
+        self,
+        state: Union[str, "os.PathLike[str]"],
+        fleet: Fleet,
+        operation: Operation,
+        *,
+        identity: Identity = None,
+        executor: Optional[Executor] = None,
+        limits: Limits = Limits(),
+    ):
+        self._fleet = fleet
+        self._operation = operation
+        self._limits = limits
+        self._state = State(os.path.abspath(state), operation, _spec(identity))
+        self._executor = executor or LocalExecutor()
+        self._state.add(fleet)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the workers and closes the state."""
+        self._executor.close()
+        self._state.close()
+
+    def retry_failed(self) -> None:
+        """Lets the next ``execute`` try again what has failed."""
+        self._state.retry_failed()
+
+    def report(self) -> Report:
+        """What is known now."""
+        return Report(self._operation, self._state.created(), list(self._state.rows()), self._fleet.duplicates)
+
+    def execute(self, progress: Optional[Callable[[Progress], None]] = None) -> Report:
+        """Does what is left to do.
+
+        It ends early if the budget of failures is used up: the rest waits for the next ``execute``. An exception of
+        ``progress``, KeyboardInterrupt too, ends it after the operations that run have ended.
+        """
+        driver = _Driver(self._state, self._executor, self._operation, self._limits, progress)
+        try:
+            driver.run()
+        finally:
+            driver.drain()
+        return self.report()
+
+
+class _Driver:
+    """Starts tasks and takes their results. It alone writes the state."""
+
+    def __init__(
+        self,
+        state: State,
+        executor: Executor,
+        operation: Operation,
+        limits: Limits,
+        progress: Optional[Callable[[Progress], None]],
+    ):
+        self._state = state
+        self._executor = executor
+        self._operation = operation
+        self._limits = limits
+        self._progress = progress
+        self._waiting: deque[Task] = deque()
+        # When a task may be tried again, a number that keeps tasks from being compared, the task.
+        self._later: list[tuple[float, int, Task]] = []
+        self._numbers = itertools.count()
+        self._running: dict[int, Task] = {}
+        self._on_host: Counter[str] = Counter()
+        self._may_start = 0.0
+        counts = state.counts()
+        self._total = sum(counts.values())
+        self._done = counts.get("done", 0)
+        self._failed = counts.get("failed", 0)
+        self._new_failures = 0
+
+    def run(self) -> None:
+        for number, path, node, before in self._state.waiting():
+            known = before if self._operation.has_before else {}
+            self._waiting.append(Task(number, path, node, self._operation, known))
+        while True:
+            self._start_tasks()
+            if not self._running and (self._is_over_budget() or not (self._waiting or self._later)):
+                return
+            ended = self._executor.wait(self._seconds_to_wait())
+            if ended is not None:
+                self._take(ended)
+
+    def drain(self) -> None:
+        """Takes the results of what still runs, after an interruption."""
+        self._progress = None
+        self._waiting.clear()
+        self._later.clear()
+        while self._running:
+            ended = self._executor.wait(1.0)
+            if ended is not None:
+                self._take(ended, is_last=True)
+
+    def _is_over_budget(self) -> bool:
+        return self._limits.failures is not None and self._new_failures >= self._limits.failures
+
+    def _start_tasks(self) -> None:
+        now = time.monotonic()
+        while self._later and self._later[0][0] <= now:
+            self._waiting.append(heapq.heappop(self._later)[2])
+        if self._is_over_budget():
+            return
+        skipped: list[Task] = []
+        while self._waiting and len(self._running) < self._executor.capacity and now >= self._may_start:
+            task = self._waiting.popleft()
+            host = self._executor.host(task)
+            if self._limits.per_host is not None and self._on_host[host] >= self._limits.per_host:
+                skipped.append(task)
+                # A host that has enough keeps the others from being looked at only this long.
+                if len(skipped) >= 1000:
+                    break
+                continue
+            self._start(task, host)
+            if self._limits.per_second:
+                self._may_start = max(self._may_start, now) + 1 / self._limits.per_second
+        self._waiting.extendleft(reversed(skipped))
+
+    def _start(self, task: Task, host: str) -> None:
+        self._state.started(task.number)
+        self._running[task.number] = task
+        self._on_host[host] += 1
+        self._executor.start(task)
+
+    def _seconds_to_wait(self) -> float:
+        """Until something may be started; results end the wait at once."""
+        now = time.monotonic()
+        until = [now + 1.0]
+        if self._later:
+            until.append(self._later[0][0])
+        if self._limits.per_second and self._waiting:
+            until.append(self._may_start)
+        return max(0.001, min(until) - now)
+
+    def _take(self, ended: Ended, is_last: bool = False) -> None:
+        task = self._running.pop(ended.number)
+        self._on_host[self._executor.host(task)] -= 1
+        if ended.before is not None:
+            self._state.known(task.number, ended.before)
+            again = Task(task.number, task.path, task.node, task.operation, ended.before)
+            if is_last:
+                self._state.again(task.number, {})
+            else:
+                self._waiting.appendleft(again)
+            return
+        if ended.error is not None and self._may_repeat(ended):
+            attempts = self._state.again(task.number, ended.error)
+            if not is_last:
+                # Others that wait for the same thing don't all come back at once.
+                wait = self._limits.retry_seconds * 2 ** (attempts - 1) * random.uniform(0.5, 1.5)  # noqa: S311
+                heapq.heappush(self._later, (time.monotonic() + wait, next(self._numbers), task))
+            return
+        if ended.error is not None:
+            self._state.failed(task.number, ended.worker, ended.error)
+            self._failed += 1
+            self._new_failures += 1
+        else:
+            self._state.done(task.number, ended.worker, ended.result or {})
+            self._done += 1
+        if self._progress:
+            error = str(ended.error["message"]) if ended.error else None
+            self._progress(
+                Progress(self._total, self._done, self._failed, len(self._running), task.path, error)
+            )
+
+    def _may_repeat(self, ended: Ended) -> bool:
+        """Operations look first how far they are, so a lost one may be repeated; an answer stands, but for "in use"."""
+        is_temporary = ended.is_lost or (ended.error or {}).get("kind") == "BusyError"
+        return is_temporary and self._state.attempts(ended.number) < self._limits.attempts

@@ -1,0 +1,156 @@
+"""The state of a run: a database of its own, encrypted, which a later process goes on with.
+
+A task is `waiting`, `started`, `done` or `failed`. What is `started` when a driver begins was left by one that died: it
+waits again, since every operation looks first how far it is.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from typing import Any, Optional
+
+from .._connection import connect
+from ._fleet import Database
+from .operations import Operation
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS run(operation TEXT, options TEXT, created TEXT);
+CREATE TABLE IF NOT EXISTS task(
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL, node TEXT, labels TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+    attempts INTEGER NOT NULL DEFAULT 0, worker TEXT, started TEXT, ended TEXT, before TEXT, result TEXT, error TEXT,
+    UNIQUE(path, node));
+CREATE INDEX IF NOT EXISTS by_state ON task(state);
+"""
+
+
+class StateError(Exception):
+    """The state can't be used: it is another run's, or another driver's at this time."""
+
+
+class State:
+    """The stored tasks of a run. One driver has it at a time."""
+
+    def __init__(self, path: str, operation: Operation, identity: Optional[str]):
+        self._lock = _lock(path)
+        try:
+            self._connection = connect(path, identity=identity, isolation_level=None)
+        except BaseException:
+            os.close(self._lock)
+            raise
+        try:
+            self._connection.execute("PRAGMA journal_mode = wal")
+            self._connection.execute("PRAGMA synchronous = normal")
+            self._connection.executescript(_SCHEMA)
+            self._check(path, operation)
+            self._connection.execute("UPDATE task SET state = 'waiting' WHERE state = 'started'")
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self, path: str, operation: Operation) -> None:
+        own = (operation.name, _text(operation.options))
+        found = self._connection.execute("SELECT operation, options FROM run").fetchone()
+        if found is None:
+            self._connection.execute("INSERT INTO run VALUES (?, ?, ?)", (*own, now()))
+        elif found != own:
+            raise StateError(f"{path} is the state of another run: {found[0]} with other options; name another file")
+
+    def add(self, databases: Iterable[Database]) -> None:
+        """Adds databases that are not in the run yet."""
+        rows = ((one.path, one.node, _text(one.labels)) for one in databases)
+        self._connection.execute("BEGIN")
+        # NULLs are different from each other in a UNIQUE constraint.
+        self._connection.executemany(
+            "INSERT INTO task(path, node, labels) SELECT ?1, ?2, ?3"
+            " WHERE NOT EXISTS (SELECT 1 FROM task WHERE path = ?1 AND node IS ?2)",
+            rows,
+        )
+        self._connection.execute("COMMIT")
+
+    def retry_failed(self) -> None:
+        """Lets what failed wait again."""
+        self._connection.execute("UPDATE task SET state = 'waiting', attempts = 0 WHERE state = 'failed'")
+
+    def waiting(self) -> Iterator[tuple[int, str, Optional[str], Optional[dict[str, Any]]]]:
+        """The tasks to do: id, path, node, and what was stored before the first attempt."""
+        rows = self._connection.execute("SELECT id, path, node, before FROM task WHERE state = 'waiting' ORDER BY id")
+        for number, path, node, before in rows.fetchall():
+            yield number, path, node, json.loads(before) if before else None
+
+    def counts(self) -> dict[str, int]:
+        """How many tasks are in each state."""
+        return dict(self._connection.execute("SELECT state, count(*) FROM task GROUP BY state"))
+
+    def started(self, number: int) -> None:
+        self._connection.execute(
+            "UPDATE task SET state = 'started', attempts = attempts + 1, started = ? WHERE id = ?", (now(), number)
+        )
+
+    def known(self, number: int, before: Mapping[str, Any]) -> None:
+        """Stores what a repetition has to know: from now on the operation may have begun."""
+        self._connection.execute("UPDATE task SET before = ? WHERE id = ?", (_text(before), number))
+
+    def done(self, number: int, worker: str, result: Mapping[str, Any]) -> None:
+        self._end(number, "done", worker, _text(result), None)
+
+    def failed(self, number: int, worker: str, error: Mapping[str, Any]) -> None:
+        self._end(number, "failed", worker, None, _text(error))
+
+    def again(self, number: int, error: Mapping[str, Any]) -> int:
+        """Lets a task wait for another attempt; returns how many there were."""
+        self._connection.execute("UPDATE task SET state = 'waiting', error = ? WHERE id = ?", (_text(error), number))
+        found = self._connection.execute("SELECT attempts FROM task WHERE id = ?", (number,)).fetchone()
+        return int(found[0])
+
+    def attempts(self, number: int) -> int:
+        return int(self._connection.execute("SELECT attempts FROM task WHERE id = ?", (number,)).fetchone()[0])
+
+    def _end(self, number: int, state: str, worker: str, result: Optional[str], error: Optional[str]) -> None:
+        self._connection.execute(
+            "UPDATE task SET state = ?, worker = ?, ended = ?, result = ?, error = ? WHERE id = ?",
+            (state, worker, now(), result, error, number),
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every task, for a report."""
+        self._connection.row_factory = sqlite3.Row
+        try:
+            rows = self._connection.execute("SELECT * FROM task ORDER BY path, node").fetchall()
+        finally:
+            self._connection.row_factory = None
+        for row in rows:
+            found = dict(row)
+            for name in ("labels", "before", "result", "error"):
+                found[name] = json.loads(found[name]) if found[name] else None
+            yield found
+
+    def created(self) -> str:
+        return str(self._connection.execute("SELECT created FROM run").fetchone()[0])
+
+    def close(self) -> None:
+        self._connection.close()
+        os.close(self._lock)
+
+
+def _lock(path: str) -> int:
+    """Two drivers with one state would do everything twice."""
+    descriptor = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise StateError(f"{path} is in use by another driver") from error
+    return descriptor
+
+
+def now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+
+
+def _text(value: Any) -> str:
+    return json.dumps(dict(value), sort_keys=True)

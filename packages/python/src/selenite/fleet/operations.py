@@ -1,0 +1,311 @@
+"""What is done to each database of a fleet. Every operation looks first how far it is: it may be repeated at any time.
+
+An operation is data: a name and options, which are stored in the state of the run and sent to other nodes. Identities
+in it are specs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Callable, Optional, Union
+
+from .. import _operations as single
+from .._command import run
+from .._errors import CommandError, IdentityError, NotEncryptedError
+from .._results import Status
+
+Identity = Union[str, "os.PathLike[str]", None]
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation with its options.
+
+    Attributes:
+        name: one of the functions of this module.
+        options: its arguments, as JSON has them.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+
+    @property
+    def has_before(self) -> bool:
+        """Whether a repetition has to know something of the database before the first attempt."""
+        return _OPERATIONS[self.name].before is not None
+
+    def before(self, path: str) -> Result:
+        """What a repetition has to know. It is stored before the operation is started."""
+        look = _OPERATIONS[self.name].before
+        return look(path, self.options) if look else {}
+
+    def run(self, path: str, before: Mapping[str, Any]) -> Result:
+        """Does it, or what is left of it.
+
+        Raises:
+            CommandError: it failed.
+        """
+        return _OPERATIONS[self.name].run(path, self.options, before)
+
+
+def status(*, identity: Identity = None) -> Operation:
+    """Looks at each database: encrypted or not, suite, key slots and their dates, last verification, warnings."""
+    return Operation("status", {"identity": _spec(identity)})
+
+
+def verify(*, identity: Identity = None, physical_only: bool = False) -> Operation:
+    """Verifies each database, and looks at it as ``status`` does."""
+    return Operation("verify", {"identity": _spec(identity), "physical_only": physical_only})
+
+
+def encrypt(*, identity: Identity = None, cipher: Optional[str] = None, recipients: Sequence[str] = ()) -> Operation:
+    """Encrypts each database in place. One that is encrypted already stays as it is."""
+    options = {"identity": _spec(identity), "cipher": cipher, "recipients": [_public(one) for one in recipients]}
+    return Operation("encrypt", options)
+
+
+def reencrypt(*, identity: Identity = None, cipher: Optional[str] = None, max_rate: Optional[str] = None) -> Operation:
+    """Re-encrypts each database online, under a new data key or another suite."""
+    return Operation("reencrypt", {"identity": _spec(identity), "cipher": cipher, "max_rate": max_rate})
+
+
+def rotate_identity(*, old: Identity, new: Identity) -> Operation:
+    """Replaces the key slot of an identity by that of another one. Pages are not rewritten."""
+    return Operation("rotate_identity", {"old": _spec(old), "new": _spec(new)})
+
+
+def compromised(slot: str, *, identity: Identity = None, drop: bool = False) -> Operation:
+    """Revokes a key holder: removes the slot, renews the master key, replaces the data key.
+
+    A database that the holder can't open is left as it is.
+
+    Args:
+        slot: the recipient (``age1...``) or the label of the slot.
+    """
+    return Operation("compromised", {"slot": _public(slot), "identity": _spec(identity), "drop": drop})
+
+
+def backup(destination: str, *, identity: Identity = None, incremental: bool = False) -> Operation:
+    """Backs each database up.
+
+    Args:
+        destination: a folder, or ``s3://BUCKET/PREFIX``. Backups of several databases may share one.
+    """
+    options = {"destination": destination, "identity": _spec(identity), "incremental": incremental}
+    return Operation("backup", options)
+
+
+def drill(destination: str, *, identity: Identity = None) -> Operation:
+    """Restores the newest backup of each database to a temporary folder, and checks it."""
+    return Operation("drill", {"destination": destination, "identity": _spec(identity)})
+
+
+def command(name: str, *arguments: str, identity: Identity = None) -> Operation:
+    """Any command of ``selenite`` that may be repeated; ``{}`` in its arguments is the path of the database.
+
+    Example:
+        >>> operations.command("plan", "observe", "database", "{}")
+    """
+    return Operation("command", {"name": name, "arguments": list(arguments), "identity": _spec(identity)})
+
+
+def _spec(identity: Identity) -> Optional[str]:
+    """The spec of an identity. A path is absolute: other processes have other folders."""
+    if identity is None:
+        return None
+    text = os.fspath(identity)
+    _public(text)
+    kind, separator, rest = text.partition(":")
+    if separator and kind == "command":
+        return text
+    if separator and kind in ("age", "raw", "passphrase"):
+        return f"{kind}:{os.path.abspath(rest)}"
+    return os.path.abspath(text)
+
+
+def _public(text: str) -> str:
+    """Refuses a secret key where a name is meant: it would be in the state, in logs and in arguments."""
+    if "AGE-SECRET-KEY-" in text.upper() or "AGE-PLUGIN-" in text.upper():
+        raise ValueError("a secret key itself, where the path of its file is meant")
+    return text
+
+
+@dataclass(frozen=True)
+class _Implementation:
+    run: Callable[[str, Mapping[str, Any], Mapping[str, Any]], Result]
+    before: Optional[Callable[[str, Mapping[str, Any]], Result]] = None
+
+
+def _status(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    return {"status": _facts(single.status(path, identity=options["identity"]))}
+
+
+def _verify(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    found = single.verify(path, identity=options["identity"], physical_only=options["physical_only"])
+    verified = {"pages": found.page_count, "size": found.size, "seconds": found.seconds}
+    return {"verified": verified, **_status(path, options, before)}
+
+
+def _encrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    changed = not single.status(path, identity=options["identity"]).encrypted
+    if changed:
+        single.encrypt(
+            path, identity=options["identity"], cipher=options["cipher"], recipients=options["recipients"]
+        )
+    return {"changed": changed, **_status(path, options, before)}
+
+
+def _before_reencrypt(path: str, options: Mapping[str, Any]) -> Result:
+    """The epoch in force: a re-encryption is complete if the file has a newer one and no other."""
+    return {"epoch": _epoch(_authentic(path, options["identity"]))}
+
+
+def _reencrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    present = _authentic(path, options["identity"])
+    superblock = present.superblock
+    assert superblock is not None
+    is_begun = superblock.state != "steady"
+    if _epoch(present) > before["epoch"] and not is_begun:
+        return {"changed": True, "status": _facts(present)}
+    how = ["--resume"] if is_begun else ["--new-key"]
+    if not is_begun and options["cipher"]:
+        how = [f"--cipher={options['cipher']}"]
+    if options["max_rate"]:
+        how.append(f"--max-rate={options['max_rate']}")
+    run("reencrypt", *how, "--", path, identity=options["identity"])
+    return {"changed": True, **_status(path, options, before)}
+
+
+def _rotate_identity(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    old, new = options["old"], options["new"]
+    opened = _opened_by(path, old)
+    if opened is None:
+        # Done before, or never a key holder: the new identity has to open it in either case.
+        return {"changed": False, "status": _facts(_authentic(path, new))}
+    if _opened_by(path, new) is None:
+        run("keys", "replace", "--", path, opened, new, identity=old)
+    else:
+        run("keys", "remove", "--", path, opened, identity=new)
+    return {"changed": True, "status": _facts(_authentic(path, new))}
+
+
+def _before_compromised(path: str, options: Mapping[str, Any]) -> Result:
+    return {"epoch": _epoch(_authentic(path, options["identity"]))}
+
+
+def _compromised(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    present = _authentic(path, options["identity"])
+    superblock = present.superblock
+    assert superblock is not None
+    slots = superblock.slots
+    holds = any(options["slot"] in (slot.who, slot.label) or slot.id.startswith(options["slot"]) for slot in slots)
+    is_done = _epoch(present) > before["epoch"] and superblock.state == "steady"
+    more = ["--drop"] if options["drop"] else []
+    if holds:
+        run("compromised", *more, "--", path, options["slot"], identity=options["identity"])
+    elif superblock.state != "steady":
+        run("compromised", "--go-on", *more, "--", path, options["slot"], identity=options["identity"])
+    else:
+        return {"changed": is_done, "status": _facts(present)}
+    return {"changed": True, **_status(path, options, before)}
+
+
+def _backup(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    made = single.backup(
+        path, options["destination"], identity=options["identity"], incremental=options["incremental"]
+    )
+    backed_up = {"name": made.name, "pages": made.pages, "bytes": made.bytes_sent, "seconds": made.seconds}
+    return {"backup": backed_up, **_status(path, options, before)}
+
+
+def _drill(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    present = single.status(path, identity=options["identity"])
+    if present.superblock is None:
+        raise NotEncryptedError("drill", 3, f"{path}: not encrypted", "encrypt it, and make a backup")
+    database_id = present.superblock.database_id
+    run("drill", "--json", f"--database={database_id}", "--", options["destination"], identity=options["identity"])
+    return {"drill": True, "status": _facts(present)}
+
+
+def _command(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    arguments = [argument.replace("{}", path) for argument in options["arguments"]]
+    return {"output": run(options["name"], *arguments, identity=options["identity"])}
+
+
+_OPERATIONS = {
+    "status": _Implementation(_status),
+    "verify": _Implementation(_verify),
+    "encrypt": _Implementation(_encrypt),
+    "reencrypt": _Implementation(_reencrypt, _before_reencrypt),
+    "rotate_identity": _Implementation(_rotate_identity),
+    "compromised": _Implementation(_compromised, _before_compromised),
+    "backup": _Implementation(_backup),
+    "drill": _Implementation(_drill),
+    "command": _Implementation(_command),
+}
+
+
+def _authentic(path: str, identity: Optional[str]) -> Status:
+    """The status of a database that the identity opens."""
+    found = single.status(path, identity=identity)
+    if found.superblock is None:
+        raise NotEncryptedError("status", 3, f"{path}: not encrypted", "encrypt it first")
+    if not found.superblock.authentic:
+        raise IdentityError("status", 4, f"{path}: not opened by this identity", "check the identity")
+    return found
+
+
+def _opened_by(path: str, identity: Optional[str]) -> Optional[str]:
+    """The slot that the identity opens; ``None`` if it opens none."""
+    try:
+        superblock = single.status(path, identity=identity).superblock
+    except IdentityError:
+        return None
+    if superblock is None:
+        raise NotEncryptedError("status", 3, f"{path}: not encrypted", "encrypt it first")
+    return superblock.opened_by if superblock.authentic else None
+
+
+def _epoch(status: Status) -> int:
+    assert status.superblock is not None
+    return max(epoch.epoch for epoch in status.superblock.epochs)
+
+
+def _facts(status: Status) -> Result:
+    """What a report says about a database, as JSON has it."""
+    superblock = status.superblock
+    verified = status.last_verification
+    facts: Result = {
+        "encrypted": status.encrypted,
+        "size": status.size,
+        "last_verified": verified.time.isoformat() if verified else None,
+        "warnings": [asdict(warning) for warning in status.warnings],
+    }
+    if superblock is not None:
+        facts |= {
+            "suite": superblock.suite,
+            "state": superblock.state,
+            "database_id": superblock.database_id,
+            "authentic": superblock.authentic,
+            "key_since": min(epoch.created for epoch in superblock.epochs).isoformat(),
+            "slots": [
+                {"id": slot.id, "who": slot.who, "label": slot.label, "since": slot.created.isoformat()}
+                for slot in superblock.slots
+            ],
+        }
+    return facts
+
+
+def failure(error: BaseException) -> Result:
+    """An error, as the state of a run has it."""
+    if isinstance(error, CommandError):
+        return {
+            "kind": type(error).__name__,
+            "exit_status": error.exit_status,
+            "message": error.message,
+            "advice": error.advice,
+        }
+    return {"kind": type(error).__name__, "exit_status": None, "message": str(error), "advice": ""}
