@@ -14,7 +14,7 @@ DEBIAN = $(foreach name,selenite libselenite-dev,dist/$(name)_*_$(shell dpkg --p
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features check-windows \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite cross test-platforms packages test-packages test-hosts docs \
+	test-clients sqlite-suite cross test-platforms packages test-packages test-fleet test-hosts docs \
 	serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test engines engines-test plan-application \
 	need need-rust need-python need-tsql need-perf need-lint need-docs clean
 
@@ -68,6 +68,9 @@ test-packages: packages ## install the packages in clean environments, and use a
 		tests/packages/python/run.sh $(WHEEL)
 	@SELENITE_TEST_EXTENSION=$(BUILT)/libselenite.so SELENITE_TEST_COMMAND=$(BUILT)/selenite tests/packages/npm/run.sh $(NPM)
 	@tests/packages/debian/run.sh $(DEBIAN)
+
+test-fleet: build-tests ## fleets on a Ray cluster of two nodes, whose workers, nodes and drivers are killed; Ray from PyPI: minutes
+	@tests/fleet/run.sh
 
 test-hosts: packages ## run the programs and libraries of docs/HOSTS.md on encrypted databases; needs the internet
 	@tests/hosts/python/run.sh $(WHEEL)

@@ -75,7 +75,7 @@ if ((!$#)) && command -v eatmydata >/dev/null; then
 fi
 step rust "${unsynced[@]}" cargo test --workspace --no-fail-fast -- "$@"
 
-folders=(tests/scripts testdata/reader tests/clients)
+folders=(tests/scripts testdata/reader tests/clients tests/fleet)
 if (($#)); then
   folders=()
 fi

@@ -15,7 +15,7 @@ from sphinx import addnodes
 # Who reads what. A document that is in no part makes Sphinx warn, and `make docs` fail.
 PARTS = {
     "Start": ["docs/MIGRATION", "docs/HOSTS", "docs/PACKAGES", "docs/PLATFORMS", "packages/*/README", "Rust crate <crates/storage/selenite/README>", "CHANGELOG"],
-    "Administer": ["docs/CONFIGURATION", "docs/BACKUP", "SECURITY"],
+    "Administer": ["docs/CONFIGURATION", "docs/FLEETS", "docs/BACKUP", "SECURITY"],
     "Review": ["docs/THREAT_MODEL", "docs/FORMAT", "docs/decisions/index"],
     "Cost": ["docs/BENCHMARKS", "docs/OBSERVATORY", "docs/studies/index", "docs/PLANNING", "docs/FORECASTS", "docs/LAB", "docs/WORKERS"],
     "Server": ["docs/TSQL"],

@@ -14,7 +14,7 @@ from ._state import StateError
 
 
 def main() -> int:
-    arguments = _parser().parse_args()
+    arguments = _parser().parse_intermixed_args()
     fleet = Fleet(arguments.database)
     for pattern in arguments.glob:
         fleet += Fleet.glob(pattern)

@@ -51,6 +51,9 @@ class Executor(Protocol):
     def host(self, task: Task) -> str:
         """The host that a task runs on, for limits by host."""
 
+    def host_capacity(self, host: str) -> Optional[int]:
+        """How many tasks run on a host at the same time; ``None`` if only ``capacity`` counts."""
+
     def start(self, task: Task) -> None:
         """Starts a task."""
 
@@ -81,6 +84,9 @@ class LocalExecutor:
 
     def host(self, task: Task) -> str:
         return "localhost"
+
+    def host_capacity(self, host: str) -> Optional[int]:
+        return None
 
     def start(self, task: Task) -> None:
         self._threads.submit(lambda: self._ended.put(perform(task, __version__, "localhost")))

@@ -22,7 +22,8 @@ class RayExecutor:
     """Works on the nodes of a Ray cluster. Ray has to be initialized, or is by this.
 
     Args:
-        capacity: how many operations run at a time. Without it, as many as the cluster has cores.
+        capacity: how many operations run at a time. Without it, twice as many as the cluster has cores: the second
+            one is sent while the first one runs.
         node_share: how much of a node's custom resource an operation takes.
 
     Example:
@@ -33,11 +34,13 @@ class RayExecutor:
     def __init__(self, capacity: Optional[int] = None, node_share: float = 0.001):
         if not ray.is_initialized():
             ray.init(log_to_driver=False)
-        self._capacity = capacity or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._capacity = capacity or max(2, 2 * int(ray.cluster_resources().get("CPU", 1)))
         self._node_share = node_share
         # Ray repeats nothing by itself: the driver does, and counts.
         self._perform = ray.remote(num_cpus=1, max_retries=0)(_perform_remotely)
         self._running: dict[Any, Task] = {}
+        # Of a node, by each of its names.
+        self._cores: dict[str, int] = {}
 
     @property
     def capacity(self) -> int:
@@ -45,6 +48,18 @@ class RayExecutor:
 
     def host(self, task: Task) -> str:
         return task.node or "any"
+
+    def host_capacity(self, host: str) -> Optional[int]:
+        """So that the tasks of one node don't take the places of another's."""
+        if host not in self._cores:
+            self._cores = {
+                name: int(node["Resources"].get("CPU", 1))
+                for node in ray.nodes()
+                if node["Alive"]
+                for name in (*node["Resources"], node["NodeManagerAddress"])
+            }
+        cores = self._cores.get(host)
+        return None if cores is None else max(2, 2 * cores)
 
     def start(self, task: Task) -> None:
         function = self._perform

@@ -190,7 +190,8 @@ class _Driver:
         while self._waiting and len(self._running) < self._executor.capacity and now >= self._may_start:
             task = self._waiting.popleft()
             host = self._executor.host(task)
-            if self._limits.per_host is not None and self._on_host[host] >= self._limits.per_host:
+            limits = (self._limits.per_host, self._executor.host_capacity(host))
+            if any(limit is not None and self._on_host[host] >= limit for limit in limits):
                 skipped.append(task)
                 # A host that has enough keeps the others from being looked at only this long.
                 if len(skipped) >= 1000:

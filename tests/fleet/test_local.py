@@ -1,0 +1,353 @@
+"""Fleets on this machine: every operation, errors of single databases, limits, and drivers that die."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+import selenite
+from conftest import make_databases
+from selenite.fleet import Database, Fleet, Limits, LocalExecutor, Run, operations
+from selenite.fleet._executor import Ended, Task, perform
+from selenite.fleet._state import StateError
+
+OLD, NEW = "key.txt", "new.txt"
+
+
+def execute(state: str, fleet: Fleet, operation: operations.Operation, **how: Any):
+    with Run(state, fleet, operation, identity=OLD, **how) as run:
+        return run.execute()
+
+
+def recipients(path: Path) -> list[str]:
+    return [slot.who for slot in selenite.keys(path).slots]
+
+
+def numbers(paths: list[Path], identity: str, **options: str) -> list[int]:
+    found = []
+    for path in paths:
+        connection = selenite.connect(path, identity=identity, options=options)
+        found += [row[0] for row in connection.execute("SELECT number FROM t")]
+        connection.close()
+    return found
+
+
+def test_every_operation_is_done_on_every_database(folder: Path) -> None:
+    paths = make_databases(folder, 6)
+    fleet = Fleet(paths)
+    for state, operation in (
+        ("encrypt", operations.encrypt(identity=OLD, cipher="AEGIS_256X4")),
+        ("verify", operations.verify(identity=OLD)),
+        ("rotate", operations.rotate_identity(old=OLD, new=NEW)),
+        ("reencrypt", operations.reencrypt(identity=NEW, cipher="AES_256")),
+        ("backup", operations.backup(str(folder / "backups"), identity=NEW)),
+        ("drill", operations.drill(str(folder / "backups"), identity=NEW)),
+        ("command", operations.command("status", "--json", "{}", identity=NEW)),
+        ("status", operations.status(identity=NEW)),
+    ):
+        report = execute(f"{state}.state", fleet, operation)
+        assert report.counts == {"done": 6}, (state, report.findings()["failures"])
+    assert numbers(paths, NEW) == list(range(6))
+    found = report.findings()
+    assert found["unencrypted"] == found["never_verified"] == []
+    [(who, holder)] = found["holders"].items()
+    assert holder["databases"] == 6 and [who] == recipients(paths[0])
+    assert {one["result"]["status"]["suite"] for one in report.databases} == {"AES_256"}
+
+
+def test_what_is_done_already_is_left_as_it_is(folder: Path) -> None:
+    paths = make_databases(folder, 2)
+    selenite.encrypt(paths[0], identity=OLD)
+    before = paths[0].read_bytes()
+    report = execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))
+    assert [one["result"]["changed"] for one in report.databases] == [False, True]
+    assert paths[0].read_bytes() == before
+    # A finished run does nothing when it is executed again.
+    after = [path.read_bytes() for path in paths]
+    assert execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD)).counts == {"done": 2}
+    assert [path.read_bytes() for path in paths] == after
+
+
+def test_a_key_holder_is_shut_out_of_all_databases(folder: Path) -> None:
+    paths = make_databases(folder, 3)
+    other = selenite.keygen("other.txt")
+    for path in paths[:2]:
+        selenite.encrypt(path, identity=OLD, recipients=[other])
+    selenite.encrypt(paths[2], identity=OLD)
+    assert numbers(paths[:1], "other.txt", origin="any") == [0]
+    report = execute("compromised", Fleet(paths), operations.compromised(other, identity=OLD))
+    assert [one["result"]["changed"] for one in report.databases] == [True, True, False]
+    assert other not in [who for path in paths for who in recipients(path)]
+    with pytest.raises(sqlite3.Error, match="key"):
+        numbers(paths[:1], "other.txt", origin="any")
+    assert numbers(paths, OLD) == [0, 1, 2]
+
+
+def test_errors_are_of_their_database_and_the_others_go_on(folder: Path) -> None:
+    paths = make_databases(folder, 4)
+    execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))
+    with open(paths[1], "r+b") as file:
+        file.seek(65536 + 4096 * 2 + 9)
+        file.write(b"damage")
+    foreign = folder / "<b>foreign.db"
+    foreign.write_bytes(os.urandom(9000))
+    fleet = Fleet([*paths, foreign, folder / "missing.db"])
+    report = execute("verify", fleet, operations.verify(identity=OLD))
+    assert report.counts == {"done": 3, "failed": 3}
+    kinds = {Path(one["path"]).name: one["error"]["kind"] for one in report.failed}
+    assert kinds == {"1.db": "DamagedError", "<b>foreign.db": "NotEncryptedError", "missing.db": "StorageError"}
+    assert all(one["attempts"] == 1 for one in report.databases)
+    report.write("report.html")
+    page = Path("report.html").read_text()
+    assert "&lt;b&gt;foreign.db" in page and "<b>" not in page and "<script" not in page
+    report.write("report.json")
+    assert json.loads(Path("report.json").read_text())["counts"] == report.counts
+    assert Path("report.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_wrong_identity_changes_nothing(folder: Path) -> None:
+    paths = make_databases(folder, 2)
+    execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))
+    selenite.keygen("stranger.txt")
+    before = [path.read_bytes() for path in paths]
+    for number, operation in enumerate(
+        [
+            operations.rotate_identity(old="stranger.txt", new=NEW),
+            operations.reencrypt(identity="stranger.txt"),
+            operations.compromised("age1nobody", identity="stranger.txt"),
+            operations.verify(identity="stranger.txt"),
+        ]
+    ):
+        report = execute(f"{number}.state", Fleet(paths), operation)
+        assert {one["error"]["kind"] for one in report.failed} == {"IdentityError"} and len(report.failed) == 2
+    assert [path.read_bytes() for path in paths] == before
+
+
+def test_a_database_is_in_a_fleet_once(folder: Path) -> None:
+    paths = make_databases(folder, 3)
+    (folder / "link.db").symlink_to(paths[0])
+    os.link(paths[1], folder / "hard.db")
+    names = [paths[0], folder / "link.db", paths[1], folder / "hard.db", "missing.db", "missing.db", paths[2]]
+    fleet = Fleet(names)
+    assert [one.path for one in fleet] == [str(paths[0]), str(paths[1]), str(folder / "missing.db"), str(paths[2])]
+    assert fleet.duplicates == [str(folder / "link.db"), str(folder / "hard.db"), str(folder / "missing.db")]
+    both = fleet + Fleet.glob(str(folder / "databases/*.db"))
+    assert len(both) == 4 and len(both.duplicates) == 6
+
+
+def test_fleets_come_from_globs_tables_and_queries(folder: Path) -> None:
+    paths = make_databases(folder, 2)
+    for suffix in ("-wal", "-shm", "-journal"):
+        Path(f"{paths[0]}{suffix}").touch()
+    assert [one.path for one in Fleet.glob("databases/*")] == [str(path) for path in paths]
+    Path("fleet.csv").write_text("path,node,tenant\ndatabases/0.db,north,acme\ndatabases/1.db,,\n")
+    expected = [Database(str(paths[0]), "north", {"tenant": "acme"}), Database(str(paths[1]), None, {"tenant": ""})]
+    assert list(Fleet.csv("fleet.csv")) == expected
+    table = sqlite3.connect(":memory:")
+    table.execute("CREATE TABLE tenant(file, name)")
+    table.execute("INSERT INTO tenant VALUES ('databases/0.db', 'acme')")
+    assert list(Fleet.query(table, "SELECT file AS path, name FROM tenant")) == [
+        Database(str(paths[0]), None, {"name": "acme"})
+    ]
+    Path("bad.csv").write_text("file\na.db\n")
+    for bad in (lambda: Fleet.csv("bad.csv"), lambda: Fleet.query(table, "SELECT file FROM tenant")):
+        with pytest.raises(ValueError, match="path"):
+            bad()
+    with pytest.raises(TypeError):
+        Fleet("a.db")
+
+
+def test_a_budget_of_failures_ends_a_run_that_can_go_on(folder: Path) -> None:
+    paths = make_databases(folder, 8)
+    fleet = Fleet([*(folder / f"missing{number}.db" for number in range(5)), *paths])
+    limits = Limits(failures=3)
+    how = {"limits": limits, "executor": LocalExecutor(1)}
+    report = execute("encrypt", fleet, operations.encrypt(identity=OLD), **how)
+    assert report.counts == {"failed": 3, "waiting": 10}
+    how["executor"] = LocalExecutor(2)
+    report = execute("encrypt", fleet, operations.encrypt(identity=OLD), **how)
+    assert report.counts == {"failed": 5, "done": 8}
+    assert numbers(paths, OLD) == list(range(8))
+
+
+def test_a_database_in_use_is_tried_again(folder: Path) -> None:
+    [path] = make_databases(folder, 1)
+    user = sqlite3.connect(path, isolation_level=None)
+    user.execute("BEGIN IMMEDIATE")
+    limits = Limits(attempts=2, retry_seconds=0.01)
+    with Run("state", Fleet([path]), operations.encrypt(identity=OLD), identity=OLD, limits=limits) as run:
+        [failed] = run.execute().failed
+        assert failed["error"]["kind"] == "BusyError" and failed["attempts"] == 2
+        user.close()
+        assert run.execute().counts == {"failed": 1}
+        run.retry_failed()
+        assert run.execute().counts == {"done": 1}
+
+
+def test_a_state_has_one_driver_and_one_operation(folder: Path) -> None:
+    fleet = Fleet(make_databases(folder, 1))
+    with Run("state", fleet, operations.status(), identity=OLD):
+        with pytest.raises(StateError, match="another driver"):
+            Run("state", fleet, operations.status(), identity=OLD)
+    with pytest.raises(StateError, match="another run"):
+        Run("state", fleet, operations.encrypt(identity=OLD), identity=OLD)
+    with pytest.raises(sqlite3.Error):
+        Run("state", fleet, operations.status(), identity=NEW)
+    Run("state", fleet, operations.status(), identity=OLD).close()
+
+
+def test_a_secret_key_is_not_taken_for_a_name(folder: Path) -> None:
+    secret = next(line for line in Path(OLD).read_text().splitlines() if line.startswith("AGE-SECRET"))
+    for take in (
+        lambda: operations.verify(identity=secret),
+        lambda: operations.rotate_identity(old=OLD, new=secret),
+        lambda: operations.compromised(secret, identity=OLD),
+        lambda: operations.encrypt(identity=OLD, recipients=[secret]),
+    ):
+        with pytest.raises(ValueError, match="secret key") as caught:
+            take()
+        assert secret not in str(caught.value)
+
+
+def test_the_state_is_encrypted_and_has_no_key(folder: Path) -> None:
+    paths = make_databases(folder, 3)
+    execute("run.state", Fleet(paths), operations.encrypt(identity=OLD))
+    secret = next(line for line in Path(OLD).read_text().splitlines() if line.startswith("AGE-SECRET"))
+    for file in folder.glob("run.state*"):
+        content = file.read_bytes()
+        assert b"databases/" not in content and b"CREATE TABLE" not in content
+    connection = selenite.connect("run.state", identity=OLD)
+    assert secret not in "".join(connection.iterdump())
+
+
+class Counting:
+    """Counts how many tasks run at a time, and ends them when it is asked for results."""
+
+    capacity = 10
+
+    def __init__(self) -> None:
+        self.running: list[Task] = []
+        self.most: dict[str, int] = {}
+        self.starts: list[float] = []
+
+    def host(self, task: Task) -> str:
+        return task.node or ""
+
+    def host_capacity(self, host: str) -> Optional[int]:
+        return 4 if host == "a" else None
+
+    def start(self, task: Task) -> None:
+        self.running.append(task)
+        self.starts.append(time.monotonic())
+        on_host = sum(one.node == task.node for one in self.running)
+        self.most[task.node or ""] = max(on_host, self.most.get(task.node or "", 0))
+
+    def wait(self, seconds: float) -> Optional[Ended]:
+        if not self.running:
+            time.sleep(seconds)
+            return None
+        return Ended(self.running.pop(0).number, "here", result={})
+
+    def close(self) -> None:
+        pass
+
+
+def test_limits_hold_for_each_host_and_for_all(folder: Path) -> None:
+    fleet = Fleet([Database(f"{number}.db", "abc"[number % 3]) for number in range(90)])
+    executor = Counting()
+    limits = Limits(per_host=5)
+    assert execute("hosts", fleet, operations.status(), executor=executor, limits=limits).counts == {"done": 90}
+    assert executor.most["a"] <= 4 and executor.most["b"] <= 5 and executor.most["c"] <= 5
+    assert sum(executor.most.values()) >= 10
+    executor = Counting()
+    limits = Limits(per_second=200)
+    execute("rate", fleet, operations.status(), executor=executor, limits=limits)
+    # No timed bound from above: machines that test are busy.
+    assert executor.starts[-1] - executor.starts[0] >= 89 / 200 * 0.99
+
+
+def test_a_node_with_another_version_is_refused(folder: Path) -> None:
+    [path] = make_databases(folder, 1)
+    ended = perform(Task(1, str(path), None, operations.encrypt(identity=OLD), {}), "9.9.9", "node")
+    assert ended.error and ended.error["kind"] == "VersionError" and "9.9.9" in ended.error["message"]
+    assert path.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_an_interrupted_run_ends_what_it_has_begun(folder: Path) -> None:
+    fleet = Fleet(make_databases(folder, 10))
+
+    def stop(progress: Any) -> None:
+        if progress.done == 3:
+            raise KeyboardInterrupt
+
+    with Run("state", fleet, operations.encrypt(identity=OLD), identity=OLD) as run:
+        with pytest.raises(KeyboardInterrupt):
+            run.execute(stop)
+        counts = run.report().counts
+        assert "started" not in counts and counts["done"] >= 3 and counts["waiting"] >= 1
+        assert run.execute().counts == {"done": 10}
+
+
+DRIVER = """
+import sys
+from selenite.fleet import Fleet, LocalExecutor, Run, operations
+make, paths = getattr(operations, sys.argv[1]), sys.argv[2:]
+how = dict(old="key.txt", new="new.txt") if sys.argv[1] == "rotate_identity" else dict(identity="key.txt")
+print("begun", flush=True)
+with Run("run.state", Fleet(paths), make(**how), identity="key.txt", executor=LocalExecutor(3)) as run:
+    run.execute(lambda progress: print(progress.done, flush=True))
+"""
+
+
+@pytest.mark.parametrize("operation", ["rotate_identity", "reencrypt"])
+def test_drivers_that_are_killed_lose_nothing_and_repeat_nothing(operation: str, folder: Path) -> None:
+    """Each driver, and what it has started, is killed after it has ended a few more databases."""
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    paths = make_databases(folder, 40)
+    execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))
+    kills = 0
+    while True:
+        driver = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, operation, *paths], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        assert driver.stdout
+        stop_after = rng.randrange(1, 12)
+        for line in driver.stdout:
+            stop_after -= 1
+            if stop_after == 0:
+                os.killpg(driver.pid, signal.SIGKILL)
+                kills += 1
+        if driver.wait() == 0:
+            break
+    assert kills > 2
+    identity = NEW if operation == "rotate_identity" else OLD
+    assert numbers(paths, identity) == list(range(40))
+    for path in paths:
+        superblock = selenite.status(path, identity=identity).superblock
+        assert superblock and superblock.state == "steady" and len(superblock.slots) == 1
+        if operation == "reencrypt":
+            # One new data key, not two.
+            assert [epoch.epoch for epoch in superblock.epochs] == [2]
+        selenite.verify(path, identity=identity)
+
+
+def test_the_command_line_does_the_same(folder: Path) -> None:
+    make_databases(folder, 3)
+    line = [sys.executable, "-m", "selenite.fleet", "encrypt", "--glob", "databases/*.db", "--state", "state"]
+    line += ["--identity", OLD, "--report", "report.html", "--report", "report.json"]
+    done = subprocess.run([*line, "missing.db"], capture_output=True, text=True)
+    assert done.returncode == 1 and "3 done, 1 failed" in done.stdout and "missing.db" in done.stderr
+    found: Mapping[str, Any] = json.loads(Path("report.json").read_text())
+    assert found["counts"] == {"done": 3, "failed": 1}
+    bad = subprocess.run([*line[:3], "drill", "--state", "other", "--identity", OLD], capture_output=True, text=True)
+    assert bad.returncode == 1 and bad.stderr == "error: drill needs --destination\n"
