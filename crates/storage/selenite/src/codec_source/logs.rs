@@ -196,3 +196,199 @@ fn sum_at(bytes: &[u8], at: usize) -> [u32; 2] {
 fn size_of(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use selenite_codec::{Format, Key};
+
+    use super::*;
+    use crate::storage::Disk;
+
+    const PAGE: usize = 512;
+    const FRAME: usize = FRAME_HEADER_SIZE + PAGE;
+
+    fn codec() -> Codec {
+        let mut format = Format::parse("sqlcipher3").unwrap();
+        format.set("kdf_iter", "1").unwrap();
+        Codec::derive(&format, &Key::passphrase(b"x"), &[7; 16]).unwrap()
+    }
+
+    /// A page's clear and encrypted bytes.
+    fn page(codec: &Codec, page_no: u32, fill: u8) -> (Vec<u8>, Vec<u8>) {
+        let mut encrypted = vec![fill; PAGE];
+        codec.encrypt(page_no, &mut encrypted, [fill; 32]);
+        let mut clear = encrypted.clone();
+        codec.decrypt(page_no, &mut clear).unwrap();
+        (clear, encrypted)
+    }
+
+    fn sums([first, second]: [u32; 2]) -> [u8; 8] {
+        let mut bytes = [0; 8];
+        bytes[..4].copy_from_slice(&first.to_be_bytes());
+        bytes[4..].copy_from_slice(&second.to_be_bytes());
+        bytes
+    }
+
+    /// A WAL with frames of (page, page count after a commit or 0); page n of frame i is filled with i.
+    fn wal_of(codec: &Codec, covered: Covered, salt: u8, frames: &[(u32, u32)]) -> Vec<u8> {
+        let mut log = vec![0x37, 0x7f, 0x06, 0x82];
+        for number in [3_007_000_u32, 512, 0] {
+            log.extend(number.to_be_bytes());
+        }
+        log.extend([salt; 8]);
+        let mut sum = checksum(WordOrder::LittleEndian, [0, 0], &log);
+        log.extend(sums(sum));
+        for (index, (page_no, commit)) in (1_u8..).zip(frames) {
+            let (clear, encrypted) = page(codec, *page_no, index);
+            let mut head = [page_no.to_be_bytes(), commit.to_be_bytes()].concat();
+            sum = checksum(WordOrder::LittleEndian, sum, &head);
+            let shown = if covered == Covered::Encrypted {
+                &encrypted
+            } else {
+                &clear
+            };
+            sum = checksum(WordOrder::LittleEndian, sum, shown);
+            head.extend([salt; 8]);
+            head.extend(sums(sum));
+            log.extend(head);
+            log.extend(encrypted);
+        }
+        log
+    }
+
+    struct Folder(tempfile::TempDir);
+
+    impl Folder {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn file(&self, bytes: &[u8]) -> RawFile {
+            let path: PathBuf = self.0.path().join("log");
+            std::fs::write(&path, bytes).unwrap();
+            RawFile::open(&Disk, Path::new(&path)).unwrap()
+        }
+
+        /// The pages of a WAL with the index of their frames, and the page count.
+        fn wal(&self, codec: &Codec, bytes: &[u8]) -> Option<(Vec<(u32, usize)>, u32)> {
+            let log = wal(&self.file(bytes), (codec, PAGE), &Watch::none()).unwrap()?;
+            let index = |offset: u64| (usize::try_from(offset).unwrap() - HEADER_SIZE) / FRAME;
+            let mut pages: Vec<_> = log
+                .pages
+                .iter()
+                .map(|(&page_no, &offset)| (page_no, index(offset)))
+                .collect();
+            pages.sort_unstable();
+            Some((pages, log.page_count))
+        }
+
+        fn journal(&self, codec: &Codec, bytes: &[u8]) -> Option<(Vec<u32>, u32)> {
+            let log = journal(&Disk, &self.file(bytes), (codec, PAGE), &Watch::none()).unwrap()?;
+            let mut pages: Vec<_> = log.pages.into_keys().collect();
+            pages.sort_unstable();
+            Some((pages, log.page_count))
+        }
+    }
+
+    #[test]
+    fn a_wal_counts_up_to_its_last_commit_wherever_it_is_cut() {
+        let (codec, folder) = (codec(), Folder::new());
+        for covered in EITHER {
+            let log = wal_of(&codec, covered, 9, &[(2, 0), (3, 4), (2, 0), (5, 5), (3, 0)]);
+            let (first, second) = ((vec![(2, 0), (3, 1)], 4), (vec![(2, 2), (3, 1), (5, 3)], 5));
+            let near_a_frame = |size: &usize| (size + FRAME - HEADER_SIZE + 1) % FRAME < 3;
+            for size in (0..=log.len()).filter(|size| size % 41 == 0 || near_a_frame(size)) {
+                let whole = size.saturating_sub(HEADER_SIZE) / FRAME;
+                let expected = match whole {
+                    0 | 1 => None,
+                    2 | 3 => Some(first.clone()),
+                    _ => Some(second.clone()),
+                };
+                assert_eq!(folder.wal(&codec, &log[..size]), expected, "{size} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wal_ends_before_a_frame_with_another_byte() {
+        let (codec, folder) = (codec(), Folder::new());
+        for covered in EITHER {
+            let log = wal_of(&codec, covered, 9, &[(2, 2), (3, 3), (4, 4)]);
+            for at in (0..log.len()).step_by(7) {
+                let mut bytes = log.clone();
+                bytes[at] ^= 0x20;
+                let intact = at.saturating_sub(HEADER_SIZE) / FRAME;
+                let found = folder.wal(&codec, &bytes).map_or(0, |(pages, _)| pages.len());
+                // A page that can't be decrypted has no checksum; bytes 4 to 7 of the header are a version.
+                assert!(found == intact || (4..8).contains(&at), "{at}: {found} of {intact}");
+            }
+        }
+    }
+
+    #[test]
+    fn frames_of_an_older_wal_and_of_the_other_kind_do_not_count() {
+        let (codec, folder) = (codec(), Folder::new());
+        let old = wal_of(&codec, Covered::Encrypted, 1, &[(2, 9), (3, 9), (4, 9)]);
+        let new = wal_of(&codec, Covered::Encrypted, 2, &[(5, 7)]);
+        let mut both = new.clone();
+        both.extend(&old[new.len()..]);
+        assert_eq!(folder.wal(&codec, &both), Some((vec![(5, 0)], 7)));
+        let mut other_size = new.clone();
+        other_size[10] = 4;
+        assert_eq!(folder.wal(&codec, &other_size), None);
+    }
+
+    /// A section of a journal: its header, and records of these pages.
+    fn section(codec: &Codec, covered: Covered, count: u32, pages: &[u32]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for number in [count, 77, 6, 512, 512] {
+            bytes.extend(number.to_be_bytes());
+        }
+        bytes.resize(512, 0);
+        for &page_no in pages {
+            let (clear, encrypted) = page(codec, page_no, 3);
+            let shown = if covered == Covered::Encrypted {
+                &encrypted
+            } else {
+                &clear
+            };
+            let sum = journal_format::checksum(77, shown);
+            bytes.extend(page_no.to_be_bytes());
+            bytes.extend(encrypted);
+            bytes.extend(sum.to_be_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_journal_counts_up_to_its_first_bad_record() {
+        let (codec, folder) = (codec(), Folder::new());
+        for covered in EITHER {
+            let mut two = section(&codec, covered, 2, &[2, 3]);
+            two.resize(two.len().next_multiple_of(512), 0);
+            two.extend(section(&codec, covered, RECORD_COUNT_UNKNOWN, &[4, 5]));
+            assert_eq!(folder.journal(&codec, &two), Some((vec![2, 3, 4, 5], 6)));
+            // The second section has lost part of its last record.
+            assert_eq!(folder.journal(&codec, &two[..two.len() - 1]), Some((vec![2, 3, 4], 6)));
+            let mut bad = two.clone();
+            bad[512 + 4 + PAGE + 3] ^= 1;
+            assert_eq!(folder.journal(&codec, &bad), Some((vec![], 6)));
+            for size in (0..two.len()).step_by(37) {
+                let _ = folder.journal(&codec, &two[..size]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_journal_without_synced_records_or_header_restores_nothing() {
+        let (codec, folder) = (codec(), Folder::new());
+        let unsynced = section(&codec, Covered::Encrypted, 0, &[2, 3]);
+        assert_eq!(folder.journal(&codec, &unsynced), Some((vec![], 6)));
+        // As PERSIST leaves it.
+        let mut finished = section(&codec, Covered::Encrypted, 2, &[2, 3]);
+        finished[..28].fill(0);
+        assert_eq!(folder.journal(&codec, &finished), None);
+    }
+}
