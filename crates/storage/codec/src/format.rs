@@ -167,7 +167,7 @@ impl Format {
                 "plaintext_header_size",
             ) => *plaintext_header = parse.header_size()?,
             (Self::Aegis { t_cost, .. }, "tcost") => *t_cost = parse.count()?,
-            (Self::Aegis { m_cost, .. }, "mcost") => *m_cost = parse.count()?,
+            (Self::Aegis { m_cost, .. }, "mcost") => *m_cost = parse.memory_kib()?,
             (Self::Aegis { p_cost, .. }, "pcost") => *p_cost = parse.count()?,
             (Self::Aegis { variant, .. }, "algorithm") => {
                 *variant = AegisVariant::parse(value).ok_or_else(|| parse.must_be(AegisVariant::NAMES))?;
@@ -313,6 +313,12 @@ impl Parse<'_> {
             .ok()
             .filter(|count| (1..=100_000_000).contains(count));
         count.ok_or_else(|| self.must_be("a number from 1 to 100000000"))
+    }
+
+    /// Limited: Argon2 takes this memory at once.
+    fn memory_kib(&self) -> Result<u32, FormatError> {
+        let memory = self.value.parse().ok().filter(|memory| (8..=4 << 20).contains(memory));
+        memory.ok_or_else(|| self.must_be("a number of KiB from 8 to 4194304"))
     }
 
     fn flag(&self) -> Result<bool, FormatError> {
@@ -462,6 +468,10 @@ mod tests {
             let refused = with("sqlcipher4", &[(setting, value)]);
             assert!(matches!(refused, Err(FormatError::Value { .. })), "{setting} = {value}");
         }
+        assert!(matches!(
+            with("aegis", &[("mcost", "4194305")]),
+            Err(FormatError::Value { .. })
+        ));
     }
 
     #[test]
