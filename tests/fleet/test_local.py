@@ -91,6 +91,18 @@ def test_a_key_holder_is_shut_out_of_all_databases(folder: Path) -> None:
     assert numbers(paths, OLD) == [0, 1, 2]
 
 
+def test_a_new_holder_that_is_there_already_stays_once(folder: Path) -> None:
+    paths = make_databases(folder, 2)
+    for path in paths:
+        selenite.encrypt(path, identity=OLD)
+    selenite.run("keys", "add", paths[0], NEW, identity=OLD)
+    assert len(recipients(paths[0])) == 2
+    report = execute("rotate", Fleet(paths), operations.rotate_identity(old=OLD, new=NEW))
+    assert report.counts == {"done": 2}
+    assert len(recipients(paths[0])) == 1 and recipients(paths[0]) == recipients(paths[1])
+    assert numbers(paths, NEW) == [0, 1]
+
+
 def test_errors_are_of_their_database_and_the_others_go_on(folder: Path) -> None:
     paths = make_databases(folder, 4)
     execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))

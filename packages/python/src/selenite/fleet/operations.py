@@ -14,7 +14,7 @@ from typing import Any, Callable, Optional, Union
 from .. import _operations as single
 from .._command import run
 from .._errors import CommandError, IdentityError, NotEncryptedError
-from .._results import Status
+from .._results import Status, Superblock
 
 Identity = Union[str, "os.PathLike[str]", None]
 Result = dict[str, Any]
@@ -181,14 +181,16 @@ def _reencrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any])
 
 def _rotate_identity(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
     old, new = options["old"], options["new"]
-    opened = _opened_by(path, old)
-    if opened is None:
+    present = _opened(path, old)
+    if present is None:
         # Done before, or never a key holder: the new identity has to open it in either case.
         return {"changed": False, "status": _facts(_authentic(path, new))}
-    if _opened_by(path, new) is None:
-        run("keys", "replace", "--", path, opened, new, identity=old)
+    # The only slot is the old one's.
+    is_other_there = len(present.slots) > 1 and _opened(path, new) is not None
+    if is_other_there:
+        run("keys", "remove", "--", path, str(present.opened_by), identity=new)
     else:
-        run("keys", "remove", "--", path, opened, identity=new)
+        run("keys", "replace", "--", path, str(present.opened_by), new, identity=old)
     return {"changed": True, "status": _facts(_authentic(path, new))}
 
 
@@ -258,15 +260,15 @@ def _authentic(path: str, identity: Optional[str]) -> Status:
     return found
 
 
-def _opened_by(path: str, identity: Optional[str]) -> Optional[str]:
-    """The slot that the identity opens; ``None`` if it opens none."""
+def _opened(path: str, identity: Optional[str]) -> Optional[Superblock]:
+    """The superblock, if the identity opens it."""
     try:
         superblock = single.status(path, identity=identity).superblock
     except IdentityError:
         return None
     if superblock is None:
         raise NotEncryptedError("status", 3, f"{path}: not encrypted", "encrypt it first")
-    return superblock.opened_by if superblock.authentic else None
+    return superblock if superblock.authentic else None
 
 
 def _epoch(status: Status) -> int:
