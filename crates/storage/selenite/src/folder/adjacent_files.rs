@@ -31,7 +31,12 @@ impl AdjacentFiles {
     /// The files beside one database. A folder that cannot be listed is added to `unreadable`.
     pub fn of(path: &Path, unreadable: &mut Vec<Unreadable>) -> Self {
         let folder = folder_of(path);
-        let names = Walk::of(folder).next(unreadable).unwrap_or(Names {
+        let name = path.file_name().unwrap_or_default();
+        let own = name.as_encoded_bytes();
+        let is_beside = |other: &OsStr| {
+            other.as_encoded_bytes().starts_with(own) || is_copy_of(name, other) || target_of_draft(other) == Some(name)
+        };
+        let names = Walk::of(folder).next_where(unreadable, &is_beside).unwrap_or(Names {
             path: folder.to_owned(),
             names: Vec::new(),
         });
