@@ -32,7 +32,7 @@ pub struct Export {
 /// continue, and writers wait. The outcome has no key slots.
 ///
 /// # Errors
-/// [`EngineError::Usage`] if the format is another one; otherwise as [`crate::decrypt`].
+/// [`EngineError::Usage`] if the format is another one; otherwise as a decryption.
 pub fn export(
     storage: &dyn Storage,
     (path, target): (&Path, &Path),
