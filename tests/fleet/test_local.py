@@ -308,6 +308,26 @@ def test_an_interrupted_run_ends_what_it_has_begun(folder: Path) -> None:
         assert run.execute().counts == {"done": 10}
 
 
+def test_an_interrupted_command_line_goes_on(folder: Path) -> None:
+    """A terminal interrupts the driver and the commands that it runs: none of these has failed."""
+    make_databases(folder, 30, kilobytes=2000)
+    line = [sys.executable, "-m", "selenite.fleet", "encrypt", "--glob", "databases/*.db", "--state", "state"]
+    line += ["--identity", OLD]
+    interrupted = 0
+    while True:
+        run = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        if interrupted < 2:
+            while not list(folder.glob("databases/.*selenite-tmp*")) and run.poll() is None:
+                time.sleep(0.001)
+            os.killpg(run.pid, signal.SIGINT)
+            interrupted += 1
+        said, errors = run.communicate()
+        if run.returncode == 0:
+            break
+        assert run.returncode == 130 and "Traceback" not in errors, errors
+    assert said == "30 done\n" and interrupted == 2
+
+
 DRIVER = """
 import sys
 from selenite.fleet import Fleet, LocalExecutor, Run, operations

@@ -36,6 +36,9 @@ def main() -> int:
             if arguments.retry_failed:
                 run.retry_failed()
             report = run.execute(_show)
+    except KeyboardInterrupt:
+        print("interrupted; to go on: the same command", file=sys.stderr)
+        return 130
     except (SeleniteError, StateError, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

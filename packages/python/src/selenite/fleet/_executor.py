@@ -113,5 +113,6 @@ def perform(task: Task, version: str, worker: str) -> Ended:
         return Ended(task.number, worker, result=task.operation.run(task.path, task.before))
     except Exception as error:  # noqa: BLE001 - the others go on, whatever it is
         found = failure(error)
-        was_killed = (found["exit_status"] or 0) < 0
-        return Ended(task.number, worker, error=found, is_lost=was_killed)
+        # Killed, or interrupted as a terminal interrupts all its processes: neither is an answer.
+        status = found["exit_status"] or 0
+        return Ended(task.number, worker, error=found, is_lost=status < 0 or status == 130)

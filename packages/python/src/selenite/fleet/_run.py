@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import os
 import random
+import signal
+import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Optional, Union
 
@@ -119,11 +122,26 @@ class Run:
         ``progress``, KeyboardInterrupt too, ends it after the operations that run have ended.
         """
         driver = _Driver(self._state, self._executor, self._operation, self._limits, progress)
-        try:
-            driver.run()
-        finally:
-            driver.drain()
+        with _interrupts_between_results(driver):
+            try:
+                driver.run()
+            finally:
+                driver.drain()
         return self.report()
+
+
+@contextlib.contextmanager
+def _interrupts_between_results(driver: _Driver) -> Iterator[None]:
+    """Ctrl-C ends a run between two results: raised anywhere, it could lose the one that was just taken."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: driver.interrupt())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _Driver:
@@ -154,12 +172,19 @@ class _Driver:
         self._done = counts.get("done", 0)
         self._failed = counts.get("failed", 0)
         self._new_failures = 0
+        self._is_interrupted = False
+
+    def interrupt(self) -> None:
+        """Lets ``run`` raise KeyboardInterrupt soon."""
+        self._is_interrupted = True
 
     def run(self) -> None:
         for number, path, node, before in self._state.waiting():
             known = before if self._operation.has_before else {}
             self._waiting.append(Task(number, path, node, self._operation, known))
         while True:
+            if self._is_interrupted:
+                raise KeyboardInterrupt
             self._start_tasks()
             if not self._running and (self._is_over_budget() or not (self._waiting or self._later)):
                 return
