@@ -319,7 +319,8 @@ def test_an_interrupted_command_line_goes_on(folder: Path) -> None:
         if interrupted < 2:
             while not list(folder.glob("databases/.*selenite-tmp*")) and run.poll() is None:
                 time.sleep(0.001)
-            os.killpg(run.pid, signal.SIGINT)
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGINT)
             interrupted += 1
         said, errors = run.communicate()
         if run.returncode == 0:
