@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,6 +56,8 @@ def test_every_operation_is_done_on_every_database(folder: Path) -> None:
     ):
         report = execute(f"{state}.state", fleet, operation)
         assert report.counts == {"done": 6}, (state, report.findings()["failures"])
+        # A look before an operation is no attempt.
+        assert {one["attempts"] for one in report.databases} == {1}, state
     assert numbers(paths, NEW) == list(range(6))
     found = report.findings()
     assert found["unencrypted"] == found["never_verified"] == []
@@ -89,6 +92,61 @@ def test_a_key_holder_is_shut_out_of_all_databases(folder: Path) -> None:
     with pytest.raises(sqlite3.Error, match="key"):
         numbers(paths[:1], "other.txt", origin="any")
     assert numbers(paths, OLD) == [0, 1, 2]
+
+
+def test_a_revocation_that_ended_after_its_first_step_is_gone_on_with(folder: Path) -> None:
+    """The slot is gone then, and nothing else shows that the data key is still the one that its holder knows."""
+    [path] = make_databases(folder, 1)
+    other = selenite.keygen("other.txt")
+    selenite.encrypt(path, identity=OLD, recipients=[other])
+    operation = operations.compromised(other, identity=OLD)
+    before = operation.before(str(path))
+    selenite.run("keys", "remove", path, other, identity=OLD)
+    result = operation.run(str(path), before)
+    superblock = selenite.status(path, identity=OLD).superblock
+    assert result["changed"] and superblock and [epoch.epoch for epoch in superblock.epochs] == [2]
+    # Once more: it is done.
+    operation.run(str(path), before)
+    superblock = selenite.status(path, identity=OLD).superblock
+    assert superblock and [epoch.epoch for epoch in superblock.epochs] == [2]
+
+
+def test_another_reencryption_in_progress_does_not_count_as_this_one(folder: Path) -> None:
+    [path] = make_databases(folder, 1, kilobytes=4000)
+    selenite.encrypt(path, identity=OLD)
+    other = subprocess.Popen(
+        [selenite.command_path(), "--identity", OLD, "reencrypt", "--new-key", "--max-rate", "1MB/s", path],
+        stderr=subprocess.DEVNULL,
+    )
+    while True:
+        superblock = selenite.status(path, identity=OLD).superblock
+        if superblock and superblock.state != "steady":
+            break
+        assert other.poll() is None
+    other.kill()
+    other.wait()
+    execute("state", Fleet([path]), operations.reencrypt(identity=OLD))
+    superblock = selenite.status(path, identity=OLD).superblock
+    # The other one's key, and then one of this run.
+    assert superblock and superblock.state == "steady" and [epoch.epoch for epoch in superblock.epochs] == [3]
+
+
+def test_two_runs_on_the_same_databases_leave_them_whole(folder: Path) -> None:
+    paths = make_databases(folder, 20)
+    execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD))
+    operation = operations.rotate_identity(old=OLD, new=NEW)
+    reports = []
+    threads = [
+        threading.Thread(target=lambda name=name: reports.append(execute(name, Fleet(paths), operation)))
+        for name in ("one", "two")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [report.counts for report in reports] == [{"done": 20}] * 2, [report.findings() for report in reports]
+    assert all(len(recipients(path)) == 1 for path in paths)
+    assert numbers(paths, NEW) == list(range(20))
 
 
 def test_a_new_holder_that_is_there_already_stays_once(folder: Path) -> None:
@@ -384,3 +442,20 @@ def test_the_command_line_does_the_same(folder: Path) -> None:
     assert found["counts"] == {"done": 3, "failed": 1}
     bad = subprocess.run([*line[:3], "drill", "--state", "other", "--identity", OLD], capture_output=True, text=True)
     assert bad.returncode == 1 and bad.stderr == "error: drill needs --destination\n"
+
+
+def test_the_command_line_says_what_is_wrong(folder: Path) -> None:
+    (folder / "fleet.csv").write_text("file\na.db\n")
+    # A Ray of ours in the place of an installed one.
+    (folder / "ray.py").write_text("raise ModuleNotFoundError(\"No module named 'ray'\")\n")
+    line = [sys.executable, "-m", "selenite.fleet", "status", "--state", "state", "--identity", OLD]
+    environment = os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{os.environ['PYTHONPATH']}"}
+    for more, said in (
+        (["--csv", "fleet.csv"], "fleet.csv: a table of databases has a column 'path'"),
+        (["--csv", "missing.csv"], "missing.csv"),
+        (["--workers", "0"], "workers is at least 1"),
+        (["--ray", "a.db"], "RayExecutor needs Ray: python -m pip install 'selenite[ray]'"),
+    ):
+        ended = subprocess.run([*line, *more], env=environment, capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr.count("\n")) == (1, 1), ended.stderr
+        assert ended.stderr.startswith("error: ") and said in ended.stderr

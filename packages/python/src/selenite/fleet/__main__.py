@@ -15,21 +15,15 @@ from ._state import StateError
 
 def main() -> int:
     arguments = _parser().parse_intermixed_args()
-    fleet = Fleet(arguments.database)
-    for pattern in arguments.glob:
-        fleet += Fleet.glob(pattern)
-    for path in arguments.csv:
-        fleet += Fleet.csv(path)
-    executor: Executor
-    if arguments.ray:
-        from ._ray import RayExecutor
-
-        executor = RayExecutor()
-    else:
-        executor = LocalExecutor(arguments.workers)
     limits = Limits(per_host=arguments.per_host, per_second=arguments.per_second, failures=arguments.failures)
     try:
+        fleet = Fleet(arguments.database)
+        for pattern in arguments.glob:
+            fleet += Fleet.glob(pattern)
+        for path in arguments.csv:
+            fleet += Fleet.csv(path)
         operation = _operation(arguments)
+        executor = _executor(arguments)
         with Run(
             arguments.state, fleet, operation, identity=arguments.identity, executor=executor, limits=limits
         ) as run:
@@ -39,7 +33,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("interrupted; to go on: the same command", file=sys.stderr)
         return 130
-    except (SeleniteError, StateError, ValueError, OSError) as error:
+    except (SeleniteError, StateError, ImportError, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     for path in arguments.report:
@@ -47,6 +41,14 @@ def main() -> int:
     counts = report.counts
     print(", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "waiting") if counts.get(state)))
     return 0 if set(counts) <= {"done"} else 1
+
+
+def _executor(arguments: argparse.Namespace) -> Executor:
+    if not arguments.ray:
+        return LocalExecutor(arguments.workers)
+    from . import RayExecutor
+
+    return RayExecutor()
 
 
 def _operation(arguments: argparse.Namespace) -> operations.Operation:

@@ -18,6 +18,10 @@ from ._executor import Ended, Task, perform
 from .operations import failure
 
 
+_ANY = "any"
+"""The host of databases without a node."""
+
+
 class RayExecutor:
     """Works on the nodes of a Ray cluster. Ray has to be initialized, or is by this.
 
@@ -39,7 +43,7 @@ class RayExecutor:
         # Ray repeats nothing by itself: the driver does, and counts.
         self._perform = ray.remote(num_cpus=1, max_retries=0)(_perform_remotely)
         self._running: dict[Any, Task] = {}
-        # Of a node, by each of its names.
+        # Of a node, by each of its names: asked for when a name is met that is not in it.
         self._cores: dict[str, int] = {}
 
     @property
@@ -47,19 +51,24 @@ class RayExecutor:
         return self._capacity
 
     def host(self, task: Task) -> str:
-        return task.node or "any"
+        return task.node or _ANY
 
     def host_capacity(self, host: str) -> Optional[int]:
         """So that the tasks of one node don't take the places of another's."""
+        if host == _ANY:
+            return None
         if host not in self._cores:
-            self._cores = {
-                name: int(node["Resources"].get("CPU", 1))
-                for node in ray.nodes()
-                if node["Alive"]
-                for name in (*node["Resources"], node["NodeManagerAddress"])
-            }
+            self._look_at_nodes()
         cores = self._cores.get(host)
         return None if cores is None else max(2, 2 * cores)
+
+    def _look_at_nodes(self) -> None:
+        self._cores = {
+            name: int(node["Resources"].get("CPU", 1))
+            for node in ray.nodes()
+            if node["Alive"]
+            for name in (*node["Resources"], node["NodeManagerAddress"])
+        }
 
     def start(self, task: Task) -> None:
         function = self._perform
@@ -78,7 +87,7 @@ class RayExecutor:
             found: Ended = ray.get(ready[0])
         except RayError as error:
             # The process or the node is gone. What it has done is found by the next attempt.
-            return Ended(task.number, task.node or "any", error=failure(error), is_lost=True)
+            return Ended(task.number, task.node or _ANY, error=failure(error), is_lost=True)
         return found
 
     def close(self) -> None:
@@ -86,16 +95,16 @@ class RayExecutor:
             with contextlib.suppress(RayError):
                 ray.cancel(reference)
 
-    @staticmethod
-    def _resource(node: str) -> str:
-        """The resource that places a task on a node: a custom one of that name, or the one of its address."""
-        return node if node in ray.cluster_resources() else f"node:{node}"
+    def _resource(self, node: str) -> str:
+        """The resource that places a task on a node: the one of its address, or a custom one of that name."""
+        address = f"node:{node}"
+        return address if address in self._cores else node
 
     def _without_node(self) -> Optional[Ended]:
         """A task whose node is not there would wait for ever."""
-        known = ray.cluster_resources()
+        self._look_at_nodes()
         for reference, task in self._running.items():
-            if task.node is not None and self._resource(task.node) not in known:
+            if task.node is not None and task.node not in self._cores:
                 ray.cancel(reference)
                 del self._running[reference]
                 error = failure(RuntimeError(f"the cluster has no node {task.node}"))

@@ -92,8 +92,10 @@ class State:
         )
 
     def known(self, number: int, before: Mapping[str, Any]) -> None:
-        """Stores what a repetition has to know: from now on the operation may have begun."""
-        self._connection.execute("UPDATE task SET before = ? WHERE id = ?", (_text(before), number))
+        """Stores what a repetition has to know: from now on the operation may have begun. The look is no attempt."""
+        self._connection.execute(
+            "UPDATE task SET before = ?, attempts = attempts - 1 WHERE id = ?", (_text(before), number)
+        )
 
     def done(self, number: int, worker: str, result: Mapping[str, Any]) -> None:
         self._end(number, "done", worker, _text(result), None)

@@ -165,18 +165,16 @@ def _before_reencrypt(path: str, options: Mapping[str, Any]) -> Result:
 
 def _reencrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
     present = _authentic(path, options["identity"])
-    superblock = present.superblock
-    assert superblock is not None
-    is_begun = superblock.state != "steady"
-    if _epoch(present) > before["epoch"] and not is_begun:
-        return {"changed": True, "status": _facts(present)}
-    how = ["--resume"] if is_begun else ["--new-key"]
-    if not is_begun and options["cipher"]:
-        how = [f"--cipher={options['cipher']}"]
-    if options["max_rate"]:
-        how.append(f"--max-rate={options['max_rate']}")
-    run("reencrypt", *how, "--", path, identity=options["identity"])
-    return {"changed": True, **_status(path, options, before)}
+    more = [f"--max-rate={options['max_rate']}"] if options["max_rate"] else []
+    if not _is_steady(present):
+        run("reencrypt", "--resume", *more, "--", path, identity=options["identity"])
+        present = _authentic(path, options["identity"])
+    # What was in progress may have been somebody else's, begun before this run: then its end does not count.
+    if _epoch(present) <= before["epoch"]:
+        how = f"--cipher={options['cipher']}" if options["cipher"] else "--new-key"
+        run("reencrypt", how, *more, "--", path, identity=options["identity"])
+        present = _authentic(path, options["identity"])
+    return {"changed": True, "status": _facts(present)}
 
 
 def _rotate_identity(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
@@ -187,31 +185,38 @@ def _rotate_identity(path: str, options: Mapping[str, Any], before: Mapping[str,
         return {"changed": False, "status": _facts(_authentic(path, new))}
     # The only slot is the old one's.
     is_other_there = len(present.slots) > 1 and _opened(path, new) is not None
-    if is_other_there:
-        run("keys", "remove", "--", path, str(present.opened_by), identity=new)
-    else:
-        run("keys", "replace", "--", path, str(present.opened_by), new, identity=old)
+    try:
+        if is_other_there:
+            run("keys", "remove", "--", path, str(present.opened_by), identity=new)
+        else:
+            run("keys", "replace", "--", path, str(present.opened_by), new, identity=old)
+    except CommandError:
+        # Another run may have replaced it since the look.
+        if _opened(path, old) is not None:
+            raise
+        return {"changed": False, "status": _facts(_authentic(path, new))}
     return {"changed": True, "status": _facts(_authentic(path, new))}
 
 
 def _before_compromised(path: str, options: Mapping[str, Any]) -> Result:
-    return {"epoch": _epoch(_authentic(path, options["identity"]))}
+    """The epoch in force, and whether there is a slot to remove: without one nothing is done."""
+    present = _authentic(path, options["identity"])
+    return {"epoch": _epoch(present), "holds": _holds(present, options["slot"])}
 
 
 def _compromised(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
     present = _authentic(path, options["identity"])
-    superblock = present.superblock
-    assert superblock is not None
-    slots = superblock.slots
-    holds = any(options["slot"] in (slot.who, slot.label) or slot.id.startswith(options["slot"]) for slot in slots)
-    is_done = _epoch(present) > before["epoch"] and superblock.state == "steady"
+    if not before["holds"]:
+        return {"changed": False, "status": _facts(present)}
     more = ["--drop"] if options["drop"] else []
-    if holds:
+    is_replaced = _epoch(present) > before["epoch"] and _is_steady(present)
+    if _holds(present, options["slot"]):
         run("compromised", *more, "--", path, options["slot"], identity=options["identity"])
-    elif superblock.state != "steady":
+    elif not is_replaced:
+        # The slot is gone, but not yet the data key that its holder may know.
         run("compromised", "--go-on", *more, "--", path, options["slot"], identity=options["identity"])
     else:
-        return {"changed": is_done, "status": _facts(present)}
+        return {"changed": True, "status": _facts(present)}
     return {"changed": True, **_status(path, options, before)}
 
 
@@ -274,6 +279,19 @@ def _opened(path: str, identity: Optional[str]) -> Optional[Superblock]:
 def _epoch(status: Status) -> int:
     assert status.superblock is not None
     return max(epoch.epoch for epoch in status.superblock.epochs)
+
+
+def _is_steady(status: Status) -> bool:
+    """Whether no re-encryption is in progress."""
+    assert status.superblock is not None
+    return status.superblock.state == "steady"
+
+
+def _holds(status: Status, slot: str) -> bool:
+    """Whether a slot has this recipient, label, or beginning of an id."""
+    assert status.superblock is not None
+    slots = status.superblock.slots
+    return any(slot in (one.who, one.label) or one.id.startswith(slot) for one in slots)
 
 
 def _facts(status: Status) -> Result:
