@@ -13,6 +13,8 @@ Ray cluster, each database on the node whose files it is among.
 An identity is named, never passed: a path or a spec such as ``command:NAME``, which each node resolves by itself.
 """
 
+from typing import Any
+
 from . import operations
 from ._executor import Executor, LocalExecutor
 from ._fleet import Database, Fleet
@@ -32,7 +34,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name == "RayExecutor":
         try:
             from ._ray import RayExecutor

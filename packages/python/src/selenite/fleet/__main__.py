@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from .._errors import SeleniteError
+from .. import fleet
 from . import operations
 from ._executor import Executor, LocalExecutor
 from ._fleet import Fleet
@@ -17,15 +18,15 @@ def main() -> int:
     arguments = _parser().parse_intermixed_args()
     limits = Limits(per_host=arguments.per_host, per_second=arguments.per_second, failures=arguments.failures)
     try:
-        fleet = Fleet(arguments.database)
+        databases = Fleet(arguments.database)
         for pattern in arguments.glob:
-            fleet += Fleet.glob(pattern)
+            databases += Fleet.glob(pattern)
         for path in arguments.csv:
-            fleet += Fleet.csv(path)
+            databases += Fleet.csv(path)
         operation = _operation(arguments)
         executor = _executor(arguments)
         with Run(
-            arguments.state, fleet, operation, identity=arguments.identity, executor=executor, limits=limits
+            arguments.state, databases, operation, identity=arguments.identity, executor=executor, limits=limits
         ) as run:
             if arguments.retry_failed:
                 run.retry_failed()
@@ -46,9 +47,8 @@ def main() -> int:
 def _executor(arguments: argparse.Namespace) -> Executor:
     if not arguments.ray:
         return LocalExecutor(arguments.workers)
-    from . import RayExecutor
-
-    return RayExecutor()
+    executor: Executor = fleet.RayExecutor()
+    return executor
 
 
 def _operation(arguments: argparse.Namespace) -> operations.Operation:
