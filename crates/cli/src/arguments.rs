@@ -227,6 +227,14 @@ pub struct Encrypt {
     /// Additional key holder: age1..., or an identity. May be repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
+    /// Let others go on reading and writing meanwhile, and then in the encrypted database. They have to
+    /// have opened it with the extension, plain=allow and an identity; it has to be in WAL mode.
+    #[arg(long, conflicts_with = "to")]
+    pub online: bool,
+    /// With --online: the longest time in milliseconds that others may be kept waiting at the end.
+    /// After that they go on, and it is tried again.
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", value_parser = parse_millis)]
+    pub max_lock: Duration,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

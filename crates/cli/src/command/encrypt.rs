@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use selenite::storage::Disk;
-use selenite::{Access, Encrypt, Outcome, Suite, Target};
+use selenite::{Access, Encrypt, Outcome, Suite, Target, encrypt_online};
 use serde_json::{Value, json};
 
 use super::verify::remember;
@@ -21,16 +21,35 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), CliErr
         recipients: arguments.recipient.clone(),
     };
     let meter = Meter::start();
-    let done = selenite::encrypt(&Disk, &arguments.database, access, &how, &meter.watch());
+    let (database, watch) = (&arguments.database, meter.watch());
+    let done = if arguments.online {
+        encrypt_online(&Disk, database, access, &how, arguments.max_lock, &watch)
+            .map(|done| (done.outcome, Some(done.online)))
+    } else {
+        selenite::encrypt(&Disk, database, access, &how, &watch).map(|outcome| (outcome, None))
+    };
     meter.finish();
-    let outcome = done?;
+    let (outcome, online) = done?;
     if arguments.json {
-        print_json(&json(&arguments.database, &outcome, Some(how.suite)))?;
+        let mut json = json(&arguments.database, &outcome, Some(how.suite));
+        if let Some(online) = &online {
+            json["online"] = json!({
+                "locked_seconds": online.locked.as_secs_f64(),
+                "rounds": online.rounds,
+                "rows_copied_again": online.copied_again,
+            });
+        }
+        print_json(&json)?;
     } else {
         let mut lines = Lines::default();
         lines.add("encrypted", name(&arguments.database, arguments.to.as_deref()));
         lines.add("suite", how.suite.name());
         show(&mut lines, &outcome, "every value compared, every page verified");
+        if let Some(online) = &online {
+            let again = counted(online.copied_again, "row");
+            lines.add("others waited", elapsed(online.locked));
+            lines.add("followed", format!("{again} copied again in {} rounds", online.rounds));
+        }
         lines.add_all("key slots", outcome.slots.iter().map(ToString::to_string));
         print(&lines.text())?;
     }

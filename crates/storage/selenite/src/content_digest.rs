@@ -279,7 +279,8 @@ fn show(value: ValueRef<'_>) -> String {
     }
 }
 
-fn quote(name: &str) -> String {
+/// A name, quoted for SQL.
+pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

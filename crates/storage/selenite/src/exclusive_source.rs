@@ -164,7 +164,7 @@ impl ExclusiveSource {
 }
 
 /// Uses stat(2): closing a descriptor would release the process's locks.
-fn file_at(storage: &dyn Storage, path: &Path) -> Result<(u64, u64), EngineError> {
+pub(crate) fn file_at(storage: &dyn Storage, path: &Path) -> Result<(u64, u64), EngineError> {
     let found = storage.attributes(path).map_err(io_error("read", path))?;
     Ok(found.identity)
 }

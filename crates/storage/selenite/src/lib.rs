@@ -45,6 +45,7 @@ mod draft;
 #[doc(hidden)]
 pub mod drill;
 mod encrypt;
+mod encrypt_online;
 mod encrypted_file;
 mod epoch_count;
 mod error;
@@ -105,6 +106,7 @@ pub use anchor::{Comparison, Verdict, Written};
 pub use backup::{Backup as BackupOptions, CompressionLevel, Report as BackupReport};
 pub use bad_page::{BadPage, Origin as BadPageOrigin, Owner};
 pub use encrypt::Encrypt;
+pub use encrypt_online::{Online, OnlineOutcome, encrypt_online};
 pub use encrypted_file::{EncryptedFile, create_identity};
 pub use error::{Class, EngineError};
 pub use file_uri::FileUri;

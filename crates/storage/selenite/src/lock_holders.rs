@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use selenite_vfs::hand_over::REGISTERED;
+
 use crate::draft::beside;
 use crate::error::{Class, EngineError};
 use crate::platform::{device_number, identity, listed_locks};
@@ -76,6 +78,30 @@ pub fn writers(path: &Path) -> Vec<Holder> {
     if writes.is_empty() { all } else { writes }
 }
 
+/// The other processes that have the database open and would not move to an encrypted one in its place
+/// (`selenite_vfs::hand_over`): the extension is not loaded there, or without `plain=allow` or an identity. `None` if the
+/// system does not list locks: this process has one on the database, which then is not listed either.
+#[must_use]
+pub fn strangers(path: &Path) -> Option<Vec<u32>> {
+    let text = locks();
+    let database = identity(path).ok()?;
+    let of_database = |lock: &Lock| (lock.device, lock.inode) == database;
+    let is_registered = |pid: u32| {
+        let byte = REGISTERED + u64::from(pid);
+        let registrations = text.lines().filter_map(|line| Lock::parse_of(line, "OFDLCK"));
+        registrations.filter(of_database).any(|lock| lock.first == byte)
+    };
+    let own = std::process::id();
+    let locks = text.lines().filter_map(Lock::parse).filter(of_database);
+    let mut pids: Vec<u32> = locks.map(|lock| lock.pid).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    pids.contains(&own).then(|| {
+        pids.retain(|pid| *pid != own && !is_registered(*pid));
+        pids
+    })
+}
+
 /// Adds to an error about a database in use the processes that use it, if the system lists them.
 pub fn with_lock_holders(error: EngineError, path: &Path) -> EngineError {
     let EngineError::Busy { .. } = &error else { return error };
@@ -108,10 +134,19 @@ struct Lock {
 
 impl Lock {
     fn parse(line: &str) -> Option<Self> {
+        Self::parse_of(line, "POSIX")
+    }
+
+    /// A lock of that class. One of an open file description (`OFDLCK`) has no process: its id is 0.
+    fn parse_of(line: &str, class: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [_, "POSIX", _, kind, pid, file, first, last] = words[..] else {
+        let [_, found, _, kind, pid, file, first, last] = words[..] else {
             return None;
         };
+        if found != class {
+            return None;
+        }
+        let pid = if pid == "-1" { 0 } else { pid.parse().ok()? };
         let mut parts = file.split(':');
         let (major, minor) = (parts.next()?, parts.next()?);
         let device = device_number(
@@ -119,7 +154,7 @@ impl Lock {
             u32::from_str_radix(minor, 16).ok()?,
         )?;
         Some(Self {
-            pid: pid.parse().ok()?,
+            pid,
             device,
             inode: parts.next()?.parse().ok()?,
             is_write: kind == "WRITE",

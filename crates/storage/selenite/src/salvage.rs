@@ -21,7 +21,7 @@ mod free_list;
 mod leaf_owner;
 mod lost_and_found;
 mod maker;
-mod node;
+pub(crate) mod node;
 mod page_survey;
 mod record;
 mod report;

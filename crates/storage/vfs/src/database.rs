@@ -36,14 +36,10 @@ use expectation::check_expected;
 pub struct Database {
     /// The copy of SQLite that opened the file.
     pub host: Arc<Host>,
-    /// Prevents first locks while the file is closed.
-    pub(crate) close_lock: Arc<CloseLock>,
     /// The settings from URI, environment and configuration.
     pub settings: Settings,
     /// The file's path, for messages.
     pub path: String,
-    /// Device and inode, if they are known to belong to the open file.
-    pub identity: Option<(u64, u64)>,
     config: Config,
     /// Contains the keyring file as it was when it was last searched for the master key.
     trust: Mutex<Trust>,
@@ -52,6 +48,8 @@ pub struct Database {
     /// Is incremented with every new view: a file compares it before it uses its own copy of the
     /// view.
     view_no: AtomicU64,
+    /// Is incremented when another file has taken the place of the one below.
+    file_no: AtomicU64,
     /// Whether this connection has the WAL open.
     has_log: AtomicBool,
     /// Whether this connection holds the WAL's write lock.
@@ -106,7 +104,31 @@ pub enum Content {
     Sealed(Arc<View>),
 }
 
+/// A file whose path another one has taken.
+pub(crate) struct Predecessor {
+    lower: LowerFile,
+    identity: Option<(u64, u64)>,
+    close_lock: Arc<CloseLock>,
+    level: LockLevel,
+}
+
+impl Predecessor {
+    fn close(&mut self) {
+        close(&mut self.lower, &self.close_lock);
+    }
+}
+
+fn close(lower: &mut LowerFile, close_lock: &CloseLock) {
+    let alone = (!is_injected(Bug::LockedWhileClosing)).then(|| close_lock.lock_for_close());
+    lower.close();
+    drop(alone);
+}
+
 impl Inner {
+    fn close(&mut self) {
+        close(&mut self.lower, &self.close_lock);
+    }
+
     /// As [`Database::content`], for a caller that holds the lock.
     pub fn content(&self) -> &Content {
         &self.content
@@ -123,6 +145,10 @@ impl Inner {
 pub struct Inner {
     /// The file below.
     pub lower: LowerFile,
+    /// Device and inode, if they are known to belong to the open file.
+    pub identity: Option<(u64, u64)>,
+    /// Prevents first locks while the file is closed.
+    pub(crate) close_lock: Arc<CloseLock>,
     /// SQLite's lock on the file.
     pub level: LockLevel,
     /// The number of pages, if known and no other connection can change it.
@@ -155,11 +181,9 @@ impl Database {
         } = credentials;
         let host = open_guard.host().clone();
         let identity = identity_of(host.identify, &path, &mut lower);
-        let file = identity.map_or_else(|| FileId::Path(path.clone()), FileId::Inode);
+        let close_lock = close_lock_of(&host, identity, &path);
         let database = Self {
-            close_lock: host.close_locks.of(file),
             host,
-            identity,
             settings,
             path,
             config,
@@ -167,6 +191,8 @@ impl Database {
             identities,
             inner: Mutex::new(Inner {
                 lower,
+                identity,
+                close_lock,
                 level: LockLevel::NONE,
                 page_count: None,
                 mark: None,
@@ -176,6 +202,7 @@ impl Database {
                 heads: None,
             }),
             view_no: AtomicU64::new(0),
+            file_no: AtomicU64::new(0),
             has_log: AtomicBool::new(false),
             wal_write: AtomicBool::new(false),
             _open_guard: open_guard,
@@ -196,6 +223,66 @@ impl Database {
     /// A number that changes whenever the result of [`Database::content`] changes.
     pub fn view_no(&self) -> u64 {
         self.view_no.load(Ordering::Acquire)
+    }
+
+    /// A number that changes when the connection has moved to another file of the same path.
+    pub fn file_no(&self) -> u64 {
+        self.file_no.load(Ordering::Acquire)
+    }
+
+    /// Puts another file of the same path in the place of the open one, without any lock.
+    pub(crate) fn succeed(&self, inner: &mut Inner, mut lower: LowerFile) -> Predecessor {
+        let identity = identity_of(self.host.identify, &self.path, &mut lower);
+        let close_lock = close_lock_of(&self.host, identity, &self.path);
+        Predecessor {
+            lower: std::mem::replace(&mut inner.lower, lower),
+            identity: std::mem::replace(&mut inner.identity, identity),
+            close_lock: std::mem::replace(&mut inner.close_lock, close_lock),
+            level: std::mem::replace(&mut inner.level, LockLevel::NONE),
+        }
+    }
+
+    /// Takes a lock as the first one on the open file.
+    pub(crate) fn lock_as_first(&self, inner: &mut Inner, level: LockLevel) -> Result<(), VfsError> {
+        let close_lock = inner.close_lock.clone();
+        let held_off = close_lock.lock_for_first_lock();
+        inner.lower.lock(level.0)?;
+        drop(held_off);
+        inner.level = level;
+        Ok(())
+    }
+
+    /// Reads the file that took the place of an unencrypted one. Returns whether it is encrypted.
+    ///
+    /// # Errors
+    /// The reason why it is refused.
+    pub(crate) fn look_at_successor(&self, inner: &mut Inner) -> Result<bool, VfsError> {
+        self.reload(inner)?;
+        check_expected(&self.settings, inner)?;
+        let is_sealed = matches!(inner.content, Content::Sealed(_));
+        if is_sealed {
+            self.file_no.fetch_add(1, Ordering::AcqRel);
+        }
+        Ok(is_sealed)
+    }
+
+    /// Closes the file that was replaced.
+    pub(crate) fn give_up(&self, mut predecessor: Predecessor) {
+        let _ = predecessor.lower.shm_unmap(false);
+        let _ = predecessor.lower.unlock(LockLevel::NONE.0);
+        predecessor.close();
+    }
+
+    /// Returns to the file that was replaced, unencrypted as it was.
+    pub(crate) fn take_back(&self, inner: &mut Inner, predecessor: Predecessor) {
+        let _ = inner.lower.shm_unmap(false);
+        let _ = inner.lower.unlock(LockLevel::NONE.0);
+        inner.close();
+        inner.lower = predecessor.lower;
+        inner.identity = predecessor.identity;
+        inner.close_lock = predecessor.close_lock;
+        inner.level = predecessor.level;
+        self.set_content(inner, Content::Plain);
     }
 
     /// The kind of the file, as this connection last determined it.
@@ -537,14 +624,13 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let alone = (!is_injected(Bug::LockedWhileClosing)).then(|| self.close_lock.lock_for_close());
-        self.inner
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .lower
-            .close();
-        drop(alone);
+        self.inner.get_mut().unwrap_or_else(PoisonError::into_inner).close();
     }
+}
+
+fn close_lock_of(host: &Host, identity: Option<(u64, u64)>, path: &str) -> Arc<CloseLock> {
+    let file = identity.map_or_else(|| FileId::Path(path.to_owned()), FileId::Inode);
+    host.close_locks.of(file)
 }
 
 /// `superblock-moves-forward`: while a database is open, its superblock stays that of this

@@ -9,10 +9,10 @@ use selenite_keyring::Unlocked;
 use crate::change;
 use crate::database::Content;
 use crate::error::VfsError;
-use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, forget_cached};
+use crate::ffi::{Code, Entry, FunctionCall, LockLevel, Table, Value, forget_cached};
 use crate::forecast;
-use crate::main_file::status;
-use crate::main_file::{EpochPages, MainFile};
+use crate::hand_over::{self, HandOver};
+use crate::main_file::{EpochPages, MainFile, hand_over::retire_plain, status};
 use crate::metrics;
 use crate::own_descriptors;
 use crate::selenite::{host_of, last_error_of, make_default};
@@ -97,6 +97,16 @@ pub const ENGINE_FUNCTIONS: &[Entry] = &[
         name: c"selenite_retire",
         arguments: 1,
         body: retire,
+    },
+    Entry {
+        name: c"selenite_log_end",
+        arguments: 1,
+        body: log_end,
+    },
+    Entry {
+        name: c"selenite_hand_over",
+        arguments: 1,
+        body: hand_over,
     },
 ];
 
@@ -218,26 +228,37 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
                 Ok((next, true))
             }),
             Content::Empty => Err(VfsError::NotEncrypted("it is empty")),
-            Content::Plain => {
-                let mut header = [0; 100];
-                inner.lower.read(&mut header, 0)?;
-                // No SQLite knows 255 as a read and write version (sqlite.org/fileformat.html,
-                // 1.3.3); the change counter makes every connection read page 1 again.
-                header[18..20].fill(255);
-                for counter in [24, 92] {
-                    let bytes = [
-                        header[counter],
-                        header[counter + 1],
-                        header[counter + 2],
-                        header[counter + 3],
-                    ];
-                    let next = u32::from_be_bytes(bytes).wrapping_add(1);
-                    header[counter..counter + 4].copy_from_slice(&next.to_be_bytes());
-                }
-                inner.lower.write(&header, 0)?;
-                Ok(inner.lower.sync(SyncFlags::FULL)?)
-            }
+            Content::Plain => retire_plain(&mut inner.lower),
         }
+    })?;
+    Ok(Value::Integer(1))
+}
+
+/// `selenite_log_end(schema)`: the salts of the log that the connection's read transaction sees, in hexadecimal, and the
+/// number of its frames.
+fn log_end(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let mut text = String::new();
+    with_main(call, 0, |main| {
+        let index = main
+            .log_end()
+            .ok_or(VfsError::SettingsMismatch("no read transaction in WAL mode"))?;
+        text = format!("{:016x} {}", u64::from_be_bytes(index.salts()), index.frame_count());
+        Ok(())
+    })?;
+    Ok(Value::Text(text))
+}
+
+/// `selenite_hand_over(token)`: passes a write transaction's file to what is staged under this token: see
+/// [`hand_over`](crate::hand_over).
+fn hand_over(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let token = call.integer(0).ok_or("selenite_hand_over takes a token")?;
+    let work = hand_over::take(token).ok_or("nothing is staged under this token")?;
+    let mut work = Some(work);
+    with_main(call, 1, |main| {
+        if let Some(work) = work.take() {
+            work(&mut HandOver::new(main)?);
+        }
+        Ok(())
     })?;
     Ok(Value::Integer(1))
 }

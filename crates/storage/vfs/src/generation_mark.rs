@@ -58,15 +58,35 @@ impl GenerationMark {
     }
 }
 
+/// The word that has the mark, in the index of an unencrypted database.
+pub fn word_of(region: &ShmRegion) -> Option<u32> {
+    region.word(WORD)
+}
+
+/// Writes that word.
+pub fn set_word_of(region: &ShmRegion, value: u32) {
+    region.set_word(WORD, value);
+}
+
 fn value_of(superblock: &Superblock) -> u32 {
     match u32::try_from(superblock.generation & u64::from(u32::MAX)) {
-        Ok(0) | Err(_) => UNKNOWN,
+        Ok(0 | GONE..) | Err(_) => UNKNOWN,
         Ok(value) => value,
     }
 }
 
 /// Every connection has to read the superblocks.
 const UNKNOWN: u32 = u32::MAX;
+
+/// In the index of an unencrypted database: an encrypted one is about to take its name, and no
+/// transaction may begin (`main_file/move_over.rs`).
+pub const CLOSING: u32 = UNKNOWN - 1;
+
+/// As above: look whether the name has another file.
+pub const MOVED: u32 = UNKNOWN - 2;
+
+/// As above, and the index itself no longer has a name.
+pub const GONE: u32 = UNKNOWN - 3;
 
 /// `WalCkptInfo.notUsed0`, after both copies of the header, nBackfill, the read marks, the locks
 /// and nBackfillAttempted.

@@ -54,6 +54,8 @@ pub struct Host {
     /// Paths, with links resolved, that were opened through a symbolic link.
     linked: Mutex<BTreeSet<PathBuf>>,
     last_errors: Mutex<LastErrors>,
+    /// Databases that this process is replacing by encrypted ones.
+    handing_over: Mutex<BTreeSet<String>>,
     /// Key files that others can read and for which this was already logged.
     warned_key_files: Mutex<BTreeSet<PathBuf>>,
 }
@@ -105,6 +107,7 @@ impl Host {
             present: Mutex::default(),
             linked: Mutex::default(),
             last_errors: Mutex::default(),
+            handing_over: Mutex::default(),
             warned_key_files: Mutex::default(),
         }
     }
@@ -182,6 +185,22 @@ impl Host {
     pub fn is_linked(&self, path: &Path) -> bool {
         let linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
         linked.contains(path)
+    }
+
+    /// Notes whether this process is replacing the database at `path`: its own connections don't wait for it.
+    pub(crate) fn note_handing_over(&self, path: &str, is_begun: bool) {
+        let mut handing_over = self.handing_over.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_begun {
+            handing_over.insert(path.to_owned());
+        } else {
+            handing_over.remove(path);
+        }
+    }
+
+    /// Whether it is.
+    pub(crate) fn is_handing_over(&self, path: &str) -> bool {
+        let handing_over = self.handing_over.lock().unwrap_or_else(PoisonError::into_inner);
+        handing_over.contains(path)
     }
 
     /// The paths of the databases that are open, or about to be.

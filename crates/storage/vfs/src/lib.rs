@@ -27,6 +27,7 @@ mod forecast;
 mod frame_passthrough;
 mod functions;
 pub mod generation_mark;
+pub mod hand_over;
 mod host;
 mod index_header;
 pub mod injected_bugs;

@@ -20,7 +20,9 @@ mod append;
 mod control;
 mod epoch_census;
 mod epochs;
+pub(crate) mod hand_over;
 mod locks;
+pub(crate) mod move_over;
 mod pages_since;
 mod pool_handle;
 mod pragma;
@@ -43,11 +45,14 @@ use crate::database::{Content, Database};
 use crate::device;
 use crate::error::VfsError;
 use crate::ffi::{Code, File, LockLevel, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::index_header::IndexHeader;
 use crate::page_buffer::PageBuffer;
 use crate::role::Role;
 use crate::sealer::Sealer;
 use append::Append;
 pub(crate) use epoch_census::EpochPages;
+pub use hand_over::HandOver;
+use move_over::MoveOver;
 pub use pages_since::PagesSince;
 use pool_handle::PoolHandle;
 use read_ahead::ReadAhead;
@@ -74,6 +79,8 @@ pub struct MainFile {
     /// Bytes 24 to 40 of page 1, and the trailer of the image that contained them: SQLite reads
     /// them at the start of every read transaction in rollback mode.
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
+    /// For a connection that moves to an encrypted database in the place of this one.
+    move_over: Option<MoveOver>,
     /// Whether the VFS below was asked to map the file since SQLite last discarded the mapping.
     is_mapped: bool,
     /// Whether a lock was ever taken.
@@ -129,6 +136,7 @@ impl MainFile {
             trailer: None,
             page: Vec::new(),
             change_counter: None,
+            move_over: None,
             is_mapped: false,
             was_locked: false,
             was_reserved: false,
@@ -160,6 +168,16 @@ impl MainFile {
         );
         self.is_refused_copy = true;
         Err(VfsError::Lower(Code::ERROR))
+    }
+
+    /// Lets the connection move to an encrypted database that takes the name of this one.
+    pub(crate) fn set_move_over(&mut self, move_over: MoveOver) {
+        self.move_over = Some(move_over);
+    }
+
+    /// The end of the log in the present read transaction; `None` without one, or in rollback mode.
+    pub(crate) fn log_end(&self) -> Option<IndexHeader> {
+        self.read_lock.log_end().map(|(index, _)| index)
     }
 
     /// Notes that opening the file created it.
@@ -290,11 +308,17 @@ impl File for MainFile {
         if region == 0 {
             self.set_shm(true);
         }
-        let mut inner = self.database.lock();
-        let mapped = inner.lower.shm_map(region, size, extend)?;
+        let mut below = self.database.lock().lower.shm_map(region, size, extend)?;
+        if region == 0
+            && let Some(first) = below
+        {
+            let current = self.map_current_index(first, size, extend);
+            below = current.map_err(|error| self.database.report(&error))?;
+        }
+        let mapped = self.alias(region, below)?;
         if region == 0 {
             self.region = mapped;
-            inner.set_index(mapped);
+            self.database.lock().set_index(mapped);
         }
         Ok(mapped)
     }
@@ -309,6 +333,7 @@ impl File for MainFile {
 
     fn shm_unmap(&mut self, delete: bool) -> Result<(), Code> {
         self.set_shm(false);
+        self.drop_alias();
         self.database.lock().lower.shm_unmap(delete)
     }
 

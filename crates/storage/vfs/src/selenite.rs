@@ -20,6 +20,7 @@ use crate::journal_file::JournalFile;
 use crate::last_errors::LastError;
 use crate::locked_memory;
 use crate::main_file::MainFile;
+use crate::main_file::move_over::{self, MoveOver};
 use crate::nameless_file::NamelessFile;
 use crate::open_databases::OpenDatabases;
 use crate::own_descriptors;
@@ -242,7 +243,12 @@ impl Selenite {
         let has_shm = lower.has_shm();
         let database = Arc::new(Database::open(open_guard, credentials, settings, text, lower)?);
         self.databases.add(name, &database);
+        let is_plain = matches!(database.content(), Content::Plain);
+        let may_move = is_plain && has_shm && database.settings.allow_plain && database.settings.identity.is_some();
         let mut file = MainFile::new(database)?;
+        if may_move && move_over::register(path) {
+            file.set_move_over(MoveOver::new(name.keep(), flags));
+        }
         if is_made {
             file.note_made();
         }
@@ -283,8 +289,10 @@ impl Selenite {
             (Some(_) | None, _) => None,
         };
         let file: Box<dyn crate::ffi::File> = match (database, role) {
-            (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower, commits)?),
-            (Some(database), Role::Wal) => Box::new(ClearFile::of_log(lower, database, commits)),
+            (Some(database), Role::Wal) => {
+                let reopen = is_plain.then(|| (name.keep(), flags));
+                Box::new(WalFile::new(database, lower, commits, reopen)?)
+            }
             (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
             // Without its database (SQLite reads the journals of others for super-journals) it is only read.
             (None, _) if !flags.has(OpenFlags::READ_ONLY) => {

@@ -35,12 +35,14 @@ use crate::commit_counts::CommitMeter;
 use crate::database::{Content, Database};
 use crate::device;
 use crate::error::VfsError;
-use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::ffi::{
+    Code, Control, File, KeptName, LockLevel, LowerFile, OpenFlags, RawControl, ShmLock, ShmRegion, SyncFlags,
+};
 use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
 use frame_buffer::FrameBuffer;
-pub(crate) use transaction_frames::TransactionFrames;
+use transaction_frames::TransactionFrames;
 
 /// An open WAL.
 pub struct WalFile {
@@ -51,6 +53,12 @@ pub struct WalFile {
     header: Option<[u8; HEADER_SIZE]>,
     own_frames: TransactionFrames,
     commits: Option<CommitMeter>,
+    /// The size of a frame in bytes in an unencrypted log, once one was written.
+    clear_frame_size: Option<u64>,
+    /// With what it can be opened again.
+    reopen: Option<(KeptName, OpenFlags)>,
+    /// Of [`Database::file_no`].
+    file_no: u64,
     buffer: FrameBuffer,
     /// The frame that was written completely when SQLite wrote its first part.
     padding: Option<u64>,
@@ -72,10 +80,18 @@ impl WalFile {
     ///
     /// # Errors
     /// If the system's random number generator fails.
-    pub fn new(database: Arc<Database>, lower: LowerFile, commits: Option<CommitMeter>) -> Result<Self, VfsError> {
+    pub fn new(
+        database: Arc<Database>,
+        lower: LowerFile,
+        commits: Option<CommitMeter>,
+        reopen: Option<(KeptName, OpenFlags)>,
+    ) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Wal)?;
         database.set_log(true);
         Ok(Self {
+            file_no: database.file_no(),
+            clear_frame_size: None,
+            reopen,
             database,
             lower,
             sealer,
@@ -89,7 +105,27 @@ impl WalFile {
         })
     }
 
+    /// Opens the log of the database that the connection has moved to: the old one may have lost its name.
+    fn follow(&mut self) -> Result<(), VfsError> {
+        let file_no = self.database.file_no();
+        if self.file_no == file_no {
+            return Ok(());
+        }
+        let Some((name, flags)) = &self.reopen else {
+            return Err(VfsError::SettingsMismatch("a log of a database that was replaced"));
+        };
+        let host = &self.database.host;
+        let (mut lower, _) = host.lower.open(Some(name.get()), *flags)?;
+        lower.set_meter(host.file_meters.meter(&self.database.path, Role::Wal));
+        self.lower = lower;
+        self.file_no = file_no;
+        self.header = None;
+        self.own_frames = TransactionFrames::default();
+        Ok(())
+    }
+
     fn view(&mut self) -> Result<Option<Arc<View>>, VfsError> {
+        self.follow()?;
         let view = self.sealer.view(&self.database);
         if view.is_none() && !matches!(self.database.content(), Content::Plain) {
             return Err(VfsError::SettingsMismatch("a WAL without its database"));
@@ -356,18 +392,24 @@ impl File for WalFile {
     }
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
+        let followed = self.follow();
+        self.report(followed)?;
         let flushed = self.flush_before_truncate(size);
         self.report(flushed)?;
         self.lower.truncate(size)
     }
 
     fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
+        let followed = self.follow();
+        self.report(followed)?;
         let flushed = self.flush();
         self.report(flushed)?;
         self.database.host.sync_clock.time(|| self.lower.sync(flags))
     }
 
     fn size(&mut self) -> Result<u64, Code> {
+        let followed = self.follow();
+        self.report(followed)?;
         let size = self.lower.size()?;
         let held = self.held_size();
         Ok(size.max(self.report(held)?))

@@ -96,6 +96,12 @@ pub fn listed_locks() -> String {
     fs::read_to_string("/proc/locks").unwrap_or_default()
 }
 
+/// The name of a process's program; `None` if it is not known.
+pub fn process_name(pid: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
 /// The number of a device.
 #[cfg(target_os = "linux")]
 pub fn device_number(major: u32, minor: u32) -> Option<u64> {

@@ -56,6 +56,11 @@ pub fn listed_locks() -> String {
     String::new()
 }
 
+/// Not known.
+pub fn process_name(_pid: u32) -> Option<String> {
+    None
+}
+
 /// There is no such number.
 pub fn device_number(_major: u32, _minor: u32) -> Option<u64> {
     None

@@ -23,6 +23,7 @@ mod file;
 mod fork_page;
 mod function;
 mod guard;
+mod index_alias;
 mod install;
 mod lower;
 mod machine;
@@ -45,15 +46,17 @@ pub use file::{File, LockLevel};
 pub use fork_page::ForkPage;
 pub(crate) use function::SchemaFile;
 pub use function::{COPY_COUNT_MAX, Entry, FileVisit, FunctionCall, Value};
+pub use index_alias::IndexAlias;
 pub use install::{AutoExtension, EntryPoint, Installer, VFS_NAME, entry_point, install_linked};
 pub use lower::{LowerFile, LowerVfs};
 pub use machine::{cycle_count, hardware_random, os_random};
 pub use memory::{Config, CountingAllocator, count_sqlite};
 pub use module::{Table, TableRow};
-pub use name::Name;
+pub use name::{KeptName, Name};
 pub use platform::{
-    check_support, descriptors, file_identity, forget_cached, is_elevated, lock_memory, locked_memory_limit,
-    make_private_file, open_private, open_regular_file, path_of_name, process_status, system_page_size,
+    ByteLock, check_support, descriptors, descriptors_of, file_identity, forget_cached, is_elevated,
+    lock_byte_of_description, lock_memory, locked_memory_limit, make_private_file, open_private, open_regular_file,
+    path_of_name, process_status, system_page_size,
 };
 pub use shm::{ShmLock, ShmMemory, ShmRegion};
 pub use sqlite::{Database, OpenFlags, RawApi, SyncFlags};

@@ -14,6 +14,20 @@ pub struct Name<'a> {
     life: PhantomData<&'a CStr>,
 }
 
+/// A name that its file keeps, and so never longer than it is valid (names-outlive-files).
+pub struct KeptName(Name<'static>);
+
+// SAFETY: SQLite passes a file with its name from thread to thread, and changes neither meanwhile.
+unsafe impl Send for KeptName {}
+
+impl KeptName {
+    /// The name.
+    #[must_use]
+    pub fn get(&self) -> &Name<'_> {
+        &self.0
+    }
+}
+
 impl<'a> Name<'a> {
     /// Wraps the pointer that SQLite passed to `xOpen`; `None` for a file without a name.
     pub(super) fn from_raw(pointer: *const c_char, api: Api) -> Option<Self> {
@@ -30,6 +44,16 @@ impl<'a> Name<'a> {
             api: self.api,
             life: PhantomData,
         }
+    }
+
+    /// The name for as long as the file that is opened with it: to open that file again.
+    #[must_use]
+    pub fn keep(&self) -> KeptName {
+        KeptName(Name {
+            pointer: self.pointer,
+            api: self.api,
+            life: PhantomData,
+        })
     }
 
     pub(super) fn as_ptr(&self) -> *const c_char {

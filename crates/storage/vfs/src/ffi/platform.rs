@@ -16,8 +16,20 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub(super) use system::{Mapping, fill_random, map_fork_words, on_exit, on_fork};
+pub(super) use system::{Mapping, SharedAlias, fill_random, map_fork_words, on_exit, on_fork};
 pub use system::{
-    check_support, descriptors, file_identity, forget_cached, is_elevated, lock_memory, locked_memory_limit,
-    make_private_file, open_private, open_regular_file, path_of_name, process_status, system_page_size,
+    check_support, descriptors, descriptors_of, file_identity, forget_cached, is_elevated, lock_byte_of_description,
+    lock_memory, locked_memory_limit, make_private_file, open_private, open_regular_file, path_of_name, process_status,
+    system_page_size,
 };
+
+/// A lock on a byte of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ByteLock {
+    /// None.
+    None,
+    /// Others may have the same.
+    Shared,
+    /// No one else has one.
+    Exclusive,
+}

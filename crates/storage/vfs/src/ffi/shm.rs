@@ -31,6 +31,11 @@ impl ShmRegion {
         self.start.as_ptr()
     }
 
+    /// In bytes.
+    pub(super) fn size(self) -> usize {
+        self.word_count * size_of::<u32>()
+    }
+
     /// A word of the region in the machine's byte order, as in the WAL index; `None` beyond its
     /// end.
     #[must_use]

@@ -15,12 +15,12 @@ use super::append::Append;
 use super::read_lock::has_mark;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
-use crate::ffi::{LockLevel, ShmLock};
+use crate::ffi::{Code, LockLevel, ShmLock};
 use crate::injected_bugs::{Bug, is_injected};
 
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
-        self.was_locked = true;
+        let is_first_ever = !std::mem::replace(&mut self.was_locked, true);
         self.was_reserved |= level >= LockLevel::RESERVED;
         if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
             self.sealer.begin();
@@ -28,7 +28,15 @@ impl MainFile {
         let database = self.database.clone();
         let mut inner = database.lock();
         let before = inner.level;
-        let held_off = (before == LockLevel::NONE).then(|| database.close_lock.lock_for_first_lock());
+        if level > LockLevel::SHARED && before == LockLevel::SHARED && self.read_lock.has_shm() {
+            drop(inner);
+            if self.is_refused_above_shared() {
+                return Err(Code::BUSY.into());
+            }
+            inner = database.lock();
+        }
+        let close_lock = inner.close_lock.clone();
+        let held_off = (before == LockLevel::NONE).then(|| close_lock.lock_for_first_lock());
         inner.lower.lock(level.0)?;
         drop(held_off);
         let was_held = self.read_lock.is_held();
@@ -46,6 +54,14 @@ impl MainFile {
         if (first_shared || first_write)
             && let Err(error) = self.database.refresh(&mut inner)
         {
+            inner.level = before;
+            self.read_lock.set_level(before);
+            inner.lower.unlock(before.0)?;
+            return Err(error);
+        }
+        drop(inner);
+        if is_first_ever && let Err(error) = self.move_at_once() {
+            let mut inner = database.lock();
             inner.level = before;
             self.read_lock.set_level(before);
             inner.lower.unlock(before.0)?;
@@ -121,6 +137,15 @@ impl MainFile {
     }
 
     pub(super) fn try_shm_lock(&mut self, lock: ShmLock) -> Result<(), VfsError> {
+        if self.move_before(lock)? {
+            return Ok(());
+        }
+        self.take_or_release(lock)?;
+        self.note_index_lock(lock);
+        Ok(())
+    }
+
+    fn take_or_release(&mut self, lock: ShmLock) -> Result<(), VfsError> {
         let takes_write = lock.lock && (lock.covers(WAL_WRITE_LOCK) || lock.covers(WAL_CHECKPOINT_LOCK));
         if lock.exclusive && takes_write {
             self.sealer.begin();

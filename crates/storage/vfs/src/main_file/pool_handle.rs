@@ -144,7 +144,7 @@ impl MainFile {
         let superblock = &view.unlocked.superblock;
         let settings = &self.database.settings;
         let key = FileKey {
-            file: self.database.identity?,
+            file: self.database.lock().identity?,
             database: superblock.database_id,
             rights: (settings.allow_plain, settings.allow_deprecated),
         };

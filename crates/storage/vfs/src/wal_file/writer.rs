@@ -21,7 +21,9 @@ use crate::view::View;
 impl WalFile {
     pub(super) fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
         let Some(view) = self.view()? else {
-            return Ok(self.lower.write(data, offset)?);
+            self.lower.write(data, offset)?;
+            self.note_clear_write(data, offset);
+            return Ok(());
         };
         let page_size = view.geometry.page_size();
         self.renew(&view);
@@ -50,6 +52,27 @@ impl WalFile {
             Position::Header(_) | Position::Frame { .. } => Err(VfsError::SettingsMismatch(
                 "a write to the WAL that is not a header or a whole page",
             )),
+        }
+    }
+
+    /// Counts commits of an unencrypted database.
+    fn note_clear_write(&mut self, data: &[u8], offset: u64) {
+        let Some(commits) = &mut self.commits else { return };
+        if offset == 0 && data.len() == HEADER_SIZE {
+            self.own_frames = TransactionFrames::default();
+        } else if let Ok(header) = <&[u8; FRAME_HEADER_SIZE]>::try_from(data) {
+            let header = FrameHeader::parse(header);
+            self.own_frames.note(offset, &header, self.database.turn());
+            if let Some((first, last)) = self.own_frames.take_commit() {
+                // A transaction of several frames has already written the page of its first frame. Frames are told by
+                // the offsets of their headers here.
+                let behind = self
+                    .clear_frame_size
+                    .map_or(0, |size| last.saturating_sub(first) / size);
+                commits.note(1 + behind);
+            }
+        } else if data.len().is_power_of_two() {
+            self.clear_frame_size = u64::try_from(FRAME_HEADER_SIZE + data.len()).ok();
         }
     }
 

@@ -37,6 +37,38 @@ pub fn descriptors(_path: &Path) -> impl Iterator<Item = i32> {
     std::iter::empty()
 }
 
+/// As [`descriptors`].
+pub fn descriptors_of(_file: Option<(u64, u64)>) -> impl Iterator<Item = i32> {
+    std::iter::empty()
+}
+
+/// Locks that belong to an open file description are not POSIX's yet.
+#[must_use]
+pub fn lock_byte_of_description(_descriptor: i32, _byte: u64, _lock: super::ByteLock) -> bool {
+    false
+}
+
+/// Never made: a mapping has no second address here.
+pub(in crate::ffi) enum SharedAlias {}
+
+impl SharedAlias {
+    pub(in crate::ffi) fn new(_target: NonNull<u8>, _size: usize) -> Option<Self> {
+        None
+    }
+
+    pub(in crate::ffi) fn start(&self) -> NonNull<u8> {
+        match *self {}
+    }
+
+    pub(in crate::ffi) fn retarget(&self, _target: NonNull<u8>) -> bool {
+        match *self {}
+    }
+
+    pub(in crate::ffi) fn blank(&self) -> bool {
+        match *self {}
+    }
+}
+
 /// Never made: no one call excludes memory from dumps, and from children where there is a fork.
 pub(in crate::ffi) enum Mapping {}
 

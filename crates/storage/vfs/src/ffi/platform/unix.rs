@@ -17,10 +17,10 @@ use self::other as kernel;
 #[cfg(target_os = "linux")]
 use linux as kernel;
 
-pub(in crate::ffi) use kernel::{Mapping, fill_random, map_fork_words};
+pub(in crate::ffi) use kernel::{Mapping, SharedAlias, fill_random, map_fork_words};
 pub use kernel::{
-    descriptors, forget_cached, is_elevated, lock_memory, locked_memory_limit, make_private_file, open_regular_file,
-    process_status,
+    descriptors, descriptors_of, forget_cached, is_elevated, lock_byte_of_description, lock_memory,
+    locked_memory_limit, make_private_file, open_regular_file, process_status,
 };
 
 /// Whether the VFS may be installed on this system.

@@ -7,8 +7,11 @@ use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
-pub(in crate::ffi) use super::absent::{Mapping, map_fork_words};
-pub use super::absent::{descriptors, forget_cached, lock_memory, locked_memory_limit, process_status};
+pub(in crate::ffi) use super::absent::{Mapping, SharedAlias, map_fork_words};
+pub use super::absent::{
+    descriptors, descriptors_of, forget_cached, lock_byte_of_description, lock_memory, locked_memory_limit,
+    process_status,
+};
 
 /// # Errors
 /// Always: [`file_identity`] is missing.

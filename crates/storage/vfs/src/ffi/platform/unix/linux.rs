@@ -1,6 +1,7 @@
 //! Linux's own: advice about memory, AT_SECURE, `O_PATH`, proc(5).
 
 mod mapping;
+mod shared_alias;
 
 use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
@@ -11,6 +12,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 pub(in crate::ffi) use self::mapping::{Mapping, map_fork_words};
+pub(in crate::ffi) use self::shared_alias::SharedAlias;
+use super::super::ByteLock;
 
 /// Fills `out` from the system's generator (getrandom(2)).
 pub(in crate::ffi) fn fill_random(out: &mut [u8]) -> io::Result<()> {
@@ -102,20 +105,47 @@ pub fn forget_cached(descriptor: i32) {
     let _ = unsafe { libc::posix_fadvise(descriptor, 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
+/// Changes the lock on one byte of a file that belongs to the open file description: it ends when that is closed, not
+/// when another descriptor of the process is (F_OFD_SETLK in fcntl(2)). Returns whether it was changed.
+#[must_use]
+pub fn lock_byte_of_description(descriptor: i32, byte: u64, lock: ByteLock) -> bool {
+    let kind = match lock {
+        ByteLock::Shared => libc::F_RDLCK,
+        ByteLock::Exclusive => libc::F_WRLCK,
+        ByteLock::None => libc::F_UNLCK,
+    };
+    let short = libc::c_short::try_from;
+    let (Ok(start), Ok(kind), Ok(whence)) = (libc::off_t::try_from(byte), short(kind), short(libc::SEEK_SET)) else {
+        return false;
+    };
+    let lock = libc::flock {
+        l_type: kind,
+        l_whence: whence,
+        l_start: start,
+        l_len: 1,
+        l_pid: 0,
+    };
+    // SAFETY: the call accepts any number, and reads a struct of ours.
+    unsafe { libc::fcntl(descriptor, libc::F_OFD_SETLK, &raw const lock) == 0 }
+}
+
 /// The numbers of the descriptors of this process that are open on the file at `path`; none for a
 /// file that does not exist, and if the system does not list descriptors.
 pub fn descriptors(path: &Path) -> impl Iterator<Item = i32> {
     // stat, not open: closing the descriptor would release the locks.
-    let wanted = fs::metadata(path).ok();
-    let entries = wanted.as_ref().and_then(|_| fs::read_dir("/proc/self/fd").ok());
+    descriptors_of(super::file_identity(path))
+}
+
+/// As [`descriptors`], of the file with this device and inode, whatever its name.
+pub fn descriptors_of(wanted: Option<(u64, u64)>) -> impl Iterator<Item = i32> {
+    let entries = wanted.and_then(|_| fs::read_dir("/proc/self/fd").ok());
     entries
         .into_iter()
         .flatten()
         .filter_map(Result::ok)
         .filter_map(move |entry| {
             let descriptor = entry.file_name().to_str()?.parse().ok()?;
-            let wanted = wanted.as_ref()?;
-            (file_of(descriptor)? == (wanted.dev(), wanted.ino())).then_some(descriptor)
+            (file_of(descriptor)? == wanted?).then_some(descriptor)
         })
 }
 

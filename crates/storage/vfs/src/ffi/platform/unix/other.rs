@@ -9,8 +9,11 @@ use std::path::Path;
 
 use selenite_keyring::platform::unsupported;
 
-pub(in crate::ffi) use super::super::absent::{Mapping, map_fork_words};
-pub use super::super::absent::{descriptors, forget_cached, lock_memory, locked_memory_limit, process_status};
+pub(in crate::ffi) use super::super::absent::{Mapping, SharedAlias, map_fork_words};
+pub use super::super::absent::{
+    descriptors, descriptors_of, forget_cached, lock_byte_of_description, lock_memory, locked_memory_limit,
+    process_status,
+};
 
 /// Fills `out` from the system's generator (getentropy(2)).
 pub(in crate::ffi) fn fill_random(out: &mut [u8]) -> io::Result<()> {

@@ -1,0 +1,702 @@
+//! Encrypts a database while others read and write it: they go on in the encrypted one.
+//!
+//! - copied-then-followed: VACUUM INTO copies a snapshot. Then, in rounds, the pages that others wrote since tell which
+//!   rows may have changed (`page_map`), and these are copied again (`row_copier`). The first round ends with a
+//!   comparison of all values; every round compares what it copied.
+//! - log-is-kept: a read transaction is open at all times: no other process begins the log again more than once between
+//!   two rounds (`walRestartLog` in wal.c).
+//! - one-short-lock: the last round is under the write lock. Then all others are asked to wait, the log is copied to the
+//!   file and emptied, and the copy gets the database's name (`selenite_vfs::hand_over`).
+//! - none-is-left-behind: every process that has the database open has registered that it moves. Another one is named,
+//!   and nothing is changed.
+//! - kill-leaves-one: until the rename the database is whole and unencrypted, after it whole and encrypted. What is left
+//!   of a killed run is a draft.
+
+mod page_map;
+mod row_copier;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use selenite_format::PREFIX_SIZE;
+use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE};
+use selenite_keyring::{SlotSummary, Unlocked};
+use selenite_vfs::error::VfsError;
+use selenite_vfs::hand_over::{self, HandOver};
+
+use crate::draft::{Draft, beside, sync_folder};
+use crate::encrypt::{Encrypt, add_recipients, check_suite, check_verified};
+use crate::error::{Class, io_error};
+use crate::exclusive_source::file_at;
+use crate::storage::{Attributes, Claim, Storage};
+use crate::superblock_file::{FileContent, inspect};
+use crate::transfer::{self, SourceLayout};
+use crate::{
+    Access, Authenticated, Database, EngineError, Layout, Outcome, Watch, conversion, keys, lock_holders, platform,
+    sqlite, verify,
+};
+use page_map::PageMap;
+use row_copier::{COPY, RowCopier};
+
+/// An encryption while others used the database.
+#[derive(Clone, Debug)]
+pub struct OnlineOutcome {
+    /// The result.
+    pub outcome: Outcome,
+    /// How it went.
+    pub online: Online,
+}
+
+/// How an online encryption went.
+#[derive(Clone, Copy, Debug)]
+pub struct Online {
+    /// How long others could not write, and for the last part of it not read.
+    pub locked: Duration,
+    /// How often changed rows were copied.
+    pub rounds: u32,
+    /// How many rows were copied again.
+    pub copied_again: u64,
+}
+
+/// Encrypts a database in WAL mode in place, while other processes use it.
+///
+/// # Errors
+/// As [`crate::encrypt`]; [`EngineError::Usage`] for a database that can't be encrypted like this; `Busy` if a process
+/// that would not move has it open, or the lock was not to be had. The database is unchanged then.
+pub fn encrypt_online(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    how: &Encrypt,
+    lock_max: Duration,
+    watch: &Watch,
+) -> Result<OnlineOutcome, EngineError> {
+    let started = Instant::now();
+    sqlite::install()?;
+    access.check()?;
+    access.require_identity_to_create()?;
+    check_suite(how.suite, access)?;
+    let path = conversion::real_path(storage, path)?;
+    match inspect(storage, &path)? {
+        FileContent::Plain => {}
+        FileContent::Sealed { .. } => return Err(EngineError::AlreadyEncrypted { path }),
+        FileContent::Empty | FileContent::Foreign => {
+            return Err(EngineError::NotEncrypted {
+                path,
+                what: "it is empty, or no SQLite database",
+            });
+        }
+    }
+    let run = Run {
+        storage,
+        attributes: storage.attributes(&path).map_err(io_error("read", &path))?,
+        access,
+        how,
+        lock_max,
+        watch,
+        path,
+    };
+    conversion::check_sole_name(&run.path, &run.attributes)?;
+    let _claim = run.claim()?;
+    let leftovers = Draft::leftovers(storage, &run.path)?;
+    for file in &leftovers {
+        storage.remove(file).map_err(io_error("remove", file))?;
+    }
+    for _ in 0..RESTART_MAX {
+        if let Some(mut done) = run.attempt()? {
+            done.outcome.removed = leftovers;
+            done.outcome.elapsed = started.elapsed();
+            return Ok(done);
+        }
+    }
+    Err(run.busy("its definitions changed while it was copied, again and again"))
+}
+
+struct Run<'a> {
+    storage: &'a dyn Storage,
+    path: PathBuf,
+    attributes: Attributes,
+    access: &'a Access,
+    how: &'a Encrypt,
+    lock_max: Duration,
+    watch: &'a Watch,
+}
+
+/// The connections to the database.
+struct Connections {
+    /// Copies; the copy is attached to it.
+    copier: Database,
+    /// Keeps the log (log-is-kept).
+    pin: Database,
+    /// Takes the write lock.
+    writer: Database,
+}
+
+/// The end of the log at a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct LogEnd {
+    salts: u64,
+    frames: u64,
+}
+
+/// The result of a copy under way.
+struct Copying<'a> {
+    draft: Draft<'a>,
+    unlocked: Unlocked,
+    map: PageMap,
+    rows: RowCopier,
+    end: LogEnd,
+    schema_version: u64,
+    copied_again: u64,
+    /// Of the first round.
+    row_count: u64,
+}
+
+impl Run<'_> {
+    fn busy(&self, what: &'static str) -> EngineError {
+        EngineError::Busy {
+            path: self.path.clone(),
+            what,
+        }
+    }
+
+    /// One run at a time: another one would remove this one's draft.
+    fn claim(&self) -> Result<Box<dyn Claim>, EngineError> {
+        let file = beside(&self.path, "-selenite");
+        let claimed = self.storage.claim(&file).map_err(io_error("create", &file))?;
+        claimed.ok_or_else(|| self.busy("another process works on all of it"))
+    }
+
+    /// `none-is-left-behind`.
+    fn check_strangers(&self) -> Result<(), EngineError> {
+        let Some(strangers) = lock_holders::strangers(&self.path) else {
+            return Err(EngineError::usage(
+                "this system does not list the processes that have a database open (/proc/locks)",
+                "encrypt it without --online",
+            ));
+        };
+        if strangers.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<String> = strangers
+            .iter()
+            .map(|pid| match platform::process_name(*pid) {
+                Some(name) => format!("{pid} ({name})"),
+                None => pid.to_string(),
+            })
+            .collect();
+        Err(EngineError::Sqlite {
+            class: Class::Busy,
+            what: format!(
+                "{}: open in processes that would not move: {}",
+                self.path.display(),
+                named.join(", ")
+            ),
+            next: "end them, or let them load the extension, with plain=allow and an identity, before they open it"
+                .to_owned(),
+        })
+    }
+
+    /// `None` if the definitions changed meanwhile.
+    fn attempt(&self) -> Result<Option<OnlineOutcome>, EngineError> {
+        let source = self.access.allowing_plain();
+        let connect = || Database::connect(&self.path, &source.uri(&self.path), &source);
+        let mut connections = Connections {
+            copier: connect()?,
+            pin: connect()?,
+            writer: connect()?,
+        };
+        let layout = self.check_source(&connections.copier)?;
+        self.check_strangers()?;
+        let Some(mut copying) = self.copy(&mut connections, &layout)? else {
+            return Ok(None);
+        };
+        if !self.first_round(&mut connections, &mut copying, &layout)? {
+            return Ok(None);
+        }
+        for round in 2..=ROUND_MAX {
+            self.watch.check()?;
+            let started = Instant::now();
+            if !self.round(&mut connections, &mut copying)? {
+                return Ok(None);
+            }
+            if started.elapsed() > LAST_ROUND_MAX && round < ROUND_MAX {
+                continue;
+            }
+            match self.last_round(&mut connections, &mut copying)? {
+                Ended::Replaced(locked, not_retired, not_kept) => {
+                    let outcome = self.outcome(&copying, &layout, not_retired, not_kept)?;
+                    let online = Online {
+                        locked,
+                        rounds: round,
+                        copied_again: copying.copied_again,
+                    };
+                    return Ok(Some(OnlineOutcome { outcome, online }));
+                }
+                Ended::DefinitionsChanged => return Ok(None),
+                Ended::InTheWay => self.attach_again(&connections.copier, &copying.draft)?,
+            }
+        }
+        Err(lock_holders::with_lock_holders(
+            self.busy("others did not let it have the lock"),
+            &self.path,
+        ))
+    }
+
+    fn check_source(&self, source: &Database) -> Result<SourceLayout, EngineError> {
+        if source.text("PRAGMA main.journal_mode")? != "wal" {
+            return Err(EngineError::usage(
+                format!("{}: not in WAL mode", self.path.display()),
+                "PRAGMA journal_mode = WAL, on one of its connections; or encrypt it without --online",
+            ));
+        }
+        let layout = SourceLayout::of(source)?;
+        if layout.page_bytes != layout.page_size.as_u32() {
+            return Err(EngineError::usage(
+                format!(
+                    "{}: pages of {} bytes become larger",
+                    self.path.display(),
+                    layout.page_bytes
+                ),
+                "encrypt it without --online",
+            ));
+        }
+        Ok(layout)
+    }
+
+    /// Copies a snapshot; `None` if the definitions changed meanwhile.
+    fn copy(&self, connections: &mut Connections, layout: &SourceLayout) -> Result<Option<Copying<'_>>, EngineError> {
+        let Connections { copier, pin, .. } = connections;
+        let end = begin_reading(pin)?;
+        let schema_version = pin.number("PRAGMA main.schema_version")?;
+        let map = PageMap::of(pin, &mut || self.watch.check())?;
+        let draft = Draft::create(self.storage, &self.path)?;
+        let access = self.access.of_draft();
+        let new = Layout {
+            suite: self.how.suite,
+            page_size: layout.page_size,
+            auto_vacuum: layout.auto_vacuum,
+        };
+        let uri = access.new_uri(draft.path(), &new);
+        transfer::copy_encrypted(
+            (self.storage, &access),
+            copier,
+            layout,
+            (draft.path(), &uri),
+            self.watch,
+        )?;
+        let config = Access::config()?;
+        let copy = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
+        let recipients = self.access.recipients(&self.how.recipients, &config)?;
+        let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
+        add_recipients(&copy, recipients.collect())?;
+        let unlocked = copy.unlocked()?;
+        copy.close()?;
+        check_verified(verify::pages(
+            self.storage,
+            draft.path(),
+            &unlocked,
+            &access,
+            self.watch,
+        )?)?;
+        self.attach(copier, &draft)?;
+        if copier.number("PRAGMA main.schema_version")? != schema_version {
+            return Ok(None);
+        }
+        let rows = RowCopier::new(copier, map.tables())?;
+        Ok(Some(Copying {
+            draft,
+            unlocked,
+            map,
+            rows,
+            end,
+            schema_version,
+            copied_again: 0,
+            row_count: 0,
+        }))
+    }
+
+    fn attach(&self, copier: &Database, draft: &Draft<'_>) -> Result<(), EngineError> {
+        let access = self.access.of_draft();
+        let uri = access.uri(draft.path());
+        let attached = copier
+            .connection()
+            .execute(&format!("ATTACH ?1 AS {COPY}"), [uri.as_str()]);
+        attached.map_err(|error| copier.error(error))?;
+        let set = copier
+            .connection()
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false);
+        set.map_err(|error| copier.error(error))?;
+        // The draft is synced before it gets the name; until then nothing of it has to survive.
+        copier.batch(&format!(
+            "PRAGMA {COPY}.journal_mode = MEMORY; PRAGMA {COPY}.synchronous = OFF; PRAGMA foreign_keys = OFF; \
+             PRAGMA ignore_check_constraints = ON"
+        ))
+    }
+
+    fn attach_again(&self, copier: &Database, draft: &Draft<'_>) -> Result<(), EngineError> {
+        let is_attached = copier.number(&format!(
+            "SELECT count(*) FROM pragma_database_list WHERE name = '{COPY}'"
+        ))?;
+        if is_attached == 0 {
+            self.attach(copier, draft)?;
+        }
+        Ok(())
+    }
+
+    /// The first round, and the comparison of all values at its snapshot. Returns whether the definitions are the same.
+    fn first_round(
+        &self,
+        connections: &mut Connections,
+        copying: &mut Copying<'_>,
+        layout: &SourceLayout,
+    ) -> Result<bool, EngineError> {
+        let source = self.access.allowing_plain();
+        let mut verifier = Database::connect(&self.path, &source.uri(&self.path), &source)?;
+        // Both begin between two commits: they see the same snapshot.
+        connections.writer.begin()?;
+        let begun = begin_reading(&connections.copier).and_then(|end| Ok((end, begin_reading(&verifier)?)));
+        connections.writer.batch("ROLLBACK")?;
+        let (end, _) = begun?;
+        let is_same = self.copy_changed(&connections.copier, copying, end)?;
+        connections.pin.batch("ROLLBACK")?;
+        begin_reading(&connections.pin)?;
+        if !is_same {
+            return Ok(false);
+        }
+        let access = self.access.of_draft();
+        let mut copy = Database::connect(copying.draft.path(), &access.uri(copying.draft.path()), &access)?;
+        copying.row_count = transfer::compare(&mut verifier, &mut copy, layout.size, self.watch)?.row_count();
+        copy.close()?;
+        verifier.batch("ROLLBACK")?;
+        verifier.close()?;
+        Ok(true)
+    }
+
+    /// Copies what changed since the last round. Returns whether the definitions are the same.
+    fn round(&self, connections: &mut Connections, copying: &mut Copying<'_>) -> Result<bool, EngineError> {
+        let end = begin_reading(&connections.copier)?;
+        let is_same = self.copy_changed(&connections.copier, copying, end)?;
+        connections.pin.batch("ROLLBACK")?;
+        begin_reading(&connections.pin)?;
+        Ok(is_same)
+    }
+
+    /// In the transaction of `copier`, which sees the log up to `end`, and ends.
+    fn copy_changed(&self, copier: &Database, copying: &mut Copying<'_>, end: LogEnd) -> Result<bool, EngineError> {
+        if copier.number("PRAGMA main.schema_version")? != copying.schema_version {
+            copier.batch("ROLLBACK")?;
+            return Ok(false);
+        }
+        let written = self.written_pages(copying.end, end)?;
+        let changed = copying.map.advance(copier, &written)?;
+        copying.copied_again += copying.rows.copy(copier, &changed)?;
+        for setting in ["user_version", "application_id"] {
+            let value = copier.text(&format!("PRAGMA main.{setting}"))?;
+            if copier.text(&format!("PRAGMA {COPY}.{setting}"))? != value {
+                copier.batch(&format!("PRAGMA {COPY}.{setting} = {value}"))?;
+            }
+        }
+        copier.batch("COMMIT")?;
+        copying.end = end;
+        Ok(true)
+    }
+
+    /// The pages in the frames of the log between two snapshots.
+    fn written_pages(&self, from: LogEnd, to: LogEnd) -> Result<HashSet<u32>, EngineError> {
+        let file = beside(&self.path, "-wal");
+        let first = if from.salts == to.salts {
+            from.frames
+        } else if restarts(from.salts) == first_salt(to.salts) || from.frames == 0 {
+            // The log began again once: what was in it then is in `from`.
+            0
+        } else {
+            return Err(self.busy("its log was replaced while it was copied"));
+        };
+        let mut written = HashSet::new();
+        if first >= to.frames {
+            return Ok(written);
+        }
+        let log = self.storage.open(&file).map_err(io_error("read", &file))?;
+        let read = |out: &mut [u8], offset: u64| match log.read_at(out, offset) {
+            Ok(count) if count == out.len() => Ok(()),
+            Ok(_) => Err(self.busy("its log was cut while it was copied")),
+            Err(error) => Err(io_error("read", &file)(error)),
+        };
+        let mut header = [0; HEADER_SIZE];
+        read(&mut header, 0)?;
+        let page_bytes = header[8..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        for frame in first..to.frames {
+            let mut bytes = [0; FRAME_HEADER_SIZE];
+            let size = u64::from(page_bytes) + to_u64(FRAME_HEADER_SIZE);
+            read(&mut bytes, to_u64(HEADER_SIZE) + frame * size)?;
+            let [a, b, c, d, ..] = bytes;
+            if bytes[8..16] != to.salts.to_be_bytes() {
+                return Err(self.busy("its log was replaced while it was copied"));
+            }
+            written.insert(u32::from_be_bytes([a, b, c, d]));
+        }
+        Ok(written)
+    }
+
+    /// `one-short-lock`.
+    fn last_round(&self, connections: &mut Connections, copying: &mut Copying<'_>) -> Result<Ended, EngineError> {
+        let Connections { copier, pin, writer } = connections;
+        // What is copied to the file now need not be under the lock.
+        pin.batch("ROLLBACK")?;
+        pin.text("PRAGMA main.wal_checkpoint(PASSIVE)")?;
+        begin_reading(pin)?;
+        self.storage
+            .sync_file(copying.draft.path())
+            .map_err(io_error("sync", copying.draft.path()))?;
+        writer.number("SELECT count(*) FROM main.sqlite_schema")?;
+        if !with_hand_over(writer, begin)? {
+            return Ok(Ended::InTheWay);
+        }
+        let started = Instant::now();
+        let ended = self.under_lock((copier, pin, writer), copying, started);
+        with_hand_over(writer, |hand_over| {
+            hand_over.end();
+            Ok(())
+        })?;
+        if !matches!(ended, Ok(Ended::Replaced(..))) && pin.connection().is_autocommit() {
+            begin_reading(pin)?;
+        }
+        ended
+    }
+
+    fn under_lock(
+        &self,
+        (copier, pin, writer): (&Database, &Database, &Database),
+        copying: &mut Copying<'_>,
+        started: Instant,
+    ) -> Result<Ended, EngineError> {
+        let end = begin_reading(copier)?;
+        if !self.copy_changed(copier, copying, end)? {
+            return Ok(Ended::DefinitionsChanged);
+        }
+        pin.batch("ROLLBACK")?;
+        copier.text(&format!("PRAGMA {COPY}.journal_mode = WAL"))?;
+        copier.batch(&format!("DETACH {COPY}"))?;
+        let guard = self.guard(&copying.draft)?;
+        let not_kept = platform::carry_over(&self.path, copying.draft.path());
+        copying.draft.finish(&self.attributes)?;
+        keys::replace_path_pin(&Access::config()?, &self.path, &copying.unlocked)?;
+        let until = started + self.lock_max;
+        if !with_hand_over(writer, move |hand_over| drain(hand_over, until))? {
+            return Ok(Ended::InTheWay);
+        }
+        // No reader is in the way of copying all of the log.
+        let copied = pin.text("PRAGMA main.wal_checkpoint(PASSIVE)");
+        let is_ready = copied.and_then(|_| with_hand_over(writer, take_all));
+        let replaced = match is_ready {
+            Ok(true) => self.check_strangers().and_then(|()| self.replace(writer, copying)),
+            Ok(false) => Ok(false),
+            Err(error) => Err(error),
+        };
+        match replaced {
+            Ok(true) => {}
+            Ok(false) | Err(_) => {
+                with_hand_over(writer, |hand_over| {
+                    hand_over.open_doors(false);
+                    Ok(())
+                })?;
+                return replaced.map(|_| Ended::InTheWay);
+            }
+        }
+        // A commit to the new database must not be lost with its name.
+        let synced = sync_folder(self.storage, &self.path);
+        let put_away = self.put_log_away();
+        let retired = with_hand_over(writer, |hand_over| hand_over.complete());
+        let opened = guard.batch("COMMIT").and_then(|()| guard.close());
+        // SQLite removes no log of a database that was renamed (`databaseIsUnmoved` in pager.c).
+        let _ = self.storage.remove(&beside(copying.draft.path(), "-wal"));
+        with_hand_over(writer, |hand_over| {
+            hand_over.open_doors(true);
+            Ok(())
+        })?;
+        let locked = started.elapsed();
+        synced.and(put_away).and(opened)?;
+        Ok(Ended::Replaced(
+            locked,
+            retired.err().map(|error| error.to_string()),
+            not_kept,
+        ))
+    }
+
+    /// Keeps every connection out of the copy, under whatever name, until this is closed.
+    fn guard(&self, draft: &Draft<'_>) -> Result<Database, EngineError> {
+        let access = self.access.of_draft();
+        let guard = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
+        // Before the first read: then its log has no shared memory (`exclusive_source.rs`).
+        guard.text("PRAGMA main.locking_mode = EXCLUSIVE")?;
+        guard.batch("BEGIN EXCLUSIVE")?;
+        Ok(guard)
+    }
+
+    /// Takes the name from the old log, which is empty: a connection that still has it open must not write to it.
+    fn put_log_away(&self) -> Result<(), EngineError> {
+        let log = beside(&self.path, "-wal");
+        self.storage.remove(&log).map_err(io_error("remove", &log))
+    }
+
+    /// Empties the log, and renames the copy. All locks are held. Returns whether it did.
+    fn replace(&self, writer: &Database, copying: &mut Copying<'_>) -> Result<bool, EngineError> {
+        if file_at(self.storage, &self.path)? != self.attributes.identity {
+            return Err(self.busy("it was replaced by another file"));
+        }
+        let log = beside(&self.path, "-wal");
+        let emptied = self.storage.open_to_write(&log).and_then(|file| file.set_size(0));
+        emptied.map_err(io_error("empty", &log))?;
+        with_hand_over(writer, |hand_over| {
+            hand_over.announce();
+            Ok(())
+        })?;
+        copying.draft.replace(&self.path)?;
+        Ok(true)
+    }
+
+    fn outcome(
+        &self,
+        copying: &Copying<'_>,
+        layout: &SourceLayout,
+        not_retired: Option<String>,
+        not_kept: Vec<String>,
+    ) -> Result<Outcome, EngineError> {
+        let superblock = &copying.unlocked.superblock;
+        let size = self
+            .storage
+            .attributes(&self.path)
+            .map_err(io_error("read", &self.path))?
+            .size;
+        let pages = size.saturating_sub(PREFIX_SIZE) / u64::from(layout.page_bytes);
+        Ok(Outcome {
+            path: self.path.clone(),
+            table_count: copying.map.tables().len(),
+            row_count: copying.row_count,
+            size,
+            elapsed: Duration::ZERO,
+            slots: superblock.slots.iter().map(SlotSummary::new).collect(),
+            removed: Vec::new(),
+            leftovers: Vec::new(),
+            not_retired,
+            not_kept,
+            authenticated: Some(Authenticated {
+                database_id: superblock.database_id,
+                page_count: u32::try_from(pages).unwrap_or(u32::MAX),
+                generation: superblock.generation,
+            }),
+        })
+    }
+}
+
+/// How the last round ended.
+enum Ended {
+    /// The copy has the name: how long the lock was held, why the old file was not retired, and what was not kept.
+    Replaced(Duration, Option<String>, Vec<String>),
+    DefinitionsChanged,
+    /// Others hold locks.
+    InTheWay,
+}
+
+/// Takes the write lock of the log. Returns whether it did in time.
+fn begin(hand_over: &mut HandOver<'_>) -> Result<bool, VfsError> {
+    let until = Instant::now() + WRITE_LOCK_WAIT;
+    while !hand_over.try_begin()? {
+        if Instant::now() > until {
+            return Ok(false);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Ok(true)
+}
+
+/// Waits until no other connection is in a transaction; those that begin one wait. Returns whether it is so in time.
+fn drain(hand_over: &mut HandOver<'_>, until: Instant) -> Result<bool, VfsError> {
+    hand_over.close_doors();
+    while !hand_over.try_take_index()? {
+        if Instant::now() > until {
+            hand_over.open_doors(false);
+            return Ok(false);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    hand_over.release_index()?;
+    Ok(true)
+}
+
+/// Takes all locks, and makes the index invalid. Returns whether it did: the log has to be copied to the file.
+fn take_all(hand_over: &mut HandOver<'_>) -> Result<bool, VfsError> {
+    if !hand_over.try_take_index()? {
+        return Ok(false);
+    }
+    if !hand_over.keep_out() || !hand_over.is_log_copied() {
+        return Ok(false);
+    }
+    hand_over.invalidate_index();
+    Ok(true)
+}
+
+/// Runs `work` on the file of a connection.
+fn with_hand_over<R: Send + 'static>(
+    writer: &Database,
+    work: impl FnOnce(&mut HandOver<'_>) -> Result<R, VfsError> + Send + 'static,
+) -> Result<R, EngineError> {
+    let outcome = Arc::new(Mutex::new(None));
+    let shared = outcome.clone();
+    let token = hand_over::stage(Box::new(move |hand_over| {
+        let done = work(hand_over);
+        *shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+    }));
+    let called = writer.text(&format!("SELECT selenite_hand_over({token})"));
+    hand_over::withdraw(token);
+    let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match outcome {
+        Some(done) => done.map_err(|error| EngineError::of_vfs(&error, writer.path())),
+        None => {
+            called?;
+            Err(EngineError::usage("nothing was handed over", "report this"))
+        }
+    }
+}
+
+/// Begins a read transaction, and returns the end of the log that it sees.
+fn begin_reading(database: &Database) -> Result<LogEnd, EngineError> {
+    database.batch("BEGIN")?;
+    database.number("SELECT count(*) FROM main.sqlite_schema")?;
+    let text = database.text("SELECT selenite_log_end('main')")?;
+    let parsed = text.split_once(' ').and_then(|(salts, frames)| {
+        Some(LogEnd {
+            salts: u64::from_str_radix(salts, 16).ok()?,
+            frames: frames.parse().ok()?,
+        })
+    });
+    parsed.ok_or_else(|| EngineError::usage("the end of the log is unknown", "report this"))
+}
+
+/// The first salt of the log that follows: `walRestartHdr` increments it.
+fn restarts(salts: u64) -> u32 {
+    first_salt(salts).wrapping_add(1)
+}
+
+fn first_salt(salts: u64) -> u32 {
+    u32::try_from(salts >> 32).unwrap_or(0)
+}
+
+fn to_u64(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
+
+/// How often the copy is begun again because definitions changed.
+const RESTART_MAX: u32 = 5;
+/// After so many rounds it gives up.
+const ROUND_MAX: u32 = 50;
+/// The last round is tried after one that took no longer.
+const LAST_ROUND_MAX: Duration = Duration::from_millis(30);
+/// How long to wait for the write lock.
+const WRITE_LOCK_WAIT: Duration = Duration::from_secs(2);
+/// Between two looks at the locks of others.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);

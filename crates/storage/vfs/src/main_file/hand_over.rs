@@ -1,0 +1,191 @@
+//! Handing the name of an unencrypted database over to an encrypted one, while other connections have it open: they move
+//! over by themselves (`move_over.rs`).
+//!
+//! - no-commit-is-lost: the caller holds the write lock of the log throughout, and has copied all that was committed
+//!   before.
+//! - none-inside: all locks of the index are held when the name changes: no connection is in a transaction. Those that
+//!   begin one meanwhile are told to wait (`CLOSING`).
+//! - none-comes-in: the byte of PENDING is locked: no connection gets SHARED on it, whatever VFS it uses.
+//! - old-is-whole: until the rename the old database is complete without its log: all frames are copied to the file
+//!   before the log is emptied, and the index is invalid before that, so that it is read from the log again.
+//! - announced-before: the index says MOVED before the rename: connections look at the path from then on.
+
+use super::MainFile;
+use super::move_over::{CHECKPOINT_LOCK, LOCK_COUNT, WRITE_LOCK};
+use crate::database::Content;
+use crate::error::VfsError;
+use crate::ffi::{ByteLock, Code, ShmLock, ShmRegion, SyncFlags, descriptors_of, lock_byte_of_description};
+use crate::generation_mark::{CLOSING, GONE, MOVED, set_word_of};
+use crate::index_header::{BACKFILLED, IndexHeader, WORD_COUNT};
+
+/// The file of a connection, while its name changes hands. The locks are taken below SQLite: the connection itself is in
+/// no transaction.
+pub struct HandOver<'a> {
+    main: &'a mut MainFile,
+    region: ShmRegion,
+}
+
+impl<'a> HandOver<'a> {
+    /// For the connection of `main`, which has the log's index mapped.
+    ///
+    /// # Errors
+    /// `SettingsMismatch` if it has not, is in a transaction, or the database is encrypted.
+    pub(crate) fn new(main: &'a mut MainFile) -> Result<Self, VfsError> {
+        let is_plain = matches!(main.database.content(), Content::Plain);
+        let is_idle = main.read_lock.has_shm() && !main.read_lock.is_held();
+        match main.region {
+            Some(region) if is_plain && is_idle => Ok(Self { main, region }),
+            Some(_) | None => Err(VfsError::SettingsMismatch(
+                "handing over needs an unencrypted database in WAL mode, outside a transaction",
+            )),
+        }
+    }
+
+    /// Takes the write lock. Returns whether it did, or another connection has it.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn try_begin(&mut self) -> Result<bool, VfsError> {
+        self.try_lock_index(WRITE)
+    }
+
+    /// Releases the write lock.
+    pub fn end(&mut self) {
+        let release = ShmLock { lock: false, ..WRITE };
+        let _ = self.main.database.lock().lower.shm_lock(release);
+    }
+
+    /// Lets other connections wait before they begin a transaction.
+    pub fn close_doors(&self) {
+        let database = &self.main.database;
+        database.host.note_handing_over(&database.path, true);
+        set_word_of(&self.region, CLOSING);
+    }
+
+    /// Whether every frame of the log is in the database file.
+    #[must_use]
+    pub fn is_log_copied(&self) -> bool {
+        let end = IndexHeader::read(&self.region).map(|header| header.frame_count());
+        end.is_some() && self.region.word(BACKFILLED) == end
+    }
+
+    /// Takes every lock of the index that is left. Returns whether it did, or another connection holds one of them.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn try_take_index(&mut self) -> Result<bool, VfsError> {
+        self.try_lock_index(REST)
+    }
+
+    fn try_lock_index(&mut self, lock: ShmLock) -> Result<bool, VfsError> {
+        match self.main.database.lock().lower.shm_lock(lock) {
+            Ok(()) => Ok(true),
+            Err(Code::BUSY) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Releases them.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn release_index(&mut self) -> Result<(), VfsError> {
+        let release = ShmLock { lock: false, ..REST };
+        Ok(self.main.database.lock().lower.shm_lock(release)?)
+    }
+
+    /// Keeps every connection from its first lock on the file (`none-comes-in`): each asks for PENDING for a moment.
+    /// Returns whether it does, or one is about to have it.
+    ///
+    /// SQLite's own lock is no way there: os_unix.c refuses it to a file whose index other processes use
+    /// (`unixIsSharingShmNode`).
+    #[must_use]
+    pub fn keep_out(&self) -> bool {
+        self.lock_pending(ByteLock::Exclusive)
+    }
+
+    /// Of the one open file description that this connection has without doubt: any of this process is as good.
+    fn lock_pending(&self, lock: ByteLock) -> bool {
+        let inner = self.main.database.lock();
+        let descriptor = descriptors_of(inner.identity).min();
+        descriptor.is_some_and(|descriptor| lock_byte_of_description(descriptor, PENDING_BYTE, lock))
+    }
+
+    /// Makes the index invalid: whoever reads it next reads the log instead. All locks are held.
+    pub fn invalidate_index(&self) {
+        for word in 0..2 * WORD_COUNT {
+            self.region.set_word(word, 0);
+        }
+    }
+
+    /// Announces the rename that follows. All locks are held, and the log is empty.
+    pub fn announce(&self) {
+        set_word_of(&self.region, MOVED);
+    }
+
+    /// After the rename: deletes the old index, and marks the old file as retired, so that connections of other VFSs get
+    /// an error instead of old data. The name is no longer this file's.
+    ///
+    /// # Errors
+    /// Those of the VFS below; the index is deleted nevertheless.
+    pub fn complete(&self) -> Result<(), VfsError> {
+        self.main.delete_index();
+        set_word_of(&self.region, GONE);
+        let mut inner = self.main.database.lock();
+        retire_plain(&mut inner.lower)
+    }
+
+    /// Releases the locks but the write lock, and lets connections begin again, before the rename or after
+    /// it.
+    pub fn open_doors(&self, is_renamed: bool) {
+        let database = &self.main.database;
+        let mut inner = database.lock();
+        if !is_renamed {
+            set_word_of(&self.region, 0);
+        }
+        let _ = inner.lower.shm_lock(ShmLock { lock: false, ..REST });
+        drop(inner);
+        let _ = self.lock_pending(ByteLock::None);
+        database.host.note_handing_over(&database.path, false);
+    }
+}
+
+/// Marks an unencrypted file that was replaced.
+pub(crate) fn retire_plain(lower: &mut crate::ffi::LowerFile) -> Result<(), VfsError> {
+    let mut header = [0; 100];
+    lower.read(&mut header, 0)?;
+    // No SQLite knows 255 as a read and write version (sqlite.org/fileformat.html, 1.3.3); the change counter makes
+    // every connection read page 1 again.
+    header[18..20].fill(255);
+    for counter in [24, 92] {
+        let bytes = [
+            header[counter],
+            header[counter + 1],
+            header[counter + 2],
+            header[counter + 3],
+        ];
+        let next = u32::from_be_bytes(bytes).wrapping_add(1);
+        header[counter..counter + 4].copy_from_slice(&next.to_be_bytes());
+    }
+    lower.write(&header, 0)?;
+    Ok(lower.sync(SyncFlags::FULL)?)
+}
+
+/// PENDING_BYTE (os.h).
+const PENDING_BYTE: u64 = 0x4000_0000;
+
+/// The write lock of the log.
+const WRITE: ShmLock = ShmLock {
+    first: WRITE_LOCK,
+    count: 1,
+    lock: true,
+    exclusive: true,
+};
+
+/// All locks of the index but that.
+const REST: ShmLock = ShmLock {
+    first: CHECKPOINT_LOCK,
+    count: LOCK_COUNT - 1,
+    lock: true,
+    exclusive: true,
+};

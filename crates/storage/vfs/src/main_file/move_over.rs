@@ -1,0 +1,353 @@
+//! Moving a connection from an unencrypted database to the encrypted one that has taken its name.
+//!
+//! While SQLite has the database open in WAL mode, it keeps three things: the file, the log, and the addresses of the
+//! regions of the log's index. The file and the log are ours to open again; the regions are at addresses of ours
+//! (`IndexAlias`), where the regions of the new index then appear. The page size is the same. The number of reserved
+//! bytes is not: SQLite takes it from page 1 whenever a transaction begins and no page is cached (`lockBtree` in btree.c).
+//!
+//! - told-by-the-index: who replaces the database writes [`MOVED`] into the index before (`hand_over.rs`): a connection
+//!   that begins a transaction and finds anything there looks whether its path has another file. So nothing is missed,
+//!   wherever the other process was killed.
+//! - cache-is-dropped: SQLite drops its cache of pages if the header of the index is not the one that it knows
+//!   (`walIndexTryHdr` in wal.c). The new index may have that one: an empty log's is always the same. So SQLite is shown a
+//!   header of random numbers in between: the first lock is only pretended; SQLite compares the header after it, finds
+//!   another one, releases the lock and begins again (WAL_RETRY). With the next lock the connection moves.
+//! - nothing-by-name: a connection that has not moved must not do anything with the files that have the database's name
+//!   now. It gets no lock that a checkpoint or the end of the log needs.
+//! - first-lock-moves: a connection without any lock so far has no cache: it moves at once.
+//! - only-to-sealed: if the file at the path is not an encrypted database that the settings admit, nothing is moved.
+//! - index-unlinked: the new database has an index of its own. If who replaced the database was killed before the old
+//!   index was deleted, whoever meets it deletes it, under all its locks and once (`GONE`): two descriptors of one index
+//!   in a process would release each other's locks.
+
+use std::ffi::CString;
+use std::path::Path;
+
+use super::MainFile;
+use crate::database::{Content, Inner};
+use crate::error::VfsError;
+use crate::ffi::{
+    ByteLock, Code, IndexAlias, KeptName, OpenFlags, ShmLock, ShmRegion, lock_byte_of_description, os_random,
+};
+use crate::generation_mark::{self, CLOSING, GONE, MOVED};
+use crate::index_header;
+use crate::own_descriptors;
+use crate::role::Role;
+
+/// What a connection to an unencrypted database needs to move.
+pub struct MoveOver {
+    name: KeptName,
+    flags: OpenFlags,
+    alias: IndexAlias,
+    stage: Stage,
+    /// The locks of the index that are held.
+    held: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing has replaced the database, as far as is known.
+    Staying,
+    /// The last lock was only pretended: SQLite sees an index of this connection alone.
+    Pretending,
+    /// It has the new file open.
+    Moved,
+}
+
+impl MoveOver {
+    /// For a database that was just opened under that name.
+    pub fn new(name: KeptName, flags: OpenFlags) -> Self {
+        Self {
+            name,
+            flags: OpenFlags(flags.0 & !OpenFlags::CREATE.0),
+            alias: IndexAlias::default(),
+            stage: Stage::Staying,
+            held: 0,
+        }
+    }
+
+    fn note(&mut self, lock: ShmLock) {
+        let bits = ((1_u32 << lock.count.clamp(0, LOCK_COUNT)) - 1) << lock.first.clamp(0, LOCK_COUNT);
+        if lock.lock {
+            self.held |= bits;
+        } else {
+            self.held &= !bits;
+        }
+    }
+}
+
+/// Registers this process as one whose connections move: by a lock on a byte of each open descriptor of the database
+/// (`REGISTERED`). Returns whether it is registered.
+pub fn register(path: &Path) -> bool {
+    let _gate = own_descriptors::gate();
+    let byte = REGISTERED + u64::from(std::process::id());
+    let descriptors = own_descriptors::of(path);
+    !descriptors.is_empty()
+        && descriptors
+            .into_iter()
+            .all(|descriptor| lock_byte_of_description(descriptor, byte, ByteLock::Shared))
+}
+
+impl MainFile {
+    /// Whether this connection would move to an encrypted database that took the name of this one.
+    fn may_move(&self) -> bool {
+        self.move_over.as_ref().is_some_and(|over| over.stage != Stage::Moved)
+    }
+
+    /// Called when the first region of the index was mapped, before SQLite sees it: returns that of the database that
+    /// now has the name.
+    pub(super) fn map_current_index(
+        &mut self,
+        first: ShmRegion,
+        size: i32,
+        extend: bool,
+    ) -> Result<Option<ShmRegion>, VfsError> {
+        let is_replaced = self.unlink_old_index(&first)?;
+        let is_of_another = is_replaced || (self.may_move() && self.is_left_behind());
+        if !is_of_another {
+            return Ok(Some(first));
+        }
+        self.database.lock().lower.shm_unmap(false)?;
+        self.move_at_once()?;
+        Ok(self.database.lock().lower.shm_map(0, size, extend)?)
+    }
+
+    /// Gives the region of the VFS below an address of ours, if this connection may have to move.
+    pub(super) fn alias(&mut self, number: i32, below: Option<ShmRegion>) -> Result<Option<ShmRegion>, Code> {
+        let (Some(over), Some(region)) = (&mut self.move_over, below) else {
+            return Ok(below);
+        };
+        if let Some(shown) = over.alias.add(number, region) {
+            return Ok(Some(shown));
+        }
+        if over.alias.regions().next().is_some() {
+            return Err(Code::IOERR_SHMMAP);
+        }
+        // The index can't be written, or is no shared mapping: the connection stays where it is.
+        self.move_over = None;
+        Ok(below)
+    }
+
+    /// Called when SQLite no longer uses the regions.
+    pub(super) fn drop_alias(&mut self) {
+        if let Some(over) = &mut self.move_over {
+            over.alias = IndexAlias::default();
+            over.held = 0;
+            if over.stage == Stage::Pretending {
+                over.stage = Stage::Staying;
+            }
+        }
+    }
+
+    /// Notes locks of the index that were taken or released.
+    pub(super) fn note_index_lock(&mut self, lock: ShmLock) {
+        if let Some(over) = &mut self.move_over {
+            over.note(lock);
+        }
+    }
+
+    /// Called before locks of the index are taken or released. Returns whether there is nothing left to do.
+    pub(super) fn move_before(&mut self, lock: ShmLock) -> Result<bool, VfsError> {
+        let Some(over) = &self.move_over else { return Ok(false) };
+        match over.stage {
+            Stage::Moved => Ok(false),
+            Stage::Pretending if !lock.lock => Ok(true),
+            Stage::Pretending => {
+                if lock.covers(CHECKPOINT_LOCK) {
+                    return Err(Code::BUSY.into());
+                }
+                if !self.move_to_successor()? {
+                    return Err(VfsError::Replaced("by a file that is no encrypted database"));
+                }
+                Ok(false)
+            }
+            Stage::Staying if !lock.lock || over.held != 0 => Ok(false),
+            Stage::Staying => match self.region.and_then(|region| generation_mark::word_of(&region)) {
+                None | Some(0) => Ok(false),
+                Some(CLOSING) if self.is_being_replaced() => Err(Code::BUSY.into()),
+                Some(_) if !self.is_left_behind() => Ok(false),
+                // nothing-by-name: a checkpoint asks for this lock first. It is retried after a read transaction.
+                Some(_) if lock.covers(CHECKPOINT_LOCK) => Err(Code::BUSY.into()),
+                Some(_) => self.pretend().map(|()| true),
+            },
+        }
+    }
+
+    /// Whether another file now has the database's name.
+    fn is_left_behind(&self) -> bool {
+        let own = self.database.lock().identity;
+        let now = (self.database.host.identify)(Path::new(&self.database.path));
+        matches!((own, now), (Some(own), Some(now)) if own != now)
+    }
+
+    /// Whether who wrote `CLOSING` still holds the write lock. If not, it was killed, and the word is erased.
+    fn is_being_replaced(&self) -> bool {
+        if self.database.host.is_handing_over(&self.database.path) {
+            return false;
+        }
+        let write = ShmLock {
+            first: WRITE_LOCK,
+            count: 1,
+            lock: true,
+            exclusive: true,
+        };
+        let mut inner = self.database.lock();
+        if inner.lower.shm_lock(write).is_err() {
+            return true;
+        }
+        if let Some(region) = &self.region
+            && generation_mark::word_of(region) == Some(CLOSING)
+        {
+            generation_mark::set_word_of(region, 0);
+        }
+        let _ = inner.lower.shm_lock(ShmLock { lock: false, ..write });
+        false
+    }
+
+    /// `cache-is-dropped`.
+    fn pretend(&mut self) -> Result<(), VfsError> {
+        let Some(region) = self.region else { return Ok(()) };
+        self.unlink_old_index(&region)?;
+        // isInit, bigEndCksum and szPage.
+        let format = region.word(3).unwrap_or(0);
+        let Some(over) = &mut self.move_over else { return Ok(()) };
+        let shown = over.alias.blank_first().ok_or(Code::IOERR_SHMMAP)?;
+        let mut words = [0; index_header::WORD_COUNT];
+        words[0] = index_header::VERSION;
+        for word in &mut words[index_header::SALTS - 1..index_header::CHECKSUM] {
+            let mut random = [0; 4];
+            os_random(&mut random)?;
+            *word = u32::from_ne_bytes(random);
+        }
+        let mut format = format.to_ne_bytes();
+        format[0] = 1;
+        words[3] = u32::from_ne_bytes(format);
+        let sum = index_header::checksum(&words[..index_header::CHECKSUM]);
+        words[index_header::CHECKSUM..].copy_from_slice(&sum);
+        for (index, word) in words.into_iter().enumerate() {
+            shown.set_word(index, word);
+            shown.set_word(index_header::WORD_COUNT + index, word);
+        }
+        over.stage = Stage::Pretending;
+        Ok(())
+    }
+
+    /// `index-unlinked`.
+    pub(super) fn unlink_old_index(&self, region: &ShmRegion) -> Result<bool, VfsError> {
+        let is_sealed = matches!(self.database.content(), Content::Sealed(_));
+        if generation_mark::word_of(region) != Some(MOVED) || !(is_sealed || self.is_left_behind()) {
+            return Ok(false);
+        }
+        let _gate = own_descriptors::gate();
+        let all = ShmLock {
+            first: WRITE_LOCK,
+            count: LOCK_COUNT,
+            lock: true,
+            exclusive: true,
+        };
+        let mut inner = self.database.lock();
+        inner.lower.shm_lock(all)?;
+        if generation_mark::word_of(region) == Some(MOVED) {
+            self.delete_index();
+            generation_mark::set_word_of(region, GONE);
+        }
+        inner.lower.shm_lock(ShmLock { lock: false, ..all })?;
+        Ok(true)
+    }
+
+    /// Deletes the index at the database's path, of which this connection holds all locks.
+    pub(super) fn delete_index(&self) {
+        if let Ok(path) = CString::new(format!("{}-shm", self.database.path)) {
+            let _ = self.database.host.lower.delete(&path, false);
+        }
+    }
+
+    /// `first-lock-moves`: called after the first lock of a connection was taken, and before its log is opened.
+    pub(super) fn move_at_once(&mut self) -> Result<(), VfsError> {
+        if self.may_move() && self.is_left_behind() {
+            self.move_to_successor()?;
+        }
+        Ok(())
+    }
+
+    /// `nothing-by-name`: whether a lock above SHARED has to be refused.
+    pub(super) fn is_refused_above_shared(&self) -> bool {
+        self.may_move() && self.read_lock.has_shm() && self.is_left_behind()
+    }
+
+    /// Opens the file that now has the name, with the lock that is held, and gives the old one up. Returns whether it
+    /// did: not if that file is no encrypted database (only-to-sealed).
+    fn move_to_successor(&mut self) -> Result<bool, VfsError> {
+        let database = self.database.clone();
+        let host = &database.host;
+        let Some(over) = &self.move_over else { return Ok(false) };
+        self.pool_handle.leave_log();
+        let mut inner = database.lock();
+        let gate = own_descriptors::gate();
+        let (mut lower, _) = host.lower.open(Some(over.name.get()), over.flags)?;
+        drop(gate);
+        lower.set_meter(host.file_meters.meter(&database.path, Role::Main));
+        let level = inner.level;
+        let predecessor = database.succeed(&mut inner, lower);
+        let taken = database
+            .lock_as_first(&mut inner, level)
+            .and_then(|()| database.look_at_successor(&mut inner))
+            .and_then(|is_sealed| match is_sealed {
+                true => Self::show_new_index(over, &mut inner).map(|()| true),
+                false => Ok(false),
+            });
+        match taken {
+            Ok(true) => {
+                database.give_up(predecessor);
+                if over.alias.regions().next().is_some() {
+                    inner.set_index(self.region);
+                }
+                inner.page_count = None;
+                drop(inner);
+                if let Some(over) = &mut self.move_over {
+                    over.stage = Stage::Moved;
+                    over.held = 0;
+                }
+                self.trailer = None;
+                self.change_counter = None;
+                host.remark(
+                    &database.path,
+                    "moved to the encrypted database that has taken its name",
+                );
+                Ok(true)
+            }
+            Ok(false) | Err(_) => {
+                database.take_back(&mut inner, predecessor);
+                drop(inner);
+                if self
+                    .move_over
+                    .as_ref()
+                    .is_some_and(|over| over.stage == Stage::Pretending)
+                {
+                    self.pretend()?;
+                }
+                taken
+            }
+        }
+    }
+
+    /// Lets the regions that SQLite knows show those of the new index.
+    fn show_new_index(over: &MoveOver, inner: &mut Inner) -> Result<(), VfsError> {
+        for (number, size) in over.alias.regions() {
+            let size = i32::try_from(size).map_err(|_| Code::IOERR_SHMMAP)?;
+            let region = inner.lower.shm_map(number, size, true)?.ok_or(Code::IOERR_SHMMAP)?;
+            if !over.alias.retarget(number, region) {
+                return Err(Code::IOERR_SHMMAP.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// WAL_WRITE_LOCK, WAL_CKPT_LOCK and SQLITE_SHM_NLOCK (sqlite.org/walformat.html, section 2.3).
+pub(super) const WRITE_LOCK: i32 = 0;
+pub(super) const CHECKPOINT_LOCK: i32 = 1;
+pub(super) const LOCK_COUNT: i32 = 8;
+
+/// The first of the bytes whose locks register processes, by process id: behind SQLite's own lock bytes.
+pub const REGISTERED: u64 = 0x4001_0000;
