@@ -7,7 +7,7 @@
 //!   them are reported, of both snapshots.
 //! - superset: more pages may be named as changed than were.
 //! - without-rowid: a table without rowids is one unit, reported whole.
-//! - indexes-are-derived: pages of indexes don't count: whoever copies the rows has them from SQLite.
+//! - indexes-are-derived: pages of indexes don't count: a copy of the rows has them from SQLite.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -111,7 +111,7 @@ impl<'a> HandOver<'a> {
         descriptor.is_some_and(|descriptor| lock_byte_of_description(descriptor, PENDING_BYTE, lock))
     }
 
-    /// Makes the index invalid: whoever reads it next reads the log instead. All locks are held.
+    /// Makes the index invalid: the next reader reads the log instead. All locks are held.
     pub fn invalidate_index(&self) {
         for word in 0..2 * WORD_COUNT {
             self.region.set_word(word, 0);

@@ -5,7 +5,7 @@
 //! (`IndexAlias`), where the regions of the new index then appear. The page size is the same. The number of reserved
 //! bytes is not: SQLite takes it from page 1 whenever a transaction begins and no page is cached (`lockBtree` in btree.c).
 //!
-//! - told-by-the-index: who replaces the database writes [`MOVED`] into the index before (`hand_over.rs`): a connection
+//! - told-by-the-index: the process that replaces the database writes [`MOVED`] into the index before (`hand_over.rs`): a connection
 //!   that begins a transaction and finds anything there looks whether its path has another file. So nothing is missed,
 //!   wherever the other process was killed.
 //! - cache-is-dropped: SQLite drops its cache of pages if the header of the index is not the one that it knows
@@ -16,8 +16,8 @@
 //!   now. It gets no lock that a checkpoint or the end of the log needs.
 //! - first-lock-moves: a connection without any lock so far has no cache: it moves at once.
 //! - only-to-sealed: if the file at the path is not an encrypted database that the settings admit, nothing is moved.
-//! - index-unlinked: the new database has an index of its own. If who replaced the database was killed before the old
-//!   index was deleted, whoever meets it deletes it, under all its locks and once (`GONE`): two descriptors of one index
+//! - index-unlinked: the new database has an index of its own. If the process that replaced the database was killed before the old
+//!   index was deleted, the next connection deletes it, under all its locks and once (`GONE`): two descriptors of one index
 //!   in a process would release each other's locks.
 
 use std::ffi::CString;

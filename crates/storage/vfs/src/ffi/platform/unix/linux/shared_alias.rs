@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-/// Pages of a shared mapping (mmap(2), MAP_SHARED) of somebody else, at an address of ours.
+/// Pages of a shared mapping (mmap(2), MAP_SHARED) of another owner, at an address of ours.
 pub(in crate::ffi) struct SharedAlias {
     start: NonNull<u8>,
     size: usize,
