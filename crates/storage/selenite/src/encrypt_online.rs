@@ -236,7 +236,8 @@ impl Run<'_> {
             if !self.round(&mut connections, &mut copying)? {
                 return Ok(None);
             }
-            if started.elapsed() > LAST_ROUND_MAX && round < ROUND_MAX {
+            let short = if round < LONG_ROUNDS_FROM { SHORT_ROUND } else { self.lock_max / 3 };
+            if started.elapsed() > short {
                 continue;
             }
             match self.last_round(&mut connections, &mut copying)? {
@@ -518,5 +519,8 @@ fn to_u64(size: usize) -> u64 {
 const RESTART_MAX: u32 = 5;
 /// After so many rounds it gives up.
 const ROUND_MAX: u32 = 50;
-/// The last round is tried after one that took no longer.
-const LAST_ROUND_MAX: Duration = Duration::from_millis(30);
+/// The last round is tried after one that took no longer; from a certain round on, after one that took no longer than a
+/// third of what the lock may.
+const SHORT_ROUND: Duration = Duration::from_millis(10);
+/// That round.
+const LONG_ROUNDS_FROM: u32 = 10;

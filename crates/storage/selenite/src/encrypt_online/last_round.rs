@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use selenite_format::wal::HEADER_SIZE;
 use selenite_vfs::error::VfsError;
 use selenite_vfs::hand_over::{self, HandOver};
 
@@ -92,9 +93,9 @@ impl Run<'_> {
                 return replaced.map(|_| Ended::InTheWay);
             }
         }
+        let put_away = self.put_log_away();
         // A commit to the new database must not be lost with its name.
         let synced = sync_folder(self.storage, &self.path);
-        let put_away = self.put_log_away();
         let retired = with_hand_over(writer, |hand_over| hand_over.complete());
         let opened = guard.batch("COMMIT").and_then(|()| guard.close());
         // SQLite removes no log of a database that was renamed (`databaseIsUnmoved` in pager.c).
@@ -134,7 +135,11 @@ impl Run<'_> {
             return Err(self.busy("it was replaced by another file"));
         }
         let log = beside(&self.path, "-wal");
-        let emptied = self.storage.open_to_write(&log).and_then(|file| file.set_size(0));
+        // Cutting a long log takes longer than overwriting its header, without which it is empty, too.
+        let emptied = self.storage.open_to_write(&log).and_then(|file| {
+            file.write_at(&[0; HEADER_SIZE], 0)?;
+            file.sync()
+        });
         emptied.map_err(io_error("empty", &log))?;
         with_hand_over(writer, |hand_over| {
             hand_over.announce();
