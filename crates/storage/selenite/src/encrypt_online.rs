@@ -236,7 +236,11 @@ impl Run<'_> {
             if !self.round(&mut connections, &mut copying)? {
                 return Ok(None);
             }
-            let short = if round < LONG_ROUNDS_FROM { SHORT_ROUND } else { self.lock_max / 3 };
+            let short = if round < LONG_ROUNDS_FROM {
+                SHORT_ROUND
+            } else {
+                self.lock_max / 3
+            };
             if started.elapsed() > short {
                 continue;
             }

@@ -16,6 +16,7 @@ mod crash_reencrypt;
 mod cut_file;
 mod damaged_log;
 mod drill;
+mod encrypt_online;
 mod epoch_count;
 mod failing_disk;
 mod folder;

@@ -1,0 +1,475 @@
+//! Encryption while others read and write: their connections go on in the encrypted database, whatever they were doing,
+//! and a kill at any moment leaves one database that has all commits.
+//!
+//! The connections are this process's; the encryption runs in a child, as `selenite encrypt --online` does. No file of
+//! the database is opened here otherwise: closing it would release SQLite's locks.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+use selenite::{Access, Encrypt, encrypt_online};
+use selenite_testing::own_process::test_command;
+
+use crate::pausing::{Pausing, Steps, watch};
+use crate::support::{Fixture, holds, superblock_of};
+
+const MARKER: &str = "a word that must not be found";
+
+fn made(fixture: &Fixture, rows: u32) -> PathBuf {
+    fixture.plain(
+        "app.db",
+        &format!(
+            "PRAGMA journal_mode = WAL;
+             CREATE TABLE note (id INTEGER PRIMARY KEY, number, text UNIQUE); CREATE INDEX by_number ON note (number);
+             CREATE TABLE pair (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+             CREATE TABLE log (id INTEGER PRIMARY KEY AUTOINCREMENT, number, filler);
+             CREATE TRIGGER logged AFTER UPDATE ON note BEGIN INSERT INTO log (number) VALUES (new.number); END;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+             INSERT INTO note SELECT i, i, '{MARKER}' || hex(randomblob(50)) FROM n;
+             INSERT INTO pair SELECT 'k' || id, id FROM note WHERE id <= 100;"
+        ),
+    )
+}
+
+/// As an application opens it.
+fn open(fixture: &Fixture, path: &Path) -> Connection {
+    let access = Access {
+        allow_plain: true,
+        ..fixture.access()
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(access.uri(path).as_str(), flags).unwrap();
+    connection.busy_timeout(Duration::from_secs(60)).unwrap();
+    connection
+}
+
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+fn is_encrypted(connection: &Connection) -> bool {
+    let sql = "SELECT count(*) FROM selenite_status WHERE section = 'slot'";
+    number(connection, sql) > 0
+}
+
+/// Stops at one of its steps.
+struct StopAt {
+    stop_at: u32,
+    count: AtomicU32,
+}
+
+impl Steps for StopAt {
+    fn step(&self, name: &str) {
+        if self.count.fetch_add(1, Ordering::SeqCst) == self.stop_at {
+            println!("stopped at {name}");
+            // Until the parent kills this process, or lets it go on.
+            let mut word = [0];
+            if std::io::stdin().read(&mut word).unwrap_or(0) == 0 {
+                std::process::exit(9);
+            }
+        }
+    }
+}
+
+/// The process that encrypts. Does nothing when it is run as a test.
+#[test]
+fn encrypting_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_ONLINE") else {
+        return;
+    };
+    let access = Access {
+        identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        ..Access::default()
+    };
+    let steps = Arc::new(StopAt {
+        stop_at: std::env::var("SELENITE_TEST_STOP_AT").unwrap().parse().unwrap(),
+        count: AtomicU32::new(0),
+    });
+    let lock_max = Duration::from_millis(std::env::var("SELENITE_TEST_LOCK_MAX").unwrap().parse().unwrap());
+    let disk = Pausing(steps.clone());
+    let done = encrypt_online(
+        &disk,
+        Path::new(&path),
+        &access,
+        &Encrypt::default(),
+        lock_max,
+        &watch(&steps),
+    );
+    match done {
+        Ok(done) => println!(
+            "done after {} steps, {} tables, {} rows",
+            steps.count.load(Ordering::SeqCst),
+            done.outcome.table_count,
+            done.outcome.row_count
+        ),
+        Err(error) => println!("failed: {error}; {}", error.advice()),
+    }
+}
+
+struct Encrypting {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Encrypting {
+    fn start(fixture: &Fixture, path: &Path, stop_at: u32, lock_max: u32) -> Self {
+        let mut child = test_command("encrypt_online::encrypting_child")
+            .env("SELENITE_TEST_ONLINE", path)
+            .env("SELENITE_TEST_KEY", fixture.spec("key"))
+            .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
+            .env("SELENITE_TEST_LOCK_MAX", lock_max.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// What it says next about how far it is.
+    fn hear(&mut self) -> String {
+        let words = ["stopped at ", "done after ", "failed: "];
+        self.lines
+            .by_ref()
+            .map(Result::unwrap)
+            .find_map(|line| words.iter().find_map(|word| Some(line[line.find(word)?..].to_owned())))
+            .expect("the child says how far it is")
+    }
+
+    fn go_on(&mut self) {
+        self.child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+    }
+}
+
+impl Drop for Encrypting {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn run(fixture: &Fixture, path: &Path) -> String {
+    Encrypting::start(fixture, path, u32::MAX, 5000).hear()
+}
+
+#[test]
+fn connections_go_on_in_the_encrypted_database() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 3000);
+    let never_used = open(&fixture, &path);
+    let reader = open(&fixture, &path);
+    let writer = open(&fixture, &path);
+    assert_eq!(number(&reader, "SELECT count(*) FROM note"), 3000);
+    // A statement that was compiled before, with the numbers of the old database's pages in it.
+    let mut prepared = reader
+        .prepare("SELECT sum(number) FROM note WHERE number BETWEEN 10 AND 20")
+        .unwrap();
+    let before: i64 = prepared.query_row([], |row| row.get(0)).unwrap();
+    writer
+        .execute_batch("UPDATE note SET number = -number WHERE id > 2900")
+        .unwrap();
+    let said = run(&fixture, &path);
+    assert!(said.starts_with("done after"), "{said}");
+    let again: i64 = prepared.query_row([], |row| row.get(0)).unwrap();
+    assert_eq!(again, before);
+    drop(prepared);
+    writer
+        .execute_batch("UPDATE note SET number = 0 WHERE id = 7; INSERT INTO pair VALUES ('new', 1)")
+        .unwrap();
+    for connection in [&reader, &writer, &never_used, &open(&fixture, &path)] {
+        assert_eq!(number(connection, "SELECT number FROM note WHERE id = 7"), 0);
+        assert_eq!(number(connection, "SELECT count(*) FROM note WHERE number < 0"), 100);
+        assert_eq!(number(connection, "SELECT count(*) FROM log"), 101);
+        assert_eq!(number(connection, "SELECT value FROM pair WHERE key = 'new'"), 1);
+        assert!(is_encrypted(connection));
+    }
+    let checked: String = reader
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(checked, "ok");
+    // The log and its index are those of the new database: all locks are seen by all.
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    reader.busy_timeout(Duration::ZERO).unwrap();
+    assert!(reader.execute_batch("BEGIN IMMEDIATE").is_err());
+    writer.execute_batch("ROLLBACK").unwrap();
+    for connection in [reader, writer, never_used] {
+        connection.close().unwrap();
+    }
+    assert_eq!(fixture.names(), ["app.db"]);
+    assert!(!holds(&path, MARKER.as_bytes()));
+    assert_eq!(superblock_of(&fixture, &path).superblock.slots.len(), 1);
+}
+
+/// The header of an empty log's index is always the same: it does not tell a connection that its cache is another
+/// database's.
+#[test]
+fn a_connection_that_slept_through_it_has_no_stale_page() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 3000);
+    let sleeper = open(&fixture, &path);
+    assert_eq!(number(&sleeper, "SELECT sum(number) FROM note"), 4_501_500);
+    let said = run(&fixture, &path);
+    assert!(said.starts_with("done after"), "{said}");
+    // Another process changes it, and ends: log and index are deleted, and begun again by the next one.
+    for _ in 0..2 {
+        let changed = Command::new(std::env::current_exe().unwrap())
+            .args(["encrypt_online::changing_child", "--exact", "--nocapture"])
+            .env("SELENITE_TEST_CHANGE", &path)
+            .env("SELENITE_TEST_KEY", fixture.spec("key"))
+            .output()
+            .unwrap();
+        assert!(String::from_utf8_lossy(&changed.stdout).contains("changed it"));
+    }
+    assert_eq!(number(&sleeper, "SELECT sum(number) FROM note"), 4_501_500 + 6000);
+    assert_eq!(
+        number(&sleeper, "SELECT count(*) FROM note WHERE number = 3 AND id = 1"),
+        1
+    );
+}
+
+/// Does nothing when it is run as a test.
+#[test]
+fn changing_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_CHANGE") else {
+        return;
+    };
+    selenite::install().unwrap();
+    let access = Access {
+        identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        ..Access::default()
+    };
+    let connection = Connection::open(access.uri(Path::new(&path)).as_str()).unwrap();
+    connection.execute_batch("UPDATE note SET number = number + 1").unwrap();
+    connection.close().unwrap();
+    println!("changed it");
+}
+
+/// Opens the database as a program that knows nothing of the extension, until its input ends.
+#[test]
+fn stock_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_STOCK") else {
+        return;
+    };
+    let connection = Connection::open(&path).unwrap();
+    println!("stock {}", number(&connection, "SELECT count(*) FROM note"));
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+#[test]
+fn a_process_without_the_extension_is_named_and_nothing_changes() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 300);
+    let mut stock = test_command("encrypt_online::stock_child")
+        .env("SELENITE_TEST_STOCK", &path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(stock.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("stock 300")));
+    let connection = open(&fixture, &path);
+    assert_eq!(number(&connection, "SELECT count(*) FROM note"), 300);
+    let said = run(&fixture, &path);
+    assert!(
+        said.starts_with("failed: ") && said.contains(&format!(" {} (", stock.id())),
+        "{said}"
+    );
+    assert!(said.contains("plain=allow"), "{said}");
+    drop(stock.stdin.take());
+    stock.wait().unwrap();
+    assert!(!is_encrypted(&connection));
+    let said = run(&fixture, &path);
+    assert!(said.starts_with("done after"), "{said}");
+    assert_eq!(number(&connection, "SELECT count(*) FROM note"), 300);
+    assert!(is_encrypted(&connection));
+}
+
+#[test]
+fn a_database_in_rollback_mode_or_with_a_second_name_is_refused() {
+    let fixture = Fixture::new();
+    let path = fixture.plain("rollback.db", "CREATE TABLE note (id)");
+    let said = run(&fixture, &path);
+    assert!(
+        said.contains("not in WAL mode") && said.contains("journal_mode = WAL"),
+        "{said}"
+    );
+    let path = made(&fixture, 3);
+    std::fs::hard_link(&path, fixture.path("other.db")).unwrap();
+    let said = run(&fixture, &path);
+    assert!(said.contains("hard link"), "{said}");
+}
+
+/// Writes until it is told to stop, and returns what it committed.
+fn write_on(fixture: &Fixture, path: &Path, is_over: &AtomicBool, worker: u32) -> i64 {
+    let connection = open(fixture, path);
+    connection.execute_batch("PRAGMA wal_autocheckpoint = 50").unwrap();
+    let mut count = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let first = worker * 1000 + 1;
+        connection
+            .execute_batch(&format!(
+                "BEGIN IMMEDIATE; INSERT INTO log (number, filler) VALUES ({worker}, randomblob({count} % 9000));
+                 UPDATE note SET text = hex(randomblob(60)), number = number + 1 WHERE id = {first} + {count} % 1000;
+                 DELETE FROM note WHERE id = {first} + ({count} * 7) % 1000 AND {count} % 5 = 0;
+                 INSERT OR IGNORE INTO note VALUES ({first} + ({count} * 7 + 3) % 1000, 0, hex(randomblob(700)));
+                 UPDATE pair SET value = value + 1 WHERE key = 'k' || {worker}; COMMIT"
+            ))
+            .unwrap();
+        count += 1;
+        let seen = number(
+            &connection,
+            &format!("SELECT count(*) FROM log WHERE number = {worker} AND filler NOT NULL"),
+        );
+        assert_eq!(seen, count, "worker {worker} lost a commit");
+        // SQLite's locks are not fair.
+        let rest = Instant::now() + Duration::from_millis(1);
+        while Instant::now() < rest {
+            std::thread::yield_now();
+        }
+    }
+    connection.close().unwrap();
+    count
+}
+
+#[test]
+fn writers_write_on_and_lose_nothing() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 5000);
+    let is_over = AtomicBool::new(false);
+    let (said, counts) = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..3)
+            .map(|worker| {
+                scope.spawn({
+                    let (fixture, path, is_over) = (&fixture, &path, &is_over);
+                    move || write_on(fixture, path, is_over, worker)
+                })
+            })
+            .collect();
+        let said = run(&fixture, &path);
+        is_over.store(true, Ordering::Relaxed);
+        let counts: Vec<i64> = workers.into_iter().map(|worker| worker.join().unwrap()).collect();
+        (said, counts)
+    });
+    assert!(said.starts_with("done after"), "{said}");
+    let connection = open(&fixture, &path);
+    assert!(is_encrypted(&connection));
+    for (worker, count) in counts.iter().enumerate() {
+        assert!(*count > 0);
+        let sql = format!("SELECT count(*) FROM log WHERE number = {worker} AND filler NOT NULL");
+        assert_eq!(number(&connection, &sql), *count);
+        let sql = format!("SELECT value FROM pair WHERE key = 'k{worker}'");
+        if worker > 0 {
+            assert_eq!(number(&connection, &sql), i64::try_from(worker).unwrap() + count);
+        }
+    }
+    let checked: String = connection
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(checked, "ok");
+}
+
+/// Definitions that change while it is copied: the copy is begun again.
+#[test]
+fn a_table_that_is_created_meanwhile_is_there() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 2000);
+    let connection = open(&fixture, &path);
+    for stop_at in [8, 14, 20, 26] {
+        let mut encrypting = Encrypting::start(&fixture, &path, stop_at, 5000);
+        let said = encrypting.hear();
+        if said.starts_with("done") {
+            break;
+        }
+        assert!(said.starts_with("stopped"), "{said}");
+        let sql = format!(
+            "CREATE TABLE later_{stop_at} (a); INSERT INTO later_{stop_at} VALUES (5); PRAGMA user_version = {stop_at}"
+        );
+        connection.execute_batch(&sql).unwrap();
+        if stop_at < 20 {
+            // Killed: the next one begins again.
+            continue;
+        }
+        encrypting.go_on();
+        let said = encrypting.hear();
+        assert!(said.starts_with("done"), "{said}");
+        assert_eq!(number(&connection, "SELECT a FROM later_8"), 5);
+        assert_eq!(number(&connection, &format!("SELECT a FROM later_{stop_at}")), 5);
+        assert_eq!(number(&connection, "PRAGMA user_version"), i64::from(stop_at));
+        assert!(is_encrypted(&connection));
+        return;
+    }
+    panic!("it was done before a table was created");
+}
+
+/// At each step: connections read and write while it is stopped there, and after it was killed.
+#[test]
+fn a_kill_at_any_step_leaves_one_database_with_all_commits() {
+    let count = {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300);
+        let said = run(&fixture, &path);
+        let count = said.strip_prefix("done after ").and_then(|rest| rest.split(' ').next());
+        count.unwrap().parse::<u32>().unwrap()
+    };
+    let mut encrypted = 0;
+    for stop_at in 0..count {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300);
+        let busy = open(&fixture, &path);
+        let idle = open(&fixture, &path);
+        assert_eq!(number(&idle, "SELECT count(*) FROM note"), 300);
+        busy.execute_batch("INSERT INTO log (number) VALUES (1)").unwrap();
+        let mut encrypting = Encrypting::start(&fixture, &path, stop_at, 5000);
+        let said = encrypting.hear();
+        if said.starts_with("done") {
+            continue;
+        }
+        // Under its lock it can't be written; everywhere else it can.
+        busy.busy_timeout(Duration::ZERO).unwrap();
+        let mut commits = 1;
+        commits += i64::from(busy.execute_batch("INSERT INTO log (number) VALUES (2)").is_ok());
+        busy.busy_timeout(Duration::from_secs(60)).unwrap();
+        encrypting.child.kill().unwrap();
+        encrypting.child.wait().unwrap();
+        busy.execute_batch("INSERT INTO log (number) VALUES (3)").unwrap();
+        commits += 1;
+        assert_eq!(
+            number(&idle, "SELECT count(*) FROM log"),
+            commits,
+            "{said}, step {stop_at}"
+        );
+        let new = open(&fixture, &path);
+        new.execute_batch("INSERT INTO log (number) VALUES (4)").unwrap();
+        commits += 1;
+        for connection in [&busy, &idle, &new] {
+            assert_eq!(
+                number(connection, "SELECT count(*) FROM log"),
+                commits,
+                "{said}, step {stop_at}"
+            );
+            assert_eq!(is_encrypted(connection), is_encrypted(&new), "{said}, step {stop_at}");
+        }
+        let checked: String = idle.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(checked, "ok", "{said}, step {stop_at}");
+        if is_encrypted(&new) {
+            encrypted += 1;
+            continue;
+        }
+        // The next run does it, and removes what was left.
+        let said = run(&fixture, &path);
+        assert!(said.starts_with("done after"), "{said}, step {stop_at}");
+        for connection in [busy, idle, new] {
+            assert_eq!(number(&connection, "SELECT count(*) FROM log"), commits);
+            assert!(is_encrypted(&connection));
+            connection.close().unwrap();
+        }
+        assert_eq!(fixture.names(), ["app.db"]);
+    }
+    println!("{count} steps, {encrypted} of them after the rename");
+    assert!(encrypted > 0, "none was killed after the rename");
+}
