@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -217,19 +217,103 @@ fn a_connection_that_slept_through_it_has_no_stale_page() {
     assert!(said.starts_with("done after"), "{said}");
     // Another process changes it, and ends: log and index are deleted, and begun again by the next one.
     for _ in 0..2 {
-        let changed = Command::new(std::env::current_exe().unwrap())
-            .args(["encrypt_online::changing_child", "--exact", "--nocapture"])
+        let changed = test_command("encrypt_online::changing_child")
             .env("SELENITE_TEST_CHANGE", &path)
             .env("SELENITE_TEST_KEY", fixture.spec("key"))
             .output()
             .unwrap();
         assert!(String::from_utf8_lossy(&changed.stdout).contains("changed it"));
     }
+    // Recovers the empty log: its index has the header that the sleeper knows.
+    let other = open(&fixture, &path);
+    assert_eq!(number(&other, "SELECT number FROM note WHERE id = 1"), 3);
     assert_eq!(number(&sleeper, "SELECT sum(number) FROM note"), 4_501_500 + 6000);
     assert_eq!(
         number(&sleeper, "SELECT count(*) FROM note WHERE number = 3 AND id = 1"),
         1
     );
+}
+
+/// A connection that has not moved yet must do nothing with the files that have its database's name now.
+#[test]
+fn a_connection_that_slept_through_it_leaves_the_new_log_alone() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 300);
+    let sleeper = open(&fixture, &path);
+    assert_eq!(number(&sleeper, "SELECT count(*) FROM note"), 300);
+    let said = run(&fixture, &path);
+    assert!(said.starts_with("done after"), "{said}");
+    let other = open(&fixture, &path);
+    let delete = "PRAGMA wal_autocheckpoint = 0; DELETE FROM note WHERE id > 100";
+    other.execute_batch(delete).unwrap();
+    sleeper.busy_timeout(Duration::ZERO).unwrap();
+    let copy = |connection: &Connection| number(connection, "PRAGMA wal_checkpoint(TRUNCATE)");
+    assert_eq!(copy(&sleeper), 1, "it is refused the lock");
+    let left = sleeper.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0));
+    assert_eq!(left.unwrap_err().to_string(), "database is locked");
+    assert!(fixture.names().contains(&"app.db-wal".to_owned()));
+    for connection in [&other, &sleeper, &open(&fixture, &path)] {
+        assert_eq!(number(connection, "SELECT count(*) FROM note"), 100);
+    }
+    assert_eq!(copy(&sleeper), 0, "it has moved");
+}
+
+/// Readers whose transactions overlap have to wait for a moment: there is none without one of them.
+#[test]
+fn readers_that_overlap_let_it_pass() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 3000);
+    let is_over = AtomicBool::new(false);
+    let reading = std::sync::Barrier::new(4);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let connection = open(&fixture, &path);
+                let sql = "SELECT count(*) FROM note a, note b WHERE a.id < 100 AND b.text > a.text";
+                let count = number(&connection, sql);
+                reading.wait();
+                while !is_over.load(Ordering::Relaxed) {
+                    assert_eq!(number(&connection, sql), count);
+                }
+                assert!(is_encrypted(&connection));
+            });
+        }
+        reading.wait();
+        let said = Encrypting::start(&fixture, &path, u32::MAX, 1000).hear();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(said.starts_with("done after"), "{said}");
+    });
+}
+
+/// Tries to write. Does nothing when it is run as a test.
+#[test]
+fn intruding_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_INTRUDE") else {
+        return;
+    };
+    selenite::install().unwrap();
+    let access = Access {
+        identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        allow_plain: true,
+        ..Access::default()
+    };
+    let connection = Connection::open(access.uri(Path::new(&path)).as_str()).unwrap();
+    connection.busy_timeout(Duration::ZERO).unwrap();
+    let begun = connection.execute_batch("BEGIN IMMEDIATE");
+    match begun {
+        Ok(()) => println!("it was let in"),
+        Err(error) => println!("it was kept out: {error}"),
+    }
+}
+
+fn check_kept_out(fixture: &Fixture, path: &Path) {
+    let intruded = test_command("encrypt_online::intruding_child")
+        .env("SELENITE_TEST_INTRUDE", path)
+        .env("SELENITE_TEST_KEY", fixture.spec("key"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&intruded.stdout).into_owned();
+    assert!(said.contains("it was kept out: database is locked"), "{said}");
 }
 
 /// Does nothing when it is run as a test.
