@@ -520,7 +520,12 @@ fn a_kill_at_any_step_leaves_one_database_with_all_commits() {
         busy.busy_timeout(Duration::from_secs(60)).unwrap();
         encrypting.child.kill().unwrap();
         encrypting.child.wait().unwrap();
-        busy.execute_batch("INSERT INTO log (number) VALUES (3)").unwrap();
+        busy.execute_batch("BEGIN IMMEDIATE; INSERT INTO log (number) VALUES (3)")
+            .unwrap();
+        // Moving releases none of the locks that another connection of the process has.
+        assert_eq!(number(&idle, "SELECT count(*) FROM log"), commits);
+        check_kept_out(&fixture, &path);
+        busy.execute_batch("COMMIT").unwrap();
         commits += 1;
         assert_eq!(
             number(&idle, "SELECT count(*) FROM log"),
