@@ -73,8 +73,19 @@ SQLCIPHER = {
     "sqlcipher4 in UTF-16": (["encoding = 'UTF-16le'"], QUOTED, []),
     "sqlcipher4 with auto_vacuum": (["auto_vacuum = incremental"], QUOTED, []),
 }
+PLAIN_HEADER = ["plaintext_header_size = 32", f"cipher_salt = '{SALT}'"]
 SQLITE3MC_FORMATS = {
     "chacha20": (["cipher = 'chacha20'"], QUOTED),
+    "chacha20 with other iterations": (["cipher = 'chacha20'", "kdf_iter = 100"], QUOTED),
+    "chacha20 with a plaintext header": (["cipher = 'chacha20'", *PLAIN_HEADER], QUOTED),
+    "aegis with other costs": (["cipher = 'aegis'", "tcost = 3", "mcost = 1024", "pcost = 2"], QUOTED),
+    "aegis with a plaintext header": (["cipher = 'aegis'", *PLAIN_HEADER], QUOTED),
+    "sqlcipher with a plaintext header": (["cipher = 'sqlcipher'", *PLAIN_HEADER], QUOTED),
+    "rc4 with pages of 8192 bytes": (["cipher = 'rc4'", "legacy_page_size = 8192"], QUOTED),
+    "aes256cbc, legacy, with pages of 2048 bytes": (
+        ["cipher = 'aes256cbc'", "legacy = 1", "legacy_page_size = 2048"],
+        QUOTED,
+    ),
     "chacha20 with a raw key": (["cipher = 'chacha20'"], f"'raw:{DIGITS}'"),
     "sqleet": (["cipher = 'chacha20'", "legacy = 1", "legacy_page_size = 4096"], QUOTED),
     "aes256cbc": (["cipher = 'aes256cbc'"], QUOTED),
@@ -160,7 +171,11 @@ def test_a_database_of_sqlcipher_is_imported(name: str, secrets: Path) -> None:
 def test_a_database_of_sqlite3mc_is_imported(name: str, secrets: Path) -> None:
     pragmas, key = SQLITE3MC_FORMATS[name]
     made = Oracle("sqlite3mc", secrets / "old.db", [*SCHEMA, *DUMP], pragmas=pragmas, key=key)
-    done = run_import(secrets, *key_of(key))
+    named: list[str] = []
+    if "with other" in name or "header" in name:
+        settings = [pragma.replace(" ", "").replace("'", "") for pragma in pragmas[1:]]
+        named = ["--format", name.split()[0], *(word for setting in settings for word in ("--set", setting))]
+    done = run_import(secrets, *key_of(key), *named)
     assert done.returncode == 0, done.stderr
     assert rows_of_new(secrets) == made.rows[len(SCHEMA) :]
 

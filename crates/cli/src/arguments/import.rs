@@ -7,16 +7,18 @@ use selenite::Suite;
 
 use super::parse_suite;
 
-pub const AFTER_IMPORT: &str = "Example:\n  selenite --identity key.txt import old.db --to app.db --passphrase-file old-passphrase.txt\n\n\
+pub const AFTER_IMPORT: &str = "Example:\n  \
+    selenite --identity key.txt import old.db --to app.db --passphrase-file old-passphrase.txt\n\n\
     Without --format, the formats are tried one after the other: chacha20, aegis, sqlcipher4 and so on. An application \
-    that sets parameters before its key needs them here, too, by the names that it uses: --format sqlcipher4 --set \
+    that sets parameters with its key needs them here, too, by the names that it uses: --format sqlcipher4 --set \
     kdf_iter=4000 --set cipher_page_size=8192. A database with a plaintext header needs --set \
     cipher_plaintext_header_size=32 and --set cipher_salt=DIGITS.\n\n\
     The old database is only read; no other process may use it meanwhile. Nothing is written to a disk in the clear. \
     Exit status 4: the key does not open it; 5: pages are not authentic: their numbers are on standard error.";
 
-pub const AFTER_EXPORT: &str = "Example:\n  selenite --identity key.txt export app.db --to old.db --format sqlcipher4 --passphrase-file passphrase.txt\n\n\
-    The page size stays. If it is not the format's own, an application must set it before its key: PRAGMA \
+pub const AFTER_EXPORT: &str = "Example:\n  \
+    selenite --identity key.txt export app.db --to old.db --format sqlcipher4 --passphrase-file passphrase.txt\n\n\
+    The page size stays. If it is not the format's own, an application must set it after its key: PRAGMA \
     cipher_page_size.";
 
 #[derive(Args)]

@@ -2,11 +2,10 @@
 
 use selenite::Access;
 use selenite::export::{Export, export};
-use selenite::import::Format;
 use selenite::storage::Disk;
 
 use super::encrypt::{json, show};
-use super::other_format::parse;
+use super::other_format::parse_or;
 use crate::arguments;
 use crate::cli_error::CliError;
 use crate::lines::Lines;
@@ -15,12 +14,8 @@ use crate::output::{print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::import::Export, access: &Access) -> Result<(), CliError> {
-    let (format, key) = parse(&arguments.other)?;
-    let format = format.map_or_else(|| Format::parse("sqlcipher4"), Ok);
-    let how = Export {
-        format: format.expect("the name of a format, which a test of it parses"),
-        key,
-    };
+    let (format, key) = parse_or(&arguments.other, "sqlcipher4")?;
+    let how = Export { format, key };
     let meter = Meter::start();
     let paths = (arguments.database.as_path(), arguments.to.as_path());
     let done = export(&Disk, paths, access, &how, &meter.watch());

@@ -11,7 +11,19 @@ use crate::printable;
 
 /// The format that the arguments name, if they do, and the key.
 pub fn parse(arguments: &OtherFormat) -> Result<(Option<Format>, Key), CliError> {
-    let (format, salt) = format(arguments)?;
+    let Some(name) = &arguments.format else {
+        return Ok((None, key(arguments)?));
+    };
+    parse_as(arguments, name).map(|(format, key)| (Some(format), key))
+}
+
+/// The format that the arguments name, or that of this name, and the key.
+pub fn parse_or(arguments: &OtherFormat, name: &str) -> Result<(Format, Key), CliError> {
+    parse_as(arguments, arguments.format.as_deref().unwrap_or(name))
+}
+
+fn parse_as(arguments: &OtherFormat, name: &str) -> Result<(Format, Key), CliError> {
+    let (format, salt) = format(arguments, name)?;
     let key = key(arguments)?;
     Ok(match salt {
         Some(salt) => (format, key.with_salt(salt)),
@@ -19,11 +31,8 @@ pub fn parse(arguments: &OtherFormat) -> Result<(Option<Format>, Key), CliError>
     })
 }
 
-/// The format that the arguments name, and the salt that is not in the file.
-fn format(arguments: &OtherFormat) -> Result<(Option<Format>, Option<[u8; SALT_SIZE]>), CliError> {
-    let Some(name) = &arguments.format else {
-        return Ok((None, None));
-    };
+/// The format of that name, and the salt that is not in the file.
+fn format(arguments: &OtherFormat, name: &str) -> Result<(Format, Option<[u8; SALT_SIZE]>), CliError> {
     let usage = |what: String, next: &str| {
         CliError::Engine(EngineError::Usage {
             what,
@@ -45,7 +54,7 @@ fn format(arguments: &OtherFormat) -> Result<(Option<Format>, Option<[u8; SALT_S
         let set = format.set(name, value);
         set.map_err(|error| usage(format!("--set {setting}: {error}"), "see docs/MIGRATION.md"))?;
     }
-    Ok((Some(format), salt))
+    Ok((format, salt))
 }
 
 fn key(arguments: &OtherFormat) -> Result<Key, CliError> {

@@ -9,8 +9,8 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use selenite_cipher::{Secret, Unauthentic};
 use zeroize::Zeroizing;
 
-use crate::header::{MAGIC, VISIBLE_END, Visible};
-use crate::key::{Key, SALT_SIZE};
+use crate::header::{FirstPage, VISIBLE_END, Visible};
+use crate::key::Key;
 
 /// A member of the AEGIS family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,11 +80,7 @@ pub struct AegisPages {
     variant: AegisVariant,
     /// The first [`AegisVariant::key_size`] bytes are the key.
     key: Secret<32>,
-    salt: [u8; SALT_SIZE],
-    /// The reserved bytes of each page; 0 if pages have neither nonce nor tag.
-    reserve: usize,
-    start: usize,
-    has_plain_header: bool,
+    first_page: FirstPage,
 }
 
 /// Calls a method of the variant, whose key and nonce are the two halves of `keys`.
@@ -111,7 +107,7 @@ macro_rules! with_variant {
 
 impl AegisPages {
     /// Derives the key; `None` for a raw key of another size, or if a salt is needed and was not
-    /// given, or if Argon2 does not take the costs.
+    /// given, if Argon2 does not take the costs, or for pages without tags.
     pub fn derive(
         variant: AegisVariant,
         (t_cost, m_cost, p_cost): (u32, u32, u32),
@@ -119,19 +115,19 @@ impl AegisPages {
         key: &Key,
         head: &[u8],
     ) -> Option<Self> {
-        if plaintext_header > 0 && !key.has_salt() {
+        let first_page = FirstPage::new(key, head, plaintext_header, VISIBLE_END)?;
+        let size = variant.key_size();
+        // Pages without a tag have the key stream of AEGIS's encryption, which depends on the plaintext.
+        if usize::from(Visible::parse(head)?.reserve) < size + TAG_SIZE {
             return None;
         }
-        let salt = key.salt(head)?;
-        let size = variant.key_size();
-        let has_tag = Visible::parse(head)?.reserve > 0;
         let mut derived = Zeroizing::new([0; 32]);
         match key.as_passphrase() {
             Some(passphrase) => {
                 let params = Params::new(m_cost, t_cost, p_cost, Some(size)).ok()?;
                 let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
                 argon2
-                    .hash_password_into(passphrase, &salt, &mut derived[..size])
+                    .hash_password_into(passphrase, &first_page.salt(), &mut derived[..size])
                     .ok()?;
             }
             None if size == 16 => derived[..16].copy_from_slice(key.raw::<16>()?.expose()),
@@ -140,47 +136,36 @@ impl AegisPages {
         Some(Self {
             variant,
             key: Secret::fill(|out| out.copy_from_slice(&*derived)),
-            salt,
-            reserve: if has_tag { size + TAG_SIZE } else { 0 },
-            start: usize::from(plaintext_header).max(VISIBLE_END),
-            has_plain_header: plaintext_header > 0,
+            first_page,
         })
     }
 
     /// The reserved bytes of each page.
     pub fn reserve(&self) -> usize {
-        self.reserve
+        self.variant.key_size() + TAG_SIZE
     }
 
     /// Decrypts a page in place.
     pub fn decrypt(&self, page_no: u32, page: &mut [u8]) -> Result<(), Unauthentic> {
-        let end = page.len().checked_sub(self.reserve).ok_or(Unauthentic)?;
-        let start = self.start(page_no);
+        let end = page.len().checked_sub(self.reserve()).ok_or(Unauthentic)?;
+        let start = self.first_page.start(page_no);
         if end < start {
             return Err(Unauthentic);
         }
         let (body, tail) = page.split_at_mut(end);
         let body = &mut body[start..];
-        match tail.split_first_chunk::<TAG_SIZE>() {
-            Some((tag, nonce)) => {
-                let keys = self.page_keys(page_no, nonce);
-                with_variant!(self.variant, keys, cipher => cipher.decrypt_in_place(body, tag, &[]))
-                    .map_err(|_| Unauthentic)?;
-            }
-            // Without a tag, the key stream is that of AEGIS's encryption, which depends on the
-            // plaintext: only its decryption can be had, by way of a tag that is not compared.
-            None => return Err(Unauthentic),
-        }
-        if page_no == 1 && !self.has_plain_header {
-            page[..MAGIC.len()].copy_from_slice(MAGIC);
-        }
+        let (tag, nonce) = tail.split_first_chunk::<TAG_SIZE>().ok_or(Unauthentic)?;
+        let keys = self.page_keys(page_no, nonce);
+        with_variant!(self.variant, keys, cipher => cipher.decrypt_in_place(body, tag, &[]))
+            .map_err(|_| Unauthentic)?;
+        self.first_page.complete(page_no, page);
         Ok(())
     }
 
     /// Encrypts a page in place; the first bytes of `nonce`, as many as needed, are random.
     pub fn encrypt(&self, page_no: u32, page: &mut [u8], nonce: [u8; 32]) {
-        let end = page.len().saturating_sub(self.reserve);
-        let start = self.start(page_no).min(end);
+        let end = page.len().saturating_sub(self.reserve());
+        let start = self.first_page.start(page_no).min(end);
         let (body, tail) = page.split_at_mut(end);
         if let Some((tag, own)) = tail.split_first_chunk_mut::<TAG_SIZE>() {
             let size = own.len().min(nonce.len());
@@ -188,13 +173,7 @@ impl AegisPages {
             let keys = self.page_keys(page_no, own);
             *tag = with_variant!(self.variant, keys, cipher => cipher.encrypt_in_place(&mut body[start..], &[]));
         }
-        if page_no == 1 && !self.has_plain_header {
-            page[..SALT_SIZE].copy_from_slice(&self.salt);
-        }
-    }
-
-    fn start(&self, page_no: u32) -> usize {
-        if page_no == 1 { self.start } else { 0 }
+        self.first_page.replace_magic(page_no, page);
     }
 
     /// The key and the nonce of a page, one behind the other.

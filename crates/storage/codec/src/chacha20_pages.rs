@@ -15,19 +15,16 @@ use selenite_cipher::{Secret, Unauthentic};
 use zeroize::Zeroize;
 
 use crate::blocks::{Hash, derive};
-use crate::header::{MAGIC, VISIBLE_END, Visible};
-use crate::key::{Key, SALT_SIZE};
+use crate::header::{FirstPage, VISIBLE_END, Visible};
+use crate::key::Key;
 use crate::wx_aes::page_iv;
 
 /// The codec of one database.
 pub struct ChaCha20Pages {
     key: Secret<32>,
-    salt: [u8; SALT_SIZE],
+    first_page: FirstPage,
     /// The reserved bytes of each page; 0 if pages have neither nonce nor tag.
     reserve: usize,
-    /// The first encrypted byte of the first page.
-    start: usize,
-    has_plain_header: bool,
 }
 
 const NONCE_SIZE: usize = 16;
@@ -42,21 +39,16 @@ impl ChaCha20Pages {
         key: &Key,
         head: &[u8],
     ) -> Option<Self> {
-        if plaintext_header > 0 && !key.has_salt() {
-            return None;
-        }
-        let salt = key.salt(head)?;
+        let start = if is_legacy { 0 } else { VISIBLE_END };
+        let first_page = FirstPage::new(key, head, plaintext_header, start)?;
         let has_mac = is_legacy || Visible::parse(head)?.reserve > 0;
-        let plain = usize::from(plaintext_header);
         Some(Self {
             key: match key.as_passphrase() {
-                Some(passphrase) => derive(Hash::Sha256, passphrase, &salt, kdf_iterations),
+                Some(passphrase) => derive(Hash::Sha256, passphrase, &first_page.salt(), kdf_iterations),
                 None => key.raw()?,
             },
-            salt,
+            first_page,
             reserve: if has_mac { NONCE_SIZE + TAG_SIZE } else { 0 },
-            start: if is_legacy { plain } else { plain.max(VISIBLE_END) },
-            has_plain_header: plain > 0,
         })
     }
 
@@ -68,7 +60,7 @@ impl ChaCha20Pages {
     /// Decrypts a page in place.
     pub fn decrypt(&self, page_no: u32, page: &mut [u8]) -> Result<(), Unauthentic> {
         let end = page.len().checked_sub(self.reserve).ok_or(Unauthentic)?;
-        let start = self.start(page_no);
+        let start = self.first_page.start(page_no);
         if end < start {
             return Err(Unauthentic);
         }
@@ -81,33 +73,25 @@ impl ChaCha20Pages {
             }
         }
         one_time.apply(&mut page[start..end]);
-        if page_no == 1 && !self.has_plain_header {
-            page[..MAGIC.len()].copy_from_slice(MAGIC);
-        }
+        self.first_page.complete(page_no, page);
         Ok(())
     }
 
     /// Encrypts a page in place; `nonce` is random.
     pub fn encrypt(&self, page_no: u32, page: &mut [u8], nonce: [u8; NONCE_SIZE]) {
         let end = page.len().saturating_sub(self.reserve);
-        let start = self.start(page_no).min(end);
+        let start = self.first_page.start(page_no).min(end);
         if let Some(own) = page[end..].first_chunk_mut() {
             *own = nonce;
         }
         let one_time = self.one_time(page_no, &page[end..]);
         one_time.apply(&mut page[start..end]);
-        if page_no == 1 && !self.has_plain_header {
-            page[..SALT_SIZE].copy_from_slice(&self.salt);
-        }
+        self.first_page.replace_magic(page_no, page);
         if self.reserve > 0 {
             let (covered, tag) = page.split_at_mut(end + NONCE_SIZE);
             let computed = Poly1305::new(one_time.mac_key.expose().into()).compute_unpadded(covered);
             tag.copy_from_slice(computed.as_slice());
         }
-    }
-
-    fn start(&self, page_no: u32) -> usize {
-        if page_no == 1 { self.start } else { 0 }
     }
 
     fn one_time(&self, page_no: u32, tail: &[u8]) -> OneTime {

@@ -11,9 +11,9 @@ use crate::wx_aes::WxAes;
 use crate::{Format, Key};
 
 /// Decrypts and encrypts the pages of one database.
-pub struct Codec(Pages);
+pub struct Codec(PageCodec);
 
-enum Pages {
+enum PageCodec {
     SqlCipher(Box<SqlCipher>),
     ChaCha20(ChaCha20Pages),
     Aegis(AegisPages),
@@ -34,13 +34,13 @@ impl Codec {
             return None;
         }
         let pages = match format {
-            Format::SqlCipher(format) => Pages::SqlCipher(Box::new(SqlCipher::derive(format, key, head)?)),
+            Format::SqlCipher(format) => PageCodec::SqlCipher(Box::new(SqlCipher::derive(format, key, head)?)),
             &Format::ChaCha20 {
                 kdf_iterations,
                 is_legacy,
                 plaintext_header,
                 page_size: _,
-            } => Pages::ChaCha20(ChaCha20Pages::derive(
+            } => PageCodec::ChaCha20(ChaCha20Pages::derive(
                 (kdf_iterations, is_legacy, plaintext_header),
                 key,
                 head,
@@ -51,7 +51,7 @@ impl Codec {
                 m_cost,
                 p_cost,
                 plaintext_header,
-            } => Pages::Aegis(AegisPages::derive(
+            } => PageCodec::Aegis(AegisPages::derive(
                 variant,
                 (t_cost, m_cost, p_cost),
                 plaintext_header,
@@ -66,9 +66,9 @@ impl Codec {
             } => {
                 let reserve = Visible::parse(head).filter(|_| !is_legacy);
                 let reserve = reserve.map_or(0, |visible| usize::from(visible.reserve));
-                Pages::WxAes(WxAes::derive(is_256, kdf_iterations, is_legacy, key)?, reserve)
+                PageCodec::WxAes(WxAes::derive(is_256, kdf_iterations, is_legacy, key)?, reserve)
             }
-            Format::Rc4 { page_size: _ } => Pages::Rc4(Rc4Pages::derive(key)?),
+            Format::Rc4 { page_size: _ } => PageCodec::Rc4(Rc4Pages::derive(key)?),
         };
         Some(Self(pages))
     }
@@ -76,21 +76,21 @@ impl Codec {
     /// The reserved bytes at the end of each page.
     pub fn reserve(&self) -> usize {
         match &self.0 {
-            Pages::SqlCipher(pages) => pages.reserve(),
-            Pages::ChaCha20(pages) => pages.reserve(),
-            Pages::Aegis(pages) => pages.reserve(),
-            Pages::WxAes(_, reserve) => *reserve,
-            Pages::Rc4(_) => 0,
+            PageCodec::SqlCipher(pages) => pages.reserve(),
+            PageCodec::ChaCha20(pages) => pages.reserve(),
+            PageCodec::Aegis(pages) => pages.reserve(),
+            PageCodec::WxAes(_, reserve) => *reserve,
+            PageCodec::Rc4(_) => 0,
         }
     }
 
     /// Whether each page has a MAC: without one, altered bytes decrypt to something else unnoticed.
     pub fn is_authenticated(&self) -> bool {
         match &self.0 {
-            Pages::SqlCipher(pages) => pages.is_authenticated(),
-            Pages::ChaCha20(pages) => pages.reserve() > 0,
-            Pages::Aegis(_) => true,
-            Pages::WxAes(..) | Pages::Rc4(_) => false,
+            PageCodec::SqlCipher(pages) => pages.is_authenticated(),
+            PageCodec::ChaCha20(pages) => pages.reserve() > 0,
+            PageCodec::Aegis(_) => true,
+            PageCodec::WxAes(..) | PageCodec::Rc4(_) => false,
         }
     }
 
@@ -104,14 +104,14 @@ impl Codec {
             return Ok(());
         }
         let decrypted = match &self.0 {
-            Pages::SqlCipher(pages) => pages.decrypt(page_no, page),
-            Pages::ChaCha20(pages) => pages.decrypt(page_no, page),
-            Pages::Aegis(pages) => pages.decrypt(page_no, page),
-            Pages::WxAes(pages, _) => {
+            PageCodec::SqlCipher(pages) => pages.decrypt(page_no, page),
+            PageCodec::ChaCha20(pages) => pages.decrypt(page_no, page),
+            PageCodec::Aegis(pages) => pages.decrypt(page_no, page),
+            PageCodec::WxAes(pages, _) => {
                 pages.decrypt(page_no, page);
                 Ok(())
             }
-            Pages::Rc4(pages) => {
+            PageCodec::Rc4(pages) => {
                 pages.apply(page);
                 Ok(())
             }
@@ -125,13 +125,14 @@ impl Codec {
     /// Encrypts a page of at least 512 bytes in place. Its last [`Codec::reserve`] bytes are
     /// overwritten. `nonce` is random.
     pub fn encrypt(&self, page_no: u32, page: &mut [u8], nonce: [u8; 32]) {
-        let [half, _] = halves(nonce);
+        let mut half = [0; 16];
+        half.copy_from_slice(&nonce[..16]);
         match &self.0 {
-            Pages::SqlCipher(pages) => pages.encrypt(page_no, page, half),
-            Pages::ChaCha20(pages) => pages.encrypt(page_no, page, half),
-            Pages::Aegis(pages) => pages.encrypt(page_no, page, nonce),
-            Pages::WxAes(pages, _) => pages.encrypt(page_no, page),
-            Pages::Rc4(pages) => pages.apply(page),
+            PageCodec::SqlCipher(pages) => pages.encrypt(page_no, page, half),
+            PageCodec::ChaCha20(pages) => pages.encrypt(page_no, page, half),
+            PageCodec::Aegis(pages) => pages.encrypt(page_no, page, nonce),
+            PageCodec::WxAes(pages, _) => pages.encrypt(page_no, page),
+            PageCodec::Rc4(pages) => pages.apply(page),
         }
     }
 
@@ -140,14 +141,6 @@ impl Codec {
         let mut page = zeroize::Zeroizing::new(first_page.to_vec());
         self.decrypt(1, &mut page).is_ok() && is_first_page(&page, self.reserve())
     }
-}
-
-fn halves(nonce: [u8; 32]) -> [[u8; 16]; 2] {
-    let mut halves = [[0; 16]; 2];
-    for (half, bytes) in halves.iter_mut().zip(nonce.as_chunks::<16>().0) {
-        *half = *bytes;
-    }
-    halves
 }
 
 #[cfg(test)]
@@ -237,6 +230,19 @@ mod tests {
             }
             let mut unwritten = vec![0; 1024];
             assert!(codec.decrypt(2, &mut unwritten).is_ok() && unwritten.iter().all(|&byte| byte == 0));
+        }
+    }
+
+    /// Their key stream depends on the plaintext: nothing could be decrypted, and nothing may stay in the clear.
+    #[test]
+    fn aegis_without_reserved_bytes_has_no_codec() {
+        let aegis = Format::parse("aegis").unwrap();
+        for reserve in [0, 32, 63] {
+            let page = first_page(1024, reserve);
+            assert!(
+                Codec::derive(&aegis, &Key::passphrase(b"x"), &page).is_none(),
+                "{reserve}"
+            );
         }
     }
 

@@ -1,5 +1,7 @@
 //! The header of a SQLite database, on its first page (<https://sqlite.org/fileformat.html>, 1.3).
 
+use crate::key::{Key, SALT_SIZE};
+
 /// The size of the header in bytes.
 pub const HEADER_SIZE: usize = 100;
 /// The first bytes of every unencrypted database.
@@ -30,6 +32,60 @@ impl Visible {
         let is_valid = page_size.is_power_of_two() && page_size >= 512;
         let has_modes = (1..=2).contains(&write) && (1..=2).contains(&read);
         (is_valid && has_modes).then_some(Self { page_size, reserve })
+    }
+}
+
+/// What is special about the first page: it begins with the salt, or with bytes of the header that are not encrypted.
+pub struct FirstPage {
+    salt: [u8; SALT_SIZE],
+    /// The first encrypted byte.
+    start: usize,
+    /// Whether the first bytes are those of the header, not the salt.
+    has_plain_header: bool,
+}
+
+impl FirstPage {
+    /// With the first `plaintext_header` bytes of the header unencrypted, or the salt in their place if there are none.
+    /// Encryption begins at `start` at the earliest. `None` if the salt is not in the file and was not given.
+    pub fn new(key: &Key, head: &[u8], plaintext_header: u8, start: usize) -> Option<Self> {
+        let has_plain_header = plaintext_header > 0;
+        if has_plain_header && !key.has_salt() {
+            return None;
+        }
+        Some(Self {
+            salt: key.salt(head)?,
+            start: usize::from(plaintext_header).max(start),
+            has_plain_header,
+        })
+    }
+
+    /// The salt.
+    pub fn salt(&self) -> [u8; SALT_SIZE] {
+        self.salt
+    }
+
+    /// The first encrypted byte of a page.
+    pub fn start(&self, page_no: u32) -> usize {
+        if page_no == 1 { self.start } else { 0 }
+    }
+
+    /// Puts the magic in the place of the salt, after page `page_no` was decrypted.
+    pub fn complete(&self, page_no: u32, page: &mut [u8]) {
+        self.put(page_no, page, *MAGIC);
+    }
+
+    /// Puts the salt in the place of the magic, after page `page_no` was encrypted.
+    pub fn replace_magic(&self, page_no: u32, page: &mut [u8]) {
+        self.put(page_no, page, self.salt);
+    }
+
+    fn put(&self, page_no: u32, page: &mut [u8], bytes: [u8; 16]) {
+        if page_no == 1
+            && !self.has_plain_header
+            && let Some(first) = page.first_chunk_mut()
+        {
+            *first = bytes;
+        }
     }
 }
 

@@ -8,11 +8,11 @@ pub const SALT_SIZE: usize = 16;
 
 /// A passphrase or a raw key, and a salt if the file doesn't contain it.
 pub struct Key {
-    pub(crate) kind: Kind,
+    pub(crate) kind: KeyKind,
     salt: Option<[u8; SALT_SIZE]>,
 }
 
-pub(crate) enum Kind {
+pub(crate) enum KeyKind {
     Passphrase(Zeroizing<Vec<u8>>),
     Raw(Zeroizing<Vec<u8>>),
 }
@@ -36,7 +36,7 @@ impl Key {
     /// A passphrase, as the product's `PRAGMA key` got it.
     pub fn passphrase(bytes: &[u8]) -> Self {
         Self {
-            kind: Kind::Passphrase(Zeroizing::new(bytes.to_vec())),
+            kind: KeyKind::Passphrase(Zeroizing::new(bytes.to_vec())),
             salt: None,
         }
     }
@@ -56,7 +56,7 @@ impl Key {
             _ => return Err(KeyFormatError),
         };
         Ok(Self {
-            kind: Kind::Raw(Zeroizing::new(key.to_vec())),
+            kind: KeyKind::Raw(Zeroizing::new(key.to_vec())),
             salt,
         })
     }
@@ -90,16 +90,16 @@ impl Key {
     /// A raw key of `N` bytes; `None` for a passphrase, or for a raw key of another size.
     pub(crate) fn raw<const N: usize>(&self) -> Option<Secret<N>> {
         match &self.kind {
-            Kind::Raw(bytes) if bytes.len() == N => Some(Secret::fill(|out| out.copy_from_slice(bytes))),
-            Kind::Raw(_) | Kind::Passphrase(_) => None,
+            KeyKind::Raw(bytes) if bytes.len() == N => Some(Secret::fill(|out| out.copy_from_slice(bytes))),
+            KeyKind::Raw(_) | KeyKind::Passphrase(_) => None,
         }
     }
 
     /// The passphrase; `None` for a raw key.
     pub(crate) fn as_passphrase(&self) -> Option<&[u8]> {
         match &self.kind {
-            Kind::Passphrase(bytes) => Some(bytes),
-            Kind::Raw(_) => None,
+            KeyKind::Passphrase(bytes) => Some(bytes),
+            KeyKind::Raw(_) => None,
         }
     }
 }
@@ -132,7 +132,7 @@ mod tests {
 
     fn raw(text: &[u8]) -> Option<(Vec<u8>, Option<[u8; 16]>)> {
         let key = Key::parse_raw(text).ok()?;
-        let Kind::Raw(bytes) = &key.kind else { return None };
+        let KeyKind::Raw(bytes) = &key.kind else { return None };
         Some((bytes.to_vec(), key.salt))
     }
 

@@ -12,7 +12,7 @@ use selenite_cipher::{Secret, Unauthentic};
 
 use crate::blocks::{Hash, decrypt_cbc, derive, encrypt_cbc};
 use crate::format::SqlCipherFormat;
-use crate::header::{MAGIC, VISIBLE_END, Visible};
+use crate::header::{FirstPage, VISIBLE_END, Visible};
 use crate::key::{Key, SALT_SIZE};
 use crate::wx_aes::page_iv;
 
@@ -21,13 +21,9 @@ pub struct SqlCipher {
     decryption: Aes256Dec,
     encryption: Aes256Enc,
     mac: Option<PageMac>,
-    salt: [u8; SALT_SIZE],
+    first_page: FirstPage,
     /// The reserved bytes of each page; 0 if there is not even an IV.
     reserve: usize,
-    /// The first encrypted byte of the first page.
-    start: usize,
-    /// Whether the first bytes are those of the header, not the salt.
-    has_plain_header: bool,
 }
 
 /// A MAC whose state after its key is kept: it is copied for each page.
@@ -46,20 +42,18 @@ const IV_SIZE: usize = 16;
 impl SqlCipher {
     /// Derives the keys; `None` for a raw key of another size, or if a salt is needed and was not given.
     pub fn derive(format: &SqlCipherFormat, key: &Key, head: &[u8]) -> Option<Self> {
-        let has_plain_header = format.plaintext_header > 0;
-        if has_plain_header && !key.has_salt() {
-            return None;
-        }
-        let salt = key.salt(head)?;
+        // Without a header in the clear, encryption begins behind the salt.
+        let start = match (format.is_visible, format.plaintext_header) {
+            (true, _) => VISIBLE_END,
+            (false, 0) => SALT_SIZE,
+            (false, _) => 0,
+        };
+        let first_page = FirstPage::new(key, head, format.plaintext_header, start)?;
+        let salt = first_page.salt();
         let page_key: Secret<32> = match key.as_passphrase() {
             Some(passphrase) => derive(format.kdf, passphrase, &salt, format.kdf_iterations),
             None => key.raw()?,
         };
-        Self::with_key(format, &page_key, salt, head)
-    }
-
-    /// For formats that differ in the MAC only, so that a passphrase is stretched once.
-    fn with_key(format: &SqlCipherFormat, page_key: &Secret<32>, salt: [u8; SALT_SIZE], head: &[u8]) -> Option<Self> {
         let mut reserve = format.reserve();
         if format.is_visible && Visible::parse(head)?.reserve == 0 {
             reserve = 0;
@@ -68,20 +62,12 @@ impl SqlCipher {
             let salt = salt.map(|byte| byte ^ HMAC_SALT_MASK);
             PageMac::new(hash, &derive(format.kdf, page_key.expose(), &salt, HMAC_KEY_ITERATIONS))
         });
-        let plain = usize::from(format.plaintext_header);
-        let start = match (format.is_visible, plain) {
-            (true, _) => plain.max(VISIBLE_END),
-            (false, 0) => SALT_SIZE,
-            (false, plain) => plain,
-        };
         Some(Self {
             decryption: Aes256Dec::new(page_key.expose().into()),
             encryption: Aes256Enc::new(page_key.expose().into()),
             mac,
-            salt,
+            first_page,
             reserve,
-            start,
-            has_plain_header: plain > 0,
         })
     }
 
@@ -98,7 +84,7 @@ impl SqlCipher {
     /// Decrypts a page in place.
     pub fn decrypt(&self, page_no: u32, page: &mut [u8]) -> Result<(), Unauthentic> {
         let end = page.len().checked_sub(self.reserve).ok_or(Unauthentic)?;
-        let start = self.start(page_no);
+        let start = self.first_page.start(page_no);
         if end < start {
             return Err(Unauthentic);
         }
@@ -111,20 +97,16 @@ impl SqlCipher {
         }
         let iv = self.iv(page_no, &page[end..]);
         decrypt_cbc(&self.decryption, iv, &mut page[start..end]);
-        if page_no == 1 && !self.has_plain_header {
-            page[..MAGIC.len()].copy_from_slice(MAGIC);
-        }
+        self.first_page.complete(page_no, page);
         Ok(())
     }
 
     /// Encrypts a page in place; `iv` is random.
     pub fn encrypt(&self, page_no: u32, page: &mut [u8], iv: [u8; IV_SIZE]) {
         let end = page.len().saturating_sub(self.reserve);
-        let start = self.start(page_no).min(end);
+        let start = self.first_page.start(page_no).min(end);
         encrypt_cbc(&self.encryption, iv, &mut page[start..end]);
-        if page_no == 1 && !self.has_plain_header {
-            page[..SALT_SIZE].copy_from_slice(&self.salt);
-        }
+        self.first_page.replace_magic(page_no, page);
         let tail = &mut page[end..];
         tail.fill(0);
         if let Some(own) = tail.first_chunk_mut() {
@@ -134,10 +116,6 @@ impl SqlCipher {
             let (covered, tag) = page.split_at_mut(end + IV_SIZE);
             mac.write(&covered[start..], page_no, tag);
         }
-    }
-
-    fn start(&self, page_no: u32) -> usize {
-        if page_no == 1 { self.start } else { 0 }
     }
 
     fn iv(&self, page_no: u32, tail: &[u8]) -> [u8; IV_SIZE] {

@@ -30,7 +30,7 @@ use crate::error::Class;
 use crate::{EngineError, FileUri};
 
 /// A database that connections of this process read.
-pub struct Source {
+pub struct ImportSource {
     number: u64,
     pages: OnceLock<SourcePages>,
     /// Pages that were asked for and are not authentic.
@@ -39,7 +39,7 @@ pub struct Source {
 }
 
 /// A new database that VACUUM INTO writes.
-pub struct Target {
+pub struct ExportTarget {
     number: u64,
     codec: Codec,
     /// The size of its pages in bytes.
@@ -49,8 +49,8 @@ pub struct Target {
 /// What the URIs of connections refer to, by number.
 #[derive(Default)]
 struct Registry {
-    sources: BTreeMap<u64, Weak<Source>>,
-    targets: BTreeMap<u64, Weak<Target>>,
+    sources: BTreeMap<u64, Weak<ImportSource>>,
+    targets: BTreeMap<u64, Weak<ExportTarget>>,
 }
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
@@ -75,7 +75,7 @@ pub fn register() -> Result<(), EngineError> {
     })
 }
 
-impl Default for Source {
+impl Default for ImportSource {
     fn default() -> Self {
         Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
@@ -86,7 +86,7 @@ impl Default for Source {
     }
 }
 
-impl Source {
+impl ImportSource {
     /// The URI by which connections open it.
     pub fn uri(self: &Arc<Self>, path: &Path) -> FileUri {
         let mut registry = registry();
@@ -128,7 +128,7 @@ impl Source {
     }
 }
 
-impl Target {
+impl ExportTarget {
     /// A new database with pages of `page_size` bytes.
     pub fn new(codec: Codec, page_size: usize) -> Arc<Self> {
         Arc::new(Self {

@@ -267,8 +267,7 @@ impl EngineError {
                 "check the key, and the settings that differ from the format's defaults: --set".to_owned()
             }
             Self::Unopened { .. } => {
-                "check the key; if the application sets parameters before its key, name them: --format, --set"
-                    .to_owned()
+                "check the key; if the application sets parameters with its key, name them: --format, --set".to_owned()
             }
             Self::Backup(error) => error.advice().into_owned(),
             Self::BadBase { path, place, .. } => format!(

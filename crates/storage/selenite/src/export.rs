@@ -11,7 +11,7 @@ use selenite_codec::{Codec, Format, Key, SALT_SIZE};
 use selenite_keyring::os_random;
 
 use crate::codec_source::SourcePages;
-use crate::codec_vfs::{self, Source, Target};
+use crate::codec_vfs::{self, ExportTarget, ImportSource};
 use crate::conversion::{self, Conversion, Copied};
 use crate::draft::Draft;
 use crate::raw_file::RawFile;
@@ -102,10 +102,10 @@ fn copy(
         let codec = Codec::derive(format, key, head);
         codec.ok_or_else(|| EngineError::usage("the raw key has another size", "give a raw key of 32 bytes"))
     };
-    let target = Target::new(derive(&salt)?, page_size);
+    let target = ExportTarget::new(derive(&salt)?, page_size);
     transfer::vacuum_into(database, layout.size, draft.path(), &target.uri(draft.path()), watch)?;
 
-    let source = Arc::new(Source::default());
+    let source = Arc::new(ImportSource::default());
     let mut copy = Database::connect(draft.path(), &source.uri(draft.path()), &Access::default())?;
     // Opened after SQLite's descriptor, and dropped with `source`, after the connection.
     let file = RawFile::open_unasked(storage, draft.path())?;

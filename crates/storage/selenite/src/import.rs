@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 
 use crate::bad_page::{BadPage, Origin};
 use crate::codec_source::SourcePages;
-use crate::codec_vfs::{self, Source};
+use crate::codec_vfs::{self, ImportSource};
 use crate::content_digest::ContentDigest;
 use crate::conversion::{self, SAME_AGAIN, check_free};
 use crate::draft::Draft;
@@ -149,7 +149,7 @@ pub fn import_readable(
 /// is dropped first (`raw_file.rs`, no-second-descriptor).
 struct Opened {
     database: Database,
-    source: Arc<Source>,
+    source: Arc<ImportSource>,
     path: PathBuf,
     format: Format,
     is_authenticated: bool,
@@ -178,7 +178,7 @@ impl Opened {
         check_free(storage, target)?;
         check_content(storage, &path, how.format.as_ref())?;
         let attributes = storage.attributes(&path).map_err(io_error("read", &path))?;
-        let source = Arc::new(Source::default());
+        let source = Arc::new(ImportSource::default());
         let database = connect(&path, &source, access)?;
         let file = RawFile::open_unasked(storage, &path)?;
         let found = find_format(&file, &path, how, watch)?;
@@ -340,7 +340,7 @@ pub fn read_secret(path: &Path) -> Result<SecretBytes, EngineError> {
 const SECRET_SIZE_MAX: usize = 4096;
 
 /// Opens the source, whose pages are set later: that takes the lock.
-fn connect(path: &Path, handle: &Arc<Source>, access: &Access) -> Result<Database, EngineError> {
+fn connect(path: &Path, handle: &Arc<ImportSource>, access: &Access) -> Result<Database, EngineError> {
     let until = Instant::now() + access.busy_wait;
     let uri = handle.uri(path);
     loop {

@@ -58,7 +58,7 @@ use crate::superblock_file::unlock;
 use crate::{Access, Database, EngineError, Layout, Watch, conversion, keys, sqlite, verify};
 use copier::Copier;
 use maker::Guard;
-use page_survey::{PageSurvey, Pages};
+use page_survey::{PageSurvey, SalvagedPages};
 use schema::Schema;
 use slots::Slots;
 use snapshot::Snapshot;
@@ -89,7 +89,7 @@ pub fn salvage(
     } = Plan::make(storage, path, access, (target, recipients))?;
     let snapshot = Snapshot::load(storage, &path, &view, watch)?;
     let mark = snapshot.mark();
-    let pages = Pages::Snapshot(Box::new(snapshot));
+    let pages = SalvagedPages::Snapshot(Box::new(snapshot));
     let draft = Draft::create(storage, target)?;
     let layout = (suite, view.unlocked.superblock.page_size);
     let make_slots = |database: &Database| slots.make(database);
@@ -128,7 +128,7 @@ pub(crate) fn copy_readable(
     copy_pages(
         (storage, draft),
         access,
-        (Pages::Imported(pages), layout),
+        (SalvagedPages::Imported(pages), layout),
         make_slots,
         watch,
     )
@@ -138,7 +138,7 @@ pub(crate) fn copy_readable(
 fn copy_pages(
     (storage, draft): (&dyn Storage, &Draft<'_>),
     access: &Access,
-    (pages, (suite, page_size)): (Pages<'_>, (Suite, PageSize)),
+    (pages, (suite, page_size)): (SalvagedPages<'_>, (Suite, PageSize)),
     make_slots: impl FnOnce(&Database) -> Result<(Unlocked, Vec<SlotSummary>), EngineError>,
     watch: &Watch,
 ) -> Result<(Salvaged, Unlocked), EngineError> {

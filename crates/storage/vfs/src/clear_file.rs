@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::ffi::c_int;
 
-use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, SyncFlags};
 
 /// An open file of the VFS below.
 pub struct ClearFile {
@@ -76,22 +76,6 @@ impl File for ClearFile {
 
     fn device_characteristics(&mut self) -> c_int {
         self.lower.device_characteristics()
-    }
-
-    fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
-        self.lower.shm_map(region, size, extend)
-    }
-
-    fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
-        self.lower.shm_lock(lock)
-    }
-
-    fn shm_barrier(&mut self) {
-        self.lower.shm_barrier();
-    }
-
-    fn shm_unmap(&mut self, delete: bool) -> Result<(), Code> {
-        self.lower.shm_unmap(delete)
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -19,7 +19,7 @@ use selenite_format::journal::{self, HEADER_SIZE, MAGIC, RECORD_COUNT_UNKNOWN};
 use crate::database::{Content, Database};
 use crate::device;
 use crate::error::VfsError;
-use crate::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::ffi::{Code, File, LockLevel, LowerFile, RawControl, SyncFlags};
 use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
@@ -321,20 +321,6 @@ impl File for JournalFile {
 
     fn device_characteristics(&mut self) -> c_int {
         device::characteristics(self.lower.device_characteristics(), self.is_plain())
-    }
-
-    fn shm_map(&mut self, _region: c_int, _size: c_int, _extend: bool) -> Result<Option<ShmRegion>, Code> {
-        Err(Code::IOERR_SHMMAP)
-    }
-
-    fn shm_lock(&mut self, _lock: ShmLock) -> Result<(), Code> {
-        Err(Code::MISUSE)
-    }
-
-    fn shm_barrier(&mut self) {}
-
-    fn shm_unmap(&mut self, _delete: bool) -> Result<(), Code> {
-        Ok(())
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -22,7 +22,7 @@ use zeroize::Zeroize;
 
 use crate::counters::FileCounters;
 use crate::error::VfsError;
-use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags, os_random};
+use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, SyncFlags, os_random};
 use crate::host::Host;
 use crate::role::Role;
 use crate::session::Nonces;
@@ -341,20 +341,6 @@ impl File for NamelessFile {
 
     fn device_characteristics(&mut self) -> c_int {
         crate::device::characteristics(self.lower.device_characteristics(), false)
-    }
-
-    fn shm_map(&mut self, _region: c_int, _size: c_int, _extend: bool) -> Result<Option<ShmRegion>, Code> {
-        Err(Code::IOERR_SHMMAP)
-    }
-
-    fn shm_lock(&mut self, _lock: ShmLock) -> Result<(), Code> {
-        Err(Code::MISUSE)
-    }
-
-    fn shm_barrier(&mut self) {}
-
-    fn shm_unmap(&mut self, _delete: bool) -> Result<(), Code> {
-        Ok(())
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -35,9 +35,7 @@ use crate::commit_counts::CommitMeter;
 use crate::database::{Content, Database};
 use crate::device;
 use crate::error::VfsError;
-use crate::ffi::{
-    Code, Control, File, KeptName, LockLevel, LowerFile, OpenFlags, RawControl, ShmLock, ShmRegion, SyncFlags,
-};
+use crate::ffi::{Code, Control, File, KeptName, LockLevel, LowerFile, OpenFlags, RawControl, SyncFlags};
 use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
@@ -442,20 +440,6 @@ impl File for WalFile {
     fn device_characteristics(&mut self) -> c_int {
         let is_plain = matches!(self.database.content(), Content::Plain);
         device::characteristics(self.lower.device_characteristics(), is_plain)
-    }
-
-    fn shm_map(&mut self, _region: c_int, _size: c_int, _extend: bool) -> Result<Option<ShmRegion>, Code> {
-        Err(Code::IOERR_SHMMAP)
-    }
-
-    fn shm_lock(&mut self, _lock: ShmLock) -> Result<(), Code> {
-        Err(Code::MISUSE)
-    }
-
-    fn shm_barrier(&mut self) {}
-
-    fn shm_unmap(&mut self, _delete: bool) -> Result<(), Code> {
-        Ok(())
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -391,4 +391,22 @@ mod tests {
         finished[..28].fill(0);
         assert_eq!(folder.journal(&codec, &finished), None);
     }
+
+    /// The name of a super-journal at the end (`writeSuperJournal` in pager.c): the transaction of several databases is
+    /// committed when that file is gone.
+    #[test]
+    fn a_journal_whose_super_journal_is_gone_restores_nothing() {
+        let (codec, folder) = (codec(), Folder::new());
+        let name = folder.0.path().join("app.db-mj12345678");
+        let bytes = name.as_os_str().as_encoded_bytes();
+        let mut log = section(&codec, Covered::Encrypted, 2, &[2, 3]);
+        log.extend([0, 0, 0, 9]);
+        log.extend(bytes);
+        log.extend(u32::try_from(bytes.len()).unwrap().to_be_bytes());
+        log.extend(bytes.iter().map(|&byte| u32::from(byte)).sum::<u32>().to_be_bytes());
+        log.extend(MAGIC);
+        assert_eq!(folder.journal(&codec, &log), None);
+        std::fs::write(&name, "app.db-journal").unwrap();
+        assert_eq!(folder.journal(&codec, &log), Some((vec![2, 3], 6)));
+    }
 }

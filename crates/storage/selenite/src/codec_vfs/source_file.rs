@@ -4,14 +4,14 @@ use std::any::Any;
 use std::ffi::c_int;
 use std::sync::{Arc, PoisonError};
 
-use selenite_vfs::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use selenite_vfs::ffi::{Code, File, LockLevel, LowerFile, RawControl, SyncFlags};
 
-use super::Source;
+use super::ImportSource;
 use crate::codec_source::SourcePages;
 
 /// The open file.
 pub struct SourceFile {
-    source: Arc<Source>,
+    source: Arc<ImportSource>,
     /// The locked file, in the first connection.
     lock: Option<LowerFile>,
     /// The page read last; 0 if none was.
@@ -29,7 +29,7 @@ impl Drop for SourceFile {
 
 impl SourceFile {
     /// `lock` is what the first connection holds.
-    pub fn new(source: Arc<Source>, lock: Option<LowerFile>) -> Self {
+    pub fn new(source: Arc<ImportSource>, lock: Option<LowerFile>) -> Self {
         Self {
             source,
             lock,
@@ -38,22 +38,34 @@ impl SourceFile {
         }
     }
 
-    fn load(&mut self, page_no: u32) -> Result<&[u8], Code> {
-        let pages = self.source.pages.get().ok_or(Code::IOERR)?;
+    /// Copies a part of a page, of which the last one is kept; a whole page is decrypted in place.
+    fn copy(&mut self, page_no: u32, within: usize, out: &mut [u8]) -> Result<(), Code> {
+        if out.len() == self.source.pages.get().map_or(0, SourcePages::page_size) {
+            return self.read_page(page_no, out);
+        }
         if self.page_no != page_no {
+            let mut page = std::mem::take(&mut self.page);
+            page.resize(self.source.pages.get().map_or(0, SourcePages::page_size), 0);
             self.page_no = 0;
-            self.page.resize(pages.page_size(), 0);
-            let read = pages.read(page_no, &mut self.page);
-            if read == Err(Code::CORRUPT) {
-                let mut bad = self.source.bad.lock().unwrap_or_else(PoisonError::into_inner);
-                if bad.len() < BAD_LISTED_MAX {
-                    bad.insert(page_no);
-                }
-            }
+            let read = self.read_page(page_no, &mut page);
+            self.page = page;
             read?;
             self.page_no = page_no;
         }
-        Ok(&self.page)
+        out.copy_from_slice(&self.page[within..within + out.len()]);
+        Ok(())
+    }
+
+    fn read_page(&self, page_no: u32, out: &mut [u8]) -> Result<(), Code> {
+        let pages = self.source.pages.get().ok_or(Code::IOERR)?;
+        let read = pages.read(page_no, out);
+        if read == Err(Code::CORRUPT) {
+            let mut bad = self.source.bad.lock().unwrap_or_else(PoisonError::into_inner);
+            if bad.len() < BAD_LISTED_MAX {
+                bad.insert(page_no);
+            }
+        }
+        read
     }
 }
 
@@ -73,7 +85,7 @@ impl File for SourceFile {
             let within = usize::try_from(at % page_bytes).map_err(|_| Code::IOERR)?;
             let count = rest.len().min(page_size - within);
             let (now, later) = rest.split_at_mut(count);
-            now.copy_from_slice(&self.load(page_no)?[within..within + count]);
+            self.copy(page_no, within, now)?;
             at += u64::try_from(count).map_err(|_| Code::IOERR)?;
             rest = later;
         }
@@ -118,20 +130,6 @@ impl File for SourceFile {
 
     fn device_characteristics(&mut self) -> c_int {
         0
-    }
-
-    fn shm_map(&mut self, _: c_int, _: c_int, _: bool) -> Result<Option<ShmRegion>, Code> {
-        Err(Code::NOTFOUND)
-    }
-
-    fn shm_lock(&mut self, _: ShmLock) -> Result<(), Code> {
-        Err(Code::NOTFOUND)
-    }
-
-    fn shm_barrier(&mut self) {}
-
-    fn shm_unmap(&mut self, _: bool) -> Result<(), Code> {
-        Ok(())
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -5,20 +5,20 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use selenite_keyring::os_random;
-use selenite_vfs::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use selenite_vfs::ffi::{Code, File, LockLevel, LowerFile, RawControl, SyncFlags};
 
-use super::Target;
+use super::ExportTarget;
 
 /// The open file.
 pub struct TargetFile {
-    target: Arc<Target>,
+    target: Arc<ExportTarget>,
     lower: LowerFile,
     page: Vec<u8>,
 }
 
 impl TargetFile {
     /// Encrypts what is written to `lower`.
-    pub fn new(target: Arc<Target>, lower: LowerFile) -> Self {
+    pub fn new(target: Arc<ExportTarget>, lower: LowerFile) -> Self {
         let page = vec![0; target.page_size];
         Self { target, lower, page }
     }
@@ -97,20 +97,6 @@ impl File for TargetFile {
 
     fn device_characteristics(&mut self) -> c_int {
         self.lower.device_characteristics()
-    }
-
-    fn shm_map(&mut self, _: c_int, _: c_int, _: bool) -> Result<Option<ShmRegion>, Code> {
-        Err(Code::NOTFOUND)
-    }
-
-    fn shm_lock(&mut self, _: ShmLock) -> Result<(), Code> {
-        Err(Code::NOTFOUND)
-    }
-
-    fn shm_barrier(&mut self) {}
-
-    fn shm_unmap(&mut self, _: bool) -> Result<(), Code> {
-        Ok(())
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

@@ -32,14 +32,14 @@ impl std::fmt::Display for ReadFailure {
 }
 
 /// The pages that are salvaged.
-pub enum Pages<'a> {
+pub enum SalvagedPages<'a> {
     /// Of an encrypted database.
     Snapshot(Box<Snapshot<'a>>),
     /// Of a database in another product's format.
     Imported(&'a SourcePages),
 }
 
-impl Pages<'_> {
+impl SalvagedPages<'_> {
     /// How many pages are examined.
     pub fn page_count(&self) -> u32 {
         match self {
@@ -48,7 +48,7 @@ impl Pages<'_> {
         }
     }
 
-    /// How many pages there should be: those beyond [`Pages::page_count`] are missing.
+    /// How many pages there should be: those beyond [`SalvagedPages::page_count`] are missing.
     pub fn promised_count(&self) -> u32 {
         match self {
             Self::Snapshot(snapshot) => snapshot.promised_count(),
@@ -111,7 +111,7 @@ impl Pages<'_> {
 
 /// The pages of a database, each examined once.
 pub struct PageSurvey<'a> {
-    pages: Pages<'a>,
+    pages: SalvagedPages<'a>,
     /// Page n at index n-1.
     marks: Vec<Mark>,
     done: u64,
@@ -130,7 +130,7 @@ impl<'a> PageSurvey<'a> {
     ///
     /// # Errors
     /// [`EngineError::Interrupted`].
-    pub fn survey(mut pages: Pages<'a>, watch: &Watch) -> Result<Self, EngineError> {
+    pub fn survey(mut pages: SalvagedPages<'a>, watch: &Watch) -> Result<Self, EngineError> {
         let (count, size) = (pages.page_count(), pages.page_size());
         let mut marks = Vec::new();
         for page_no in 1..=count {
@@ -148,7 +148,7 @@ impl<'a> PageSurvey<'a> {
     }
 
     /// The pages.
-    pub fn pages(&self) -> &Pages<'a> {
+    pub fn pages(&self) -> &SalvagedPages<'a> {
         &self.pages
     }
 

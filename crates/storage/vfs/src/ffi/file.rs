@@ -39,10 +39,17 @@ pub trait File: Send + Any {
     fn control(&mut self, control: &mut RawControl) -> Result<(), Code>;
     fn sector_size(&mut self) -> c_int;
     fn device_characteristics(&mut self) -> c_int;
-    fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code>;
-    fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code>;
-    fn shm_barrier(&mut self);
-    fn shm_unmap(&mut self, delete: bool) -> Result<(), Code>;
+    // Only a database file has shared memory.
+    fn shm_map(&mut self, _region: c_int, _size: c_int, _extend: bool) -> Result<Option<ShmRegion>, Code> {
+        Err(Code::IOERR_SHMMAP)
+    }
+    fn shm_lock(&mut self, _lock: ShmLock) -> Result<(), Code> {
+        Err(Code::MISUSE)
+    }
+    fn shm_barrier(&mut self) {}
+    fn shm_unmap(&mut self, _delete: bool) -> Result<(), Code> {
+        Ok(())
+    }
     /// Called where SQLite would use a mapped page (xFetch). It gets none: it then calls `read`.
     fn map(&mut self) -> Result<(), Code> {
         Ok(())
