@@ -230,6 +230,7 @@ impl Run<'_> {
         if !self.first_round(&mut connections, &mut copying, &layout)? {
             return Ok(None);
         }
+        let mut tries = 0;
         for round in 2..=ROUND_MAX {
             self.watch.check()?;
             let started = Instant::now();
@@ -255,13 +256,31 @@ impl Run<'_> {
                     return Ok(Some(OnlineOutcome { outcome, online }));
                 }
                 Ended::DefinitionsChanged => return Ok(None),
-                Ended::InTheWay => self.attach_again(&connections.copier, &copying.draft)?,
+                Ended::InTheWay => {
+                    tries += 1;
+                    if tries == TRY_MAX {
+                        break;
+                    }
+                    self.attach_again(&connections.copier, &copying.draft)?;
+                    self.pause(FIRST_PAUSE * 2_u32.pow(tries - 1))?;
+                }
             }
         }
         Err(lock_holders::with_lock_holders(
             self.busy("others did not let it have the lock"),
             &self.path,
         ))
+    }
+
+    /// Lets the others go on for a while.
+    fn pause(&self, time: Duration) -> Result<(), EngineError> {
+        self.watch.waiting("transactions of others to end");
+        let until = Instant::now() + time;
+        while Instant::now() < until {
+            self.watch.check()?;
+            std::thread::sleep(PAUSE_STEP);
+        }
+        Ok(())
     }
 
     fn check_source(&self, source: &Database) -> Result<SourceLayout, EngineError> {
@@ -521,6 +540,12 @@ fn to_u64(size: usize) -> u64 {
 
 /// How often the copy is begun again because definitions changed.
 const RESTART_MAX: u32 = 5;
+/// How often others are kept waiting at the end before it gives up.
+const TRY_MAX: u32 = 6;
+/// After the first time; then twice that, and so on.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// Between two looks whether to stop.
+const PAUSE_STEP: Duration = Duration::from_millis(20);
 /// After so many rounds it gives up.
 const ROUND_MAX: u32 = 50;
 /// The last round is tried after one that took no longer; from a certain round on, after one that took no longer than a

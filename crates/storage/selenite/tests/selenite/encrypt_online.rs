@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
+use selenite::storage::Disk;
 use selenite::{Access, Encrypt, encrypt_online};
 use selenite_testing::own_process::test_command;
 
@@ -256,6 +257,57 @@ fn a_connection_that_slept_through_it_leaves_the_new_log_alone() {
         assert_eq!(number(connection, "SELECT count(*) FROM note"), 100);
     }
     assert_eq!(copy(&sleeper), 0, "it has moved");
+}
+
+/// Its transaction began before, and does not end: the database stays as it is, and others were kept waiting no longer
+/// than they may.
+#[test]
+fn a_transaction_that_does_not_end_keeps_it_from_happening() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 300);
+    let reader = open(&fixture, &path);
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(number(&reader, "SELECT count(*) FROM note"), 300);
+    let writer = open(&fixture, &path);
+    let mut encrypting = Encrypting::start(&fixture, &path, u32::MAX, 20);
+    for _ in 0..20 {
+        writer.execute_batch("INSERT INTO log (number) VALUES (1)").unwrap();
+    }
+    let said = encrypting.hear();
+    assert!(said.starts_with("failed: ") && said.contains("in use"), "{said}");
+    assert!(!is_encrypted(&writer));
+    assert_eq!(number(&writer, "SELECT count(*) FROM log"), 20);
+    reader.execute_batch("COMMIT").unwrap();
+    let said = run(&fixture, &path);
+    assert!(said.starts_with("done after"), "{said}");
+    assert_eq!(number(&reader, "SELECT count(*) FROM log"), 20);
+}
+
+/// An identity that has no key slot in the encrypted database: an error, until it has one.
+#[test]
+fn a_connection_that_can_not_open_it_errs_until_it_can() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 300);
+    let access = Access {
+        allow_plain: true,
+        ..fixture.access_by("other-key")
+    };
+    let stranger = Connection::open(access.uri(&path).as_str()).unwrap();
+    assert_eq!(number(&stranger, "SELECT count(*) FROM note"), 300);
+    let said = run(&fixture, &path);
+    assert!(said.starts_with("done after"), "{said}");
+    for _ in 0..2 {
+        let refused = stranger.execute_batch("INSERT INTO log (number) VALUES (1)");
+        assert!(refused.is_err(), "without a key");
+        let why: String = stranger
+            .query_row("SELECT selenite_last_error()", [], |row| row.get(0))
+            .unwrap();
+        assert!(why.contains("key"), "{why}");
+    }
+    selenite::keys::add(&Disk, &path, &fixture.access(), &fixture.spec("other-key"), "").unwrap();
+    stranger.execute_batch("INSERT INTO log (number) VALUES (2)").unwrap();
+    assert!(is_encrypted(&stranger));
+    assert_eq!(number(&open(&fixture, &path), "SELECT count(*) FROM log"), 1);
 }
 
 /// Readers whose transactions overlap have to wait for a moment: there is none without one of them.

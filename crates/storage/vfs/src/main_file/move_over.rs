@@ -79,13 +79,15 @@ impl MoveOver {
 /// Registers this process as one whose connections move: by a lock on a byte of each open descriptor of the database
 /// (`REGISTERED`). Returns whether it is registered.
 pub fn register(path: &Path) -> bool {
+    set_registration(path, ByteLock::Shared)
+}
+
+fn set_registration(path: &Path, lock: ByteLock) -> bool {
     let _gate = own_descriptors::gate();
     let byte = REGISTERED + u64::from(std::process::id());
     let descriptors = own_descriptors::of(path);
-    !descriptors.is_empty()
-        && descriptors
-            .into_iter()
-            .all(|descriptor| lock_byte_of_description(descriptor, byte, ByteLock::Shared))
+    let set = |descriptor: i32| lock_byte_of_description(descriptor, byte, lock);
+    !descriptors.is_empty() && descriptors.into_iter().all(set)
 }
 
 impl MainFile {
@@ -123,8 +125,10 @@ impl MainFile {
         if over.alias.regions().next().is_some() {
             return Err(Code::IOERR_SHMMAP);
         }
-        // The index can't be written, or is no shared mapping: the connection stays where it is.
+        // The index can't be written, or is no shared mapping: the connection stays where it is, and keeps others from
+        // replacing the database.
         self.move_over = None;
+        let _ = set_registration(Path::new(&self.database.path), ByteLock::None);
         Ok(below)
     }
 
@@ -310,6 +314,7 @@ impl MainFile {
                 }
                 self.trailer = None;
                 self.change_counter = None;
+                self.is_mapped = false;
                 host.remark(
                     &database.path,
                     "moved to the encrypted database that has taken its name",
