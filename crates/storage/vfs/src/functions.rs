@@ -9,7 +9,7 @@ use selenite_keyring::Unlocked;
 use crate::change;
 use crate::database::Content;
 use crate::error::VfsError;
-use crate::ffi::{Code, Entry, FunctionCall, LockLevel, Table, Value, forget_cached};
+use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, forget_cached};
 use crate::forecast;
 use crate::hand_over::{self, HandOver};
 use crate::main_file::{EpochPages, MainFile, hand_over::retire_plain, status};
@@ -228,7 +228,10 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
                 Ok((next, true))
             }),
             Content::Empty => Err(VfsError::NotEncrypted("it is empty")),
-            Content::Plain => retire_plain(&mut inner.lower),
+            Content::Plain => {
+                retire_plain(&mut inner.lower)?;
+                Ok(inner.lower.sync(SyncFlags::FULL)?)
+            }
         }
     })?;
     Ok(Value::Integer(1))

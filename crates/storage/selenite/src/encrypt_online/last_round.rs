@@ -27,18 +27,22 @@ pub enum Ended {
 impl Run<'_> {
     /// `one-short-lock`.
     pub fn last_round(&self, connections: &mut Connections, copying: &mut Copying<'_>) -> Result<Ended, EngineError> {
+        // What is synced and copied now need not be under the lock; the first sync of the draft takes long.
+        let draft = copying.draft.path();
+        self.storage.sync_file(draft).map_err(io_error("sync", draft))?;
+        if !self.round(connections, copying)? {
+            return Ok(Ended::DefinitionsChanged);
+        }
         let Connections {
             copier,
             pin,
             spare,
             writer,
         } = connections;
-        // What is copied to the file now need not be under the lock.
         spare.text("PRAGMA main.wal_checkpoint(PASSIVE)")?;
-        self.storage
-            .sync_file(copying.draft.path())
-            .map_err(io_error("sync", copying.draft.path()))?;
         writer.number("SELECT count(*) FROM main.sqlite_schema")?;
+        // SQLite syncs the file only when all of the log is copied, which the pinned snapshot has prevented so far.
+        with_hand_over(writer, |hand_over| hand_over.sync())?;
         if !with_hand_over(writer, begin)? {
             return Ok(Ended::InTheWay);
         }

@@ -41,6 +41,14 @@ impl<'a> HandOver<'a> {
         }
     }
 
+    /// Syncs the database file, for less to be synced later.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn sync(&mut self) -> Result<(), VfsError> {
+        Ok(self.main.database.lock().lower.sync(SyncFlags::FULL)?)
+    }
+
     /// Takes the write lock. Returns whether it did, or another connection has it.
     ///
     /// # Errors
@@ -132,6 +140,7 @@ impl<'a> HandOver<'a> {
         self.main.delete_index();
         set_word_of(&self.region, GONE);
         let mut inner = self.main.database.lock();
+        // Not synced: it is for processes that have the file open.
         retire_plain(&mut inner.lower)
     }
 
@@ -167,8 +176,7 @@ pub(crate) fn retire_plain(lower: &mut crate::ffi::LowerFile) -> Result<(), VfsE
         let next = u32::from_be_bytes(bytes).wrapping_add(1);
         header[counter..counter + 4].copy_from_slice(&next.to_be_bytes());
     }
-    lower.write(&header, 0)?;
-    Ok(lower.sync(SyncFlags::FULL)?)
+    Ok(lower.write(&header, 0)?)
 }
 
 /// PENDING_BYTE (os.h).
