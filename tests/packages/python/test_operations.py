@@ -19,6 +19,21 @@ def test_encrypt_in_place_and_decrypt_to_a_new_file():
 
 
 @inside
+def test_encrypt_while_a_connection_has_it_open():
+    plain_database()
+    open_one = selenite.connect("plain.db", identity=key(), plain=True)
+    open_one.execute("PRAGMA journal_mode = WAL")
+    assert open_one.execute("SELECT count(*) FROM note").fetchone() == (1,)
+    done = selenite.encrypt("plain.db", identity="key.txt", online=True)
+    assert (done.suite, done.rows) == ("AES_256", 1)
+    with open_one:
+        open_one.execute("INSERT INTO note VALUES ('sealed')")
+    assert selenite.connect("plain.db", identity="key.txt").execute("SELECT count(*) FROM note").fetchone() == (2,)
+    open_one.close()
+    assert open("plain.db", "rb").read(6) != b"SQLite"
+
+
+@inside
 def test_encrypt_to_a_new_file_for_more_than_one_key():
     plain_database()
     other = selenite.keygen("other.txt")

@@ -23,6 +23,39 @@ fn a_database_is_encrypted_used_and_decrypted() {
 }
 
 #[test]
+fn a_database_is_encrypted_while_a_connection_has_it_open() {
+    let fixture = Fixture::new();
+    let path = fixture.plain("app.db", &format!("PRAGMA journal_mode = WAL; {NOTES}"));
+    selenite::install().unwrap();
+    let access = selenite::Access {
+        allow_plain: true,
+        ..fixture.access()
+    };
+    let connection = rusqlite::Connection::open(access.uri(&path).as_str()).unwrap();
+    let count = || -> u32 {
+        let sql = "SELECT count(*) FROM note";
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(count(), 500);
+    let both = fixture.run(&["-i", "key.txt", "encrypt", "app.db", "--online", "--to", "new.db"]);
+    assert!(both.status == 2 && both.err.contains("--online"), "{both:?}");
+    let found = fixture
+        .run(&["-i", "key.txt", "encrypt", "app.db", "--online", "--json"])
+        .done()
+        .json();
+    assert_eq!((&found["rows"], &found["suite"]), (&500.into(), &"AES_256".into()));
+    assert!(found["online"]["rounds"].as_u64() >= Some(2), "{found}");
+    assert!(found["online"]["locked_seconds"].as_f64() > Some(0.0), "{found}");
+    connection.execute_batch("DELETE FROM note WHERE id > 400").unwrap();
+    assert_eq!(count(), 400);
+    let sql = "SELECT count(*) FROM note";
+    let rows = fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done().out;
+    assert_eq!(rows, "400\n");
+    connection.close().unwrap();
+    assert!(!holds(&path, b"a secret of ours"));
+}
+
+#[test]
 fn encrypting_says_who_opens_it_and_what_is_left_on_the_disk() {
     let fixture = Fixture::new();
     fixture.plain("app.db", NOTES);

@@ -48,17 +48,20 @@ def encrypt(
     *,
     identity: Optional[Identity] = None,
     to: Optional[FilePath] = None,
+    online: bool = False,
     cipher: Optional[str] = None,
     recipients: Iterable[Union[str, Identity]] = (),
     progress: Optional[ProgressCallback] = None,
 ) -> Conversion:
     """Encrypts a database of stock SQLite, in place or to a new file, and compares every value.
 
-    In place, no other process can use the database meanwhile. Freed disk blocks contain the original until they are
-    reused.
+    In place, no other process can use the database meanwhile, unless ``online`` is set. Freed disk blocks contain the
+    original until they are reused.
 
     Args:
         to: a new file; the original is kept then.
+        online: others go on reading and writing, and then in the encrypted database. They have to have opened it with
+            the extension, ``plain=allow`` and an identity, in WAL mode.
         cipher: the cipher suite. Without it, AES_256.
         recipients: additional key holders: ``age1...``, or identities.
         progress: see ``run``.
@@ -72,6 +75,8 @@ def encrypt(
     more: list[Argument] = ["--json"]
     if to is not None:
         more.append(f"--to={os.fspath(to)}")
+    if online:
+        more.append("--online")
     if cipher is not None:
         more.append(f"--cipher={cipher}")
     more += _recipients(recipients)
