@@ -247,6 +247,17 @@ pub struct Decrypt {
     /// Write the unencrypted database to this new file, and keep the original.
     #[arg(long, value_name = "NEW")]
     pub to: Option<PathBuf>,
+    /// Let others go on reading and writing meanwhile, and then in the unencrypted database: see
+    /// `selenite encrypt --online`. Needs --confirm.
+    #[arg(long, conflicts_with = "to", requires = "confirm")]
+    pub online: bool,
+    /// With --online: the name of the database's file, once more: what others write from then on is
+    /// unencrypted.
+    #[arg(long, value_name = "NAME", requires = "online")]
+    pub confirm: Option<String>,
+    /// With --online: the longest time in milliseconds that others may be kept waiting at the end.
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", value_parser = parse_millis)]
+    pub max_lock: Duration,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,9 +1,11 @@
 //! `selenite decrypt`.
 
-use selenite::Access;
-use selenite::storage::Disk;
+use std::ffi::OsStr;
 
-use super::encrypt::{json, name, show, target};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError, decrypt_online};
+
+use super::encrypt::{add_online, json, name, show, show_online, target};
 use crate::arguments::Decrypt;
 use crate::cli_error::CliError;
 use crate::lines::Lines;
@@ -11,16 +13,33 @@ use crate::meter::Meter;
 use crate::output::{print, print_json};
 
 pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), CliError> {
+    let database = &arguments.database;
+    let confirmed = arguments.confirm.as_deref().map(OsStr::new);
+    if arguments.online && (confirmed.is_none() || confirmed != database.file_name()) {
+        return Err(CliError::Engine(EngineError::Usage {
+            what: "--confirm is not the name of the database's file".to_owned(),
+            next: "name it once more: others go on unencrypted".to_owned(),
+        }));
+    }
     let meter = Meter::start();
-    let target = target(arguments.to.as_deref());
-    let done = selenite::decrypt(&Disk, &arguments.database, access, &target, &meter.watch());
+    let watch = meter.watch();
+    let done = if arguments.online {
+        decrypt_online(&Disk, database, access, arguments.max_lock, &watch)
+            .map(|done| (done.outcome, Some(done.online)))
+    } else {
+        let target = target(arguments.to.as_deref());
+        selenite::decrypt(&Disk, database, access, &target, &watch).map(|outcome| (outcome, None))
+    };
     meter.finish();
-    let outcome = done?;
+    let (outcome, online) = done?;
     if arguments.json {
-        return Ok(print_json(&json(&arguments.database, &outcome, None))?);
+        let mut json = json(database, &outcome, None);
+        add_online(&mut json, online.as_ref());
+        return Ok(print_json(&json)?);
     }
     let mut lines = Lines::default();
     lines.add("decrypted", name(&arguments.database, arguments.to.as_deref()));
     show(&mut lines, &outcome, "every value compared, every page read again");
+    show_online(&mut lines, online.as_ref());
     Ok(print(&lines.text())?)
 }

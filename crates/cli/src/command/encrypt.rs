@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use selenite::storage::Disk;
-use selenite::{Access, Encrypt, Outcome, Suite, Target, encrypt_online};
+use selenite::{Access, Encrypt, Online, Outcome, Suite, Target, encrypt_online};
 use serde_json::{Value, json};
 
 use super::verify::remember;
@@ -32,24 +32,14 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), CliErr
     let (outcome, online) = done?;
     if arguments.json {
         let mut json = json(&arguments.database, &outcome, Some(how.suite));
-        if let Some(online) = &online {
-            json["online"] = json!({
-                "locked_seconds": online.locked.as_secs_f64(),
-                "rounds": online.rounds,
-                "rows_copied_again": online.copied_again,
-            });
-        }
+        add_online(&mut json, online.as_ref());
         print_json(&json)?;
     } else {
         let mut lines = Lines::default();
         lines.add("encrypted", name(&arguments.database, arguments.to.as_deref()));
         lines.add("suite", how.suite.name());
         show(&mut lines, &outcome, "every value compared, every page verified");
-        if let Some(online) = &online {
-            let again = counted(online.copied_again, "row");
-            lines.add("others waited", elapsed(online.locked));
-            lines.add("followed", format!("{again} copied again in {} rounds", online.rounds));
-        }
+        show_online(&mut lines, online.as_ref());
         lines.add_all("key slots", outcome.slots.iter().map(ToString::to_string));
         print(&lines.text())?;
     }
@@ -84,6 +74,26 @@ pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     lines.add_all("left over", paths(&outcome.leftovers));
     lines.add_all("not notified", outcome.not_retired.clone());
     lines.add_all("not kept", outcome.not_kept.clone());
+}
+
+/// What an online conversion adds to the output.
+pub fn show_online(lines: &mut Lines, online: Option<&Online>) {
+    if let Some(online) = online {
+        let again = counted(online.copied_again, "row");
+        lines.add("others waited", elapsed(online.locked));
+        lines.add("followed", format!("{again} copied again in {} rounds", online.rounds));
+    }
+}
+
+/// What an online conversion adds to the JSON.
+pub fn add_online(json: &mut Value, online: Option<&Online>) {
+    if let Some(online) = online {
+        json["online"] = json!({
+            "locked_seconds": online.locked.as_secs_f64(),
+            "rounds": online.rounds,
+            "rows_copied_again": online.copied_again,
+        });
+    }
 }
 
 /// The JSON that encryption and decryption share; a decrypted database has no suite.

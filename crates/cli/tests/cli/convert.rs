@@ -51,8 +51,24 @@ fn a_database_is_encrypted_while_a_connection_has_it_open() {
     let sql = "SELECT count(*) FROM note";
     let rows = fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done().out;
     assert_eq!(rows, "400\n");
+    // And back, which has to be asked for twice.
+    let back = ["-i", "key.txt", "decrypt", "app.db", "--online"];
+    assert_eq!(fixture.run(&back).status, 2);
+    fixture
+        .run(&[&back[..], &["--confirm", "other.db"]].concat())
+        .failed(2, "--confirm");
+    let found = fixture
+        .run(&[&back[..], &["--confirm", "app.db", "--json"]].concat())
+        .done()
+        .json();
+    assert_eq!(
+        (&found["rows"], &found["suite"]),
+        (&400.into(), &serde_json::Value::Null)
+    );
+    assert!(found["online"]["rounds"].as_u64() >= Some(2), "{found}");
+    assert_eq!(count(), 400);
     connection.close().unwrap();
-    assert!(!holds(&path, b"a secret of ours"));
+    assert!(std::fs::read(&path).unwrap().starts_with(b"SQLite format 3"));
 }
 
 #[test]

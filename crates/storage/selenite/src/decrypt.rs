@@ -99,7 +99,7 @@ fn copy(
 }
 
 /// An unencrypted page has no tag that would reveal that the disk did not store it.
-fn check_integrity(copy: &mut Database, watch: &Watch) -> Result<(), EngineError> {
+pub(crate) fn check_integrity(copy: &mut Database, watch: &Watch) -> Result<(), EngineError> {
     watch.report(Phase::CheckingIntegrity, 0, 0);
     copy.watch(watch)?;
     match copy.text("PRAGMA integrity_check(1)")?.as_str() {

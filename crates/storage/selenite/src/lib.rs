@@ -45,7 +45,6 @@ mod draft;
 #[doc(hidden)]
 pub mod drill;
 mod encrypt;
-mod encrypt_online;
 mod encrypted_file;
 mod epoch_count;
 mod error;
@@ -70,6 +69,7 @@ pub mod lock_holders;
 mod lost_prefix;
 #[doc(hidden)]
 pub mod offline;
+mod online_conversion;
 mod outcome;
 mod platform;
 #[doc(hidden)]
@@ -106,11 +106,11 @@ pub use anchor::{Comparison, Verdict, Written};
 pub use backup::{Backup as BackupOptions, CompressionLevel, Report as BackupReport};
 pub use bad_page::{BadPage, Origin as BadPageOrigin, Owner};
 pub use encrypt::Encrypt;
-pub use encrypt_online::{Online, OnlineOutcome, encrypt_online};
 pub use encrypted_file::{EncryptedFile, create_identity};
 pub use error::{Class, EngineError};
 pub use file_uri::FileUri;
 pub use layout::Layout;
+pub use online_conversion::{Online, OnlineOutcome, decrypt_online, encrypt_online};
 pub use outcome::{Outcome, Target};
 pub use restore::{Replaced, Restore, Restored, Unreachable, Which};
 pub use rusqlite;

@@ -106,6 +106,9 @@ pub enum Content {
 
 /// A file whose path another one has taken.
 pub(crate) struct Predecessor {
+    content: Content,
+    heads: Option<Heads>,
+    place: SuperblockCopy,
     lower: LowerFile,
     identity: Option<(u64, u64)>,
     close_lock: Arc<CloseLock>,
@@ -235,6 +238,9 @@ impl Database {
         let identity = identity_of(self.host.identify, &self.path, &mut lower);
         let close_lock = close_lock_of(&self.host, identity, &self.path);
         Predecessor {
+            content: std::mem::replace(&mut inner.content, Content::Empty),
+            heads: inner.heads.take(),
+            place: inner.place,
             lower: std::mem::replace(&mut inner.lower, lower),
             identity: std::mem::replace(&mut inner.identity, identity),
             close_lock: std::mem::replace(&mut inner.close_lock, close_lock),
@@ -252,18 +258,22 @@ impl Database {
         Ok(())
     }
 
-    /// Reads the file that took the place of an unencrypted one. Returns whether it is encrypted.
+    /// Reads the file that took the place of another. Returns whether it is an encrypted database and the other one is
+    /// not, or the reverse.
     ///
     /// # Errors
     /// The reason why it is refused.
-    pub(crate) fn look_at_successor(&self, inner: &mut Inner) -> Result<bool, VfsError> {
+    pub(crate) fn look_at_successor(&self, inner: &mut Inner, predecessor: &Predecessor) -> Result<bool, VfsError> {
         self.reload(inner)?;
         check_expected(&self.settings, inner)?;
-        let is_sealed = matches!(inner.content, Content::Sealed(_));
-        if is_sealed {
+        let is_other = matches!(
+            (&predecessor.content, &inner.content),
+            (Content::Plain, Content::Sealed(_)) | (Content::Sealed(_), Content::Plain)
+        );
+        if is_other {
             self.file_no.fetch_add(1, Ordering::AcqRel);
         }
-        Ok(is_sealed)
+        Ok(is_other)
     }
 
     /// Closes the file that was replaced.
@@ -273,7 +283,7 @@ impl Database {
         predecessor.close();
     }
 
-    /// Returns to the file that was replaced, unencrypted as it was.
+    /// Returns to the file that was replaced.
     pub(crate) fn take_back(&self, inner: &mut Inner, predecessor: Predecessor) {
         let _ = inner.lower.shm_unmap(false);
         let _ = inner.lower.unlock(LockLevel::NONE.0);
@@ -282,7 +292,9 @@ impl Database {
         inner.identity = predecessor.identity;
         inner.close_lock = predecessor.close_lock;
         inner.level = predecessor.level;
-        self.set_content(inner, Content::Plain);
+        inner.heads = predecessor.heads;
+        inner.place = predecessor.place;
+        self.set_content(inner, predecessor.content);
     }
 
     /// The kind of the file, as this connection last determined it.

@@ -58,7 +58,7 @@ impl GenerationMark {
     }
 }
 
-/// The word that has the mark, in the index of an unencrypted database.
+/// The word that has the mark.
 pub fn word_of(region: &ShmRegion) -> Option<u32> {
     region.word(WORD)
 }
@@ -76,17 +76,20 @@ fn value_of(superblock: &Superblock) -> u32 {
 }
 
 /// Every connection has to read the superblocks.
-const UNKNOWN: u32 = u32::MAX;
+pub const UNKNOWN: u32 = u32::MAX;
 
-/// In the index of an unencrypted database: an encrypted one is about to take its name, and no
-/// transaction may begin (`main_file/move_over.rs`).
+/// Another file is about to take the database's name, and no transaction may begin
+/// (`main_file/move_over.rs`).
 pub const CLOSING: u32 = UNKNOWN - 1;
 
-/// As above: look whether the name has another file.
-pub const MOVED: u32 = UNKNOWN - 2;
+/// In the index of an unencrypted database: look whether an encrypted one has its name.
+pub const MOVED_TO_SEALED: u32 = UNKNOWN - 2;
 
-/// As above, and the index itself no longer has a name.
-pub const GONE: u32 = UNKNOWN - 3;
+/// In the index of an encrypted database: look whether an unencrypted one has its name.
+pub const MOVED_TO_PLAIN: u32 = UNKNOWN - 3;
+
+/// The index itself no longer has a name.
+pub const GONE: u32 = UNKNOWN - 4;
 
 /// `WalCkptInfo.notUsed0`, after both copies of the header, nBackfill, the read marks, the locks
 /// and nBackfillAttempted.

@@ -243,8 +243,8 @@ impl Selenite {
         let has_shm = lower.has_shm();
         let database = Arc::new(Database::open(open_guard, credentials, settings, text, lower)?);
         self.databases.add(name, &database);
-        let is_plain = matches!(database.content(), Content::Plain);
-        let may_move = is_plain && has_shm && database.settings.allow_plain && database.settings.identity.is_some();
+        let has_content = !matches!(database.content(), Content::Empty);
+        let may_move = has_content && has_shm && database.settings.allow_plain && database.settings.identity.is_some();
         let mut file = MainFile::new(database)?;
         if may_move && move_over::register(path) {
             file.set_move_over(MoveOver::new(name.keep(), flags));
@@ -289,10 +289,7 @@ impl Selenite {
             (Some(_) | None, _) => None,
         };
         let file: Box<dyn crate::ffi::File> = match (database, role) {
-            (Some(database), Role::Wal) => {
-                let reopen = is_plain.then(|| (name.keep(), flags));
-                Box::new(WalFile::new(database, lower, commits, reopen)?)
-            }
+            (Some(database), Role::Wal) => Box::new(WalFile::new(database, lower, commits, (name.keep(), flags))?),
             (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
             // Without its database (SQLite reads the journals of others for super-journals) it is only read.
             (None, _) if !flags.has(OpenFlags::READ_ONLY) => {

@@ -54,7 +54,7 @@ pub struct WalFile {
     /// The size of a frame in bytes in an unencrypted log, once one was written.
     clear_frame_size: Option<u64>,
     /// With what it can be opened again.
-    reopen: Option<(KeptName, OpenFlags)>,
+    reopen: (KeptName, OpenFlags),
     /// Of [`Database::file_no`].
     file_no: u64,
     buffer: FrameBuffer,
@@ -82,7 +82,7 @@ impl WalFile {
         database: Arc<Database>,
         lower: LowerFile,
         commits: Option<CommitMeter>,
-        reopen: Option<(KeptName, OpenFlags)>,
+        reopen: (KeptName, OpenFlags),
     ) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Wal)?;
         database.set_log(true);
@@ -109,9 +109,7 @@ impl WalFile {
         if self.file_no == file_no {
             return Ok(());
         }
-        let Some((name, flags)) = &self.reopen else {
-            return Err(VfsError::SettingsMismatch("a log of a database that was replaced"));
-        };
+        let (name, flags) = &self.reopen;
         let host = &self.database.host;
         let (mut lower, _) = host.lower.open(Some(name.get()), *flags)?;
         lower.set_meter(host.file_meters.meter(&self.database.path, Role::Wal));

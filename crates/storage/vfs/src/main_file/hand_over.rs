@@ -1,4 +1,4 @@
-//! Handing the name of an unencrypted database over to an encrypted one, while other connections have it open: they move
+//! Handing the name of a database over to another one, encrypted or not, while other connections have it open: they move
 //! over by themselves (`move_over.rs`).
 //!
 //! - no-commit-is-lost: the caller holds the write lock of the log throughout, and has copied all that was committed
@@ -8,14 +8,14 @@
 //! - none-comes-in: the byte of PENDING is locked: no connection gets SHARED on it, whatever VFS it uses.
 //! - old-is-whole: until the rename the old database is complete without its log: all frames are copied to the file
 //!   before the log is emptied, and the index is invalid before that, so that it is read from the log again.
-//! - announced-before: the index says MOVED before the rename: connections look at the path from then on.
+//! - announced-before: the index says so before the rename: connections look at the path from then on.
 
 use super::MainFile;
-use super::move_over::{CHECKPOINT_LOCK, LOCK_COUNT, WRITE_LOCK};
+use super::move_over::{CHECKPOINT_LOCK, LOCK_COUNT, WRITE_LOCK, silence};
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{ByteLock, Code, ShmLock, ShmRegion, SyncFlags, descriptors_of, lock_byte_of_description};
-use crate::generation_mark::{CLOSING, GONE, MOVED, set_word_of};
+use crate::generation_mark::{CLOSING, GONE, MOVED_TO_PLAIN, MOVED_TO_SEALED, set_word_of};
 use crate::index_header::{BACKFILLED, IndexHeader, WORD_COUNT};
 
 /// The file of a connection, while its name changes hands. The locks are taken below SQLite: the connection itself is in
@@ -29,14 +29,14 @@ impl<'a> HandOver<'a> {
     /// For the connection of `main`, which has the log's index mapped.
     ///
     /// # Errors
-    /// `SettingsMismatch` if it has not, is in a transaction, or the database is encrypted.
+    /// `SettingsMismatch` if it has not, or is in a transaction.
     pub(crate) fn new(main: &'a mut MainFile) -> Result<Self, VfsError> {
-        let is_plain = matches!(main.database.content(), Content::Plain);
+        let has_content = !matches!(main.database.content(), Content::Empty);
         let is_idle = main.read_lock.has_shm() && !main.read_lock.is_held();
         match main.region {
-            Some(region) if is_plain && is_idle => Ok(Self { main, region }),
+            Some(region) if has_content && is_idle => Ok(Self { main, region }),
             Some(_) | None => Err(VfsError::SettingsMismatch(
-                "handing over needs an unencrypted database in WAL mode, outside a transaction",
+                "handing over needs a database in WAL mode, outside a transaction",
             )),
         }
     }
@@ -128,7 +128,11 @@ impl<'a> HandOver<'a> {
 
     /// Announces the rename that follows. All locks are held, and the log is empty.
     pub fn announce(&self) {
-        set_word_of(&self.region, MOVED);
+        let word = match self.main.database.content() {
+            Content::Sealed(_) => MOVED_TO_PLAIN,
+            Content::Plain | Content::Empty => MOVED_TO_SEALED,
+        };
+        set_word_of(&self.region, word);
     }
 
     /// After the rename: deletes the old index, and marks the old file as retired, so that connections of other VFSs get
@@ -139,9 +143,21 @@ impl<'a> HandOver<'a> {
     pub fn complete(&self) -> Result<(), VfsError> {
         self.main.delete_index();
         set_word_of(&self.region, GONE);
-        let mut inner = self.main.database.lock();
-        // Not synced: it is for processes that have the file open.
-        retire_plain(&mut inner.lower)
+        let database = &self.main.database;
+        let mut inner = database.lock();
+        if matches!(inner.content(), Content::Plain) {
+            // Not synced: it is for processes that have the file open.
+            return retire_plain(&mut inner.lower);
+        }
+        database.note_shm_lock(Some(true));
+        let retired = database.change_superblock(&mut inner, |unlocked| {
+            let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
+            next.retire();
+            Ok((next, true))
+        });
+        database.note_shm_lock(Some(false));
+        set_word_of(&self.region, GONE);
+        retired
     }
 
     /// Releases the locks but the write lock, and lets connections begin again, before the rename or after
@@ -150,7 +166,7 @@ impl<'a> HandOver<'a> {
         let database = &self.main.database;
         let mut inner = database.lock();
         if !is_renamed {
-            set_word_of(&self.region, 0);
+            set_word_of(&self.region, silence(inner.content()));
         }
         let _ = inner.lower.shm_lock(ShmLock { lock: false, ..REST });
         drop(inner);

@@ -48,20 +48,23 @@ impl MainFile {
         }
         self.pool_handle.forget();
         self.trailer = None;
+        if is_first_ever {
+            drop(inner);
+            let moved = self.move_at_once();
+            inner = database.lock();
+            if let Err(error) = moved {
+                inner.level = before;
+                self.read_lock.set_level(before);
+                inner.lower.unlock(before.0)?;
+                return Err(error);
+            }
+        }
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
         // kind-checked-under-lock, generation-before-sealing.
         if (first_shared || first_write)
             && let Err(error) = self.database.refresh(&mut inner)
         {
-            inner.level = before;
-            self.read_lock.set_level(before);
-            inner.lower.unlock(before.0)?;
-            return Err(error);
-        }
-        drop(inner);
-        if is_first_ever && let Err(error) = self.move_at_once() {
-            let mut inner = database.lock();
             inner.level = before;
             self.read_lock.set_level(before);
             inner.lower.unlock(before.0)?;

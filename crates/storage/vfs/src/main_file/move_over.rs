@@ -1,24 +1,27 @@
-//! Moving a connection from an unencrypted database to the encrypted one that has taken its name.
+//! Moving a connection to the database that has taken the name of its own: an encrypted one in the place of an
+//! unencrypted one, or the reverse.
 //!
 //! While SQLite has the database open in WAL mode, it keeps three things: the file, the log, and the addresses of the
 //! regions of the log's index. The file and the log are ours to open again; the regions are at addresses of ours
 //! (`IndexAlias`), where the regions of the new index then appear. The page size is the same. The number of reserved
-//! bytes is not: SQLite takes it from page 1 whenever a transaction begins and no page is cached (`lockBtree` in btree.c).
+//! bytes is not: SQLite takes it from page 1 whenever a transaction begins and no page is cached (`lockBtree` in
+//! btree.c).
 //!
-//! - told-by-the-index: the process that replaces the database writes [`MOVED`] into the index before (`hand_over.rs`): a connection
-//!   that begins a transaction and finds anything there looks whether its path has another file. So nothing is missed,
-//!   wherever the other process was killed.
+//! - told-by-the-index: the process that replaces the database writes into its index before (`hand_over.rs`): a
+//!   connection that begins a transaction and finds that there looks whether its path has another file. So nothing is
+//!   missed, wherever the other process was killed.
 //! - cache-is-dropped: SQLite drops its cache of pages if the header of the index is not the one that it knows
-//!   (`walIndexTryHdr` in wal.c). The new index may have that one: an empty log's is always the same. So SQLite is shown a
-//!   header of random numbers in between: the first lock is only pretended; SQLite compares the header after it, finds
+//!   (`walIndexTryHdr` in wal.c). The new index may have that one: an empty log's is always the same. So SQLite is shown
+//!   a header of random numbers in between: the first lock is only pretended; SQLite compares the header after it, finds
 //!   another one, releases the lock and begins again (WAL_RETRY). With the next lock the connection moves.
 //! - nothing-by-name: a connection that has not moved must not do anything with the files that have the database's name
 //!   now. It gets no lock that a checkpoint or the end of the log needs.
 //! - first-lock-moves: a connection without any lock so far has no cache: it moves at once.
-//! - only-to-sealed: if the file at the path is not an encrypted database that the settings admit, nothing is moved.
-//! - index-unlinked: the new database has an index of its own. If the process that replaced the database was killed before the old
-//!   index was deleted, the next connection deletes it, under all its locks and once (`GONE`): two descriptors of one index
-//!   in a process would release each other's locks.
+//! - only-to-the-other-kind: if the file at the path is not a database of the other kind, which the settings admit,
+//!   nothing is moved.
+//! - index-unlinked: the new database has an index of its own. If the process that replaced the old one was killed
+//!   before the old index was deleted, the next connection deletes it, under all its locks and once (`GONE`): two
+//!   descriptors of one index in a process would release each other's locks.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -29,12 +32,12 @@ use crate::error::VfsError;
 use crate::ffi::{
     ByteLock, Code, IndexAlias, KeptName, OpenFlags, ShmLock, ShmRegion, lock_byte_of_description, os_random,
 };
-use crate::generation_mark::{self, CLOSING, GONE, MOVED};
+use crate::generation_mark::{self, CLOSING, GONE, MOVED_TO_PLAIN, MOVED_TO_SEALED, UNKNOWN};
 use crate::index_header;
 use crate::own_descriptors;
 use crate::role::Role;
 
-/// What a connection to an unencrypted database needs to move.
+/// What a connection needs to move.
 pub struct MoveOver {
     name: KeptName,
     flags: OpenFlags,
@@ -50,8 +53,6 @@ enum Stage {
     Staying,
     /// The last lock was only pretended: SQLite sees an index of this connection alone.
     Pretending,
-    /// It has the new file open.
-    Moved,
 }
 
 impl MoveOver {
@@ -91,9 +92,9 @@ fn set_registration(path: &Path, lock: ByteLock) -> bool {
 }
 
 impl MainFile {
-    /// Whether this connection would move to an encrypted database that took the name of this one.
+    /// Whether this connection moves if another database takes the name of this one.
     fn may_move(&self) -> bool {
-        self.move_over.as_ref().is_some_and(|over| over.stage != Stage::Moved)
+        self.move_over.is_some()
     }
 
     /// Called when the first region of the index was mapped, before SQLite sees it: returns that of the database that
@@ -154,20 +155,19 @@ impl MainFile {
     pub(super) fn move_before(&mut self, lock: ShmLock) -> Result<bool, VfsError> {
         let Some(over) = &self.move_over else { return Ok(false) };
         match over.stage {
-            Stage::Moved => Ok(false),
             Stage::Pretending if !lock.lock => Ok(true),
             Stage::Pretending => {
                 if lock.covers(CHECKPOINT_LOCK) {
                     return Err(Code::BUSY.into());
                 }
                 if !self.move_to_successor()? {
-                    return Err(VfsError::Replaced("by a file that is no encrypted database"));
+                    return Err(VfsError::Replaced("by a file that this connection can't go on in"));
                 }
                 Ok(false)
             }
             Stage::Staying if !lock.lock || over.held != 0 => Ok(false),
-            Stage::Staying => match self.region.and_then(|region| generation_mark::word_of(&region)) {
-                None | Some(0) => Ok(false),
+            Stage::Staying => match self.word() {
+                None => Ok(false),
                 Some(CLOSING) if self.is_being_replaced() => Err(Code::BUSY.into()),
                 Some(_) if !self.is_left_behind() => Ok(false),
                 // nothing-by-name: a checkpoint asks for this lock first. It is retried after a read transaction.
@@ -175,6 +175,18 @@ impl MainFile {
                 Some(_) => self.pretend().map(|()| true),
             },
         }
+    }
+
+    /// What the index says to a connection that begins a transaction, if anything. That of an encrypted database has its
+    /// generation there otherwise.
+    fn word(&self) -> Option<u32> {
+        let word = self.region.and_then(|region| generation_mark::word_of(&region))?;
+        let is_said = match self.database.content() {
+            Content::Plain => word != 0,
+            Content::Sealed(_) => (GONE..UNKNOWN).contains(&word),
+            Content::Empty => false,
+        };
+        is_said.then_some(word)
     }
 
     /// Whether another file now has the database's name.
@@ -202,7 +214,7 @@ impl MainFile {
         if let Some(region) = &self.region
             && generation_mark::word_of(region) == Some(CLOSING)
         {
-            generation_mark::set_word_of(region, 0);
+            generation_mark::set_word_of(region, silence(inner.content()));
         }
         let _ = inner.lower.shm_lock(ShmLock { lock: false, ..write });
         false
@@ -238,8 +250,13 @@ impl MainFile {
 
     /// `index-unlinked`.
     pub(super) fn unlink_old_index(&self, region: &ShmRegion) -> Result<bool, VfsError> {
-        let is_sealed = matches!(self.database.content(), Content::Sealed(_));
-        if generation_mark::word_of(region) != Some(MOVED) || !(is_sealed || self.is_left_behind()) {
+        let word = generation_mark::word_of(region);
+        let is_old = match (self.database.content(), word) {
+            (Content::Sealed(_), Some(MOVED_TO_SEALED)) | (Content::Plain, Some(MOVED_TO_PLAIN)) => true,
+            (_, Some(MOVED_TO_SEALED | MOVED_TO_PLAIN)) => self.is_left_behind(),
+            (_, Some(_) | None) => false,
+        };
+        if !is_old {
             return Ok(false);
         }
         let _gate = own_descriptors::gate();
@@ -251,7 +268,7 @@ impl MainFile {
         };
         let mut inner = self.database.lock();
         inner.lower.shm_lock(all)?;
-        if generation_mark::word_of(region) == Some(MOVED) {
+        if generation_mark::word_of(region) == word {
             self.delete_index();
             generation_mark::set_word_of(region, GONE);
         }
@@ -280,7 +297,7 @@ impl MainFile {
     }
 
     /// Opens the file that now has the name, with the lock that is held, and gives the old one up. Returns whether it
-    /// did: not if that file is no encrypted database (only-to-sealed).
+    /// did (only-to-the-other-kind).
     fn move_to_successor(&mut self) -> Result<bool, VfsError> {
         let database = self.database.clone();
         let host = &database.host;
@@ -295,8 +312,8 @@ impl MainFile {
         let predecessor = database.succeed(&mut inner, lower);
         let taken = database
             .lock_as_first(&mut inner, level)
-            .and_then(|()| database.look_at_successor(&mut inner))
-            .and_then(|is_sealed| match is_sealed {
+            .and_then(|()| database.look_at_successor(&mut inner, &predecessor))
+            .and_then(|is_other| match is_other {
                 true => Self::show_new_index(over, &mut inner).map(|()| true),
                 false => Ok(false),
             });
@@ -308,17 +325,16 @@ impl MainFile {
                 }
                 inner.page_count = None;
                 drop(inner);
+                // It may be moved again. Without being registered, no one does.
+                let _ = register(Path::new(&database.path));
                 if let Some(over) = &mut self.move_over {
-                    over.stage = Stage::Moved;
+                    over.stage = Stage::Staying;
                     over.held = 0;
                 }
                 self.trailer = None;
                 self.change_counter = None;
                 self.is_mapped = false;
-                host.remark(
-                    &database.path,
-                    "moved to the encrypted database that has taken its name",
-                );
+                host.remark(&database.path, "moved to the database that has taken its name");
                 Ok(true)
             }
             Ok(false) | Err(_) => {
@@ -346,6 +362,15 @@ impl MainFile {
             }
         }
         Ok(())
+    }
+}
+
+/// What the index of such a database says when there is nothing to say.
+pub fn silence(content: &Content) -> u32 {
+    match content {
+        // 0 never recurs (`generation_mark.rs`, readers-do-not-set).
+        Content::Sealed(_) => UNKNOWN,
+        Content::Plain | Content::Empty => 0,
     }
 }
 

@@ -112,7 +112,7 @@ impl Statements {
             let Some(alias) = ["rowid", "_rowid_", "oid"].into_iter().find(|alias| !is_taken(alias)) else {
                 return Err(EngineError::usage(
                     format!("table {}: its columns have all names of the rowid", table.name),
-                    "encrypt it without --online",
+                    "do it without --online",
                 ));
             };
             names.insert(0, alias.to_owned());
@@ -204,7 +204,7 @@ fn advise(mut error: EngineError, table: &str) -> EngineError {
         && what.contains("no such ")
     {
         *what = format!("table {table}: {what}");
-        "only its application has this: encrypt it without --online".clone_into(next);
+        "only its application has this: do it without --online".clone_into(next);
     }
     error
 }

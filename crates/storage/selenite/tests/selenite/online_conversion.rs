@@ -13,16 +13,25 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 use selenite::storage::Disk;
-use selenite::{Access, Encrypt, encrypt_online};
+use selenite::{Access, Encrypt, Watch, decrypt_online, encrypt, encrypt_online};
 use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
 use crate::support::{Fixture, holds, superblock_of};
 
+/// What becomes of the database.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Goal {
+    Encrypted,
+    Decrypted,
+}
+
+const GOALS: [Goal; 2] = [Goal::Encrypted, Goal::Decrypted];
+
 const MARKER: &str = "a word that must not be found";
 
-fn made(fixture: &Fixture, rows: u32) -> PathBuf {
-    fixture.plain(
+fn made(fixture: &Fixture, rows: u32, goal: Goal) -> PathBuf {
+    let path = fixture.plain(
         "app.db",
         &format!(
             "PRAGMA journal_mode = WAL;
@@ -34,7 +43,11 @@ fn made(fixture: &Fixture, rows: u32) -> PathBuf {
              INSERT INTO note SELECT i, i, '{MARKER}' || hex(randomblob(50)) FROM n;
              INSERT INTO pair SELECT 'k' || id, id FROM note WHERE id <= 100;"
         ),
-    )
+    );
+    if goal == Goal::Decrypted {
+        encrypt(&Disk, &path, &fixture.access(), &Encrypt::default(), &Watch::none()).unwrap();
+    }
+    path
 }
 
 /// As an application opens it.
@@ -58,6 +71,10 @@ fn is_encrypted(connection: &Connection) -> bool {
     number(connection, sql) > 0
 }
 
+fn is_done(connection: &Connection, goal: Goal) -> bool {
+    is_encrypted(connection) == (goal == Goal::Encrypted)
+}
+
 /// Stops at one of its steps.
 struct StopAt {
     stop_at: u32,
@@ -79,7 +96,7 @@ impl Steps for StopAt {
 
 /// The process that encrypts. Does nothing when it is run as a test.
 #[test]
-fn encrypting_child() {
+fn converting_child() {
     let Ok(path) = std::env::var("SELENITE_TEST_ONLINE") else {
         return;
     };
@@ -93,14 +110,12 @@ fn encrypting_child() {
     });
     let lock_max = Duration::from_millis(std::env::var("SELENITE_TEST_LOCK_MAX").unwrap().parse().unwrap());
     let disk = Pausing(steps.clone());
-    let done = encrypt_online(
-        &disk,
-        Path::new(&path),
-        &access,
-        &Encrypt::default(),
-        lock_max,
-        &watch(&steps),
-    );
+    let watch = watch(&steps);
+    let path = Path::new(&path);
+    let done = match std::env::var("SELENITE_TEST_GOAL").unwrap().as_str() {
+        "Decrypted" => decrypt_online(&disk, path, &access, lock_max, &watch),
+        _ => encrypt_online(&disk, path, &access, &Encrypt::default(), lock_max, &watch),
+    };
     match done {
         Ok(done) => println!(
             "done after {} steps, {} tables, {} rows",
@@ -112,18 +127,19 @@ fn encrypting_child() {
     }
 }
 
-struct Encrypting {
+struct Converting {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
-impl Encrypting {
-    fn start(fixture: &Fixture, path: &Path, stop_at: u32, lock_max: u32) -> Self {
-        let mut child = test_command("encrypt_online::encrypting_child")
+impl Converting {
+    fn start(fixture: &Fixture, path: &Path, goal: Goal, (stop_at, lock_max): (u32, u32)) -> Self {
+        let mut child = test_command("online_conversion::converting_child")
             .env("SELENITE_TEST_ONLINE", path)
             .env("SELENITE_TEST_KEY", fixture.spec("key"))
             .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
             .env("SELENITE_TEST_LOCK_MAX", lock_max.to_string())
+            .env("SELENITE_TEST_GOAL", format!("{goal:?}"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -147,21 +163,27 @@ impl Encrypting {
     }
 }
 
-impl Drop for Encrypting {
+impl Drop for Converting {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn run(fixture: &Fixture, path: &Path) -> String {
-    Encrypting::start(fixture, path, u32::MAX, 5000).hear()
+fn run(fixture: &Fixture, path: &Path, goal: Goal) -> String {
+    Converting::start(fixture, path, goal, (u32::MAX, 5000)).hear()
 }
 
 #[test]
-fn connections_go_on_in_the_encrypted_database() {
+fn connections_go_on_in_the_new_database() {
+    for goal in GOALS {
+        check_connections_go_on_in_the_new_database(goal);
+    }
+}
+
+fn check_connections_go_on_in_the_new_database(goal: Goal) {
     let fixture = Fixture::new();
-    let path = made(&fixture, 3000);
+    let path = made(&fixture, 3000, goal);
     let never_used = open(&fixture, &path);
     let reader = open(&fixture, &path);
     let writer = open(&fixture, &path);
@@ -174,7 +196,7 @@ fn connections_go_on_in_the_encrypted_database() {
     writer
         .execute_batch("UPDATE note SET number = -number WHERE id > 2900")
         .unwrap();
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, goal);
     assert!(said.starts_with("done after"), "{said}");
     let again: i64 = prepared.query_row([], |row| row.get(0)).unwrap();
     assert_eq!(again, before);
@@ -187,7 +209,7 @@ fn connections_go_on_in_the_encrypted_database() {
         assert_eq!(number(connection, "SELECT count(*) FROM note WHERE number < 0"), 100);
         assert_eq!(number(connection, "SELECT count(*) FROM log"), 101);
         assert_eq!(number(connection, "SELECT value FROM pair WHERE key = 'new'"), 1);
-        assert!(is_encrypted(connection));
+        assert!(is_done(connection, goal));
     }
     let checked: String = reader
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
@@ -202,23 +224,31 @@ fn connections_go_on_in_the_encrypted_database() {
         connection.close().unwrap();
     }
     assert_eq!(fixture.names(), ["app.db"]);
-    assert!(!holds(&path, MARKER.as_bytes()));
-    assert_eq!(superblock_of(&fixture, &path).superblock.slots.len(), 1);
+    assert_eq!(holds(&path, MARKER.as_bytes()), goal == Goal::Decrypted);
+    if goal == Goal::Encrypted {
+        assert_eq!(superblock_of(&fixture, &path).superblock.slots.len(), 1);
+    }
 }
 
 /// The header of an empty log's index is always the same: it does not tell a connection that its cache is another
 /// database's.
 #[test]
 fn a_connection_that_slept_through_it_has_no_stale_page() {
+    for goal in GOALS {
+        check_a_connection_that_slept_through_it_has_no_stale_page(goal);
+    }
+}
+
+fn check_a_connection_that_slept_through_it_has_no_stale_page(goal: Goal) {
     let fixture = Fixture::new();
-    let path = made(&fixture, 3000);
+    let path = made(&fixture, 3000, goal);
     let sleeper = open(&fixture, &path);
     assert_eq!(number(&sleeper, "SELECT sum(number) FROM note"), 4_501_500);
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, goal);
     assert!(said.starts_with("done after"), "{said}");
     // Another process changes it, and ends: log and index are deleted, and begun again by the next one.
     for _ in 0..2 {
-        let changed = test_command("encrypt_online::changing_child")
+        let changed = test_command("online_conversion::changing_child")
             .env("SELENITE_TEST_CHANGE", &path)
             .env("SELENITE_TEST_KEY", fixture.spec("key"))
             .output()
@@ -238,11 +268,17 @@ fn a_connection_that_slept_through_it_has_no_stale_page() {
 /// A connection that has not moved yet must do nothing with the files that have its database's name now.
 #[test]
 fn a_connection_that_slept_through_it_leaves_the_new_log_alone() {
+    for goal in GOALS {
+        check_a_connection_that_slept_through_it_leaves_the_new_log_alone(goal);
+    }
+}
+
+fn check_a_connection_that_slept_through_it_leaves_the_new_log_alone(goal: Goal) {
     let fixture = Fixture::new();
-    let path = made(&fixture, 300);
+    let path = made(&fixture, 300, goal);
     let sleeper = open(&fixture, &path);
     assert_eq!(number(&sleeper, "SELECT count(*) FROM note"), 300);
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, goal);
     assert!(said.starts_with("done after"), "{said}");
     let other = open(&fixture, &path);
     let delete = "PRAGMA wal_autocheckpoint = 0; DELETE FROM note WHERE id > 100";
@@ -263,22 +299,28 @@ fn a_connection_that_slept_through_it_leaves_the_new_log_alone() {
 /// than they may.
 #[test]
 fn a_transaction_that_does_not_end_keeps_it_from_happening() {
+    for goal in GOALS {
+        check_a_transaction_that_does_not_end_keeps_it_from_happening(goal);
+    }
+}
+
+fn check_a_transaction_that_does_not_end_keeps_it_from_happening(goal: Goal) {
     let fixture = Fixture::new();
-    let path = made(&fixture, 300);
+    let path = made(&fixture, 300, goal);
     let reader = open(&fixture, &path);
     reader.execute_batch("BEGIN").unwrap();
     assert_eq!(number(&reader, "SELECT count(*) FROM note"), 300);
     let writer = open(&fixture, &path);
-    let mut encrypting = Encrypting::start(&fixture, &path, u32::MAX, 20);
+    let mut converting = Converting::start(&fixture, &path, goal, (u32::MAX, 20));
     for _ in 0..20 {
         writer.execute_batch("INSERT INTO log (number) VALUES (1)").unwrap();
     }
-    let said = encrypting.hear();
+    let said = converting.hear();
     assert!(said.starts_with("failed: ") && said.contains("in use"), "{said}");
-    assert!(!is_encrypted(&writer));
+    assert!(!is_done(&writer, goal));
     assert_eq!(number(&writer, "SELECT count(*) FROM log"), 20);
     reader.execute_batch("COMMIT").unwrap();
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, goal);
     assert!(said.starts_with("done after"), "{said}");
     assert_eq!(number(&reader, "SELECT count(*) FROM log"), 20);
 }
@@ -287,14 +329,14 @@ fn a_transaction_that_does_not_end_keeps_it_from_happening() {
 #[test]
 fn a_connection_that_can_not_open_it_errs_until_it_can() {
     let fixture = Fixture::new();
-    let path = made(&fixture, 300);
+    let path = made(&fixture, 300, Goal::Encrypted);
     let access = Access {
         allow_plain: true,
         ..fixture.access_by("other-key")
     };
     let stranger = Connection::open(access.uri(&path).as_str()).unwrap();
     assert_eq!(number(&stranger, "SELECT count(*) FROM note"), 300);
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, Goal::Encrypted);
     assert!(said.starts_with("done after"), "{said}");
     for _ in 0..2 {
         let refused = stranger.execute_batch("INSERT INTO log (number) VALUES (1)");
@@ -313,8 +355,14 @@ fn a_connection_that_can_not_open_it_errs_until_it_can() {
 /// Readers whose transactions overlap have to wait for a moment: there is none without one of them.
 #[test]
 fn readers_that_overlap_let_it_pass() {
+    for goal in GOALS {
+        check_readers_that_overlap_let_it_pass(goal);
+    }
+}
+
+fn check_readers_that_overlap_let_it_pass(goal: Goal) {
     let fixture = Fixture::new();
-    let path = made(&fixture, 3000);
+    let path = made(&fixture, 3000, goal);
     let is_over = AtomicBool::new(false);
     let reading = std::sync::Barrier::new(4);
     std::thread::scope(|scope| {
@@ -327,11 +375,11 @@ fn readers_that_overlap_let_it_pass() {
                 while !is_over.load(Ordering::Relaxed) {
                     assert_eq!(number(&connection, sql), count);
                 }
-                assert!(is_encrypted(&connection));
+                assert!(is_done(&connection, goal));
             });
         }
         reading.wait();
-        let said = Encrypting::start(&fixture, &path, u32::MAX, 1000).hear();
+        let said = Converting::start(&fixture, &path, goal, (u32::MAX, 1000)).hear();
         is_over.store(true, Ordering::Relaxed);
         assert!(said.starts_with("done after"), "{said}");
     });
@@ -359,7 +407,7 @@ fn intruding_child() {
 }
 
 fn check_kept_out(fixture: &Fixture, path: &Path) {
-    let intruded = test_command("encrypt_online::intruding_child")
+    let intruded = test_command("online_conversion::intruding_child")
         .env("SELENITE_TEST_INTRUDE", path)
         .env("SELENITE_TEST_KEY", fixture.spec("key"))
         .output()
@@ -377,6 +425,7 @@ fn changing_child() {
     selenite::install().unwrap();
     let access = Access {
         identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        allow_plain: true,
         ..Access::default()
     };
     let connection = Connection::open(access.uri(Path::new(&path)).as_str()).unwrap();
@@ -399,8 +448,8 @@ fn stock_child() {
 #[test]
 fn a_process_without_the_extension_is_named_and_nothing_changes() {
     let fixture = Fixture::new();
-    let path = made(&fixture, 300);
-    let mut stock = test_command("encrypt_online::stock_child")
+    let path = made(&fixture, 300, Goal::Encrypted);
+    let mut stock = test_command("online_conversion::stock_child")
         .env("SELENITE_TEST_STOCK", &path)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -410,7 +459,7 @@ fn a_process_without_the_extension_is_named_and_nothing_changes() {
     assert!(lines.any(|line| line.contains("stock 300")));
     let connection = open(&fixture, &path);
     assert_eq!(number(&connection, "SELECT count(*) FROM note"), 300);
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, Goal::Encrypted);
     assert!(
         said.starts_with("failed: ") && said.contains(&format!(" {} (", stock.id())),
         "{said}"
@@ -419,7 +468,7 @@ fn a_process_without_the_extension_is_named_and_nothing_changes() {
     drop(stock.stdin.take());
     stock.wait().unwrap();
     assert!(!is_encrypted(&connection));
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, Goal::Encrypted);
     assert!(said.starts_with("done after"), "{said}");
     assert_eq!(number(&connection, "SELECT count(*) FROM note"), 300);
     assert!(is_encrypted(&connection));
@@ -429,14 +478,14 @@ fn a_process_without_the_extension_is_named_and_nothing_changes() {
 fn a_database_in_rollback_mode_or_with_a_second_name_is_refused() {
     let fixture = Fixture::new();
     let path = fixture.plain("rollback.db", "CREATE TABLE note (id)");
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, Goal::Encrypted);
     assert!(
         said.contains("not in WAL mode") && said.contains("journal_mode = WAL"),
         "{said}"
     );
-    let path = made(&fixture, 3);
+    let path = made(&fixture, 3, Goal::Encrypted);
     std::fs::hard_link(&path, fixture.path("other.db")).unwrap();
-    let said = run(&fixture, &path);
+    let said = run(&fixture, &path, Goal::Encrypted);
     assert!(said.contains("hard link"), "{said}");
 }
 
@@ -474,8 +523,14 @@ fn write_on(fixture: &Fixture, path: &Path, is_over: &AtomicBool, worker: u32) -
 
 #[test]
 fn writers_write_on_and_lose_nothing() {
+    for goal in GOALS {
+        check_writers_write_on_and_lose_nothing(goal);
+    }
+}
+
+fn check_writers_write_on_and_lose_nothing(goal: Goal) {
     let fixture = Fixture::new();
-    let path = made(&fixture, 5000);
+    let path = made(&fixture, 5000, goal);
     let is_over = AtomicBool::new(false);
     let (said, counts) = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..3)
@@ -486,14 +541,14 @@ fn writers_write_on_and_lose_nothing() {
                 })
             })
             .collect();
-        let said = run(&fixture, &path);
+        let said = run(&fixture, &path, goal);
         is_over.store(true, Ordering::Relaxed);
         let counts: Vec<i64> = workers.into_iter().map(|worker| worker.join().unwrap()).collect();
         (said, counts)
     });
     assert!(said.starts_with("done after"), "{said}");
     let connection = open(&fixture, &path);
-    assert!(is_encrypted(&connection));
+    assert!(is_done(&connection, goal));
     for (worker, count) in counts.iter().enumerate() {
         assert!(*count > 0);
         let sql = format!("SELECT count(*) FROM log WHERE number = {worker} AND filler NOT NULL");
@@ -512,12 +567,18 @@ fn writers_write_on_and_lose_nothing() {
 /// Definitions that change while it is copied: the copy is begun again.
 #[test]
 fn a_table_that_is_created_meanwhile_is_there() {
+    for goal in GOALS {
+        check_a_table_that_is_created_meanwhile_is_there(goal);
+    }
+}
+
+fn check_a_table_that_is_created_meanwhile_is_there(goal: Goal) {
     let fixture = Fixture::new();
-    let path = made(&fixture, 2000);
+    let path = made(&fixture, 2000, goal);
     let connection = open(&fixture, &path);
     for stop_at in [8, 14, 20, 26] {
-        let mut encrypting = Encrypting::start(&fixture, &path, stop_at, 5000);
-        let said = encrypting.hear();
+        let mut converting = Converting::start(&fixture, &path, goal, (stop_at, 5000));
+        let said = converting.hear();
         if said.starts_with("done") {
             break;
         }
@@ -530,13 +591,13 @@ fn a_table_that_is_created_meanwhile_is_there() {
             // Killed: the next one begins again.
             continue;
         }
-        encrypting.go_on();
-        let said = encrypting.hear();
+        converting.go_on();
+        let said = converting.hear();
         assert!(said.starts_with("done"), "{said}");
         assert_eq!(number(&connection, "SELECT a FROM later_8"), 5);
         assert_eq!(number(&connection, &format!("SELECT a FROM later_{stop_at}")), 5);
         assert_eq!(number(&connection, "PRAGMA user_version"), i64::from(stop_at));
-        assert!(is_encrypted(&connection));
+        assert!(is_done(&connection, goal));
         return;
     }
     panic!("it was done before a table was created");
@@ -545,23 +606,29 @@ fn a_table_that_is_created_meanwhile_is_there() {
 /// At each step: connections read and write while it is stopped there, and after it was killed.
 #[test]
 fn a_kill_at_any_step_leaves_one_database_with_all_commits() {
+    for goal in GOALS {
+        check_a_kill_at_any_step_leaves_one_database_with_all_commits(goal);
+    }
+}
+
+fn check_a_kill_at_any_step_leaves_one_database_with_all_commits(goal: Goal) {
     let count = {
         let fixture = Fixture::new();
-        let path = made(&fixture, 300);
-        let said = run(&fixture, &path);
+        let path = made(&fixture, 300, goal);
+        let said = run(&fixture, &path, goal);
         let count = said.strip_prefix("done after ").and_then(|rest| rest.split(' ').next());
         count.unwrap().parse::<u32>().unwrap()
     };
-    let mut encrypted = 0;
+    let mut after = 0;
     for stop_at in 0..count {
         let fixture = Fixture::new();
-        let path = made(&fixture, 300);
+        let path = made(&fixture, 300, goal);
         let busy = open(&fixture, &path);
         let idle = open(&fixture, &path);
         assert_eq!(number(&idle, "SELECT count(*) FROM note"), 300);
         busy.execute_batch("INSERT INTO log (number) VALUES (1)").unwrap();
-        let mut encrypting = Encrypting::start(&fixture, &path, stop_at, 5000);
-        let said = encrypting.hear();
+        let mut converting = Converting::start(&fixture, &path, goal, (stop_at, 5000));
+        let said = converting.hear();
         if said.starts_with("done") {
             continue;
         }
@@ -570,8 +637,8 @@ fn a_kill_at_any_step_leaves_one_database_with_all_commits() {
         let mut commits = 1;
         commits += i64::from(busy.execute_batch("INSERT INTO log (number) VALUES (2)").is_ok());
         busy.busy_timeout(Duration::from_secs(60)).unwrap();
-        encrypting.child.kill().unwrap();
-        encrypting.child.wait().unwrap();
+        converting.child.kill().unwrap();
+        converting.child.wait().unwrap();
         busy.execute_batch("BEGIN IMMEDIATE; INSERT INTO log (number) VALUES (3)")
             .unwrap();
         // Moving releases none of the locks that another connection of the process has.
@@ -597,20 +664,20 @@ fn a_kill_at_any_step_leaves_one_database_with_all_commits() {
         }
         let checked: String = idle.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(checked, "ok", "{said}, step {stop_at}");
-        if is_encrypted(&new) {
-            encrypted += 1;
+        if is_done(&new, goal) {
+            after += 1;
             continue;
         }
         // The next run does it, and removes what was left.
-        let said = run(&fixture, &path);
+        let said = run(&fixture, &path, goal);
         assert!(said.starts_with("done after"), "{said}, step {stop_at}");
         for connection in [busy, idle, new] {
             assert_eq!(number(&connection, "SELECT count(*) FROM log"), commits);
-            assert!(is_encrypted(&connection));
+            assert!(is_done(&connection, goal));
             connection.close().unwrap();
         }
         assert_eq!(fixture.names(), ["app.db"]);
     }
-    println!("{count} steps, {encrypted} of them after the rename");
-    assert!(encrypted > 0, "none was killed after the rename");
+    println!("{goal:?}: {count} steps, {after} of them after the rename");
+    assert!(after > 0, "none was killed after the rename");
 }

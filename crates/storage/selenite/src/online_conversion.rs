@@ -1,4 +1,4 @@
-//! Encrypts a database while others read and write it: they go on in the encrypted one.
+//! Encrypts or decrypts a database while others read and write it: they go on in the new one.
 //!
 //! - copied-then-followed: VACUUM INTO copies a snapshot. Then, in rounds, the pages that others wrote since tell which
 //!   rows may have changed (`page_map`), and these are copied again (`row_copier`). The first round ends with a
@@ -11,8 +11,8 @@
 //!   file and emptied, and the copy gets the database's name (`selenite_vfs::hand_over`).
 //! - none-is-left-behind: every process that has the database open has registered that it moves. Another one is named,
 //!   and nothing is changed.
-//! - kill-leaves-one: until the rename the database is whole and unencrypted, after it whole and encrypted. What is left
-//!   of a killed run is a draft.
+//! - kill-leaves-one: until the rename the old database is whole, after it the new one. What is left of a killed run is a
+//!   draft.
 
 mod last_round;
 mod page_map;
@@ -25,8 +25,10 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use selenite_format::PREFIX_SIZE;
 use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE};
+
 use selenite_keyring::{SlotSummary, Unlocked};
 
+use crate::decrypt::check_integrity;
 use crate::draft::{Draft, beside};
 use crate::encrypt::{Encrypt, add_recipients, check_suite, check_verified};
 use crate::error::{Class, io_error};
@@ -41,7 +43,7 @@ use last_round::Ended;
 use page_map::PageMap;
 use row_copier::{COPY, RowCopier};
 
-/// An encryption while others used the database.
+/// An encryption or decryption while others used the database.
 #[derive(Clone, Debug)]
 pub struct OnlineOutcome {
     /// The result.
@@ -50,7 +52,7 @@ pub struct OnlineOutcome {
     pub online: Online,
 }
 
-/// How an online encryption went.
+/// How it went.
 #[derive(Clone, Copy, Debug)]
 pub struct Online {
     /// How long others could not write, and for the last part of it not read.
@@ -74,7 +76,6 @@ pub fn encrypt_online(
     lock_max: Duration,
     watch: &Watch,
 ) -> Result<OnlineOutcome, EngineError> {
-    let started = Instant::now();
     sqlite::install()?;
     access.check()?;
     access.require_identity_to_create()?;
@@ -90,11 +91,41 @@ pub fn encrypt_online(
             });
         }
     }
+    convert(storage, path, access, Goal::Encrypt(how), (lock_max, watch))
+}
+
+/// Decrypts a database in WAL mode in place, while other processes use it.
+///
+/// # Errors
+/// As [`crate::decrypt`], and those of [`encrypt_online`]. The database is unchanged then.
+pub fn decrypt_online(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    lock_max: Duration,
+    watch: &Watch,
+) -> Result<OnlineOutcome, EngineError> {
+    sqlite::install()?;
+    access.check()?;
+    let path = conversion::real_path(storage, path)?;
+    inspect(storage, &path)?.sealed(&path)?;
+    access.require()?;
+    convert(storage, path, access, Goal::Decrypt, (lock_max, watch))
+}
+
+fn convert(
+    storage: &dyn Storage,
+    path: PathBuf,
+    access: &Access,
+    goal: Goal<'_>,
+    (lock_max, watch): (Duration, &Watch),
+) -> Result<OnlineOutcome, EngineError> {
+    let started = Instant::now();
     let run = Run {
         storage,
         attributes: storage.attributes(&path).map_err(io_error("read", &path))?,
         access,
-        how,
+        goal,
         lock_max,
         watch,
         path,
@@ -115,12 +146,19 @@ pub fn encrypt_online(
     Err(run.busy("its definitions changed while it was copied, again and again"))
 }
 
+/// What becomes of the database.
+#[derive(Clone, Copy)]
+enum Goal<'a> {
+    Encrypt(&'a Encrypt),
+    Decrypt,
+}
+
 struct Run<'a> {
     storage: &'a dyn Storage,
     path: PathBuf,
     attributes: Attributes,
     access: &'a Access,
-    how: &'a Encrypt,
+    goal: Goal<'a>,
     lock_max: Duration,
     watch: &'a Watch,
 }
@@ -157,7 +195,8 @@ struct LogEnd {
 /// The result of a copy under way.
 struct Copying<'a> {
     draft: Draft<'a>,
-    unlocked: Unlocked,
+    /// The keys of the copy, if it has any.
+    unlocked: Option<Unlocked>,
     map: PageMap,
     rows: RowCopier,
     end: LogEnd,
@@ -168,6 +207,22 @@ struct Copying<'a> {
 }
 
 impl Run<'_> {
+    /// How the database is opened.
+    fn source(&self) -> Access {
+        match self.goal {
+            Goal::Encrypt(_) => self.access.allowing_plain(),
+            Goal::Decrypt => self.access.clone(),
+        }
+    }
+
+    /// How the draft is opened.
+    fn of_draft(&self) -> Access {
+        match self.goal {
+            Goal::Encrypt(_) => self.access.of_draft(),
+            Goal::Decrypt => self.access.of_draft().allowing_plain(),
+        }
+    }
+
     fn busy(&self, what: &'static str) -> EngineError {
         EngineError::Busy {
             path: self.path.clone(),
@@ -187,7 +242,7 @@ impl Run<'_> {
         let Some(strangers) = lock_holders::strangers(&self.path) else {
             return Err(EngineError::usage(
                 "this system does not list the processes that have a database open (/proc/locks)",
-                "encrypt it without --online",
+                "do it without --online",
             ));
         };
         if strangers.is_empty() {
@@ -214,7 +269,7 @@ impl Run<'_> {
 
     /// `None` if the definitions changed meanwhile.
     fn attempt(&self) -> Result<Option<OnlineOutcome>, EngineError> {
-        let source = self.access.allowing_plain();
+        let source = self.source();
         let connect = || Database::connect(&self.path, &source.uri(&self.path), &source);
         let mut connections = Connections {
             copier: connect()?,
@@ -287,7 +342,7 @@ impl Run<'_> {
         if source.text("PRAGMA main.journal_mode")? != "wal" {
             return Err(EngineError::usage(
                 format!("{}: not in WAL mode", self.path.display()),
-                "PRAGMA journal_mode = WAL, on one of its connections; or encrypt it without --online",
+                "PRAGMA journal_mode = WAL, on one of its connections; or do it without --online",
             ));
         }
         let layout = SourceLayout::of(source)?;
@@ -298,7 +353,7 @@ impl Run<'_> {
                     self.path.display(),
                     layout.page_bytes
                 ),
-                "encrypt it without --online",
+                "do it without --online",
             ));
         }
         Ok(layout)
@@ -311,34 +366,13 @@ impl Run<'_> {
         let schema_version = pin.number("PRAGMA main.schema_version")?;
         let map = PageMap::of(pin, &mut || self.watch.check())?;
         let draft = Draft::create(self.storage, &self.path)?;
-        let access = self.access.of_draft();
-        let new = Layout {
-            suite: self.how.suite,
-            page_size: layout.page_size,
-            auto_vacuum: layout.auto_vacuum,
+        let unlocked = match self.goal {
+            Goal::Encrypt(how) => Some(self.encrypt_to(&draft, how, copier, layout)?),
+            Goal::Decrypt => {
+                transfer::copy_decrypted(&self.of_draft(), copier, layout, draft.path(), self.watch)?;
+                None
+            }
         };
-        let uri = access.new_uri(draft.path(), &new);
-        transfer::copy_encrypted(
-            (self.storage, &access),
-            copier,
-            layout,
-            (draft.path(), &uri),
-            self.watch,
-        )?;
-        let config = Access::config()?;
-        let copy = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
-        let recipients = self.access.recipients(&self.how.recipients, &config)?;
-        let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
-        add_recipients(&copy, recipients.collect())?;
-        let unlocked = copy.unlocked()?;
-        copy.close()?;
-        check_verified(verify::pages(
-            self.storage,
-            draft.path(),
-            &unlocked,
-            &access,
-            self.watch,
-        )?)?;
         self.attach(copier, &draft)?;
         if copier.number("PRAGMA main.schema_version")? != schema_version {
             return Ok(None);
@@ -356,8 +390,46 @@ impl Run<'_> {
         }))
     }
 
+    /// Copies into an encrypted draft, and returns its keys.
+    fn encrypt_to(
+        &self,
+        draft: &Draft<'_>,
+        how: &Encrypt,
+        copier: &mut Database,
+        layout: &SourceLayout,
+    ) -> Result<Unlocked, EngineError> {
+        let access = self.of_draft();
+        let new = Layout {
+            suite: how.suite,
+            page_size: layout.page_size,
+            auto_vacuum: layout.auto_vacuum,
+        };
+        let uri = access.new_uri(draft.path(), &new);
+        transfer::copy_encrypted(
+            (self.storage, &access),
+            copier,
+            layout,
+            (draft.path(), &uri),
+            self.watch,
+        )?;
+        let copy = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
+        let recipients = self.access.recipients(&how.recipients, &Access::config()?)?;
+        let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
+        add_recipients(&copy, recipients.collect())?;
+        let unlocked = copy.unlocked()?;
+        copy.close()?;
+        check_verified(verify::pages(
+            self.storage,
+            draft.path(),
+            &unlocked,
+            &access,
+            self.watch,
+        )?)?;
+        Ok(unlocked)
+    }
+
     fn attach(&self, copier: &Database, draft: &Draft<'_>) -> Result<(), EngineError> {
-        let access = self.access.of_draft();
+        let access = self.of_draft();
         let uri = access.uri(draft.path());
         let attached = copier
             .connection()
@@ -391,7 +463,7 @@ impl Run<'_> {
         copying: &mut Copying<'_>,
         layout: &SourceLayout,
     ) -> Result<bool, EngineError> {
-        let source = self.access.allowing_plain();
+        let source = self.source();
         let mut verifier = Database::connect(&self.path, &source.uri(&self.path), &source)?;
         // Both begin between two commits: they see the same snapshot.
         connections.writer.begin()?;
@@ -403,9 +475,12 @@ impl Run<'_> {
         if !is_same {
             return Ok(false);
         }
-        let access = self.access.of_draft();
+        let access = self.of_draft();
         let mut copy = Database::connect(copying.draft.path(), &access.uri(copying.draft.path()), &access)?;
         copying.row_count = transfer::compare(&mut verifier, &mut copy, layout.size, self.watch)?.row_count();
+        if matches!(self.goal, Goal::Decrypt) {
+            check_integrity(&mut copy, self.watch)?;
+        }
         copy.close()?;
         verifier.batch("ROLLBACK")?;
         verifier.close()?;
@@ -426,7 +501,7 @@ impl Run<'_> {
             copier.batch("ROLLBACK")?;
             return Ok(false);
         }
-        let written = self.written_pages(copying.end, end)?;
+        let written = self.written_pages(copying.end, end, copying.map.page_bytes())?;
         let changed = copying.map.advance(copier, &written)?;
         copying.copied_again += copying.rows.copy(copier, &changed)?;
         for setting in ["user_version", "application_id"] {
@@ -441,7 +516,7 @@ impl Run<'_> {
     }
 
     /// The pages in the frames of the log between two snapshots.
-    fn written_pages(&self, from: LogEnd, to: LogEnd) -> Result<HashSet<u32>, EngineError> {
+    fn written_pages(&self, from: LogEnd, to: LogEnd, page_bytes: usize) -> Result<HashSet<u32>, EngineError> {
         let file = beside(&self.path, "-wal");
         let first = if from.salts == to.salts {
             from.frames
@@ -461,15 +536,14 @@ impl Run<'_> {
             Ok(_) => Err(self.busy("its log was cut while it was copied")),
             Err(error) => Err(io_error("read", &file)(error)),
         };
-        let mut header = [0; HEADER_SIZE];
-        read(&mut header, 0)?;
-        let page_bytes = header[8..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
         for frame in first..to.frames {
             let mut bytes = [0; FRAME_HEADER_SIZE];
-            let size = u64::from(page_bytes) + to_u64(FRAME_HEADER_SIZE);
+            let size = to_u64(page_bytes + FRAME_HEADER_SIZE);
             read(&mut bytes, to_u64(HEADER_SIZE) + frame * size)?;
             let [a, b, c, d, ..] = bytes;
-            if bytes[8..16] != to.salts.to_be_bytes() {
+            // Those of an encrypted log are encrypted (FORMAT 6.3): there log-is-kept alone counts.
+            let has_salts = matches!(self.goal, Goal::Encrypt(_));
+            if has_salts && bytes[8..16] != to.salts.to_be_bytes() {
                 return Err(self.busy("its log was replaced while it was copied"));
             }
             written.insert(u32::from_be_bytes([a, b, c, d]));
@@ -484,7 +558,7 @@ impl Run<'_> {
         not_retired: Option<String>,
         not_kept: Vec<String>,
     ) -> Result<Outcome, EngineError> {
-        let superblock = &copying.unlocked.superblock;
+        let superblock = copying.unlocked.as_ref().map(|unlocked| &unlocked.superblock);
         let size = self
             .storage
             .attributes(&self.path)
@@ -497,12 +571,14 @@ impl Run<'_> {
             row_count: copying.row_count,
             size,
             elapsed: Duration::ZERO,
-            slots: superblock.slots.iter().map(SlotSummary::new).collect(),
+            slots: superblock.map_or_else(Vec::new, |superblock| {
+                superblock.slots.iter().map(SlotSummary::new).collect()
+            }),
             removed: Vec::new(),
             leftovers: Vec::new(),
             not_retired,
             not_kept,
-            authenticated: Some(Authenticated {
+            authenticated: superblock.map(|superblock| Authenticated {
                 database_id: superblock.database_id,
                 page_count: u32::try_from(pages).unwrap_or(u32::MAX),
                 generation: superblock.generation,

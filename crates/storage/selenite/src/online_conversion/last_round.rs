@@ -1,4 +1,4 @@
-//! The end of an online encryption: the last changes are copied under the write lock, and the copy gets the database's
+//! The end of an online conversion: the last changes are copied under the write lock, and the copy gets the database's
 //! name.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,7 +74,9 @@ impl Run<'_> {
         let guard = self.guard(&copying.draft)?;
         let not_kept = platform::carry_over(&self.path, copying.draft.path());
         copying.draft.finish(&self.attributes)?;
-        keys::replace_path_pin(&Access::config()?, &self.path, &copying.unlocked)?;
+        if let Some(unlocked) = &copying.unlocked {
+            keys::replace_path_pin(&Access::config()?, &self.path, unlocked)?;
+        }
         let until = started + self.lock_max;
         if !with_hand_over(writer, move |hand_over| drain(hand_over, until))? {
             return Ok(Ended::InTheWay);
@@ -119,7 +121,7 @@ impl Run<'_> {
 
     /// Keeps every connection out of the copy, under whatever name, until this is closed.
     fn guard(&self, draft: &Draft<'_>) -> Result<Database, EngineError> {
-        let access = self.access.of_draft();
+        let access = self.of_draft();
         let guard = Database::connect(draft.path(), &access.uri(draft.path()), &access)?;
         // Before the first read: then its log has no shared memory (`exclusive_source.rs`).
         guard.text("PRAGMA main.locking_mode = EXCLUSIVE")?;

@@ -91,6 +91,11 @@ impl PageMap {
         Ok(map)
     }
 
+    /// The size of a page in bytes.
+    pub fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
     /// The tables, of the schema at which the map was made.
     pub fn tables(&self) -> &[Table] {
         &self.tables
