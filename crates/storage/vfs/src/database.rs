@@ -258,22 +258,28 @@ impl Database {
         Ok(())
     }
 
-    /// Reads the file that took the place of another. Returns whether it is an encrypted database and the other one is
-    /// not, or the reverse.
+    /// Reads the file that took the place of another. Returns whether the connection goes on in it: it is an encrypted
+    /// database and the other one is not, or the reverse; or it is any database, and the connection `is_told`.
     ///
     /// # Errors
     /// The reason why it is refused.
-    pub(crate) fn look_at_successor(&self, inner: &mut Inner, predecessor: &Predecessor) -> Result<bool, VfsError> {
+    pub(crate) fn look_at_successor(
+        &self,
+        inner: &mut Inner,
+        predecessor: &Predecessor,
+        is_told: bool,
+    ) -> Result<bool, VfsError> {
         self.reload(inner)?;
         check_expected(&self.settings, inner)?;
-        let is_other = matches!(
-            (&predecessor.content, &inner.content),
-            (Content::Plain, Content::Sealed(_)) | (Content::Sealed(_), Content::Plain)
-        );
-        if is_other {
+        let is_taken = match (&predecessor.content, &inner.content) {
+            (Content::Plain, Content::Sealed(_)) | (Content::Sealed(_), Content::Plain) => true,
+            (_, Content::Plain | Content::Sealed(_)) => is_told,
+            (_, Content::Empty) => false,
+        };
+        if is_taken {
             self.file_no.fetch_add(1, Ordering::AcqRel);
         }
-        Ok(is_other)
+        Ok(is_taken)
     }
 
     /// Closes the file that was replaced.

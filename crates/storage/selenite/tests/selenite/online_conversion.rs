@@ -265,6 +265,40 @@ fn check_a_connection_that_slept_through_it_has_no_stale_page(goal: Goal) {
     );
 }
 
+/// There and back again: its own kind has the name, in another file.
+#[test]
+fn a_connection_that_slept_through_both_ways_goes_on() {
+    for goal in GOALS {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300, goal);
+        let sleeper = open(&fixture, &path);
+        let never_used = open(&fixture, &path);
+        assert_eq!(number(&sleeper, "SELECT count(*) FROM note"), 300);
+        let [first, second] = if goal == Goal::Encrypted {
+            GOALS
+        } else {
+            [GOALS[1], GOALS[0]]
+        };
+        for goal in [first, second] {
+            let said = run(&fixture, &path, goal);
+            assert!(said.starts_with("done after"), "{said}");
+            let other = open(&fixture, &path);
+            other
+                .execute_batch("DELETE FROM note WHERE id % 10 = abs(random()) % 10")
+                .unwrap();
+            other.execute_batch("DELETE FROM note WHERE id > 200").unwrap();
+        }
+        let other = open(&fixture, &path);
+        let count = number(&other, "SELECT count(*) FROM note");
+        for connection in [&sleeper, &never_used] {
+            assert_eq!(number(connection, "SELECT count(*) FROM note"), count, "{goal:?}");
+            assert!(is_done(connection, second));
+            connection.execute_batch("INSERT INTO log (number) VALUES (1)").unwrap();
+        }
+        assert_eq!(number(&other, "SELECT count(*) FROM log"), 2);
+    }
+}
+
 /// A connection that has not moved yet must do nothing with the files that have its database's name now.
 #[test]
 fn a_connection_that_slept_through_it_leaves_the_new_log_alone() {

@@ -11,7 +11,7 @@
 //! - announced-before: the index says so before the rename: connections look at the path from then on.
 
 use super::MainFile;
-use super::move_over::{CHECKPOINT_LOCK, LOCK_COUNT, WRITE_LOCK, silence};
+use super::move_over::{CHECKPOINT_LOCK, LOCK_COUNT, RETIRED_VERSIONS, WRITE_LOCK, silence};
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{ByteLock, Code, ShmLock, ShmRegion, SyncFlags, descriptors_of, lock_byte_of_description};
@@ -179,9 +179,8 @@ impl<'a> HandOver<'a> {
 pub(crate) fn retire_plain(lower: &mut crate::ffi::LowerFile) -> Result<(), VfsError> {
     let mut header = [0; 100];
     lower.read(&mut header, 0)?;
-    // No SQLite knows 255 as a read and write version (sqlite.org/fileformat.html, 1.3.3); the change counter makes
-    // every connection read page 1 again.
-    header[18..20].fill(255);
+    // The change counter makes every connection read page 1 again.
+    header[18..20].copy_from_slice(&RETIRED_VERSIONS);
     for counter in [24, 92] {
         let bytes = [
             header[counter],

@@ -17,14 +17,17 @@
 //! - nothing-by-name: a connection that has not moved must not do anything with the files that have the database's name
 //!   now. It gets no lock that a checkpoint or the end of the log needs.
 //! - first-lock-moves: a connection without any lock so far has no cache: it moves at once.
-//! - only-to-the-other-kind: if the file at the path is not a database of the other kind, which the settings admit,
-//!   nothing is moved.
+//! - only-if-told: any program may give the name to another file. A connection that neither the index nor its own file
+//!   (retired) has told so moves only from an unencrypted database to an encrypted one, or the reverse. One that slept
+//!   through both ways finds its own kind.
 //! - index-unlinked: the new database has an index of its own. If the process that replaced the old one was killed
 //!   before the old index was deleted, the next connection deletes it, under all its locks and once (`GONE`): two
 //!   descriptors of one index in a process would release each other's locks.
 
 use std::ffi::CString;
 use std::path::Path;
+
+use selenite_keyring::KeyError;
 
 use super::MainFile;
 use crate::database::{Content, Inner};
@@ -160,7 +163,7 @@ impl MainFile {
                 if lock.covers(CHECKPOINT_LOCK) {
                     return Err(Code::BUSY.into());
                 }
-                if !self.move_to_successor()? {
+                if !self.move_to_successor(true)? {
                     return Err(VfsError::Replaced("by a file that this connection can't go on in"));
                 }
                 Ok(false)
@@ -286,9 +289,26 @@ impl MainFile {
     /// `first-lock-moves`: called after the first lock of a connection was taken, and before its log is opened.
     pub(super) fn move_at_once(&mut self) -> Result<(), VfsError> {
         if self.may_move() && self.is_left_behind() {
-            self.move_to_successor()?;
+            let is_told = self.is_retired();
+            self.move_to_successor(is_told)?;
         }
         Ok(())
+    }
+
+    /// Whether the file says that another one has its name (FORMAT 3.10).
+    fn is_retired(&self) -> bool {
+        let mut inner = self.database.lock();
+        match inner.content() {
+            Content::Plain => {
+                let mut header = [0; 20];
+                inner.lower.read(&mut header, 0).is_ok() && header[18..] == RETIRED_VERSIONS
+            }
+            Content::Sealed(_) => matches!(
+                self.database.refresh(&mut inner),
+                Err(VfsError::Retired | VfsError::Key(KeyError::Retired))
+            ),
+            Content::Empty => false,
+        }
     }
 
     /// `nothing-by-name`: whether a lock above SHARED has to be refused.
@@ -297,8 +317,8 @@ impl MainFile {
     }
 
     /// Opens the file that now has the name, with the lock that is held, and gives the old one up. Returns whether it
-    /// did (only-to-the-other-kind).
-    fn move_to_successor(&mut self) -> Result<bool, VfsError> {
+    /// did (only-if-told).
+    fn move_to_successor(&mut self, is_told: bool) -> Result<bool, VfsError> {
         let database = self.database.clone();
         let host = &database.host;
         let Some(over) = &self.move_over else { return Ok(false) };
@@ -312,7 +332,7 @@ impl MainFile {
         let predecessor = database.succeed(&mut inner, lower);
         let taken = database
             .lock_as_first(&mut inner, level)
-            .and_then(|()| database.look_at_successor(&mut inner, &predecessor))
+            .and_then(|()| database.look_at_successor(&mut inner, &predecessor, is_told))
             .and_then(|is_other| match is_other {
                 true => Self::show_new_index(over, &mut inner).map(|()| true),
                 false => Ok(false),
@@ -373,6 +393,9 @@ pub fn silence(content: &Content) -> u32 {
         Content::Plain | Content::Empty => 0,
     }
 }
+
+/// The read and write versions of a retired unencrypted file: no SQLite knows them (sqlite.org/fileformat.html, 1.3.3).
+pub(super) const RETIRED_VERSIONS: [u8; 2] = [255, 255];
 
 /// WAL_WRITE_LOCK, WAL_CKPT_LOCK and SQLITE_SHM_NLOCK (sqlite.org/walformat.html, section 2.3).
 pub(super) const WRITE_LOCK: i32 = 0;
