@@ -619,7 +619,7 @@ const RESTART_MAX: u32 = 5;
 /// How often others are kept waiting at the end before it gives up.
 const TRY_MAX: u32 = 6;
 /// After the first time; then twice that, and so on.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Between two looks whether to stop.
 const PAUSE_STEP: Duration = Duration::from_millis(20);
 /// After so many rounds it gives up.

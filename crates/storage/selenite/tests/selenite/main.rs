@@ -31,6 +31,7 @@ mod offline;
 mod offline_kill;
 mod offline_power;
 mod online_conversion;
+mod online_conversion_kill;
 mod origin;
 mod other_process;
 mod pausing;

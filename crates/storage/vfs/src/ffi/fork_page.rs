@@ -124,6 +124,8 @@ mod tests {
 
     #[test]
     fn a_forked_child_finds_the_page_empty() {
+        // Other tests draw nonces from the page of their process.
+        selenite_testing::own_process!();
         let words = ForkPage::of_process().words();
         words[0].store(7, Ordering::Release);
         // SAFETY: the child only reads memory and exits.

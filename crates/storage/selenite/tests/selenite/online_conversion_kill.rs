@@ -1,0 +1,121 @@
+//! A kill at any step of an online conversion leaves one database that has all commits.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use selenite::Access;
+use selenite_testing::own_process::test_command;
+
+use crate::online_conversion::{Converting, GOALS, Goal, is_done, is_encrypted, made, number, open, run};
+use crate::support::Fixture;
+
+/// Tries to write. Does nothing when it is run as a test.
+#[test]
+fn intruding_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_INTRUDE") else {
+        return;
+    };
+    selenite::install().unwrap();
+    let access = Access {
+        identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        allow_plain: true,
+        ..Access::default()
+    };
+    let connection = Connection::open(access.uri(Path::new(&path)).as_str()).unwrap();
+    connection.busy_timeout(Duration::ZERO).unwrap();
+    let begun = connection.execute_batch("BEGIN IMMEDIATE");
+    match begun {
+        Ok(()) => println!("it was let in"),
+        Err(error) => println!("it was kept out: {error}"),
+    }
+}
+
+fn check_kept_out(fixture: &Fixture, path: &Path) {
+    let intruded = test_command("online_conversion_kill::intruding_child")
+        .env("SELENITE_TEST_INTRUDE", path)
+        .env("SELENITE_TEST_KEY", fixture.spec("key"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&intruded.stdout).into_owned();
+    assert!(said.contains("it was kept out: database is locked"), "{said}");
+}
+
+/// At each step: connections read and write while it is stopped there, and after it was killed.
+#[test]
+fn a_kill_at_any_step_leaves_one_database_with_all_commits() {
+    for goal in GOALS {
+        check_a_kill_at_any_step_leaves_one_database_with_all_commits(goal);
+    }
+}
+
+fn check_a_kill_at_any_step_leaves_one_database_with_all_commits(goal: Goal) {
+    let count = {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300, goal);
+        let said = run(&fixture, &path, goal);
+        let count = said.strip_prefix("done after ").and_then(|rest| rest.split(' ').next());
+        count.unwrap().parse::<u32>().unwrap()
+    };
+    let mut after = 0;
+    for stop_at in 0..count {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300, goal);
+        let busy = open(&fixture, &path);
+        let idle = open(&fixture, &path);
+        assert_eq!(number(&idle, "SELECT count(*) FROM note"), 300);
+        busy.execute_batch("INSERT INTO log (number) VALUES (1)").unwrap();
+        let mut converting = Converting::start(&fixture, &path, goal, (stop_at, 5000));
+        let said = converting.hear();
+        if said.starts_with("done") {
+            continue;
+        }
+        // Under its lock it can't be written; everywhere else it can.
+        busy.busy_timeout(Duration::ZERO).unwrap();
+        let mut commits = 1;
+        commits += i64::from(busy.execute_batch("INSERT INTO log (number) VALUES (2)").is_ok());
+        busy.busy_timeout(Duration::from_secs(60)).unwrap();
+        converting.child.kill().unwrap();
+        converting.child.wait().unwrap();
+        busy.execute_batch("BEGIN IMMEDIATE; INSERT INTO log (number) VALUES (3)")
+            .unwrap();
+        // Moving releases none of the locks that another connection of the process has.
+        assert_eq!(number(&idle, "SELECT count(*) FROM log"), commits);
+        check_kept_out(&fixture, &path);
+        busy.execute_batch("COMMIT").unwrap();
+        commits += 1;
+        assert_eq!(
+            number(&idle, "SELECT count(*) FROM log"),
+            commits,
+            "{said}, step {stop_at}"
+        );
+        let new = open(&fixture, &path);
+        new.execute_batch("INSERT INTO log (number) VALUES (4)").unwrap();
+        commits += 1;
+        for connection in [&busy, &idle, &new] {
+            assert_eq!(
+                number(connection, "SELECT count(*) FROM log"),
+                commits,
+                "{said}, step {stop_at}"
+            );
+            assert_eq!(is_encrypted(connection), is_encrypted(&new), "{said}, step {stop_at}");
+        }
+        let checked: String = idle.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(checked, "ok", "{said}, step {stop_at}");
+        if is_done(&new, goal) {
+            after += 1;
+            continue;
+        }
+        // The next run does it, and removes what was left.
+        let said = run(&fixture, &path, goal);
+        assert!(said.starts_with("done after"), "{said}, step {stop_at}");
+        for connection in [busy, idle, new] {
+            assert_eq!(number(&connection, "SELECT count(*) FROM log"), commits);
+            assert!(is_done(&connection, goal));
+            connection.close().unwrap();
+        }
+        assert_eq!(fixture.names(), ["app.db"]);
+    }
+    println!("{goal:?}: {count} steps, {after} of them after the rename");
+    assert!(after > 0, "none was killed after the rename");
+}
