@@ -110,7 +110,6 @@ pub use encrypted_file::{EncryptedFile, create_identity};
 pub use error::{Class, EngineError};
 pub use file_uri::FileUri;
 pub use layout::Layout;
-pub use online_conversion::{Online, OnlineOutcome, decrypt_online, encrypt_online};
 pub use outcome::{Outcome, Target};
 pub use restore::{Replaced, Restore, Restored, Unreachable, Which};
 pub use rusqlite;
@@ -142,6 +141,7 @@ pub use {
     encrypted_file::open_destination,
     epoch_count::{EpochCounts, count_epochs},
     last_verify::{LastVerify, VerifyKind, VerifyNotes},
+    online_conversion::{Online, OnlineOutcome, decrypt_online, encrypt_online},
     outcome::Authenticated,
     row_digest::row_digest,
     selenite_vfs::database::now,

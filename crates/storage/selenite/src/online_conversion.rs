@@ -66,7 +66,7 @@ pub struct Online {
 /// Encrypts a database in WAL mode in place, while other processes use it.
 ///
 /// # Errors
-/// As [`crate::encrypt`]; [`EngineError::Usage`] for a database that can't be encrypted like this; `Busy` if a process
+/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::Usage`] for a database that can't be encrypted like this; `Busy` if a process
 /// that would not move has it open, or the lock was not to be had. The database is unchanged then.
 pub fn encrypt_online(
     storage: &dyn Storage,
@@ -97,7 +97,7 @@ pub fn encrypt_online(
 /// Decrypts a database in WAL mode in place, while other processes use it.
 ///
 /// # Errors
-/// As [`crate::decrypt`], and those of [`encrypt_online`]. The database is unchanged then.
+/// As [`crate::EncryptedFile::decrypt`], and those of [`encrypt_online`]. The database is unchanged then.
 pub fn decrypt_online(
     storage: &dyn Storage,
     path: &Path,
