@@ -79,6 +79,20 @@ def test_what_is_done_already_is_left_as_it_is(folder: Path) -> None:
     assert [path.read_bytes() for path in paths] == after
 
 
+def test_databases_are_encrypted_while_connections_have_them_open(folder: Path) -> None:
+    paths = make_databases(folder, 2)
+    connections = [selenite.connect(path, identity=OLD, plain=True, isolation_level=None) for path in paths]
+    for connection in connections:
+        connection.execute("PRAGMA journal_mode = WAL")
+        assert connection.execute("SELECT count(*) FROM t").fetchone() == (1,)
+    report = execute("state", Fleet(paths), operations.encrypt(identity=OLD, online=True))
+    assert report.counts == {"done": 2}, report.findings()["failures"]
+    for connection in connections:
+        connection.execute("INSERT INTO t VALUES (7, NULL)")
+        connection.close()
+    assert all(selenite.status(path, identity=OLD).encrypted for path in paths)
+
+
 def test_a_key_holder_is_shut_out_of_all_databases(folder: Path) -> None:
     paths = make_databases(folder, 3)
     other = selenite.keygen("other.txt")

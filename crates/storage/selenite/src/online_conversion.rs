@@ -66,8 +66,8 @@ pub struct Online {
 /// Encrypts a database in WAL mode in place, while other processes use it.
 ///
 /// # Errors
-/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::Usage`] for a database that can't be encrypted like this; `Busy` if a process
-/// that would not move has it open, or the lock was not to be had. The database is unchanged then.
+/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::Usage`] for a database that can't be encrypted like this; `Busy`
+/// if a process that would not move has it open, or the lock was not to be had. The database is unchanged then.
 pub fn encrypt_online(
     storage: &dyn Storage,
     path: &Path,

@@ -61,9 +61,24 @@ def verify(*, identity: Identity = None, physical_only: bool = False) -> Operati
     return Operation("verify", {"identity": _spec(identity), "physical_only": physical_only})
 
 
-def encrypt(*, identity: Identity = None, cipher: Optional[str] = None, recipients: Sequence[str] = ()) -> Operation:
-    """Encrypts each database in place. One that is encrypted already stays as it is."""
-    options = {"identity": _spec(identity), "cipher": cipher, "recipients": [_public(one) for one in recipients]}
+def encrypt(
+    *,
+    identity: Identity = None,
+    cipher: Optional[str] = None,
+    recipients: Sequence[str] = (),
+    online: bool = False,
+) -> Operation:
+    """Encrypts each database in place. One that is encrypted already stays as it is.
+
+    Args:
+        online: while applications use it, as ``selenite.encrypt`` does.
+    """
+    options = {
+        "identity": _spec(identity),
+        "cipher": cipher,
+        "recipients": [_public(one) for one in recipients],
+        "online": online,
+    }
     return Operation("encrypt", options)
 
 
@@ -153,7 +168,11 @@ def _encrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -
     changed = not single.status(path, identity=options["identity"]).encrypted
     if changed:
         single.encrypt(
-            path, identity=options["identity"], cipher=options["cipher"], recipients=options["recipients"]
+            path,
+            identity=options["identity"],
+            cipher=options["cipher"],
+            recipients=options["recipients"],
+            online=options["online"],
         )
     return {"changed": changed, **_status(path, options, before)}
 
