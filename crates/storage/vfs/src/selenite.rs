@@ -244,7 +244,7 @@ impl Selenite {
         let database = Arc::new(Database::open(open_guard, credentials, settings, text, lower)?);
         self.databases.add(name, &database);
         let has_content = !matches!(database.content(), Content::Empty);
-        let may_move = has_content && has_shm && database.settings.allow_plain && database.settings.identity.is_some();
+        let may_move = has_content && has_shm && database.settings.may_move();
         let mut file = MainFile::new(database)?;
         if may_move && move_over::register(path) {
             file.set_move_over(MoveOver::new(name.keep(), flags));

@@ -120,6 +120,13 @@ impl Settings {
 }
 
 impl Settings {
+    /// Whether a connection goes on in another database that takes the name of its own: it admits either kind, has an
+    /// identity, and does not expect a certain database.
+    pub fn may_move(&self) -> bool {
+        let expects_one = self.expected_id.is_some() || self.expected_commitment.is_some() || self.expects_encrypted;
+        self.allow_plain && self.identity.is_some() && !expects_one
+    }
+
     /// Whether these settings allow creating a new database.
     ///
     /// # Errors
