@@ -80,6 +80,10 @@ SQLITE3MC_FORMATS = {
     "chacha20 with a plaintext header": (["cipher = 'chacha20'", *PLAIN_HEADER], QUOTED),
     "aegis with other costs": (["cipher = 'aegis'", "tcost = 3", "mcost = 1024", "pcost = 2"], QUOTED),
     "aegis with a plaintext header": (["cipher = 'aegis'", *PLAIN_HEADER], QUOTED),
+    "ascon128": (["cipher = 'ascon128'"], QUOTED),
+    "ascon128 with other iterations": (["cipher = 'ascon128'", "kdf_iter = 3"], QUOTED),
+    "ascon128 with a plaintext header": (["cipher = 'ascon128'", *PLAIN_HEADER], QUOTED),
+    "ascon128 with a raw key": (["cipher = 'ascon128'"], f"'raw:{DIGITS}'"),
     "sqlcipher with a plaintext header": (["cipher = 'sqlcipher'", *PLAIN_HEADER], QUOTED),
     "rc4 with pages of 8192 bytes": (["cipher = 'rc4'", "legacy_page_size = 8192"], QUOTED),
     "aes256cbc, legacy, with pages of 2048 bytes": (

@@ -3,6 +3,7 @@
 use selenite_cipher::Unauthentic;
 
 use crate::aegis_pages::AegisPages;
+use crate::ascon_pages::AsconPages;
 use crate::chacha20_pages::ChaCha20Pages;
 use crate::header::{Visible, is_first_page};
 use crate::rc4_pages::Rc4Pages;
@@ -17,6 +18,7 @@ enum PageCodec {
     SqlCipher(Box<SqlCipher>),
     ChaCha20(ChaCha20Pages),
     Aegis(AegisPages),
+    Ascon(AsconPages),
     /// With the reserved bytes of each page, which these formats don't use.
     WxAes(WxAes, usize),
     Rc4(Rc4Pages),
@@ -58,6 +60,10 @@ impl Codec {
                 key,
                 head,
             )?),
+            &Format::Ascon {
+                kdf_iterations,
+                plaintext_header,
+            } => PageCodec::Ascon(AsconPages::derive(kdf_iterations, plaintext_header, key, head)?),
             &Format::WxAes {
                 is_256,
                 kdf_iterations,
@@ -79,6 +85,7 @@ impl Codec {
             PageCodec::SqlCipher(pages) => pages.reserve(),
             PageCodec::ChaCha20(pages) => pages.reserve(),
             PageCodec::Aegis(pages) => pages.reserve(),
+            PageCodec::Ascon(pages) => pages.reserve(),
             PageCodec::WxAes(_, reserve) => *reserve,
             PageCodec::Rc4(_) => 0,
         }
@@ -90,6 +97,7 @@ impl Codec {
             PageCodec::SqlCipher(pages) => pages.is_authenticated(),
             PageCodec::ChaCha20(pages) => pages.reserve() > 0,
             PageCodec::Aegis(_) => true,
+            PageCodec::Ascon(pages) => pages.reserve() > 0,
             PageCodec::WxAes(..) | PageCodec::Rc4(_) => false,
         }
     }
@@ -107,6 +115,7 @@ impl Codec {
             PageCodec::SqlCipher(pages) => pages.decrypt(page_no, page),
             PageCodec::ChaCha20(pages) => pages.decrypt(page_no, page),
             PageCodec::Aegis(pages) => pages.decrypt(page_no, page),
+            PageCodec::Ascon(pages) => pages.decrypt(page_no, page),
             PageCodec::WxAes(pages, _) => {
                 pages.decrypt(page_no, page);
                 Ok(())
@@ -131,6 +140,7 @@ impl Codec {
             PageCodec::SqlCipher(pages) => pages.encrypt(page_no, page, half),
             PageCodec::ChaCha20(pages) => pages.encrypt(page_no, page, half),
             PageCodec::Aegis(pages) => pages.encrypt(page_no, page, nonce),
+            PageCodec::Ascon(pages) => pages.encrypt(page_no, page, half),
             PageCodec::WxAes(pages, _) => pages.encrypt(page_no, page),
             PageCodec::Rc4(pages) => pages.apply(page),
         }
@@ -167,7 +177,7 @@ mod tests {
 
     /// Every format with the fewest iterations, and its reserved bytes.
     fn formats() -> Vec<(Format, u8)> {
-        let reserves = [32, 64, 48, 80, 0, 0, 80, 48, 48, 16, 32, 0, 0, 0];
+        let reserves = [32, 64, 48, 32, 80, 0, 0, 80, 48, 48, 16, 32, 0, 0, 0];
         let mut formats: Vec<_> = Format::all().into_iter().zip(reserves).collect();
         for (format, _) in &mut formats {
             for (setting, value) in [("kdf_iter", "2"), ("tcost", "1"), ("mcost", "8")] {

@@ -79,6 +79,7 @@ fn variants(format: &Format, is_search: bool) -> Vec<Format> {
         Format::SqlCipher(_)
         | Format::ChaCha20 { .. }
         | Format::Aegis { .. }
+        | Format::Ascon { .. }
         | Format::WxAes { .. }
         | Format::Rc4 { .. } => vec![format.clone()],
     }
@@ -93,7 +94,7 @@ fn may_fit(format: &Format, head: &[u8]) -> bool {
     match format {
         // Ciphertext looks like a header once in 2^40 files.
         Format::SqlCipher(own) if own.is_visible || own.plaintext_header >= 24 => [0, own.reserve()].contains(&reserve),
-        Format::ChaCha20 { is_legacy: false, .. } => [0, 32].contains(&reserve),
+        Format::ChaCha20 { is_legacy: false, .. } | Format::Ascon { .. } => [0, 32].contains(&reserve),
         Format::Aegis { variant, .. } => reserve == variant.key_size() + 32,
         Format::WxAes { is_legacy: false, .. } => true,
         Format::SqlCipher(_) | Format::ChaCha20 { .. } | Format::WxAes { .. } | Format::Rc4 { .. } => false,

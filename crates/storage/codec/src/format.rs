@@ -27,6 +27,9 @@ pub enum Format {
         p_cost: u32,
         plaintext_header: u8,
     },
+    /// `ascon128` of SQLite3 Multiple Ciphers.
+    #[expect(missing_docs, reason = "as in SqlCipherFormat")]
+    Ascon { kdf_iterations: u32, plaintext_header: u8 },
     /// `aes128cbc` and `aes256cbc` of wxSQLite3: no authentication.
     #[expect(missing_docs, reason = "as in SqlCipherFormat")]
     WxAes {
@@ -152,9 +155,12 @@ impl Format {
         let parse = Parse { setting, value };
         match (self, name) {
             (Self::SqlCipher(format), name) => return format.set(name, &parse),
-            (Self::ChaCha20 { kdf_iterations, .. } | Self::WxAes { kdf_iterations, .. }, "kdf_iter") => {
-                *kdf_iterations = parse.count()?;
-            }
+            (
+                Self::ChaCha20 { kdf_iterations, .. }
+                | Self::Ascon { kdf_iterations, .. }
+                | Self::WxAes { kdf_iterations, .. },
+                "kdf_iter",
+            ) => *kdf_iterations = parse.count()?,
             (Self::ChaCha20 { is_legacy, .. } | Self::WxAes { is_legacy, .. }, "legacy") => {
                 *is_legacy = parse.flag()?
             }
@@ -163,7 +169,9 @@ impl Format {
                 "legacy_page_size" | "page_size",
             ) => *page_size = Some(parse.page_size()?),
             (
-                Self::ChaCha20 { plaintext_header, .. } | Self::Aegis { plaintext_header, .. },
+                Self::ChaCha20 { plaintext_header, .. }
+                | Self::Aegis { plaintext_header, .. }
+                | Self::Ascon { plaintext_header, .. },
                 "plaintext_header_size",
             ) => *plaintext_header = parse.header_size()?,
             (Self::Aegis { t_cost, .. }, "tcost") => *t_cost = parse.count()?,
@@ -172,9 +180,10 @@ impl Format {
             (Self::Aegis { variant, .. }, "algorithm") => {
                 *variant = AegisVariant::parse(value).ok_or_else(|| parse.must_be(AegisVariant::NAMES))?;
             }
-            (Self::ChaCha20 { .. } | Self::Aegis { .. } | Self::WxAes { .. } | Self::Rc4 { .. }, _) => {
-                return Err(FormatError::Setting(setting.to_owned()));
-            }
+            (
+                Self::ChaCha20 { .. } | Self::Aegis { .. } | Self::Ascon { .. } | Self::WxAes { .. } | Self::Rc4 { .. },
+                _,
+            ) => return Err(FormatError::Setting(setting.to_owned())),
         }
         Ok(())
     }
@@ -184,7 +193,9 @@ impl Format {
     pub fn is_exportable(&self) -> bool {
         match self {
             Self::SqlCipher(format) => format.hmac.is_some() && !format.is_visible && format.plaintext_header == 0,
-            Self::ChaCha20 { .. } | Self::Aegis { .. } | Self::WxAes { .. } | Self::Rc4 { .. } => false,
+            Self::ChaCha20 { .. } | Self::Aegis { .. } | Self::Ascon { .. } | Self::WxAes { .. } | Self::Rc4 { .. } => {
+                false
+            }
         }
     }
 
@@ -193,7 +204,7 @@ impl Format {
         match self {
             Self::SqlCipher(format) => format.page_size,
             Self::ChaCha20 { page_size, .. } | Self::WxAes { page_size, .. } | Self::Rc4 { page_size } => *page_size,
-            Self::Aegis { .. } => None,
+            Self::Aegis { .. } | Self::Ascon { .. } => None,
         }
     }
 
@@ -204,7 +215,7 @@ impl Format {
             Self::ChaCha20 { page_size, .. } | Self::WxAes { page_size, .. } | Self::Rc4 { page_size } => {
                 *page_size = Some(size);
             }
-            Self::Aegis { .. } => {}
+            Self::Aegis { .. } | Self::Ascon { .. } => {}
         }
     }
 
@@ -212,7 +223,9 @@ impl Format {
     pub fn has_plaintext_header(&self) -> bool {
         match self {
             Self::SqlCipher(format) => format.plaintext_header > 0,
-            Self::ChaCha20 { plaintext_header, .. } | Self::Aegis { plaintext_header, .. } => *plaintext_header > 0,
+            Self::ChaCha20 { plaintext_header, .. }
+            | Self::Aegis { plaintext_header, .. }
+            | Self::Ascon { plaintext_header, .. } => *plaintext_header > 0,
             Self::WxAes { .. } | Self::Rc4 { .. } => false,
         }
     }
@@ -222,7 +235,7 @@ impl Format {
         match self {
             Self::SqlCipher(format) => format.is_visible || format.plaintext_header >= 24,
             Self::ChaCha20 { is_legacy, .. } | Self::WxAes { is_legacy, .. } => !is_legacy,
-            Self::Aegis { .. } => true,
+            Self::Aegis { .. } | Self::Ascon { .. } => true,
             Self::Rc4 { .. } => false,
         }
     }
@@ -277,6 +290,12 @@ impl fmt::Display for Format {
                 )?;
             }
             Self::Aegis { variant, .. } => write!(formatter, "SQLite3 Multiple Ciphers' {}", variant.name())?,
+            Self::Ascon { kdf_iterations, .. } => {
+                write!(
+                    formatter,
+                    "SQLite3 Multiple Ciphers' ascon128, {kdf_iterations} iterations"
+                )?;
+            }
             Self::WxAes { is_256, is_legacy, .. } => {
                 let name = if *is_256 { "aes256cbc" } else { "aes128cbc" };
                 let legacy = if *is_legacy { ", legacy" } else { "" };
@@ -376,6 +395,10 @@ const NAMED: &[Named] = &[
         t_cost: 2,
         m_cost: 19 * 1024,
         p_cost: 1,
+        plaintext_header: 0,
+    }),
+    ("ascon128", || Format::Ascon {
+        kdf_iterations: 64_007,
         plaintext_header: 0,
     }),
     ("sqlcipher", || {

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod aegis_pages;
+mod ascon_pages;
 mod blocks;
 mod chacha20_pages;
 mod codec;
