@@ -6,6 +6,7 @@ pub mod archive_facts;
 pub mod archive_log;
 pub mod archive_part;
 pub mod convert_text;
+pub mod foreign_database;
 pub mod hostile_database;
 pub mod hostile_folder;
 pub mod journal;
@@ -28,12 +29,13 @@ pub mod wal;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names that they have in `fuzz/`.
-pub const TARGETS: [(&str, Target); 22] = [
+pub const TARGETS: [(&str, Target); 23] = [
     ("anchor", anchor::fuzz),
     ("archive_facts", archive_facts::fuzz),
     ("archive_log", archive_log::fuzz),
     ("archive_part", archive_part::fuzz),
     ("convert_text", convert_text::fuzz),
+    ("foreign_database", foreign_database::fuzz),
     ("hostile_database", hostile_database::fuzz),
     ("hostile_folder", hostile_folder::fuzz),
     ("journal", journal::fuzz),

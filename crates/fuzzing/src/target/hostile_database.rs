@@ -7,7 +7,7 @@
 //! the parts of a row on different pages may be of different versions.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use rusqlite::{Connection, OpenFlags, params};
 use selenite::Access;
@@ -78,9 +78,7 @@ fn world() -> &'static World {
 
 impl World {
     fn new() -> rusqlite::Result<Self> {
-        // Before SQLite is used: a server in this process will want its memory counted.
-        selenite::count_memory().expect("nothing has used SQLite before");
-        selenite::install().expect("SQLite takes an extension");
+        install();
         let place = folder();
         std::fs::write(place.path().join("key"), [7; 32]).expect("a file of our own");
         let mut world = Self {
@@ -162,8 +160,17 @@ impl World {
     }
 }
 
+/// Installs the VFS. Before that nothing may use SQLite: a server in this process will want its memory counted.
+pub fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        selenite::count_memory().expect("nothing has used SQLite before");
+        selenite::install().expect("SQLite takes an extension");
+    });
+}
+
 /// In memory, where the machine has such a place.
-fn folder() -> TempDir {
+pub fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let made = match memory.is_dir() {
         true => tempfile::tempdir_in(memory),
@@ -172,7 +179,7 @@ fn folder() -> TempDir {
     made.expect("there is a place for temporary files")
 }
 
-fn bytes_of(original: &[u8], alterations: &[u8]) -> Vec<u8> {
+pub fn bytes_of(original: &[u8], alterations: &[u8]) -> Vec<u8> {
     let file = altered(original, alterations);
     file.extents
         .into_iter()
@@ -220,7 +227,7 @@ fn seal_pages(connection: &Connection, plain: &[u8]) {
     let _ = connection.execute_batch("COMMIT");
 }
 
-fn is_genuine(id: i64, found: &str) -> bool {
+pub fn is_genuine(id: i64, found: &str) -> bool {
     let versions = [body(id, 1), body(id, 2)];
     let is_known = |(index, byte): (usize, u8)| versions.iter().any(|body| body.as_bytes()[index] == byte);
     found.len() == versions[0].len() && found.bytes().enumerate().all(is_known)
