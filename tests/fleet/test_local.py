@@ -66,6 +66,69 @@ def test_every_operation_is_done_on_every_database(folder: Path) -> None:
     assert {one["result"]["status"]["suite"] for one in report.databases} == {"AES_256"}
 
 
+def test_backups_at_a_destination_are_a_fleet(folder: Path) -> None:
+    paths = make_databases(folder, 3)
+    execute("encrypt.state", Fleet(paths), operations.encrypt(identity=OLD))
+    backed_up = execute("backup.state", Fleet(paths[:2]), operations.backup("backups", identity=OLD))
+    assert backed_up.findings()["without_backup"] == []
+    looked = execute("status.state", Fleet(paths), operations.status(identity=OLD, backups="backups")).findings()
+    assert looked["without_backup"] == [str(paths[2])]
+    times = {one["path"]: one["result"]["status"]["last_backup"] for one in backed_up.databases}
+    assert looked["oldest_backup"]["time"] == min(times.values())
+
+    ids = {selenite.status(path, identity=OLD).superblock.database_id for path in paths[:2]}
+    for path in paths[:2]:
+        path.unlink()
+    fleet = Fleet.backups("backups", identity=OLD) + Fleet.backups(folder / "backups", identity=OLD)
+    assert len(fleet) == len(fleet.duplicates) == 2
+    assert {one.path for one in fleet} == {f"backups:{folder}/backups/{one}" for one in ids}
+    (folder / "restored").mkdir()
+    for name, operation in (
+        ("status", operations.status(identity=OLD)),
+        ("verify", operations.verify(identity=OLD)),
+        ("drill", operations.drill(identity=OLD)),
+        ("restore", operations.restore("restored", identity=OLD)),
+    ):
+        report = execute(f"{name} of backups", fleet, operation)
+        assert report.counts == {"done": 2}, (name, report.findings()["failures"])
+        assert (report.findings()["oldest_backup"] is None) == (name == "restore")
+        report.write("report.html")
+    restored = [folder / "restored" / f"{one}.db" for one in ids]
+    assert sorted(numbers(restored, OLD)) == [0, 1]
+    again = execute("restore again", fleet, operations.restore("restored", identity=OLD))
+    assert [one["result"]["changed"] for one in again.databases] == [False, False]
+
+    part = next((folder / "backups").glob("*/*/part-*"))
+    part.write_bytes(part.read_bytes()[:-1])
+    execute("verify damaged", fleet, operations.verify(identity=OLD))
+    assert execute("status damaged", fleet, operations.status(identity=OLD)).findings()["without_backup"] == [
+        f"backups:{part.parents[2]}/{part.parents[1].name}"
+    ]
+    refused = execute("encrypt backups", fleet, operations.encrypt(identity=OLD))
+    assert all("backups, not a database" in one["error"]["message"] for one in refused.failed) and refused.failed
+    refused = execute("restore databases", Fleet(paths[2:]), operations.restore("restored", identity=OLD))
+    assert "a database, not backups" in refused.failed[0]["error"]["message"]
+
+
+def test_the_cost_of_encryption_is_added_up(folder: Path) -> None:
+    calibration = Path(__file__).parents[2] / "testdata/plan/calibration.json"
+    paths = [folder / f"{number}.db" for number in range(3)]
+    for path, reads in zip(paths, ("1000/s", "3000/s")):
+        more = ("--database-size=100MiB", "--cores=2", "--page-size=4096")
+        observation = f"--output={path}.observation.json"
+        selenite.run("plan", "observe", "numbers", f"--reads={reads}", *more, observation)
+    report = execute("plan.state", Fleet(paths), operations.plan(calibration, cipher="CHACHA20"))
+    assert report.counts == {"done": 2, "failed": 1}
+    each = [one["result"]["plan"] for one in report.databases if one["state"] == "done"]
+    total = report.findings()["plan"]
+    assert total["databases"] == total["converted"] == 2
+    for name in ("value", "low", "high"):
+        assert total["added_cores"][name] == sum(one["added_cores"][name] for one in each)
+    assert each[1]["added_cores"]["value"] == pytest.approx(3 * each[0]["added_cores"]["value"])
+    assert each[0]["conversion_seconds"]["value"] > 0 and total["needed_mib"] > 100
+    assert "Encryption of 2 databases adds" in report.page()
+
+
 def test_what_is_done_already_is_left_as_it_is(folder: Path) -> None:
     paths = make_databases(folder, 2)
     selenite.encrypt(paths[0], identity=OLD)
@@ -455,7 +518,7 @@ def test_the_command_line_does_the_same(folder: Path) -> None:
     found: Mapping[str, Any] = json.loads(Path("report.json").read_text())
     assert found["counts"] == {"done": 3, "failed": 1}
     bad = subprocess.run([*line[:3], "drill", "--state", "other", "--identity", OLD], capture_output=True, text=True)
-    assert bad.returncode == 1 and bad.stderr == "error: drill needs --destination\n"
+    assert bad.returncode == 1 and bad.stderr == "error: drill needs --destination or --from-backups\n"
 
 
 def test_the_command_line_says_what_is_wrong(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
 from .._errors import SeleniteError
 from .. import fleet
@@ -23,6 +24,8 @@ def main() -> int:
             databases += Fleet.glob(pattern)
         for path in arguments.csv:
             databases += Fleet.csv(path)
+        for destination in arguments.from_backups:
+            databases += Fleet.backups(destination, identity=arguments.identity)
         operation = _operation(arguments)
         executor = _executor(arguments)
         with Run(
@@ -57,17 +60,29 @@ def _operation(arguments: argparse.Namespace) -> operations.Operation:
         if not arguments.new_identity:
             raise ValueError("rotate_identity needs --new-identity")
         return operations.rotate_identity(old=identity, new=arguments.new_identity)
-    if arguments.operation in ("backup", "drill"):
+    if arguments.operation == "backup":
         if not arguments.destination:
-            raise ValueError(f"{arguments.operation} needs --destination")
-        make = operations.backup if arguments.operation == "backup" else operations.drill
-        return make(arguments.destination, identity=identity)
+            raise ValueError("backup needs --destination")
+        return operations.backup(arguments.destination, identity=identity)
+    if arguments.operation == "drill":
+        if not (arguments.destination or arguments.from_backups):
+            raise ValueError("drill needs --destination or --from-backups")
+        return operations.drill(arguments.destination, identity=identity)
+    if arguments.operation == "restore":
+        if not arguments.folder:
+            raise ValueError("restore needs --folder")
+        return operations.restore(arguments.folder, identity=identity)
+    if arguments.operation == "plan":
+        if not arguments.calibration:
+            raise ValueError("plan needs --calibration")
+        return operations.plan(arguments.calibration, arguments.observation)
+    if arguments.operation == "status":
+        return operations.status(identity=identity, backups=arguments.destination)
     if arguments.operation == "compromised":
         if not arguments.slot:
             raise ValueError("compromised needs --slot")
         return operations.compromised(arguments.slot, identity=identity)
-    simple = {
-        "status": operations.status,
+    simple: dict[str, Callable[..., operations.Operation]] = {
         "verify": operations.verify,
         "encrypt": operations.encrypt,
         "reencrypt": operations.reencrypt,
@@ -85,15 +100,23 @@ def _show(progress: Progress) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m selenite.fleet", description="An operation on many databases.")
-    names = ["status", "verify", "encrypt", "reencrypt", "rotate_identity", "compromised", "backup", "drill"]
+    names = "status verify encrypt reencrypt rotate_identity compromised backup drill restore plan".split()
     parser.add_argument("operation", choices=names)
     parser.add_argument("database", nargs="*", help="a database")
     parser.add_argument("--glob", action="append", default=[], metavar="PATTERN", help="databases by a pattern")
     parser.add_argument("--csv", action="append", default=[], metavar="FILE", help="a table with a column 'path'")
+    parser.add_argument(
+        "--from-backups", action="append", default=[], metavar="DEST", help="databases that have backups there"
+    )
     parser.add_argument("--state", required=True, metavar="FILE", help="the state, with which a later run goes on")
     parser.add_argument("--identity", metavar="SPEC", help="what opens the databases and the state")
     parser.add_argument("--new-identity", metavar="SPEC", help="of rotate_identity")
-    parser.add_argument("--destination", metavar="DEST", help="of backup and drill")
+    parser.add_argument("--destination", metavar="DEST", help="of backup and drill; status looks there, too")
+    parser.add_argument("--folder", metavar="DIR", help="of restore")
+    parser.add_argument("--calibration", metavar="FILE", help="of plan")
+    parser.add_argument(
+        "--observation", metavar="FILE", default="{}.observation.json", help="of plan; {} is the database's path"
+    )
     parser.add_argument("--slot", help="of compromised: a recipient or a label")
     parser.add_argument("--report", action="append", default=[], metavar="FILE", help="a page, or FILE.json")
     parser.add_argument("--ray", action="store_true", help="on a Ray cluster")

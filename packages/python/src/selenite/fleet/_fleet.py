@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Optional, Union
 
+from . import _backups
+from .._uri import Identity, specification
+
 FilePath = Union[str, "os.PathLike[str]"]
 
 
@@ -18,7 +21,7 @@ class Database:
     """A database of a fleet.
 
     Attributes:
-        path: its file, absolute, on its node.
+        path: its file, absolute, on its node; of ``Fleet.backups``, the destination and the database's id.
         node: the node that has the file, by the name that ``RayExecutor`` knows; ``None`` for any.
         labels: what it is, such as ``{"tenant": "acme"}``.
     """
@@ -45,10 +48,15 @@ class Fleet:
         self.databases: list[Database] = []
         self.duplicates: list[str] = []
         known: set[tuple[Optional[str], object]] = set()
+        file: object
         for one in databases:
             database = one if isinstance(one, Database) else Database(os.fspath(one), labels=dict(labels or {}))
-            path = os.path.abspath(database.path)
-            place = (database.node, _file_of(path) if database.node is None else path)
+            if _backups.Backups.parse(database.path):
+                path, file = database.path, database.path
+            else:
+                path = os.path.abspath(database.path)
+                file = _file_of(path) if database.node is None else path
+            place = (database.node, file)
             if place in known:
                 self.duplicates.append(path)
                 continue
@@ -90,6 +98,21 @@ class Fleet:
         if "path" not in names:
             raise ValueError("the query has no column 'path'")
         return cls(_databases((dict(zip(names, row)) for row in cursor), "the query"))
+
+    @classmethod
+    def backups(
+        cls, destination: FilePath, *, identity: Optional[Identity] = None, labels: Optional[Mapping[str, str]] = None
+    ) -> Fleet:
+        """The databases that have backups at a destination: a folder, or a prefix of an object store.
+
+        ``status``, ``verify``, ``drill`` and ``restore`` take them.
+
+        Example:
+            >>> Fleet.backups("s3://bucket/tenants", identity="key.txt")
+        """
+        place = _backups.absolute(os.fspath(destination))
+        found = sorted(_backups.find(place, specification(identity)))
+        return cls((_backups.Backups(place, one).path for one in found), labels=labels)
 
     def __add__(self, other: Fleet) -> Fleet:
         both = Fleet([*self.databases, *other.databases])

@@ -58,8 +58,10 @@ class Report:
         """What somebody who answers for the fleet has to know.
 
         ``unencrypted`` and ``never_verified``: paths. ``holders``: for each key holder, how many databases it opens and
-        since when it opens the oldest. ``oldest_verification`` and ``oldest_backup``: a path and a time; backups are
-        those of this run. ``failures``: for each message, how many databases.
+        since when it opens the oldest. ``oldest_verification``: a path and a time. ``oldest_backup``: the same of the
+        database whose newest backup is the oldest, and ``without_backup``: paths; ``None`` where the operation did not
+        look for backups. ``plan``: what ``operations.plan`` predicts for all together. ``failures``: for
+        each message, how many databases.
         """
         facts = [(one["path"], one["ended"], one["result"] or {}) for one in self.databases if one["state"] == "done"]
         statuses = [(path, result["status"]) for path, _, result in facts if "status" in result]
@@ -69,15 +71,19 @@ class Report:
                 own = holders.setdefault(slot["who"], {"databases": 0, "since": slot["since"]})
                 own["databases"] += 1
                 own["since"] = min(own["since"], slot["since"])
-        verified = [(path, status["last_verified"]) for path, status in statuses if status["last_verified"]]
-        backups = [(path, ended) for path, ended, result in facts if "backup" in result]
+        verified = [(path, status["last_verified"]) for path, status in statuses if status.get("last_verified")]
+        looked = [(path, status["last_backup"]) for path, status in statuses if "last_backup" in status]
+        backups = [(path, made) for path, made in looked if made]
+        plans = [result["plan"] for _, _, result in facts if "plan" in result]
         return {
-            "unencrypted": [path for path, status in statuses if not status["encrypted"]],
+            "unencrypted": [path for path, status in statuses if not status.get("encrypted", True)],
             "never_verified": [
-                path for path, status in statuses if status["encrypted"] and not status["last_verified"]
+                path for path, status in statuses if status.get("encrypted") and not status["last_verified"]
             ],
             "oldest_verification": _oldest(verified),
             "oldest_backup": _oldest(backups),
+            "without_backup": [path for path, made in looked if not made] if looked else None,
+            "plan": _total(plans),
             "holders": holders,
             "failures": dict(Counter(one["error"]["message"] for one in self.failed).most_common()),
         }
@@ -108,12 +114,18 @@ class Report:
         )
         if findings["holders"]:
             parts.append(_table("Key holders", ("who", "databases", "since"), holders))
-        for title, key in (("Not encrypted", "unencrypted"), ("Never verified on this machine", "never_verified")):
+        for title, key in _LISTS:
             if findings[key]:
                 parts.append(_table(title, ("database",), ((path,) for path in findings[key])))
         parts.append(_table("All databases", _COLUMNS, (_row(one) for one in self.databases)))
         return _PAGE.format(title=_text(f"{self.operation.name}: {total:,} databases"), body="\n".join(parts))
 
+
+_LISTS = (
+    ("Not encrypted", "unencrypted"),
+    ("Never verified on this machine", "never_verified"),
+    ("Without a backup that can be restored", "without_backup"),
+)
 
 _COLUMNS = ("database", "labels", "state", "suite", "key since", "verified", "size", "node")
 
@@ -141,13 +153,45 @@ def _oldest(found: Iterable[tuple[str, str]]) -> Any:
     return {"path": oldest[0], "time": oldest[1]} if oldest else None
 
 
+def _total(plans: Sequence[Mapping[str, Any]]) -> Any:
+    """What the databases cost together. One calibration is behind all: they err together, so that bounds add up, too."""
+    if not plans:
+        return None
+    conversions = [plan for plan in plans if plan["conversion_seconds"]]
+    return {
+        "databases": len(plans),
+        "added_cores": _sum([plan["added_cores"] for plan in plans]),
+        "converted": len(conversions),
+        "conversion_seconds": _sum([plan["conversion_seconds"] for plan in conversions]),
+        "needed_mib": max((plan["needed_mib"] or 0 for plan in conversions), default=None),
+        "warnings": dict(Counter(warning for plan in plans for warning in plan["warnings"]).most_common()),
+    }
+
+
+def _sum(intervals: Sequence[Mapping[str, float]]) -> Any:
+    if not intervals:
+        return None
+    return {name: sum(one[name] for one in intervals) for name in ("value", "low", "high")}
+
+
+def _interval(interval: Mapping[str, float], unit: str) -> str:
+    return f"{interval['value']:,.3g} {unit} [{interval['low']:,.3g}, {interval['high']:,.3g}]"
+
+
 def _findings(findings: Mapping[str, Any]) -> str:
     items = []
-    for name, key in (("Not encrypted", "unencrypted"), ("Never verified on this machine", "never_verified")):
-        items.append((name, f"{len(findings[key]):,}"))
+    for name, key in _LISTS:
+        if findings[key] is not None:
+            items.append((name, f"{len(findings[key]):,}"))
     for name, key in (("Oldest verification", "oldest_verification"), ("Oldest backup", "oldest_backup")):
         if findings[key]:
             items.append((name, f"{findings[key]['time']}: {findings[key]['path']}"))
+    if plan := findings["plan"]:
+        items.append((f"Encryption of {plan['databases']:,} databases adds", _interval(plan["added_cores"], "cores")))
+        if plan["conversion_seconds"]:
+            name = f"Encrypting {plan['converted']:,} of them once, one after the other"
+            items.append((name, _interval(plan["conversion_seconds"], "s")))
+            items.append(("Room that the largest needs meanwhile", f"{plan['needed_mib']:,.0f} MiB"))
     return "<dl>" + "".join(f"<dt>{_text(name)}<dd>{_text(value)}" for name, value in items) + "</dl>"
 
 

@@ -6,15 +6,19 @@ in it are specs.
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Optional, Union
 
 from .. import _operations as single
 from .._command import run
-from .._errors import CommandError, IdentityError, NotEncryptedError
+from .._errors import CommandError, IdentityError, NotEncryptedError, UsageError
 from .._results import Status, Superblock
+from . import _backups
+from ._backups import Backups
 
 Identity = Union[str, "os.PathLike[str]", None]
 Result = dict[str, Any]
@@ -40,7 +44,7 @@ class Operation:
     def before(self, path: str) -> Result:
         """What a repetition has to know. It is stored before the operation is started."""
         look = _OPERATIONS[self.name].before
-        return look(path, self.options) if look else {}
+        return look(path, self.options) if look and not Backups.parse(path) else {}
 
     def run(self, path: str, before: Mapping[str, Any]) -> Result:
         """Does it, or what is left of it.
@@ -48,12 +52,23 @@ class Operation:
         Raises:
             CommandError: it failed.
         """
-        return _OPERATIONS[self.name].run(path, self.options, before)
+        backups = Backups.parse(path)
+        if backups is None:
+            return _OPERATIONS[self.name].run(path, self.options, before)
+        of_backups = _OPERATIONS[self.name].of_backups
+        if of_backups is None:
+            raise UsageError(self.name, 2, f"{path}: backups, not a database", "restore the database first")
+        return of_backups(backups, self.options)
 
 
-def status(*, identity: Identity = None) -> Operation:
-    """Looks at each database: encrypted or not, suite, key slots and their dates, last verification, warnings."""
-    return Operation("status", {"identity": _spec(identity)})
+def status(*, identity: Identity = None, backups: Optional[str] = None) -> Operation:
+    """Looks at each database: encrypted or not, suite, key slots and their dates, last verification, warnings.
+
+    Args:
+        backups: a destination, where the newest backup of each database is looked for.
+    """
+    options = {"identity": _spec(identity), "backups": _backups.absolute(backups) if backups else None}
+    return Operation("status", options)
 
 
 def verify(*, identity: Identity = None, physical_only: bool = False) -> Operation:
@@ -109,20 +124,51 @@ def backup(destination: str, *, identity: Identity = None, incremental: bool = F
     Args:
         destination: a folder, or ``s3://BUCKET/PREFIX``. Backups of several databases may share one.
     """
-    options = {"destination": destination, "identity": _spec(identity), "incremental": incremental}
+    options = {
+        "destination": _backups.absolute(destination),
+        "identity": _spec(identity),
+        "incremental": incremental,
+    }
     return Operation("backup", options)
 
 
-def drill(destination: str, *, identity: Identity = None) -> Operation:
-    """Restores the newest backup of each database to a temporary folder, and checks it."""
-    return Operation("drill", {"destination": destination, "identity": _spec(identity)})
+def drill(destination: Optional[str] = None, *, identity: Identity = None) -> Operation:
+    """Restores the newest backup of each database to a temporary folder, and checks it.
+
+    Args:
+        destination: where the backups are; those of ``Fleet.backups`` are where they were found.
+    """
+    place = _backups.absolute(destination) if destination else None
+    return Operation("drill", {"destination": place, "identity": _spec(identity)})
+
+
+def restore(folder: Union[str, "os.PathLike[str]"], *, identity: Identity = None) -> Operation:
+    """Restores each database of ``Fleet.backups`` from its newest backup, to ``ID.db`` in a folder.
+
+    A database that is there already stays as it is.
+    """
+    return Operation("restore", {"folder": os.path.abspath(folder), "identity": _spec(identity)})
+
+
+def plan(
+    calibration: Union[str, "os.PathLike[str]"], observation: str = "{}.observation.json", *, cipher: Optional[str] = None
+) -> Operation:
+    """Predicts what encryption will cost each database, before it is encrypted; the report adds it up.
+
+    Args:
+        calibration: the file that ``selenite plan calibrate`` made on such a machine.
+        observation: the file that ``selenite plan observe`` made of the database's load; ``{}`` is its path.
+        cipher: the suite.
+    """
+    options = {"calibration": os.path.abspath(calibration), "observation": observation, "cipher": cipher}
+    return Operation("plan", options)
 
 
 def command(name: str, *arguments: str, identity: Identity = None) -> Operation:
     """Any command of ``selenite`` that may be repeated; ``{}`` in its arguments is the path of the database.
 
     Example:
-        >>> operations.command("plan", "observe", "database", "{}")
+        >>> operations.command("anchor", "{}", "--output", "{}.anchor")
     """
     return Operation("command", {"name": name, "arguments": list(arguments), "identity": _spec(identity)})
 
@@ -152,16 +198,35 @@ def _public(text: str) -> str:
 class _Implementation:
     run: Callable[[str, Mapping[str, Any], Mapping[str, Any]], Result]
     before: Optional[Callable[[str, Mapping[str, Any]], Result]] = None
+    of_backups: Optional[Callable[[Backups, Mapping[str, Any]], Result]] = None
 
 
 def _status(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
-    return {"status": _facts(single.status(path, identity=options["identity"]))}
+    found = single.status(path, identity=options["identity"])
+    facts = _facts(found)
+    destination = options.get("backups")
+    if destination and found.superblock is not None:
+        database_id = found.superblock.database_id
+        made = _backups.find(destination, options["identity"], database_id)
+        facts |= _backups.facts(made.get(database_id, []))
+    return {"status": facts}
+
+
+def _status_of_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
+    made = _backups.find(backups.destination, options["identity"], backups.database_id)
+    return {"status": {"database_id": backups.database_id, **_backups.facts(made.get(backups.database_id, []))}}
 
 
 def _verify(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
     found = single.verify(path, identity=options["identity"], physical_only=options["physical_only"])
     verified = {"pages": found.page_count, "size": found.size, "seconds": found.seconds}
     return {"verified": verified, **_status(path, options, before)}
+
+
+def _verify_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
+    only = f"--database={backups.database_id}"
+    text = run("backups", "verify", "--json", only, "--", backups.destination, identity=options["identity"])
+    return {"verified": {"backups": json.loads(text)["good"]}, **_status_of_backups(backups, options)}
 
 
 def _encrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
@@ -244,16 +309,60 @@ def _backup(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) ->
         path, options["destination"], identity=options["identity"], incremental=options["incremental"]
     )
     backed_up = {"name": made.name, "pages": made.pages, "bytes": made.bytes_sent, "seconds": made.seconds}
-    return {"backup": backed_up, **_status(path, options, before)}
+    return {"backup": backed_up, **_status(path, {**options, "backups": options["destination"]}, before)}
 
 
 def _drill(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    if options["destination"] is None:
+        raise UsageError("drill", 2, f"{path}: the destination of its backups is not known", "state the destination")
     present = single.status(path, identity=options["identity"])
     if present.superblock is None:
         raise NotEncryptedError("drill", 3, f"{path}: not encrypted", "encrypt it, and make a backup")
-    database_id = present.superblock.database_id
-    run("drill", "--json", f"--database={database_id}", "--", options["destination"], identity=options["identity"])
+    _drill_backups(Backups(options["destination"], present.superblock.database_id), options)
     return {"drill": True, "status": _facts(present)}
+
+
+def _drill_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
+    only = f"--database={backups.database_id}"
+    run("drill", "--json", only, "--", backups.destination, identity=options["identity"])
+    return {"drill": True, **_status_of_backups(backups, options)}
+
+
+def _restore(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    raise UsageError("restore", 2, f"{path}: a database, not backups", "make the fleet by Fleet.backups")
+
+
+def _restore_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
+    target = os.path.join(options["folder"], f"{backups.database_id}.db")
+    # A restored database gets its name when it is whole: what is there is.
+    changed = not os.path.lexists(target)
+    if changed:
+        only = f"--database={backups.database_id}"
+        run("restore", f"--to={target}", only, "--", backups.destination, identity=options["identity"])
+    status = _facts(_authentic(target, options["identity"]))
+    if status["database_id"] != backups.database_id:
+        raise UsageError("restore", 2, f"{target}: another database", "restore to another folder")
+    return {"changed": changed, "restored": target, "status": status}
+
+
+def _plan(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
+    observation = options["observation"].replace("{}", path)
+    more = [f"--cipher={options['cipher']}"] if options["cipher"] else []
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "prediction.json")
+        calibration = f"--calibration={options['calibration']}"
+        run("plan", "predict", calibration, f"--json={file}", *more, "--", observation)
+        with open(file, encoding="utf-8") as text:
+            found = json.load(text)
+    conversion = found["conversion"] or {}
+    return {
+        "plan": {
+            "added_cores": found["added_cores"],
+            "conversion_seconds": conversion.get("seconds"),
+            "needed_mib": conversion.get("needed_mib"),
+            "warnings": found["warnings"],
+        }
+    }
 
 
 def _command(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
@@ -262,14 +371,16 @@ def _command(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -
 
 
 _OPERATIONS = {
-    "status": _Implementation(_status),
-    "verify": _Implementation(_verify),
+    "status": _Implementation(_status, of_backups=_status_of_backups),
+    "verify": _Implementation(_verify, of_backups=_verify_backups),
     "encrypt": _Implementation(_encrypt),
     "reencrypt": _Implementation(_reencrypt, _before_reencrypt),
     "rotate_identity": _Implementation(_rotate_identity),
     "compromised": _Implementation(_compromised, _before_compromised),
     "backup": _Implementation(_backup),
-    "drill": _Implementation(_drill),
+    "drill": _Implementation(_drill, of_backups=_drill_backups),
+    "restore": _Implementation(_restore, of_backups=_restore_backups),
+    "plan": _Implementation(_plan),
     "command": _Implementation(_command),
 }
 
