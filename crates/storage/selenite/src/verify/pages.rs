@@ -87,12 +87,14 @@ fn scan(
         suspects: Mutex::default(),
     };
     let core_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    // While one thread waits for the disk, another decrypts what it has read.
-    let thread_count = core_count * THREADS_PER_CORE;
+    // While one thread waits for the disk, another decrypts what it has read. This thread is one of them.
+    let worth = usize::try_from(size / BYTES_PER_THREAD).unwrap_or(usize::MAX);
+    let thread_count = worth.clamp(1, core_count * THREADS_PER_CORE);
     std::thread::scope(|scope| {
-        for _ in 0..thread_count {
+        for _ in 1..thread_count {
             scope.spawn(|| scan.work());
         }
+        scan.work();
     });
     watch.check()?;
     let mut suspects = scan.suspects.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -289,3 +291,5 @@ impl std::fmt::Display for OpenFailure {
 
 /// Two: with one the disk was idle while pages were decrypted, and a third had no effect.
 const THREADS_PER_CORE: usize = 2;
+/// A thread costs as much as decrypting a quarter of this.
+const BYTES_PER_THREAD: u64 = 2 << 20;
