@@ -69,6 +69,8 @@ need_tests() {
   need_scripting_hosts
   need_library libgssapi_krb5.so.2 libgssapi-krb5-2
   need_library libltdl.so.7 libltdl7
+  # Tokens for keys.
+  need_command softhsm2-util softhsm2
   # Reports are looked at in a browser; which one does not matter.
   if [[ -z ${SELENITE_TEST_BROWSER:-} ]] && ! command -v google-chrome chromium-browser >/dev/null; then
     need_command chromium chromium

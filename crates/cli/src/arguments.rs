@@ -8,6 +8,7 @@ mod exported_key;
 pub mod follow;
 pub mod import;
 pub mod init;
+pub mod key_service;
 #[cfg(feature = "lab")]
 pub mod lab;
 #[cfg(feature = "lab")]
@@ -98,6 +99,9 @@ pub enum Command {
     /// List and change key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     Keys(Keys),
+    /// Wrap and unwrap keys by a PKCS#11 token or Vault, as a key command.
+    #[command(after_help = key_service::AFTER_HELP)]
+    KeyService(key_service::KeyService),
     /// Re-encrypt every page under a new data key or another suite, online.
     #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
         Others read and write meanwhile. A kill loses nothing: continue with --resume. At the end no \

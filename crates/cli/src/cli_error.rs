@@ -22,6 +22,15 @@ pub enum CliError {
         /// Advice on what to do.
         next: &'static str,
     },
+    /// A key service refused, or failed.
+    KeyService {
+        /// What happened.
+        what: String,
+        /// Advice on what to do; may be empty.
+        next: &'static str,
+        /// The exit status.
+        status: u8,
+    },
     /// An error of the lab.
     #[cfg(feature = "lab")]
     Lab {
@@ -65,6 +74,7 @@ impl CliError {
                 (what, printable::line(&error.advice()), error.class().exit_status())
             }
             Self::Found { what, next } => (printable::line(&what), next.to_owned(), 5),
+            Self::KeyService { what, next, status } => (printable::line(&what), next.to_owned(), status),
             #[cfg(feature = "lab")]
             Self::Lab { what, next, status } => (printable::lines(&what), printable::lines(&next), status),
             #[cfg(feature = "serve")]

@@ -13,6 +13,7 @@ pub mod export;
 pub mod follow;
 pub mod import;
 pub mod init;
+pub mod key_service;
 pub mod keygen;
 pub mod keys;
 #[cfg(feature = "lab")]

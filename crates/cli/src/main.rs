@@ -56,6 +56,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Command::Verify(verify) => command::verify::run(verify, &access),
         Command::Salvage(salvage) => command::salvage::run(salvage, &access),
         Command::Keys(keys) => command::keys::run(&keys.command, &access),
+        Command::KeyService(service) => command::key_service::run(service),
         Command::Reencrypt(reencrypt) => command::reencrypt::run(reencrypt, &access),
         Command::Export(export) => command::export::run(export, &access),
         Command::Import(import) => command::import::run(import, &access),

@@ -17,6 +17,8 @@ mod folder;
 mod follow;
 mod help;
 mod init;
+mod key_service;
+mod key_service_vault;
 mod keys;
 mod lab;
 mod lab_bisect;

@@ -47,7 +47,7 @@ pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
 
 /// The contents of a file of at most `size_max` bytes that only this process's user and root can
 /// change (`platform/unix/ownership.rs`, only-owner-writes).
-pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+pub fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     read_within(path, size_max, PIPE_TIME_LIMIT)
 }
 
