@@ -22,6 +22,7 @@ use crate::operation::{Amount, KIB, Load, Operation};
 
 mod formula;
 mod misfit;
+mod notes;
 mod response_time;
 mod what_if;
 mod whole_database;
@@ -534,75 +535,6 @@ impl<'a> Model<'a> {
         };
         let decrypted_mb = self.question.decrypted_mb.or_else(calibrated)?;
         Some(Formula::new(&load, decrypted_mb, self.cores, added_cores))
-    }
-
-    fn observed(&self) -> Vec<String> {
-        let observation = self.observation;
-        let mut lines = vec![format!(
-            "{}, {} over {:.0} s",
-            observation.engine.name(),
-            match observation.intervals.len() {
-                1 => "one interval".to_owned(),
-                count => format!("{count} intervals"),
-            },
-            observation.seconds()
-        )];
-        if let Some(busy) = observation.busy_cores() {
-            lines.push(format!("{busy:.2} cores busy"));
-        }
-        if let Some(requests) = observation.requests_per_second() {
-            lines.push(format!("{requests:.1} requests a second"));
-        }
-        lines
-    }
-
-    /// What was observed and is not in the prediction, and what was asked for and is not known.
-    fn left_out(&self) -> Vec<String> {
-        let load = self.observation.load_per_second();
-        let has = |operation: Operation| load.amount(operation).count > 0.0;
-        let mut warnings = Vec::new();
-        if self.question.tls.is_none() && (has(Operation::Packet) || has(Operation::Handshake)) {
-            warnings.push("the network stays as it is: its packets and logins are not in the prediction".to_owned());
-        }
-        if self.question.tls.is_some() && !has(Operation::Packet) {
-            warnings.push("TLS: the packets are not known, and not in the prediction".to_owned());
-        }
-        let is_dropped = |operation| calibrated_as(operation, self.observation.engine).is_none();
-        if has(Operation::Commit) && is_dropped(Operation::Commit) && !has(Operation::LogRecord) {
-            warnings.push("commits: the writes to the log are not known, and not in the prediction".to_owned());
-        }
-        warnings
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let engine = self.observation.engine;
-        if !engine.is_calibrated() {
-            warnings.push(format!(
-                "coefficients are those of Selenite on this machine: its reads of pages, and its cipher alone for what is written; {} spends another amount around the cipher, which was not measured here: the interval is widened for it",
-                match engine {
-                    Engine::ByHand => "another engine",
-                    Engine::Sqlite | Engine::SqlServer | Engine::MariaDb | Engine::PostgreSql => engine.name(),
-                }
-            ));
-        }
-        warnings.extend(self.left_out());
-        if self.calibration.load_average > f64::from(self.calibration.fingerprint.processors) {
-            warnings.push(format!(
-                "the calibration was made under a load of {:.1} on {} processors: make another one while nothing else runs",
-                self.calibration.load_average, self.calibration.fingerprint.processors
-            ));
-        }
-        if self.calibration.sessions_min() < 2 {
-            warnings.push("the calibration has a single session: its coefficients have no interval".to_owned());
-        }
-        if self.observation.intervals.len() == 1 {
-            warnings.push("one interval was observed: how much the load varies is not in the intervals".to_owned());
-        }
-        if self.operations.is_empty() {
-            warnings.push("nothing was observed that encryption makes dearer".to_owned());
-        }
-        warnings
     }
 }
 

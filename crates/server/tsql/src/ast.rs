@@ -20,6 +20,7 @@ pub mod execute;
 pub mod index;
 pub mod literal;
 pub mod name;
+pub mod operator;
 pub mod position;
 pub mod query;
 pub mod security;
@@ -44,13 +45,13 @@ pub use execute::{Argument, ArgumentValue, Call, Execute, ProcedureName};
 pub use index::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, IndexColumn};
 pub use literal::Literal;
 pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
+pub use operator::{AssignmentOperator, BinaryOperator, Comparison, Quantifier, UnaryOperator};
 pub use position::Position;
 pub use query::{
-    Arguments, AssignmentOperator, BinaryOperator, Case, CaseBranches, Cast, CastKind, Combination, CommonTable,
-    Comparison, Condition, ConditionKind, DerivedAlias, Expr, ExprKind, FrameBound, FrameUnit, FunctionCall, Iif, Join,
-    JoinHint, JoinKind, NullTreatment, OdbcLiteral, Offset, OrderItem, Quantifier, Query, QueryBody, SearchedBranch,
-    Select, SelectItem, SelectStatement, SetOperator, SetTerm, Setting, SettingValue, SimpleBranch, TableSource,
-    TableSourceKind, Top, UnaryOperator, Window, WindowFrame,
+    Arguments, Case, CaseBranches, Cast, CastKind, Combination, CommonTable, Condition, ConditionKind, DerivedAlias,
+    Expr, ExprKind, FrameBound, FrameUnit, FunctionCall, Iif, Join, JoinHint, JoinKind, NullTreatment, OdbcLiteral,
+    Offset, OrderItem, Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetOperator, SetTerm,
+    Setting, SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Window, WindowFrame,
 };
 pub use security::{
     AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateSchema,

@@ -1,6 +1,9 @@
 //! Queries, table sources, expressions and conditions, which are mutually recursive.
 
-use super::{ColumnName, Literal, Name, ObjectName, Position, TypeName};
+use super::{
+    AssignmentOperator, BinaryOperator, ColumnName, Comparison, Literal, Name, ObjectName, Position, Quantifier,
+    TypeName, UnaryOperator,
+};
 
 /// SELECT as a statement or as the body of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -333,38 +336,6 @@ pub enum ExprKind {
     Subquery(Box<Query>),
 }
 
-/// A unary operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnaryOperator {
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
-    /// `~`
-    BitNot,
-}
-
-/// A binary operator; the comment states its precedence, 1 is the highest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOperator {
-    /// `*`, 1
-    Multiply,
-    /// `/`, 1
-    Divide,
-    /// `%`, 1
-    Modulo,
-    /// `+`, 2: addition or concatenation, depending on the types
-    Add,
-    /// `-`, 2
-    Subtract,
-    /// `&`, 2
-    BitAnd,
-    /// `^`, 2
-    BitXor,
-    /// `|`, 2
-    BitOr,
-}
-
 /// ODBC escape sequences for literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OdbcLiteral {
@@ -639,32 +610,6 @@ pub enum ConditionKind {
     Exists(Box<Query>),
 }
 
-/// A comparison operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// `=`
-    Equal,
-    /// `<>` or `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=` or `!>`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=` or `!<`
-    GreaterOrEqual,
-}
-
-/// The quantifier of a comparison with a subquery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantifier {
-    /// `ALL`.
-    All,
-    /// `ANY` or `SOME`.
-    Any,
-}
-
 /// One option of a list: `NAME`, `NAME value`, `NAME = value` or `NAME (list)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -716,27 +661,4 @@ pub enum SettingValue {
     Values(Vec<Expr>),
     /// `(A = ON, B = 5)`.
     Settings(Vec<Setting>),
-}
-
-/// `=` and the compound assignment operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AssignmentOperator {
-    /// `=`
-    Set,
-    /// `+=`
-    Add,
-    /// `-=`
-    Subtract,
-    /// `*=`
-    Multiply,
-    /// `/=`
-    Divide,
-    /// `%=`
-    Modulo,
-    /// `&=`
-    BitAnd,
-    /// `^=`
-    BitXor,
-    /// `|=`
-    BitOr,
 }
