@@ -53,6 +53,7 @@ build_program() {
 need_root() {
   local architecture=amd64 wanted=musl
   [[ -d $2 ]] && return
+  mkdir -p "$folder"
   [[ $1 == aarch64-* ]] && architecture=arm64
   [[ $1 == *-gnu ]] && wanted=libc6,libgcc-s1,libstdc++6,zlib1g,libsqlite3-0,python3-minimal,libpython3-stdlib
   mmdebstrap --quiet --mode=root --variant=extract --architectures="$architecture" --include="$wanted" \

@@ -26,6 +26,9 @@ pub enum Service {
     /// A key of the transit engine of HashiCorp Vault or OpenBao.
     #[cfg(feature = "s3")]
     Vault(Vault),
+    /// A key of AWS KMS.
+    #[cfg(feature = "s3")]
+    AwsKms(AwsKms),
 }
 
 #[derive(Args)]
@@ -126,6 +129,22 @@ pub struct Vault {
     /// Certificates that are trusted besides the system's, in PEM.
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
+    #[command(subcommand)]
+    pub task: Task,
+}
+
+#[cfg(feature = "s3")]
+#[derive(Args)]
+pub struct AwsKms {
+    /// The key: its id, ARN or alias/NAME.
+    #[arg(long, value_name = "KEY")]
+    pub key: String,
+    /// The region [default: as for backups in S3].
+    #[arg(long, value_name = "REGION")]
+    pub region: Option<String>,
+    /// Another endpoint than that of AWS in the region.
+    #[arg(long, value_name = "URL")]
+    pub endpoint: Option<String>,
     #[command(subcommand)]
     pub task: Task,
 }

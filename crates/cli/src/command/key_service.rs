@@ -4,6 +4,10 @@
 //!   hangs or forks here does not reach the application, whose key provider limits its time.
 //! - unwrapped-is-output-only: an unwrapped key goes to standard output and nowhere else; a message has no byte of it.
 
+#[cfg(feature = "s3")]
+mod aws_kms;
+#[cfg(feature = "s3")]
+mod http;
 mod pin_guard;
 mod pkcs11;
 mod pkcs11_uri;
@@ -25,6 +29,8 @@ pub fn run(service: &KeyService) -> Result<(), CliError> {
         Service::Pkcs11(arguments) => pkcs11::run(arguments, &config),
         #[cfg(feature = "s3")]
         Service::Vault(arguments) => vault::run(arguments),
+        #[cfg(feature = "s3")]
+        Service::AwsKms(arguments) => aws_kms::run(arguments),
     }
 }
 

@@ -12,6 +12,7 @@
 //!   ours, and never a secret.
 
 mod answer;
+mod aws_service;
 mod bucket;
 mod endpoint;
 mod keys;
@@ -20,6 +21,7 @@ mod retry_policy;
 mod settings;
 mod wire;
 
+pub use aws_service::AwsService;
 pub use retry_policy::RetryPolicy;
 pub use settings::Settings;
 

@@ -288,6 +288,7 @@ impl Run<'_> {
         let mut tries = 0;
         for round in 2..=ROUND_MAX {
             self.watch.check()?;
+            self.check_strangers()?;
             let started = Instant::now();
             if !self.round(&mut connections, &mut copying)? {
                 return Ok(None);

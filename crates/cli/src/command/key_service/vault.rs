@@ -2,23 +2,21 @@
 //!
 //! - key-stays-inside: the engine encrypts and decrypts under a key that it never gives.
 //! - https-or-this-machine: without TLS only an agent on this machine is asked.
-//! - no-redirects: a token goes to the address that was configured and to no other.
-//! - known-texts-only: of what a server says in an error, only the texts below are shown: it may repeat what it was sent.
-//! - within-the-limit: everything is over before the key provider of the application gives up.
+//! - others: see `http.rs`.
 
 use std::net::IpAddr;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::{Certificate, Client, Url};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, Url};
 use selenite::EngineError;
 use selenite_keyring::{read_trusted, read_trusted_text};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use super::http::{Answer, Caller, Failure, block_on, no_answer};
 use super::{PLAIN_SIZE, input, input_to_wrap, output, refused, unavailable};
 use crate::arguments::key_service::{Task, Vault};
 use crate::cli_error::CliError;
@@ -31,9 +29,7 @@ pub fn run(arguments: &Vault) -> Result<(), CliError> {
         Task::Unwrap => input()?,
         Task::Check => Zeroizing::default(),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| unavailable(format!("can't begin: {error}"), ""))?;
-    runtime.block_on(async {
+    block_on(async {
         let service = Transit::log_in(arguments).await?;
         match arguments.task {
             Task::Wrap => output(service.encrypt(&given).await?.as_bytes()),
@@ -59,49 +55,37 @@ pub fn run(arguments: &Vault) -> Result<(), CliError> {
 
 /// The engine, with a token.
 struct Transit<'a> {
-    client: Client,
+    caller: Caller,
     address: Url,
-    token: Option<HeaderValue>,
+    headers: HeaderMap,
     arguments: &'a Vault,
-    ends: Instant,
 }
 
 impl<'a> Transit<'a> {
     async fn log_in(arguments: &'a Vault) -> Result<Self, CliError> {
-        let ends = Instant::now() + TIME_LIMIT;
         let address = address(&arguments.address)?;
-        let mut headers = HeaderMap::from_iter([(
-            reqwest::header::HeaderName::from_static("x-vault-request"),
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            HeaderName::from_static("x-vault-request"),
             HeaderValue::from_static("true"),
-        )]);
+        );
         if let Some(namespace) = &arguments.namespace {
             let value = HeaderValue::from_str(namespace).map_err(|_| usage("--namespace is not a namespace"))?;
-            headers.insert("x-vault-namespace", value);
+            headers.insert(HeaderName::from_static("x-vault-namespace"), value);
         }
-        let mut builder = Client::builder()
-            .user_agent(concat!("selenite/", env!("CARGO_PKG_VERSION")))
-            .redirect(reqwest::redirect::Policy::none())
-            .default_headers(headers)
-            .connect_timeout(ATTEMPT_LIMIT)
-            .timeout(ATTEMPT_LIMIT);
-        if is_this_machine(&address) {
-            builder = builder.no_proxy();
-        }
+        let mut certificates = Vec::new();
         if let Some(path) = &arguments.ca_file {
             let text = read_trusted_text(path).map_err(EngineError::Key)?;
-            let certificates = Certificate::from_pem_bundle(text.as_bytes())
-                .ok()
-                .filter(|certificates| !certificates.is_empty());
-            let certificates = certificates.ok_or_else(|| usage("--ca-file has no certificate"))?;
-            builder = builder.tls_certs_merge(certificates);
+            certificates = Certificate::from_pem_bundle(text.as_bytes()).unwrap_or_default();
+            if certificates.is_empty() {
+                return Err(usage("--ca-file has no certificate"));
+            }
         }
-        let client = builder.build().map_err(|_| unavailable("can't begin with TLS", ""))?;
         let mut service = Self {
-            client,
+            caller: Caller::new(is_this_machine(&address), certificates)?,
             address,
-            token: None,
+            headers,
             arguments,
-            ends,
         };
         let token = if let Some(path) = &arguments.token_file {
             secret(path)?
@@ -119,7 +103,7 @@ impl<'a> Transit<'a> {
         let mut token =
             HeaderValue::from_str(&token).map_err(|_| refused("the token is not one", "correct its file"))?;
         token.set_sensitive(true);
-        service.token = Some(token);
+        service.headers.insert(HeaderName::from_static("x-vault-token"), token);
         Ok(service)
     }
 
@@ -162,7 +146,6 @@ impl<'a> Transit<'a> {
             .await
     }
 
-    /// Sends a request, again after an answer that says "later" or none at all: each of them may be repeated.
     async fn ask(&self, path: &[&str], body: &Value) -> Result<Value, CliError> {
         let mut url = self.address.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -172,74 +155,25 @@ impl<'a> Transit<'a> {
             }
         }
         let body = Zeroizing::new(body.to_string());
-        let mut pause = PAUSE;
-        loop {
-            let failed = match self.attempt(&url, &body).await {
-                Ok(answer) => return Ok(answer),
-                Err(Failure::ForGood(error)) => return Err(error),
-                Err(Failure::Perhaps(error)) => error,
-            };
-            if Instant::now() + pause >= self.ends {
-                return Err(failed);
-            }
-            tokio::time::sleep(pause).await;
-            pause *= 2;
-        }
-    }
-
-    async fn attempt(&self, url: &Url, body: &str) -> Result<Value, Failure> {
-        let mut request = self.client.post(url.clone()).body(body.to_owned());
-        if let Some(token) = &self.token {
-            request = request.header("x-vault-token", token.clone());
-        }
-        let left = self.ends.saturating_duration_since(Instant::now());
-        let mut answer = request.timeout(left.min(ATTEMPT_LIMIT)).send().await.map_err(|error| {
-            let what = match (error.is_timeout(), error.is_connect()) {
-                (true, _) => "does not answer in time",
-                (_, true) => "can't be reached, or its certificate is not trusted",
-                _ => "ended the connection",
-            };
-            Failure::Perhaps(unavailable(
-                format!("the service {what}"),
-                "check its address, and that it runs",
-            ))
-        })?;
-        let status = answer.status();
-        let mut text = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX));
-        loop {
-            match answer.chunk().await {
-                Ok(Some(part)) if text.len() + part.len() <= ANSWER_SIZE_MAX => text.extend_from_slice(&part),
-                Ok(None) => break,
-                Ok(Some(_)) => return Err(Failure::ForGood(no_answer())),
-                Err(_) => {
-                    let what = "the service ended the connection within its answer";
-                    return Err(Failure::Perhaps(unavailable(what, "try again")));
-                }
-            }
-        }
-        if status.is_success() {
-            return serde_json::from_slice(&text).map_err(|_| Failure::ForGood(no_answer()));
-        }
-        let said = String::from_utf8_lossy(&text);
-        let known = KNOWN.iter().find(|known| said.contains(**known));
-        let reason = known.map_or(String::new(), |known| format!(": {known}"));
-        let what = format!("the service answered {}{reason}", status.as_u16());
-        Err(match status.as_u16() {
-            429 | 500 | 502..=504 | 412 | 472 | 473 => {
-                Failure::Perhaps(unavailable(what, "unseal it, or wait until it runs"))
-            }
-            403 => Failure::ForGood(refused(what, "check the token's policy, and that it has not expired")),
-            404 => Failure::ForGood(refused(what, "check the names of the engine (--mount) and the key")),
-            300..=399 => Failure::ForGood(refused(what, "state the address that it redirects to")),
-            _ => Failure::ForGood(refused(what, "check the key, and that it was this one that wrapped")),
-        })
+        self.caller.post(&url, &self.headers, &body, judge).await
     }
 }
 
-enum Failure {
-    /// Another attempt may succeed.
-    Perhaps(CliError),
-    ForGood(CliError),
+fn judge(answer: &Answer) -> Result<(), Failure> {
+    let said = String::from_utf8_lossy(&answer.body);
+    let known = KNOWN.iter().find(|known| said.contains(**known));
+    let reason = known.map_or(String::new(), |known| format!(": {known}"));
+    let what = format!("the service answered {}{reason}", answer.status);
+    Err(match answer.status {
+        200..=299 => return Ok(()),
+        429 | 500 | 502..=504 | 412 | 472 | 473 => {
+            Failure::Perhaps(unavailable(what, "unseal it, or wait until it runs"))
+        }
+        403 => Failure::ForGood(refused(what, "check the token's policy, and that it has not expired")),
+        404 => Failure::ForGood(refused(what, "check the names of the engine (--mount) and the key")),
+        300..=399 => Failure::ForGood(refused(what, "state the address that it redirects to")),
+        _ => Failure::ForGood(refused(what, "check the key, and that it was this one that wrapped")),
+    })
 }
 
 fn address(text: &str) -> Result<Url, CliError> {
@@ -270,13 +204,6 @@ fn secret(path: &Path) -> Result<Zeroizing<String>, CliError> {
     text.map(|text| Zeroizing::new(text.trim().to_owned()))
 }
 
-fn no_answer() -> CliError {
-    unavailable(
-        "the service's answer is not one of a transit engine",
-        "check its address, --mount and the key",
-    )
-}
-
 fn usage(what: &str) -> CliError {
     CliError::Engine(EngineError::Usage {
         what: what.to_owned(),
@@ -297,9 +224,4 @@ const KNOWN: [&str; 8] = [
     "invalid ciphertext",
     "message authentication failed",
 ];
-/// Below the ten seconds of a key command.
-const TIME_LIMIT: Duration = Duration::from_secs(8);
-const ATTEMPT_LIMIT: Duration = Duration::from_secs(4);
-const PAUSE: Duration = Duration::from_millis(200);
-const ANSWER_SIZE_MAX: usize = 1 << 16;
 const SECRET_SIZE_MAX: usize = 1 << 16;

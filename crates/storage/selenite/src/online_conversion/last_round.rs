@@ -48,14 +48,20 @@ impl Run<'_> {
         }
         let started = Instant::now();
         let ended = self.under_lock((copier, pin, writer), copying, started);
-        if !matches!(ended, Ok(Ended::Replaced(..))) && pin.connection().is_autocommit() {
-            begin_reading(pin)?;
-        }
-        with_hand_over(writer, |hand_over| {
+        // For another try the log is kept before the write lock is released. After an error there is none, and the index
+        // may be invalid: reading it again would take the lock.
+        let goes_on = matches!(ended, Ok(Ended::DefinitionsChanged | Ended::InTheWay));
+        let pinned = match goes_on && pin.connection().is_autocommit() {
+            true => begin_reading(pin).map(drop),
+            false => Ok(()),
+        };
+        let released = with_hand_over(writer, |hand_over| {
             hand_over.end();
             Ok(())
-        })?;
-        ended
+        });
+        let ended = ended?;
+        pinned.and(released)?;
+        Ok(ended)
     }
 
     fn under_lock(
@@ -135,11 +141,15 @@ impl Run<'_> {
         self.storage.remove(&log).map_err(io_error("remove", &log))
     }
 
-    /// Empties the log, and renames the copy. All locks are held. Returns whether it did.
+    /// Makes the index invalid, empties the log, and renames the copy. All locks are held. Returns whether it did.
     fn replace(&self, writer: &Database, copying: &mut Copying<'_>) -> Result<bool, EngineError> {
         if file_at(self.storage, &self.path)? != self.attributes.identity {
             return Err(self.busy("it was replaced by another file"));
         }
+        with_hand_over(writer, |hand_over| {
+            hand_over.invalidate_index();
+            Ok(())
+        })?;
         let log = beside(&self.path, "-wal");
         // Cutting a long log takes longer than overwriting its header, without which it is empty, too.
         let emptied = self.storage.open_to_write(&log).and_then(|file| {
@@ -182,16 +192,12 @@ fn drain(hand_over: &mut HandOver<'_>, until: Instant) -> Result<bool, VfsError>
     Ok(true)
 }
 
-/// Takes all locks, and makes the index invalid. Returns whether it did: the log has to be copied to the file.
+/// Takes all locks. Returns whether it did: the log has to be copied to the file.
 fn take_all(hand_over: &mut HandOver<'_>) -> Result<bool, VfsError> {
     if !hand_over.try_take_index()? {
         return Ok(false);
     }
-    if !hand_over.keep_out() || !hand_over.is_log_copied() {
-        return Ok(false);
-    }
-    hand_over.invalidate_index();
-    Ok(true)
+    Ok(hand_over.keep_out() && hand_over.is_log_copied())
 }
 
 /// Runs `work` on the file of a connection.

@@ -448,18 +448,69 @@ fn stock_child() {
     let _ = std::io::stdin().read(&mut [0]);
 }
 
+/// A program without the extension, and whether it reads the database.
+fn stock(path: &Path) -> (Child, bool) {
+    let mut stock = test_command("online_conversion::stock_child")
+        .env("SELENITE_TEST_STOCK", path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(stock.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let is_reading = lines.any(|line| line.contains("stock 300"));
+    (stock, is_reading)
+}
+
+#[test]
+fn a_process_without_the_extension_that_comes_at_any_moment_is_named_and_stops_no_one() {
+    check_a_process_without_the_extension_that_comes_at_any_moment(Goal::Encrypted);
+}
+
+fn check_a_process_without_the_extension_that_comes_at_any_moment(goal: Goal) {
+    let mut named = 0;
+    for stop_at in (0..).step_by(3) {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300, goal);
+        let connection = open(&fixture, &path);
+        assert_eq!(number(&connection, "SELECT count(*) FROM note"), 300);
+        let mut converting = Converting::start(&fixture, &path, goal, (stop_at, 5000));
+        let step = converting.hear();
+        if step.starts_with("done") {
+            break;
+        }
+        // Between the last look and the end it waits outside.
+        let (mut other, is_reading) = stock(&path);
+        converting.go_on();
+        let said = converting.hear();
+        assert_eq!(said.starts_with("failed: "), is_reading, "{step}: {said}");
+        if is_reading {
+            named += 1;
+            assert!(said.contains(&format!(" {} (", other.id())), "{step}: {said}");
+            assert!(!is_done(&connection, goal), "{step}");
+        }
+        // Others go on at once, whichever database it is.
+        connection.busy_timeout(Duration::ZERO).unwrap();
+        connection
+            .execute_batch("UPDATE note SET number = -1 WHERE id = 1")
+            .unwrap();
+        assert_eq!(
+            number(&connection, "SELECT number FROM note WHERE id = 1"),
+            -1,
+            "{step}"
+        );
+        drop(other.stdin.take());
+        other.wait().unwrap();
+    }
+    assert!(named > 5, "{named}");
+}
+
 #[test]
 fn a_process_without_the_extension_is_named_and_nothing_changes() {
     let fixture = Fixture::new();
     let path = made(&fixture, 300, Goal::Encrypted);
-    let mut stock = test_command("online_conversion::stock_child")
-        .env("SELENITE_TEST_STOCK", &path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(stock.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.contains("stock 300")));
+    let (mut stock, is_reading) = stock(&path);
+    assert!(is_reading);
     let connection = open(&fixture, &path);
     assert_eq!(number(&connection, "SELECT count(*) FROM note"), 300);
     let said = run(&fixture, &path, Goal::Encrypted);
