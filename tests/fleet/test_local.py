@@ -171,6 +171,35 @@ def test_a_key_holder_is_shut_out_of_all_databases(folder: Path) -> None:
     assert numbers(paths, OLD) == [0, 1, 2]
 
 
+def test_a_key_holder_that_no_database_has_is_no_success(folder: Path) -> None:
+    paths = make_databases(folder, 2)
+    other = selenite.keygen("other.txt")
+    for path in paths:
+        selenite.encrypt(path, identity=OLD, recipients=[other])
+    line = [sys.executable, "-m", "selenite.fleet", "compromised", *map(str, paths), "--identity", OLD]
+    misspelt = other[:-1] + ("q" if other[-1] != "q" else "p")
+    ended = subprocess.run([*line, "--state", "one", "--slot", misspelt], capture_output=True, text=True)
+    assert ended.returncode == 1 and f"no database has the key slot {misspelt}" in ended.stderr, ended
+    done = subprocess.run([*line, "--state", "two", "--slot", other], capture_output=True, text=True)
+    assert done.returncode == 0 and "no database" not in done.stderr, done
+    # What was done by an earlier run of the same state counts.
+    again = subprocess.run([*line, "--state", "two", "--slot", other], capture_output=True, text=True)
+    assert again.returncode == 0, again
+
+
+def test_the_state_is_no_database_of_its_run(folder: Path) -> None:
+    paths = make_databases(folder, 2)
+    for path in paths:
+        selenite.encrypt(path, identity=OLD)
+    state = paths[0].parent / "state.db"
+    operation = operations.rotate_identity(old=OLD, new=NEW)
+    pattern = str(paths[0].parent / "*.db")
+    assert execute(str(state), Fleet.glob(pattern), operation).counts == {"done": 2}
+    (folder / "link.db").symlink_to(state)
+    fleet = Fleet.glob(pattern) + Fleet([folder / "link.db"])
+    assert len(fleet) == 3 and execute(str(state), fleet, operation).counts == {"done": 2}
+
+
 def test_a_revocation_that_ended_after_its_first_step_is_gone_on_with(folder: Path) -> None:
     """The slot is gone then, and nothing else shows that the data key is still the one that its holder knows."""
     [path] = make_databases(folder, 1)
@@ -517,8 +546,11 @@ def test_the_command_line_does_the_same(folder: Path) -> None:
     assert done.returncode == 1 and "3 done, 1 failed" in done.stdout and "missing.db" in done.stderr
     found: Mapping[str, Any] = json.loads(Path("report.json").read_text())
     assert found["counts"] == {"done": 3, "failed": 1}
-    bad = subprocess.run([*line[:3], "drill", "--state", "other", "--identity", OLD], capture_output=True, text=True)
-    assert bad.returncode == 1 and bad.stderr == "error: drill needs --destination or --from-backups\n"
+    assert "no such file" in next(iter(found["findings"]["failures"])).lower() and "1 failed: " in done.stderr
+    bad = subprocess.run(
+        [*line[:3], "drill", "a.db", "--state", "other", "--identity", OLD], capture_output=True, text=True
+    )
+    assert bad.returncode == 2 and bad.stderr == "error: drill needs --destination or --from-backups\n"
 
 
 def test_the_command_line_says_what_is_wrong(folder: Path) -> None:
@@ -527,12 +559,20 @@ def test_the_command_line_says_what_is_wrong(folder: Path) -> None:
     (folder / "ray.py").write_text("raise ModuleNotFoundError(\"No module named 'ray'\")\n")
     line = [sys.executable, "-m", "selenite.fleet", "status", "--state", "state", "--identity", OLD]
     environment = os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{os.environ['PYTHONPATH']}"}
+    damaged = folder / "damaged"
+    damaged.write_bytes(b"x" * 5000)
     for more, said in (
+        ([], "no database: nothing is named, or matches"),
+        (["--glob", "nothing/*.db"], "no database: nothing is named, or matches"),
+        (["a.db", "--report", "report.pdf"], "report.pdf: a report ends with .html or .json"),
+        (["a.db", "--report", "missing/report.html"], "there is no such folder"),
+        (["a.db", "--identity", "missing.txt"], "missing.txt"),
+        (["a.db", "--state", str(damaged)], "damaged"),
         (["--csv", "fleet.csv"], "fleet.csv: a table of databases has a column 'path'"),
         (["--csv", "missing.csv"], "missing.csv"),
-        (["--workers", "0"], "workers is at least 1"),
-        (["--ray", "a.db"], "RayExecutor needs Ray: python -m pip install 'selenite[ray]'"),
+        (["a.db", "--workers", "0"], "workers is at least 1"),
+        (["--ray", "a.db"], "RayExecutor needs Ray: python -m pip install ray"),
     ):
         ended = subprocess.run([*line, *more], env=environment, capture_output=True, text=True)
-        assert (ended.returncode, ended.stderr.count("\n")) == (1, 1), ended.stderr
+        assert ended.returncode in (1, 2) and ended.stderr.count("\n") == 1, ended.stderr
         assert ended.stderr.startswith("error: ") and said in ended.stderr

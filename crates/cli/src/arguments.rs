@@ -237,7 +237,7 @@ pub struct Encrypt {
     pub online: bool,
     /// With --online: the longest time in milliseconds that others may be kept waiting at the end.
     /// After that they go on, and it is tried again.
-    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", value_parser = parse_millis)]
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", requires = "online", value_parser = parse_millis)]
     pub max_lock: Duration,
     /// Print JSON.
     #[arg(long)]
@@ -260,7 +260,7 @@ pub struct Decrypt {
     #[arg(long, value_name = "NAME", requires = "online")]
     pub confirm: Option<String>,
     /// With --online: the longest time in milliseconds that others may be kept waiting at the end.
-    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", value_parser = parse_millis)]
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", requires = "online", value_parser = parse_millis)]
     pub max_lock: Duration,
     /// Print JSON.
     #[arg(long)]

@@ -73,7 +73,7 @@ pub struct OtherFormat {
     /// salt if there is one.
     #[arg(long, value_name = "FILE")]
     pub raw_key_file: Option<PathBuf>,
-    /// The format: sqlcipher4, sqlcipher3, chacha20, aegis, ... [default: import tries all]
+    /// The format: sqlcipher4, sqlcipher3, chacha20, aegis, ... [default: import tries all; export: sqlcipher4]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
     /// A setting of the format, by its product's name. May be repeated.

@@ -2,10 +2,10 @@
 
 use selenite::import::{Import, import, import_readable};
 use selenite::storage::Disk;
-use selenite::{Access, Class};
+use selenite::{Access, Class, EngineError};
 
 use super::encrypt::{json, show};
-use super::other_format::parse;
+use super::other_format::{names_raw_key, parse};
 use super::salvage::report;
 use super::verify::remember;
 use crate::arguments;
@@ -14,6 +14,27 @@ use crate::lines::Lines;
 use crate::meter::Meter;
 use crate::output::{print, print_json};
 use crate::printable;
+
+/// What else may help.
+fn advise(error: EngineError, arguments: &arguments::import::Import) -> CliError {
+    if matches!(error, EngineError::Refused { .. }) {
+        return CliError::Found {
+            what: error.to_string(),
+            next: "import what can be read by --skip-bad, or restore these pages from a backup",
+        };
+    }
+    let is_raw_key = matches!(error, EngineError::Unopened { .. }) && names_raw_key(&arguments.other);
+    if is_raw_key {
+        return CliError::Engine(EngineError::Usage {
+            what: format!(
+                "{}: a raw key in the place of a passphrase",
+                arguments.database.display()
+            ),
+            next: "give the file by --raw-key-file".to_owned(),
+        });
+    }
+    error.into()
+}
 
 pub fn run(arguments: &arguments::import::Import, access: &Access) -> Result<(), CliError> {
     let (format, key) = parse(&arguments.other)?;
@@ -35,7 +56,7 @@ pub fn run(arguments: &arguments::import::Import, access: &Access) -> Result<(),
         return report(&salvaged?, arguments.json);
     }
     meter.finish();
-    let imported = done?;
+    let imported = done.map_err(|error| advise(error, arguments))?;
     let outcome = &imported.outcome;
     if arguments.json {
         let mut value = json(&arguments.database, outcome, Some(how.suite));

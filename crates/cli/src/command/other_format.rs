@@ -72,6 +72,18 @@ fn key(arguments: &OtherFormat) -> Result<Key, CliError> {
     Key::parse_raw(&read(path)?).map_err(|error| bad_key(path, &error.to_string(), "check the file"))
 }
 
+/// Whether the file of the passphrase has a raw key, as SQL has it: `x'...'`.
+pub fn names_raw_key(arguments: &OtherFormat) -> bool {
+    let bytes = arguments
+        .passphrase_file
+        .as_deref()
+        .and_then(|path| read_secret(path).ok());
+    bytes.is_some_and(|bytes| {
+        let text = bytes.trim_ascii();
+        (text.starts_with(b"x'") || text.starts_with(b"X'")) && Key::parse_raw(text).is_ok()
+    })
+}
+
 fn bad_key(path: &Path, what: &str, next: &str) -> CliError {
     CliError::Engine(EngineError::Usage {
         what: format!("{}: {what}", printable::path(path)),

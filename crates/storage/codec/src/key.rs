@@ -83,7 +83,7 @@ impl Key {
     }
 
     /// Whether a salt was given.
-    pub(crate) fn has_salt(&self) -> bool {
+    pub fn has_salt(&self) -> bool {
         self.salt.is_some()
     }
 

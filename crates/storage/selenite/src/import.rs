@@ -285,6 +285,12 @@ fn find_format(file: &RawFile, path: &Path, how: &Import, watch: &Watch) -> Resu
     let mut head = vec![0; HEAD_SIZE];
     let count = file.read_at(&mut head, 0)?;
     head.truncate(count);
+    if !how.key.has_salt() && how.format.as_ref().is_some_and(Format::has_plaintext_header) {
+        return Err(EngineError::usage(
+            "a file with a plaintext header does not contain its salt",
+            "state it: --set cipher_salt=DIGITS",
+        ));
+    }
     let formats = how.format.clone().map_or_else(Format::all, |format| vec![format]);
     let found = selenite_codec::find(&formats, &how.key, &head, &mut |format| {
         watch.waiting(&format!("deriving the key: {format}"));
@@ -359,7 +365,7 @@ fn check_content(storage: &dyn Storage, path: &Path, format: Option<&Format>) ->
         FileContent::Plain => Err(EngineError::usage(
             format!("{}: begins as an unencrypted database", path.display()),
             "encrypt it: selenite encrypt; or name the size of its plaintext header: --format sqlcipher4 --set \
-             cipher_plaintext_header_size=32",
+             cipher_plaintext_header_size=32 --set cipher_salt=DIGITS",
         )),
         FileContent::Sealed { .. } => Err(EngineError::AlreadyEncrypted { path: path.to_owned() }),
         FileContent::Empty => Err(EngineError::NotEncrypted {

@@ -83,7 +83,12 @@ pub fn writers(path: &Path) -> Vec<Holder> {
 /// system does not list locks: this process has one on the database, which then is not listed either.
 #[must_use]
 pub fn strangers(path: &Path) -> Option<Vec<u32>> {
-    let text = locks();
+    // Once a list lacked the lock of this process, for a reason that was not found.
+    (0..READINGS).find_map(|_| strangers_in(&locks(), path))
+}
+
+/// The same in one list.
+fn strangers_in(text: &str, path: &Path) -> Option<Vec<u32>> {
     let database = identity(path).ok()?;
     let of_database = |lock: &Lock| (lock.device, lock.inode) == database;
     let is_registered = |pid: u32| {

@@ -262,7 +262,8 @@ impl Run<'_> {
                 self.path.display(),
                 named.join(", ")
             ),
-            next: "end them, or let them load the extension, with plain=allow and an identity, before they open it"
+            next: "end them, or let them open it by the extension, with plain=allow and an identity, and without \
+                   database_id= and commitment="
                 .to_owned(),
         })
     }
@@ -330,7 +331,7 @@ impl Run<'_> {
 
     /// Lets the others go on for a while.
     fn pause(&self, time: Duration) -> Result<(), EngineError> {
-        self.watch.waiting("transactions of others to end");
+        self.watch.waiting("waiting for transactions of others to end");
         let until = Instant::now() + time;
         while Instant::now() < until {
             self.watch.check()?;

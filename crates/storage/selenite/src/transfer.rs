@@ -115,8 +115,8 @@ fn advise(mut error: EngineError) -> EngineError {
         && what.contains("no such ")
     {
         next.push_str(
-            "only its application has this: load selenite there, run SELECT selenite_reserve('main', 48), \
-                then VACUUM INTO 'file:NEW?vfs=selenite'",
+            "only its application has this: load selenite there, run SELECT selenite_reserve('main', 48), then \
+             VACUUM INTO 'file:NEW?vfs=selenite' (SQLite before 3.53: VACUUM, then its backup API to such a file)",
         );
     }
     error

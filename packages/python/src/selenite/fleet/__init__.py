@@ -7,7 +7,7 @@
 >>> report.write("fleet.html")
 
 The same lines continue a run that was interrupted: ``fleet.db`` has its state, and is encrypted itself. Databases are
-worked on by processes of this machine, or with ``executor=RayExecutor()`` (``pip install selenite[ray]``) by those of a
+worked on by processes of this machine, or with ``executor=RayExecutor()`` (with Ray installed) by those of a
 Ray cluster, each database on the node whose files it is among.
 
 An identity is named, never passed: a path or a spec such as ``command:NAME``, which each node resolves by itself.
@@ -39,6 +39,6 @@ def __getattr__(name: str) -> Any:
         try:
             from ._ray import RayExecutor
         except ModuleNotFoundError as error:
-            raise ImportError("RayExecutor needs Ray: python -m pip install 'selenite[ray]'") from error
+            raise ImportError("RayExecutor needs Ray: python -m pip install ray") from error
         return RayExecutor
     raise AttributeError(name)

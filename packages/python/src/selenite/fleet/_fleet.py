@@ -80,7 +80,8 @@ class Fleet:
         Example:
             >>> Fleet.csv("fleet.csv")
         """
-        with open(path, newline="", encoding="utf-8") as file:
+        # A spreadsheet writes a byte order mark.
+        with open(path, newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             if "path" not in (reader.fieldnames or ()):
                 raise ValueError(f"{os.fspath(path)}: a table of databases has a column 'path' in its first line")

@@ -23,7 +23,8 @@ _ANY = "any"
 
 
 class RayExecutor:
-    """Works on the nodes of a Ray cluster. Ray has to be initialized, or is by this.
+    """Works on the nodes of a Ray cluster: the one that Ray is connected to, or else the one that runs on this machine or
+    that ``RAY_ADDRESS`` names, or else one of its own.
 
     Args:
         capacity: how many operations run at a time. Without it, twice as many as the cluster has cores: the second
@@ -37,7 +38,10 @@ class RayExecutor:
 
     def __init__(self, capacity: Optional[int] = None, node_share: float = 0.001):
         if not ray.is_initialized():
-            ray.init(log_to_driver=False)
+            try:
+                ray.init("auto", log_to_driver=False)
+            except ConnectionError:
+                ray.init(log_to_driver=False)
         self._capacity = capacity or max(2, 2 * int(ray.cluster_resources().get("CPU", 1)))
         self._node_share = node_share
         # Ray repeats nothing by itself: the driver does, and counts.

@@ -57,7 +57,8 @@ class Report:
     def findings(self) -> dict[str, Any]:
         """What somebody who answers for the fleet has to know.
 
-        ``unencrypted`` and ``never_verified``: paths. ``holders``: for each key holder, how many databases it opens and
+        ``changed``: how many databases the operation changed, ``None`` if it changes none. ``unencrypted`` and
+        ``never_verified``: paths. ``holders``: for each key holder, how many databases it opens and
         since when it opens the oldest. ``oldest_verification``: a path and a time. ``oldest_backup``: the same of the
         database whose newest backup is the oldest, and ``without_backup``: paths; ``None`` where the operation did not
         look for backups. ``plan``: what ``operations.plan`` predicts for all together. ``failures``: for
@@ -75,8 +76,11 @@ class Report:
         looked = [(path, status["last_backup"]) for path, status in statuses if "last_backup" in status]
         backups = [(path, made) for path, made in looked if made]
         plans = [result["plan"] for _, _, result in facts if "plan" in result]
+        changes = [result["changed"] for _, _, result in facts if "changed" in result]
+        plain = [one["path"] for one in self.failed if one["error"]["kind"] == "NotEncryptedError"]
         return {
-            "unencrypted": [path for path, status in statuses if not status.get("encrypted", True)],
+            "changed": sum(changes) if changes else None,
+            "unencrypted": [path for path, status in statuses if not status.get("encrypted", True)] + plain,
             "never_verified": [
                 path for path, status in statuses if status.get("encrypted") and not status["last_verified"]
             ],
@@ -85,7 +89,7 @@ class Report:
             "without_backup": [path for path, made in looked if not made] if looked else None,
             "plan": _total(plans),
             "holders": holders,
-            "failures": dict(Counter(one["error"]["message"] for one in self.failed).most_common()),
+            "failures": dict(Counter(_reason(one) for one in self.failed).most_common()),
         }
 
     def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -107,7 +111,7 @@ class Report:
             _findings(findings),
         ]
         if self.failed:
-            rows = ((one["path"], one["error"]["message"], one["error"]["advice"]) for one in self.failed)
+            rows = ((one["path"], _reason(one), one["error"]["advice"]) for one in self.failed)
             parts.append(_table("Failed", ("database", "why", "next"), rows))
         holders = (
             (who, f"{own['databases']:,}", own["since"]) for who, own in sorted(findings["holders"].items())
@@ -153,6 +157,11 @@ def _oldest(found: Iterable[tuple[str, str]]) -> Any:
     return {"path": oldest[0], "time": oldest[1]} if oldest else None
 
 
+def _reason(failed: Mapping[str, Any]) -> str:
+    """Why a database failed, without its path."""
+    return str(failed["error"]["message"]).removeprefix(f"{failed['path']}: ")
+
+
 def _total(plans: Sequence[Mapping[str, Any]]) -> Any:
     """What the databases cost together. One calibration is behind all: they err together, so that bounds add up, too."""
     if not plans:
@@ -180,6 +189,8 @@ def _interval(interval: Mapping[str, float], unit: str) -> str:
 
 def _findings(findings: Mapping[str, Any]) -> str:
     items = []
+    if findings["changed"] is not None:
+        items.append(("Changed", f"{findings['changed']:,}"))
     for name, key in _LISTS:
         if findings[key] is not None:
             items.append((name, f"{len(findings[key]):,}"))

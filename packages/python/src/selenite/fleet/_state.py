@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import sqlite3
+from contextlib import suppress
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any, Optional
@@ -36,6 +37,7 @@ class State:
     """The stored tasks of a run. One driver has it at a time."""
 
     def __init__(self, path: str, operation: Operation, identity: Optional[str]):
+        self._path = path
         self._lock = _lock(path)
         try:
             self._connection = connect(path, identity=identity, isolation_level=None)
@@ -58,11 +60,12 @@ class State:
         if found is None:
             self._connection.execute("INSERT INTO run VALUES (?, ?, ?)", (*own, now()))
         elif found != own:
-            raise StateError(f"{path} is the state of another run: {found[0]} with other options; name another file")
+            what = found[0] if found[0] != operation.name else f"{found[0]} with other options"
+            raise StateError(f"{path} is the state of another run: {what}; name another file")
 
     def add(self, databases: Iterable[Database]) -> None:
-        """Adds databases that are not in the run yet."""
-        rows = ((one.path, one.node, _text(one.labels)) for one in databases)
+        """Adds databases that are not in the run yet. The state is none of them, whatever a pattern says."""
+        rows = ((one.path, one.node, _text(one.labels)) for one in databases if not self._is_state(one))
         self._connection.execute("BEGIN")
         # NULLs are different from each other in a UNIQUE constraint.
         self._connection.executemany(
@@ -71,6 +74,11 @@ class State:
             rows,
         )
         self._connection.execute("COMMIT")
+
+    def _is_state(self, database: Database) -> bool:
+        with suppress(OSError):
+            return os.path.samefile(database.path, self._path)
+        return False
 
     def retry_failed(self) -> None:
         """Lets what failed wait again."""
