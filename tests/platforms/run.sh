@@ -73,7 +73,7 @@ run_tests() {
     # A backtrace ends by SIGSEGV then: docs/PLATFORMS.md.
     [[ -z ${QEMU_PAGESIZE:-} ]] || environment+=(RUST_BACKTRACE=0)
   fi
-  [[ $1 == *-musl ]] && runner+=("$2/lib/ld-musl-${1%%-*}.so.1")
+  # Tests with musl are static programs.
   ((${#runner[@]} == 0)) || environment+=("SELENITE_TEST_RUNNER=$(printf '%s\n' "${runner[@]}")")
   : >"$log"
   while read -r program; do

@@ -3,12 +3,13 @@
 mod mapping;
 mod shared_alias;
 
-use std::ffi::CStr;
-use std::fs::{self, File, OpenOptions};
+use std::ffi::{CStr, CString};
+use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 pub(in crate::ffi) use self::mapping::{Mapping, map_fork_words};
@@ -160,15 +161,27 @@ fn file_of(descriptor: i32) -> Option<(u64, u64)> {
     Some((status.st_dev, status.st_ino))
 }
 
+/// A descriptor that names a file and does not open it; of a link, the link itself.
+///
+/// Not by `OpenOptions`: with musl, whose O_ACCMODE has the bit of O_PATH, it would open the file.
+fn open_path(name: &Path) -> io::Result<File> {
+    let name = CString::new(name.as_os_str().as_bytes())?;
+    // SAFETY: the name ends with a zero.
+    let descriptor = unsafe { libc::open(name.as_ptr(), libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just opened, and belongs to this alone.
+    Ok(unsafe { File::from_raw_fd(descriptor) })
+}
+
 /// Opens a regular file that has one name and at most that many bytes; `Ok(None)` if there is none.
 /// No other is opened, and no link is followed.
 ///
 /// # Errors
 /// Those of the system, and if it is something else.
 pub fn open_regular_file(name: &Path, size_max: u64) -> io::Result<Option<File>> {
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW);
-    let place = match options.open(name) {
+    let place = match open_path(name) {
         Ok(place) => place,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
