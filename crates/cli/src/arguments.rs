@@ -99,7 +99,7 @@ pub enum Command {
     /// List and change key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     Keys(Keys),
-    /// Wrap and unwrap keys by a PKCS#11 token or Vault, as a key command.
+    /// Wrap and unwrap keys by a PKCS#11 token, Vault or AWS KMS, as a key command.
     #[command(after_help = key_service::AFTER_HELP)]
     KeyService(key_service::KeyService),
     /// Re-encrypt every page under a new data key or another suite, online.

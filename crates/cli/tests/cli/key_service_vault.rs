@@ -2,157 +2,26 @@
 //! (<https://developer.hashicorp.com/vault/api-docs/secret/transit>), and one that does not.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, Ran};
+use crate::service_double::{Fault, Request, Server};
 
 const TOKEN: &str = "hvs.marker-of-the-token";
 
-/// What a server does to a request, before it answers as it should.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    Status(u16),
-    /// An answer that ends early.
-    Short,
-    /// The end of the connection.
-    Gone,
-    /// No JSON.
-    Garbage,
-    /// What was sent, as an answer.
-    Echo,
-    /// Another key.
-    Lie,
-}
-
-struct Server {
-    address: String,
-    state: Arc<Mutex<State>>,
-}
-
-#[derive(Default)]
-struct State {
-    /// Taken one for each request.
-    faults: Vec<Fault>,
-    /// Paths and tokens.
-    requests: Vec<(String, String)>,
-}
-
-impl Server {
-    fn start() -> Self {
-        let listener = listen();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        let state = Arc::<Mutex<State>>::default();
-        let shared = state.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let state = shared.clone();
-                std::thread::spawn(move || while serve(&mut stream.as_ref().unwrap(), &state) {});
-            }
-        });
-        Self { address, state }
-    }
-
-    /// The same over TLS, and its certificate.
-    fn start_tls() -> (Self, String) {
-        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-        let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
-        let config = rustls::ServerConfig::builder()
-            .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key.into())
-            .unwrap();
-        let (listener, config) = (listen(), Arc::new(config));
-        let address = format!("https://{}", listener.local_addr().unwrap());
-        let state = Arc::<Mutex<State>>::default();
-        let shared = state.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let connection = rustls::ServerConnection::new(config.clone()).unwrap();
-                let mut stream = rustls::StreamOwned::new(connection, stream.unwrap());
-                let state = shared.clone();
-                std::thread::spawn(move || while serve(&mut stream, &state) {});
-            }
-        });
-        (Self { address, state }, made.cert.pem())
-    }
-
-    fn set(&self, faults: &[Fault]) {
-        self.state.lock().unwrap().faults = faults.iter().rev().copied().collect();
-    }
-
-    fn requests(&self) -> Vec<(String, String)> {
-        std::mem::take(&mut self.state.lock().unwrap().requests)
-    }
-}
-
-fn listen() -> TcpListener {
-    let found = (20_000..32_000).find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
-    found.unwrap()
-}
-
-/// One request; whether another may follow.
-fn serve(stream: &mut (impl Read + Write), state: &Mutex<State>) -> bool {
-    let mut reader = BufReader::new(&mut *stream);
-    let mut line = String::new();
-    // A client that does not trust the certificate says so here.
-    if reader.read_line(&mut line).unwrap_or(0) == 0 {
-        return false;
-    }
-    let path = line.split(' ').nth(1).unwrap().to_owned();
-    let (mut size, mut token) = (0, String::new());
-    loop {
-        line.clear();
-        reader.read_line(&mut line).unwrap();
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
-            break;
-        };
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => size = value.parse().unwrap(),
-            "x-vault-token" => value.clone_into(&mut token),
-            _ => {}
-        }
-    }
-    let mut body = vec![0; size];
-    reader.read_exact(&mut body).unwrap();
-    let fault = {
-        let mut state = state.lock().unwrap();
-        state.requests.push((path.clone(), token.clone()));
-        state.faults.pop()
-    };
-    let (status, answer) = match fault {
-        None => answer(&path, &token, &body, 0x5a),
-        Some(Fault::Lie) => answer(&path, &token, &body, 0x5b),
-        Some(Fault::Status(status)) => (status, json!({"errors": ["permission denied", TOKEN]}).to_string()),
-        Some(Fault::Garbage) => (200, "<html>".to_owned()),
-        Some(Fault::Echo) => (200, String::from_utf8(body).unwrap()),
-        Some(Fault::Gone) => return false,
-        Some(Fault::Short) => {
-            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{{").unwrap();
-            return false;
-        }
-    };
-    write!(
-        stream,
-        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{answer}",
-        answer.len()
-    )
-    .is_ok()
-}
-
 /// As the documents have it; "encryption" is by XOR.
-fn answer(path: &str, token: &str, body: &[u8], mask: u8) -> (u16, String) {
-    let body: Value = serde_json::from_slice(body).unwrap();
+fn answer(request: &Request, mask: u8) -> (u16, String) {
+    let body: Value = serde_json::from_slice(&request.body).unwrap();
     let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
     let error = |status, text: &str| (status, json!({"errors": [text]}).to_string());
     let flip = |bytes: Vec<u8>| -> Vec<u8> { bytes.into_iter().map(|byte| byte ^ mask).collect() };
-    let of_path: Vec<&str> = path.split('/').collect();
+    let of_path: Vec<&str> = request.path.split('/').collect();
     match of_path.as_slice() {
         ["", "v1", "auth", "approle", "login"] if text("secret_id") == "the secret id" => {
             (200, json!({"auth": {"client_token": TOKEN}}).to_string())
@@ -161,7 +30,7 @@ fn answer(path: &str, token: &str, body: &[u8], mask: u8) -> (u16, String) {
             (200, json!({"auth": {"client_token": TOKEN}}).to_string())
         }
         ["", "v1", "auth", ..] => error(400, "invalid role or secret ID"),
-        _ if token != TOKEN => error(403, "permission denied"),
+        _ if token_of(request) != TOKEN => error(403, "permission denied"),
         ["", "v1", "transit", "encrypt", "app"] => {
             let plain = BASE64_STANDARD.decode(text("plaintext")).unwrap();
             let wrapped = format!("vault:v1:{}", BASE64_STANDARD.encode(flip(plain)));
@@ -185,6 +54,10 @@ fn answer(path: &str, token: &str, body: &[u8], mask: u8) -> (u16, String) {
     }
 }
 
+fn token_of(request: &Request) -> &str {
+    request.header("x-vault-token")
+}
+
 fn fixture() -> (Fixture, Server) {
     let fixture = Fixture::new();
     for (name, text) in [
@@ -197,7 +70,8 @@ fn fixture() -> (Fixture, Server) {
         fs::write(fixture.path(name), format!("{text}\n")).unwrap();
         fs::set_permissions(fixture.path(name), fs::Permissions::from_mode(0o600)).unwrap();
     }
-    (fixture, Server::start())
+    let error = json!({"errors": ["permission denied", TOKEN]}).to_string();
+    (fixture, Server::start(answer, &error))
 }
 
 fn words<'a>(server: &'a Server, more: &[&'a str]) -> Vec<&'a str> {
@@ -243,7 +117,7 @@ fn a_database_is_opened_by_a_key_of_the_service_and_stays_open_without_it() {
     assert!(
         asked
             .iter()
-            .all(|(path, token)| token == TOKEN && path.starts_with("/v1/transit/")),
+            .all(|one| token_of(one) == TOKEN && one.path.starts_with("/v1/transit/")),
         "{asked:?}"
     );
     assert!(
@@ -278,8 +152,8 @@ fn each_way_to_log_in_gives_a_token() {
             server
                 .requests()
                 .iter()
-                .filter(|(path, _)| path.contains("transit"))
-                .all(|(_, token)| token == TOKEN)
+                .filter(|one| one.path.contains("transit"))
+                .all(|one| token_of(one) == TOKEN)
         );
     }
     for (more, status, said) in [
@@ -348,14 +222,14 @@ fn an_answer_that_is_none_is_an_error_and_one_that_is_late_is_asked_again() {
 #[test]
 fn a_service_is_trusted_by_its_certificate() {
     let (fixture, _) = fixture();
-    let (server, certificate) = Server::start_tls();
+    let (server, certificate) = Server::start_tls(answer);
     check(&fixture, &server, &BY_TOKEN).failed(6, "certificate is not trusted");
     assert!(server.requests().is_empty());
     fs::write(fixture.path("ca.pem"), certificate).unwrap();
     let with_ca = [&BY_TOKEN[..], &["--ca-file", "ca.pem"]].concat();
     check(&fixture, &server, &with_ca).done();
     // The certificate of another server.
-    fs::write(fixture.path("ca.pem"), Server::start_tls().1).unwrap();
+    fs::write(fixture.path("ca.pem"), Server::start_tls(answer).1).unwrap();
     check(&fixture, &server, &with_ca).failed(6, "certificate is not trusted");
     fs::write(fixture.path("ca.pem"), "no certificate").unwrap();
     check(&fixture, &server, &with_ca).failed(2, "has no certificate");
@@ -408,6 +282,6 @@ fn a_key_goes_to_the_configured_place_alone() {
         server
             .requests()
             .iter()
-            .all(|(path, _)| path.starts_with("/v1/transit/encrypt/"))
+            .all(|one| one.path.starts_with("/v1/transit/encrypt/"))
     );
 }

@@ -18,6 +18,7 @@ mod follow;
 mod help;
 mod init;
 mod key_service;
+mod key_service_aws;
 mod key_service_vault;
 mod keys;
 mod lab;
@@ -40,6 +41,7 @@ mod reencrypt_signals;
 mod restore;
 mod serve;
 mod serve_limits;
+mod service_double;
 #[path = "../../../server/server/tests/server/session/client.rs"]
 #[expect(dead_code, reason = "the server's own tests need more of it")]
 mod tds_client;

@@ -128,13 +128,13 @@ fn judge(answer: &Answer) -> Result<(), Failure> {
 }
 
 fn of_settings(error: StoreError) -> CliError {
-    match error.kind {
-        StoreErrorKind::Denied => refused(error.what, "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and the others"),
-        _ => CliError::Engine(EngineError::Usage {
-            what: error.what,
-            next: "see selenite key-service aws-kms --help".to_owned(),
-        }),
+    if error.kind == StoreErrorKind::Denied {
+        return refused(error.what, "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and the others");
     }
+    CliError::Engine(EngineError::Usage {
+        what: error.what,
+        next: "see selenite key-service aws-kms --help".to_owned(),
+    })
 }
 
 /// The beginning of what this command wraps, with a version.
