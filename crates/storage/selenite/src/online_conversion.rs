@@ -237,14 +237,30 @@ impl Run<'_> {
         claimed.ok_or_else(|| self.busy("another process works on all of it"))
     }
 
-    /// `none-is-left-behind`.
-    fn check_strangers(&self) -> Result<(), EngineError> {
-        let Some(strangers) = lock_holders::strangers(&self.path) else {
-            return Err(EngineError::usage(
+    fn strangers(&self) -> Result<Vec<u32>, EngineError> {
+        lock_holders::strangers(&self.path).ok_or_else(|| {
+            EngineError::usage(
                 "this system does not list the processes that have a database open (/proc/locks)",
                 "do it without --online",
-            ));
-        };
+            )
+        })
+    }
+
+    /// Whether a process would be left behind now.
+    fn has_strangers(&self) -> Result<bool, EngineError> {
+        Ok(!self.strangers()?.is_empty())
+    }
+
+    /// `none-is-left-behind`.
+    fn check_strangers(&self) -> Result<(), EngineError> {
+        let until = Instant::now() + REGISTRATION_WAIT;
+        let mut strangers = self.strangers()?;
+        // A process that has just opened the database, or moved, is not registered yet.
+        while !strangers.is_empty() && Instant::now() < until {
+            self.watch.check()?;
+            std::thread::sleep(PAUSE_STEP);
+            strangers = self.strangers()?;
+        }
         if strangers.is_empty() {
             return Ok(());
         }
@@ -622,6 +638,8 @@ const RESTART_MAX: u32 = 5;
 const TRY_MAX: u32 = 6;
 /// After the first time; then twice that, and so on.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// How long a process may take between its first lock and being registered.
+const REGISTRATION_WAIT: Duration = Duration::from_millis(500);
 /// Between two looks whether to stop.
 const PAUSE_STEP: Duration = Duration::from_millis(20);
 /// After so many rounds it gives up.

@@ -304,11 +304,9 @@ fn oaep(algorithm: u8) -> Mechanism<'static> {
 }
 
 fn generate(session: &Session, uri: &Pkcs11Uri, label: &str, kind: KeyKind) -> Result<(), CliError> {
-    let named = Pkcs11Uri {
-        object: Some(label.to_owned()),
-        ..Pkcs11Uri::default()
-    };
-    if Key::find(session, &named).is_ok() {
+    let named = session.find_objects(&[Attribute::Label(label.as_bytes().to_vec())]);
+    let named = named.map_err(|error| failed("look for a key of this name", &error))?;
+    if !named.is_empty() {
         return Err(refused("the token has a key of this name", "choose another object="));
     }
     let mut common = vec![Attribute::Token(true), Attribute::Label(label.as_bytes().to_vec())];

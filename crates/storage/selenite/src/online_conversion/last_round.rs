@@ -77,9 +77,11 @@ impl Run<'_> {
         pin.batch("ROLLBACK")?;
         copier.text(&format!("PRAGMA {COPY}.journal_mode = WAL"))?;
         copier.batch(&format!("DETACH {COPY}"))?;
-        let guard = self.guard(&copying.draft)?;
         let not_kept = platform::carry_over(&self.path, copying.draft.path());
         copying.draft.finish(&self.attributes)?;
+        // From here on the draft must not be opened and closed by this process: that would release the guard's locks
+        // (fcntl(2)), and let connections in as soon as it has the name.
+        let guard = self.guard(&copying.draft)?;
         if let Some(unlocked) = &copying.unlocked {
             keys::replace_path_pin(&Access::config()?, &self.path, unlocked)?;
         }
@@ -89,9 +91,11 @@ impl Run<'_> {
         }
         // No reader is in the way of copying all of the log.
         let copied = pin.text("PRAGMA main.wal_checkpoint(PASSIVE)");
-        let is_ready = copied.and_then(|_| with_hand_over(writer, take_all));
+        let has_all = copied.and_then(|_| with_hand_over(writer, take_all));
+        // A stranger is named by the next round, which is not under the lock.
+        let is_ready = has_all.and_then(|has_all| Ok(has_all && !self.has_strangers()?));
         let replaced = match is_ready {
-            Ok(true) => self.check_strangers().and_then(|()| self.replace(writer, copying)),
+            Ok(true) => self.replace(writer, copying),
             Ok(false) => Ok(false),
             Err(error) => Err(error),
         };

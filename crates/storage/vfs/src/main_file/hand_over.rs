@@ -150,13 +150,16 @@ impl<'a> HandOver<'a> {
             return retire_plain(&mut inner.lower);
         }
         database.note_shm_lock(Some(true));
+        // The word stays GONE: a connection must find it there whenever this process is killed. A change of the
+        // superblock writes its mark in that place.
+        inner.set_index(None);
         let retired = database.change_superblock(&mut inner, |unlocked| {
             let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
             next.retire();
             Ok((next, true))
         });
+        inner.set_index(Some(self.region));
         database.note_shm_lock(Some(false));
-        set_word_of(&self.region, GONE);
         retired
     }
 
