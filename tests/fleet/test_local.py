@@ -187,6 +187,36 @@ def test_a_key_holder_that_no_database_has_is_no_success(folder: Path) -> None:
     assert again.returncode == 0, again
 
 
+def test_a_strange_name_is_an_error_of_its_database(folder: Path) -> None:
+    paths = make_databases(folder, 1)
+    strange = os.fsdecode(b"\xff\xfe.db")
+    Path(strange).write_bytes(b"x")
+    report = execute("strange", Fleet([*paths, strange, "a\0b.db"]), operations.status())
+    assert report.counts == {"done": 1, "failed": 2}
+    assert all("not UTF-8" in one["error"]["message"] for one in report.failed)
+    report.write("report.html")
+    evil = folder / "databases" / "a\x1b]0;pwn\x07\nOK all done.db"
+    evil.write_bytes(b"x" * 100)
+    line = [sys.executable, "-m", "selenite.fleet", "verify", str(evil), "--state", "evil", "--identity", OLD]
+    said = subprocess.run(line, capture_output=True, text=True).stderr
+    assert "\x1b" not in said and "\nOK" not in said and "\\x1b]0;pwn" in said, said
+
+
+def test_secrets_and_reports_are_kept(folder: Path) -> None:
+    secret = Path(OLD).read_text().splitlines()[-1]
+    with pytest.raises(ValueError, match="secret key"):
+        operations.command("keys", "add", "{}", secret)
+    paths = make_databases(folder, 1)
+    (folder / "report.html").write_text("")
+    (folder / "report.html").chmod(0o644)
+    execute("kept", Fleet(paths), operations.status()).write("report.html")
+    assert (folder / "report.html").stat().st_mode & 0o777 == 0o600
+    (folder / "link").symlink_to(folder / "kept")
+    with Run("kept", Fleet(paths), operations.status(), identity=OLD):
+        with pytest.raises(StateError, match="another driver"):
+            Run("link", Fleet(paths), operations.status(), identity=OLD)
+
+
 def test_the_state_is_no_database_of_its_run(folder: Path) -> None:
     paths = make_databases(folder, 2)
     for path in paths:

@@ -13,8 +13,8 @@
 //!   a SQLite database with the page size and the reserved bytes of that format. Where the format
 //!   authenticates pages, the first page must be authentic besides.
 //! - *no-plaintext-on-failure*: a page that is not authentic becomes zeros.
-//! - *zero-page-is-unwritten*: a page of zeros was never written (SQLite skips pages when it
-//!   extends a file) and is returned as zeros, in the formats that authenticate pages.
+//! - *zero-page-is-not-authentic*: a page of zeros is one that the disk has lost, or that was never
+//!   written, which SQLite does not read. SQLCipher takes it for one of zeros.
 //!
 //! This crate has no file, clock or source of randomness.
 #![forbid(unsafe_code)]

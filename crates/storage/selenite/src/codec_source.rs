@@ -11,6 +11,7 @@ use selenite_vfs::ffi::Code;
 
 use logs::Log;
 
+use crate::bad_page::BadPage;
 use crate::draft::beside;
 use crate::error::io_error;
 use crate::raw_file::RawFile;
@@ -24,6 +25,9 @@ pub struct SourcePages {
     codec: Codec,
     page_size: usize,
     page_count: u32,
+    /// Those of the file alone.
+    own_count: u32,
+    bad_logs: Vec<BadPage>,
     /// The offsets in the log of pages whose committed image is there.
     in_log: HashMap<u32, u64>,
     /// The reserved bytes at the end of each page, as the header has them.
@@ -52,6 +56,8 @@ impl SourcePages {
             codec,
             page_size,
             page_count: own_count,
+            own_count,
+            bad_logs: Vec::new(),
             in_log: HashMap::new(),
             reserve: 0,
             is_wal: false,
@@ -83,6 +89,7 @@ impl SourcePages {
         if let Some(found) = found {
             self.page_count = found.page_count;
             self.in_log = found.pages;
+            self.bad_logs.extend(found.damage);
             self.log = Some(file);
         }
     }
@@ -100,6 +107,17 @@ impl SourcePages {
     /// How many pages there are.
     pub fn page_count(&self) -> u32 {
         self.page_count
+    }
+
+    /// How many of them can be there: a log that was altered may say anything.
+    pub fn present_count(&self) -> u32 {
+        let in_log = self.in_log.keys().copied().max().unwrap_or(0);
+        self.page_count.min(self.own_count.max(in_log))
+    }
+
+    /// What is damaged in the journal.
+    pub fn bad_logs(&self) -> &[BadPage] {
+        &self.bad_logs
     }
 
     /// Whether it is SQLite's lock-byte page, which is never written.
@@ -141,8 +159,8 @@ impl SourcePages {
             _ => (&self.file, offset_of(page_no, self.page_size)),
         };
         let count = file.read_at(out, offset).map_err(|_| Code::IOERR_READ)?;
-        if count == 0 {
-            // Beyond the end: zeros, which a format without a MAC would decrypt to anything.
+        if count == 0 && !self.codec.is_authenticated() {
+            // Beyond the end: zeros, which such a format would decrypt to anything.
             out.fill(0);
             return Ok(());
         }

@@ -7,7 +7,7 @@
 //! - no-writers: SQLite's exclusive lock on the source is held throughout. A source that may only
 //!   be read is compared before and after instead.
 //! - every-value-compared: the copy is read again from its file, every value compared with the
-//!   source, and every page authenticated, before it gets its name.
+//!   source, its indexes with its tables, and every page authenticated, before it gets its name.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -27,6 +27,7 @@ use crate::codec_source::SourcePages;
 use crate::codec_vfs::{self, ImportSource};
 use crate::content_digest::ContentDigest;
 use crate::conversion::{self, SAME_AGAIN, check_free};
+use crate::decrypt::check_integrity;
 use crate::draft::Draft;
 use crate::encrypt::{add_recipients, check_suite, check_verified};
 use crate::error::io_error;
@@ -205,6 +206,13 @@ impl Opened {
         watch: &Watch,
     ) -> Result<(Unlocked, ContentDigest), EngineError> {
         let database = &mut self.database;
+        let bad_logs = self.source.pages()?.bad_logs();
+        if let Some(bad) = bad_logs.first() {
+            return Err(EngineError::Refused {
+                what: format!("{}: its journal: {bad}", self.path.display()),
+                pages: bad_logs.to_vec(),
+            });
+        }
         // The file was empty when SQLite opened it: the page size that it reports is that of the
         // first page only after a transaction.
         database.number("SELECT count(*) FROM main.sqlite_schema")?;
@@ -233,6 +241,8 @@ impl Opened {
         copy.close()?;
         let mut copy = Database::connect(draft, &access.uri(draft), &access)?;
         let digest = transfer::compare(database, &mut copy, source_layout.size, watch)?;
+        // Pages that don't belong together are copied as they are.
+        check_integrity(&mut copy, watch)?;
         copy.close()?;
         check_verified(verify::pages(storage, draft, &unlocked, &access, watch)?)?;
         Ok((unlocked, digest))

@@ -13,6 +13,7 @@ use selenite_codec::Codec;
 use selenite_format::journal::{self as journal_format, MAGIC, RECORD_COUNT_UNKNOWN};
 use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE, WordOrder, checksum};
 
+use crate::bad_page::{BadPage, Origin};
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::verify::journal::is_committed;
@@ -24,6 +25,8 @@ pub struct Log {
     pub pages: HashMap<u32, u64>,
     /// How many pages the database has.
     pub page_count: u32,
+    /// A synced record of a journal that is damaged: those behind it are not restored.
+    pub damage: Option<BadPage>,
 }
 
 /// What the checksums of a log cover.
@@ -83,6 +86,7 @@ pub fn wal(file: &RawFile, (codec, page_size): (&Codec, usize), watch: &Watch) -
     let mut log = Log {
         pages: HashMap::new(),
         page_count: 0,
+        damage: None,
     };
     let mut uncommitted: Vec<(u32, u64)> = Vec::new();
     let mut covered: Option<Covered> = None;
@@ -147,6 +151,7 @@ pub fn journal(
         let found = log.get_or_insert_with(|| Log {
             pages: HashMap::new(),
             page_count,
+            damage: None,
         });
         at += sector;
         let fitting = size.saturating_sub(at) / record_size;
@@ -169,6 +174,10 @@ pub fn journal(
                 page_no > 0 && sum == Some(u32::from_be_bytes(stored))
             });
             if chosen.is_none() {
+                // SQLite counts records in the header once they are synced.
+                let is_synced = record_count != RECORD_COUNT_UNKNOWN;
+                let reason = "its checksum is wrong, and records behind it were not restored".to_owned();
+                found.damage = is_synced.then(|| BadPage::new(Origin::Journal, page_no, None, reason));
                 break 'sections;
             }
             covered = chosen;

@@ -44,7 +44,7 @@ impl SalvagedPages<'_> {
     pub fn page_count(&self) -> u32 {
         match self {
             Self::Snapshot(snapshot) => snapshot.page_count(),
-            Self::Imported(pages) => pages.page_count(),
+            Self::Imported(pages) => pages.present_count(),
         }
     }
 
@@ -84,7 +84,7 @@ impl SalvagedPages<'_> {
     pub fn bad_logs(&self) -> &[BadPage] {
         match self {
             Self::Snapshot(snapshot) => snapshot.bad_logs(),
-            Self::Imported(_) => &[],
+            Self::Imported(pages) => pages.bad_logs(),
         }
     }
 
@@ -102,7 +102,7 @@ impl SalvagedPages<'_> {
             Self::Snapshot(snapshot) => snapshot.page(page_no),
             Self::Imported(pages) => {
                 let mut page = vec![0; pages.page_size()];
-                let is_there = (1..=pages.page_count()).contains(&page_no);
+                let is_there = (1..=pages.present_count()).contains(&page_no);
                 (is_there && pages.read(page_no, &mut page).is_ok()).then_some(page)
             }
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use selenite::export::{Export, export};
-use selenite::import::{Format, Import, Imported, Key, import};
+use selenite::import::{Format, Import, Imported, Key, import, import_readable};
+use selenite::salvage::Salvaged;
 use selenite::storage::{Disk, Storage};
 use selenite::{Cell, Class, Encrypt, EngineError, Suite, Watch, encrypt, verify};
 use selenite_testing::own_process;
@@ -264,4 +265,82 @@ fn a_power_failure_at_any_step_leaves_no_database_or_a_whole_one() {
             return;
         }
     }
+}
+
+/// What `testdata/import/make.py` had SQLCipher make, altered.
+fn import_altered(
+    fixture: &Fixture,
+    (main, log): (Vec<u8>, Option<Vec<u8>>),
+) -> (Result<Imported, EngineError>, Result<Salvaged, EngineError>) {
+    let old = fixture.path("altered.db");
+    std::fs::write(&old, main).unwrap();
+    if let Some(log) = log {
+        std::fs::write(fixture.path("altered.db-journal"), log).unwrap();
+    }
+    let mut format = Format::parse("sqlcipher3").unwrap();
+    format.set("kdf_iter", "1").unwrap();
+    let how = how(&format, b"import");
+    let watch = Watch::none();
+    let (whole, readable) = (fixture.path("whole.db"), fixture.path("readable.db"));
+    for path in [&whole, &readable] {
+        let _ = std::fs::remove_file(path);
+    }
+    (
+        import(&Disk, (&old, &whole), &fixture.access(), &how, &watch),
+        import_readable(&Disk, (&old, &readable), &fixture.access(), &how, &watch),
+    )
+}
+
+const CLOSED: &[u8] = include_bytes!("../../../../../testdata/import/closed.db");
+const OF_JOURNAL: &[u8] = include_bytes!("../../../../../testdata/import/journal.db");
+const JOURNAL: &[u8] = include_bytes!("../../../../../testdata/import/journal.db-journal");
+
+#[test]
+fn a_page_of_zeros_is_a_lost_block() {
+    let fixture = Fixture::new();
+    let (whole, _) = import_altered(&fixture, (CLOSED.to_vec(), None));
+    whole.unwrap();
+    for at in (1024..CLOSED.len()).step_by(1024) {
+        let mut main = CLOSED.to_vec();
+        main[at..at + 1024].fill(0);
+        let (whole, readable) = import_altered(&fixture, (main, None));
+        let page_no = at / 1024 + 1;
+        let error = whole
+            .err()
+            .unwrap_or_else(|| panic!("page {page_no} is imported as zeros"));
+        assert_eq!(error.class(), Class::Data, "page {page_no}: {error}");
+        let lost = readable.unwrap();
+        assert!(lost.bad_count > 0, "page {page_no}");
+    }
+}
+
+/// Two transactions' pages together are no database, and their sum is not imported.
+#[test]
+fn a_journal_with_a_damaged_record_is_refused() {
+    let fixture = Fixture::new();
+    let (whole, _) = import_altered(&fixture, (OF_JOURNAL.to_vec(), Some(JOURNAL.to_vec())));
+    whole.unwrap();
+    for record in [0, 3, 10] {
+        let mut journal = JOURNAL.to_vec();
+        // One of the bytes that the checksum covers (pager_cksum).
+        journal[512 + record * 1032 + 4 + 424] ^= 1;
+        let (whole, readable) = import_altered(&fixture, (OF_JOURNAL.to_vec(), Some(journal)));
+        let error = whole.err().unwrap_or_else(|| panic!("record {record}"));
+        assert_eq!(error.class(), Class::Data, "record {record}: {error}");
+        // Pages that were not restored may fail before that.
+        let said = error.to_string();
+        assert!(said.contains("journal") || said.contains("not authentic"), "{said}");
+        let found = readable.unwrap();
+        assert!(!found.bad_logs.is_empty() || found.bad_count > 0, "record {record}");
+    }
+}
+
+#[test]
+fn a_journal_that_claims_more_pages_than_there_can_be_costs_no_time() {
+    let fixture = Fixture::new();
+    let mut journal = JOURNAL.to_vec();
+    journal[16..20].fill(0xff);
+    let (whole, readable) = import_altered(&fixture, (OF_JOURNAL.to_vec(), Some(journal)));
+    assert_eq!(whole.unwrap().outcome.row_count, 46);
+    readable.unwrap();
 }

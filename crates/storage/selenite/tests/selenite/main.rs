@@ -32,6 +32,7 @@ mod offline_kill;
 mod offline_power;
 mod online_conversion;
 mod online_conversion_kill;
+mod online_conversion_newcomers;
 mod origin;
 mod other_process;
 mod pausing;

@@ -56,7 +56,7 @@ def main() -> int:
     counts = report.counts
     print(", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "waiting") if counts.get(state)))
     for reason, count in report.findings()["failures"].items():
-        print(f"{count} failed: {reason}", file=sys.stderr)
+        print(_line(f"{count} failed: {reason}"), file=sys.stderr)
     if counts.get("failed"):
         print("to try them again: the same command with --retry-failed", file=sys.stderr)
     if operation.name == "compromised" and report.findings()["changed"] == 0 and not counts.get("failed"):
@@ -120,11 +120,16 @@ def _operation(arguments: argparse.Namespace) -> operations.Operation:
     return operations.verify(identity=identity, physical_only=arguments.physical_only)
 
 
+def _line(text: str) -> str:
+    """One line without control characters: a file's name may have them, for a terminal or for one who reads a log."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
 def _show(progress: Progress) -> None:
     ended = progress.done + progress.failed
     if progress.error:
         reason = progress.error.removeprefix(f"{progress.path}: ")
-        print(f"{progress.path}: {reason}", file=sys.stderr)
+        print(_line(f"{progress.path}: {reason}"), file=sys.stderr)
     if ended % 1000 == 0 or ended == progress.total:
         print(f"{ended} of {progress.total}", file=sys.stderr)
 

@@ -134,7 +134,7 @@ def _file_of(path: str) -> object:
     """What is the same for two names of a file. One that is not there is its path."""
     try:
         found = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):
         return path
     return (found.st_dev, found.st_ino)
 

@@ -96,6 +96,7 @@ class Report:
         """Writes it: JSON if the name ends with ``.json``, a page otherwise. Only its owner can read the file."""
         text = json.dumps(self.json(), indent=1) if os.fspath(path).endswith(".json") else self.page()
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.fchmod(descriptor, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
 

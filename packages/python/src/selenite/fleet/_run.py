@@ -93,8 +93,12 @@ class Run:
         self._operation = operation
         self._limits = limits
         self._state = State(os.path.abspath(state), operation, _spec(identity))
-        self._executor = executor or LocalExecutor()
-        self._state.add(fleet)
+        try:
+            self._executor = executor or LocalExecutor()
+            self._state.add(fleet)
+        except BaseException:
+            self._state.close()
+            raise
 
     def __enter__(self) -> Run:
         return self

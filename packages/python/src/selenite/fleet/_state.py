@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 from .._connection import connect
 from ._fleet import Database
-from .operations import Operation
+from .operations import Operation, failure
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run(operation TEXT, options TEXT, created TEXT);
@@ -38,7 +38,8 @@ class State:
 
     def __init__(self, path: str, operation: Operation, identity: Optional[str]):
         self._path = path
-        self._lock = _lock(path)
+        # Not by a link's own name: another driver would have another lock.
+        self._lock = _lock(os.path.realpath(path))
         try:
             self._connection = connect(path, identity=identity, isolation_level=None)
         except BaseException:
@@ -65,18 +66,28 @@ class State:
 
     def add(self, databases: Iterable[Database]) -> None:
         """Adds databases that are not in the run yet. The state is none of them, whatever a pattern says."""
-        rows = ((one.path, one.node, _text(one.labels)) for one in databases if not self._is_state(one))
+        rows = (self._row(one) for one in databases if not self._is_state(one))
         self._connection.execute("BEGIN")
         # NULLs are different from each other in a UNIQUE constraint.
         self._connection.executemany(
-            "INSERT INTO task(path, node, labels) SELECT ?1, ?2, ?3"
+            "INSERT INTO task(path, node, labels, state, error) SELECT ?1, ?2, ?3, ?4, ?5"
             " WHERE NOT EXISTS (SELECT 1 FROM task WHERE path = ?1 AND node IS ?2)",
             rows,
         )
         self._connection.execute("COMMIT")
 
+    @staticmethod
+    def _row(database: Database) -> tuple[Optional[str], ...]:
+        """A name that SQLite has no text for is an error of that database alone."""
+        path, labels = database.path, _text(database.labels)
+        if "\0" not in path and _is_utf8(path):
+            return path, database.node, labels, "waiting", None
+        shown = path.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+        error = failure(ValueError("a name that is not UTF-8, or has a zero byte"))
+        return shown, database.node, labels, "failed", _text(error)
+
     def _is_state(self, database: Database) -> bool:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             return os.path.samefile(database.path, self._path)
         return False
 
@@ -164,3 +175,11 @@ def now() -> str:
 
 def _text(value: Any) -> str:
     return json.dumps(dict(value), sort_keys=True)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -170,7 +170,8 @@ def command(name: str, *arguments: str, identity: Identity = None) -> Operation:
     Example:
         >>> operations.command("anchor", "{}", "--output", "{}.anchor")
     """
-    return Operation("command", {"name": name, "arguments": list(arguments), "identity": _spec(identity)})
+    options = {"name": name, "arguments": [_public(one) for one in arguments], "identity": _spec(identity)}
+    return Operation("command", options)
 
 
 def _spec(identity: Identity) -> Optional[str]:

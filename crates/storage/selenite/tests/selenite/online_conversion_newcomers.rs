@@ -1,0 +1,161 @@
+//! Connections that are opened while a database is converted online.
+
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use selenite::Access;
+use selenite_testing::own_process::test_command;
+
+use crate::online_conversion::{Converting, GOALS, Goal, made, number, open, run};
+use crate::support::Fixture;
+
+/// Opens the database, commits, and closes it, again and again until its input ends.
+#[test]
+fn opening_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_OPEN") else {
+        return;
+    };
+    selenite::install().unwrap();
+    let access = Access {
+        identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        allow_plain: true,
+        ..Access::default()
+    };
+    let worker: u32 = std::env::var("SELENITE_TEST_WORKER").unwrap().parse().unwrap();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let shared = is_over.clone();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read(&mut [0]);
+        shared.store(true, Ordering::SeqCst);
+    });
+    let mut committed = Vec::new();
+    for number in 0.. {
+        if is_over.load(Ordering::SeqCst) {
+            break;
+        }
+        let Ok(connection) = Connection::open(access.uri(Path::new(&path)).as_str()) else {
+            continue;
+        };
+        connection.busy_timeout(Duration::from_secs(10)).unwrap();
+        let sql = format!("INSERT INTO log (number, filler) VALUES ({number}, {worker})");
+        // What fails is no commit.
+        if connection.execute_batch(&sql).is_ok() {
+            committed.push(number.to_string());
+        }
+        let _ = connection.close();
+    }
+    println!("committed {}", committed.join(" "));
+}
+
+/// Between the rename and the end nothing comes in: the old log and index still have the names beside it.
+#[test]
+fn a_connection_that_is_opened_at_any_moment_loses_no_commit() {
+    for goal in GOALS {
+        check_a_connection_that_is_opened_at_any_moment(goal);
+    }
+}
+
+fn check_a_connection_that_is_opened_at_any_moment(goal: Goal) {
+    let fixture = Fixture::new();
+    let said = run(&fixture, &made(&fixture, 300, goal), goal);
+    let words: Vec<&str> = said.split(' ').collect();
+    let step_count: u32 = words[2].parse().unwrap();
+    let mut renamed = 0;
+    for stop_at in step_count - LAST_STEPS..step_count {
+        let fixture = Fixture::new();
+        let path = made(&fixture, 300, goal);
+        let before = std::fs::metadata(&path).unwrap().ino();
+        let mut converting = Converting::start(&fixture, &path, goal, (stop_at, 5000));
+        let step = converting.hear();
+        renamed += u32::from(std::fs::metadata(&path).unwrap().ino() != before);
+        let access = Access {
+            allow_plain: true,
+            ..fixture.access()
+        };
+        let newcomer = Connection::open(access.uri(&path).as_str());
+        let insert = || {
+            let newcomer = newcomer.as_ref().ok()?;
+            newcomer.busy_timeout(Duration::ZERO).unwrap();
+            newcomer.execute("INSERT INTO log (number) VALUES (-7)", []).ok()
+        };
+        let before_the_end = insert();
+        converting.go_on();
+        let said = converting.hear();
+        // Through whatever it opened then.
+        let inserted = before_the_end.into_iter().chain(insert()).count();
+        let found = number(&open(&fixture, &path), "SELECT count(*) FROM log WHERE number = -7");
+        assert_eq!(found, i64::try_from(inserted).unwrap(), "{goal:?}, {step}: {said}");
+    }
+    assert!(renamed > 1, "{renamed}");
+}
+
+/// More than there are after the rename.
+const LAST_STEPS: u32 = 12;
+
+#[test]
+fn applications_that_open_it_meanwhile_lose_no_commit() {
+    let fixture = Fixture::new();
+    let path = made(&fixture, 300, Goal::Encrypted);
+    let mut children: Vec<Child> = (1..=3)
+        .map(|worker| {
+            test_command("online_conversion_newcomers::opening_child")
+                .env("SELENITE_TEST_OPEN", &path)
+                .env("SELENITE_TEST_KEY", fixture.spec("key"))
+                .env("SELENITE_TEST_WORKER", worker.to_string())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut done = 0;
+    for round in 0..30 {
+        let goal = GOALS[round % 2];
+        for _ in 0..20 {
+            let said = run(&fixture, &path, goal);
+            if said.starts_with("done after") {
+                done += 1;
+                break;
+            }
+            // Busy, which is no fault: it is tried again.
+            assert!(said.starts_with("failed: "), "{said}");
+        }
+    }
+    for child in &mut children {
+        drop(child.stdin.take());
+    }
+    let connection = open(&fixture, &path);
+    for (worker, child) in (1..).zip(children) {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let committed = said
+            .lines()
+            .find_map(|line| Some(line.split_once("committed ")?.1))
+            .expect("its commits");
+        let found: Vec<String> = {
+            let sql = format!("SELECT number FROM log WHERE filler = {worker} ORDER BY number");
+            let mut select = connection.prepare(&sql).unwrap();
+            let rows = select.query_map([], |row| row.get::<_, i64>(0)).unwrap();
+            rows.map(|number| number.unwrap().to_string()).collect()
+        };
+        let lost: Vec<&str> = committed
+            .split(' ')
+            .filter(|number| !found.iter().any(|one| one == number))
+            .collect();
+        assert!(lost.is_empty(), "{} conversions, worker {worker} lost {lost:?}", done);
+        assert!(found.len() > 10, "{}", found.len());
+    }
+    assert_eq!(
+        connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))
+            .unwrap(),
+        "ok"
+    );
+    assert!(done > 5, "{done}");
+}
