@@ -193,7 +193,7 @@ impl MainFile {
     }
 
     /// Whether another file now has the database's name.
-    pub(super) fn is_left_behind(&self) -> bool {
+    fn is_left_behind(&self) -> bool {
         let own = self.database.lock().identity;
         let now = (self.database.host.identify)(Path::new(&self.database.path));
         matches!((own, now), (Some(own), Some(now)) if own != now)

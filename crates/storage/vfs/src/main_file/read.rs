@@ -4,7 +4,6 @@
 use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_format::{Geometry, SQLITE_HEADER_SIZE, synthetic_header};
 
-use super::move_over::RETIRED_VERSIONS;
 use super::read_ahead::Plan;
 use super::{MainFile, page_no};
 use crate::database::Content;
@@ -38,15 +37,7 @@ impl MainFile {
     fn read_unsealed(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
         let mut inner = self.database.lock();
         if matches!(inner.content(), Content::Plain) {
-            inner.lower.read(out, offset)?;
-            drop(inner);
-            // It was replaced after the first lock was taken: with the next one the connection moves.
-            let is_retired = offset == 0 && out.get(18..20) == Some(&RETIRED_VERSIONS);
-            if is_retired && self.move_over.is_some() && self.is_left_behind() {
-                out.fill(0);
-                return Err(Code::BUSY.into());
-            }
-            return Ok(());
+            return Ok(inner.lower.read(out, offset)?);
         }
         out.fill(0);
         if offset == 0 && out.len() == SQLITE_HEADER_SIZE {
