@@ -1,5 +1,6 @@
 //! A folder with keys, in which tests run the command.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -69,6 +70,23 @@ impl Fixture {
             .envs(self.variables.iter().map(|(name, value)| (*name, value)))
             .stdin(Stdio::null());
         command
+    }
+
+    /// Exit status, answer and messages to bytes of standard input.
+    pub fn ask(&self, arguments: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        (
+            ended.status.code(),
+            ended.stdout,
+            String::from_utf8(ended.stderr).unwrap(),
+        )
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ran {

@@ -1,9 +1,8 @@
 //! Keys in a token of SoftHSM, and modules that misbehave.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::fixture::{Fixture, Ran, run};
 
@@ -67,19 +66,7 @@ fn service(fixture: &Fixture, uri: &str, words: &[&str]) -> Ran {
 
 /// What the command answers to bytes of standard input.
 fn ask(fixture: &Fixture, uri: &str, words: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut command = fixture.command(&[&["key-service", "pkcs11", "--uri", uri], words].concat());
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    (
-        ended.status.code(),
-        ended.stdout,
-        String::from_utf8(ended.stderr).unwrap(),
-    )
+    fixture.ask(&[&["key-service", "pkcs11", "--uri", uri], words].concat(), input)
 }
 
 fn configure(fixture: &Fixture, uri: &str, more: &str) {

@@ -1,9 +1,6 @@
 //! A key of AWS KMS: a server of ours that answers as the KMS API Reference says, and checks each signature as
 //! "Signature Version 4 signing process" has it.
 
-use std::io::Write;
-use std::process::Stdio;
-
 use aws_lc_rs::{digest, hmac};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -163,19 +160,7 @@ fn check(fixture: &Fixture, server: &Server) -> Ran {
 }
 
 fn ask(fixture: &Fixture, server: &Server, task: &str, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut command = fixture.command(&words(server, KEY, task));
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    (
-        ended.status.code(),
-        ended.stdout,
-        String::from_utf8(ended.stderr).unwrap(),
-    )
+    fixture.ask(&words(server, KEY, task), input)
 }
 
 #[test]

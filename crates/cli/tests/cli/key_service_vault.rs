@@ -2,9 +2,7 @@
 //! (<https://developer.hashicorp.com/vault/api-docs/secret/transit>), and one that does not.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -106,7 +104,7 @@ fn configure(fixture: &Fixture, server: &Server) {
 const BY_TOKEN: [&str; 2] = ["--token-file", "token.txt"];
 
 #[test]
-fn a_database_is_opened_by_a_key_of_the_service_and_stays_open_without_it() {
+fn a_database_is_opened_by_a_key_of_the_service() {
     let (fixture, server) = fixture();
     configure(&fixture, &server);
     fixture.plain("app.db", crate::fixture::NOTES);
@@ -236,19 +234,7 @@ fn a_service_is_trusted_by_its_certificate() {
 }
 
 fn ask(fixture: &Fixture, server: &Server, task: &str, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut command = fixture.command(&words(server, &[&BY_TOKEN[..], &[task]].concat()));
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    (
-        ended.status.code(),
-        ended.stdout,
-        String::from_utf8(ended.stderr).unwrap(),
-    )
+    fixture.ask(&words(server, &[&BY_TOKEN[..], &[task]].concat()), input)
 }
 
 #[test]

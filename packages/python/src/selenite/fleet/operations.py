@@ -168,7 +168,7 @@ def command(name: str, *arguments: str, identity: Identity = None) -> Operation:
     """Any command of ``selenite`` that may be repeated; ``{}`` in its arguments is the path of the database.
 
     Example:
-        >>> operations.command("anchor", "{}", "--output", "{}.anchor")
+        >>> operations.command("verify", "--write-anchor={}.anchor", "--", "{}")
     """
     options = {"name": name, "arguments": [_public(one) for one in arguments], "identity": _spec(identity)}
     return Operation("command", options)
@@ -319,14 +319,18 @@ def _drill(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> 
     present = single.status(path, identity=options["identity"])
     if present.superblock is None:
         raise NotEncryptedError("drill", 3, f"{path}: not encrypted", "encrypt it, and make a backup")
-    _drill_backups(Backups(options["destination"], present.superblock.database_id), options)
+    _run_drill(Backups(options["destination"], present.superblock.database_id), options)
     return {"drill": True, "status": _facts(present)}
 
 
 def _drill_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
+    _run_drill(backups, options)
+    return {"drill": True, **_status_of_backups(backups, options)}
+
+
+def _run_drill(backups: Backups, options: Mapping[str, Any]) -> None:
     only = f"--database={backups.database_id}"
     run("drill", "--json", only, "--", backups.destination, identity=options["identity"])
-    return {"drill": True, **_status_of_backups(backups, options)}
 
 
 def _restore(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
