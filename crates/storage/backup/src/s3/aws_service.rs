@@ -10,7 +10,7 @@ use reqwest::tls::Certificate;
 
 use super::endpoint::Endpoint;
 use super::keys::Service;
-use super::settings::Settings;
+use super::settings::{Settings, check_region};
 use super::wire::{Counters, RequestTarget, Wire};
 use crate::destination::{StoreError, StoreErrorKind};
 
@@ -39,12 +39,7 @@ impl AwsService {
         let found = settings.find(service)?;
         let region = region.map_or(found.region, str::to_owned);
         let wrong = |what: String| StoreError::usage(service, &what);
-        let is_region = |sign: u8| sign.is_ascii_alphanumeric() || b"-_".contains(&sign);
-        if !region.bytes().all(is_region) {
-            return Err(wrong(
-                "the region may only contain letters, digits and hyphens".to_owned(),
-            ));
-        }
+        check_region(service, &region)?;
         let variable = format!("AWS_ENDPOINT_URL_{}", service.to_ascii_uppercase());
         let stated = [
             ("the endpoint", endpoint),

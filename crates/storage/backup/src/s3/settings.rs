@@ -33,6 +33,18 @@ pub struct PlaceSettings {
     pub certificates: Vec<Certificate>,
 }
 
+/// Refuses a region that would change a host's name.
+pub fn check_region(place: &str, region: &str) -> Result<(), StoreError> {
+    let is_region = |sign: u8| sign.is_ascii_alphanumeric() || b"-_".contains(&sign);
+    match region.bytes().all(is_region) {
+        true => Ok(()),
+        false => Err(StoreError::usage(
+            place,
+            "the region may only contain letters, digits and hyphens",
+        )),
+    }
+}
+
 impl Settings {
     /// The settings of this process.
     #[must_use]
@@ -82,12 +94,7 @@ impl Settings {
 
         let region = self.variable("AWS_REGION").or(self.variable("AWS_DEFAULT_REGION"));
         let region = region.or(property("region")).unwrap_or("us-east-1");
-        let is_region = |sign: u8| sign.is_ascii_alphanumeric() || b"-_".contains(&sign);
-        if !region.bytes().all(is_region) {
-            return Err(wrong(
-                "the region may only contain letters, digits and hyphens".to_owned(),
-            ));
-        }
+        check_region(place, region)?;
         let certificates = self.variable("AWS_CA_BUNDLE").or(property("ca_bundle"));
         let certificates = certificates.map_or(Ok(Vec::new()), |path| certificates_of(place, path))?;
         Ok(PlaceSettings {

@@ -53,13 +53,13 @@ def main() -> int:
         reason = last_error() if isinstance(error, sqlite3.Error) else None
         print(f"error: {reason or error}", file=sys.stderr)
         return 1
-    counts = report.counts
+    counts, findings = report.counts, report.findings()
     print(", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "waiting") if counts.get(state)))
-    for reason, count in report.findings()["failures"].items():
+    for reason, count in findings["failures"].items():
         print(_line(f"{count} failed: {reason}"), file=sys.stderr)
     if counts.get("failed"):
         print("to try them again: the same command with --retry-failed", file=sys.stderr)
-    if operation.name == "compromised" and report.findings()["changed"] == 0 and not counts.get("failed"):
+    if operation.name == "compromised" and findings["changed"] == 0 and not counts.get("failed"):
         print(f"error: no database has the key slot {arguments.slot}: nothing was changed", file=sys.stderr)
         return 1
     return 0 if set(counts) <= {"done"} else 1
