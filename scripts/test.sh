@@ -8,11 +8,14 @@ cd "$(dirname "$0")/.." || exit
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 log=$target/test.log
+log_beside=$target/test-beside.log
 mkdir -p "$target"
 : >"$log"
+: >"$log_beside"
 status=0
 stopped_by=0
 job=
+job_beside=
 # What cargo says goes through a pipe.
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
   export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
@@ -48,6 +51,10 @@ stop() {
     kill -TERM -- "-$job" 2>/dev/null
     wait "$job" 2>/dev/null
   fi
+  if [[ -n $job_beside ]]; then
+    kill -TERM "$job_beside" 2>/dev/null
+    end_beside
+  fi
   exit $((128 + stopped_by))
 }
 
@@ -73,21 +80,40 @@ unsynced=()
 if ((!$#)) && command -v eatmydata >/dev/null; then
   unsynced=(eatmydata)
 fi
-step rust "${unsynced[@]}" cargo test --workspace --no-fail-fast -- "$@"
-
-folders=(tests/scripts testdata/reader tests/clients tests/fleet)
-if (($#)); then
-  folders=()
-fi
-for folder in "${folders[@]}"; do
-  if [[ -n $(find "$folder" -name 'test_*.py' -print -quit 2>/dev/null) ]]; then
-    printf '\n%s\n' "$folder"
-    step "$folder" "${unsynced[@]}" .venv/bin/python -m pytest -p no:cacheprovider "$folder"
-  fi
-done
-if ((!$#)); then
+# Everything but Rust's tests, one step after the other, in a log of its own: neither keeps two cores busy by itself.
+steps_beside() {
+  trap 'stop 15' TERM
+  log=$log_beside
+  status=0
+  for folder in tests/clients tests/fleet tests/scripts testdata/reader; do
+    if [[ -n $(find "$folder" -name 'test_*.py' -print -quit 2>/dev/null) ]]; then
+      printf '\n%s\n' "$folder" >>"$log"
+      step "$folder" "${unsynced[@]}" .venv/bin/python -m pytest -p no:cacheprovider "$folder"
+    fi
+  done
   # Some of SQLite's own tests; `make sqlite-suite` runs all.
-  printf '\n%s\n' tests/sqlite-suite
   step sqlite-suite scripts/sqlite/suite.sh "$SELENITE_TEST_EXTENSION" --files tests/sqlite-suite/chosen.txt
+  exit "$status"
+}
+
+# Waits for them, and says what they said.
+end_beside() {
+  wait "$job_beside"
+  local ended=$?
+  job_beside=
+  cat "$log_beside"
+  cat "$log_beside" >>"$log"
+  if ((ended && !status)); then
+    status=$ended
+  fi
+}
+
+if ((!$#)); then
+  steps_beside </dev/null >/dev/null 2>&1 &
+  job_beside=$!
+fi
+step rust "${unsynced[@]}" cargo test --workspace --no-fail-fast -- "$@"
+if ((!$#)); then
+  end_beside
 fi
 exit "$status"

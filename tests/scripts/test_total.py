@@ -189,6 +189,25 @@ def test_an_interrupt_ends_what_runs_and_prints_the_total(folder: Path, number: 
         assert time.monotonic() < deadline
 
 
+def test_an_interrupt_ends_what_runs_beside(folder: Path) -> None:
+    children = []
+    for name in ("cargo", "python"):
+        os.mkfifo(folder / f"{name}.ready")
+        os.mkfifo(folder / f"{name}.never")
+    waits = "sh -c 'echo $$ >{0}.ready; exec cat {0}.never'"
+    cargo(folder, GOOD, 0, then=waits.format(folder / "cargo"))
+    program(folder / ".venv/bin/python", waits.format(folder / "python"))
+    process = start(folder)
+    for name in ("cargo", "python"):
+        children.append(int((folder / f"{name}.ready").read_text()))
+    process.send_signal(signal.SIGTERM)
+    said = ended(process)
+    assert said.splitlines()[-1] == "2 passed, 0 failed, 1 skipped"
+    deadline = time.monotonic() + WATCHDOG_SECONDS
+    while any(is_running(child) for child in children):
+        assert time.monotonic() < deadline
+
+
 def is_running(process: int) -> bool:
     try:
         return ") Z " not in Path(f"/proc/{process}/stat").read_text()
