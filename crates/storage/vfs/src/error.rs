@@ -64,6 +64,12 @@ pub enum VfsError {
 }
 
 impl VfsError {
+    /// Whether another file of the same name has replaced the database.
+    #[must_use]
+    pub fn is_retired(&self) -> bool {
+        matches!(self, Self::Retired | Self::Key(KeyError::Retired))
+    }
+
     /// SQLite's code for this error.
     #[must_use]
     pub fn code(&self) -> Code {

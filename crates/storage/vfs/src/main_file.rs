@@ -83,8 +83,10 @@ pub struct MainFile {
     move_over: Option<MoveOver>,
     /// Whether the VFS below was asked to map the file since SQLite last discarded the mapping.
     is_mapped: bool,
-    /// Whether a lock was ever taken.
+    /// Whether a lock was ever asked for.
     was_locked: bool,
+    /// Whether a page other than page 1 was ever read.
+    has_read_pages: bool,
     /// Whether a lock for writing was ever taken.
     was_reserved: bool,
     /// Whether the current transaction in rollback mode has written.
@@ -139,6 +141,7 @@ impl MainFile {
             move_over: None,
             is_mapped: false,
             was_locked: false,
+            has_read_pages: false,
             was_reserved: false,
             has_written: false,
             is_made: false,

@@ -182,6 +182,9 @@ pub(crate) fn make_default(api: &Api) -> Result<(), Code> {
     registered.set_default(true)
 }
 
+/// How often a database is opened again because another file has taken its name.
+const REPLACED_MAX: u32 = 16;
+
 impl Selenite {
     fn try_open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {
         match (Role::of(flags, name.is_some()), name) {
@@ -210,7 +213,23 @@ impl Selenite {
         }
     }
 
+    /// Opens a database; again if another file has taken its name meanwhile: it would be left behind before it is
+    /// registered as one that moves (`move_over.rs`).
     fn open_main(&self, name: &Name<'_>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {
+        let identify = || (self.host.identify)(name.path());
+        for _ in 0..REPLACED_MAX {
+            let before = identify();
+            let opened = self.open_main_once(name, flags);
+            let is_replaced = before.is_some() && identify() != before;
+            let is_refused = opened.as_ref().is_err_and(|error| !error.is_retired());
+            if is_refused || !is_replaced {
+                return opened;
+            }
+        }
+        self.open_main_once(name, flags)
+    }
+
+    fn open_main_once(&self, name: &Name<'_>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {
         let config = Host::load_config()?;
         let settings = Settings::read(name, &environment::variable, &config)?;
         let path = name.path();

@@ -4,11 +4,12 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
+use rustix::process::{Pid, Signal, kill_process};
 use selenite::Access;
 use selenite_testing::own_process::test_command;
 
@@ -39,16 +40,17 @@ fn opening_child() {
         if is_over.load(Ordering::SeqCst) {
             break;
         }
-        let Ok(connection) = Connection::open(access.uri(Path::new(&path)).as_str()) else {
-            continue;
-        };
-        connection.busy_timeout(Duration::from_secs(10)).unwrap();
         let sql = format!("INSERT INTO log (number, filler) VALUES ({number}, {worker})");
-        // What fails is no commit.
-        if connection.execute_batch(&sql).is_ok() {
-            committed.push(number.to_string());
+        let inserted = Connection::open(access.uri(Path::new(&path)).as_str()).and_then(|connection| {
+            connection.busy_timeout(Duration::from_secs(10))?;
+            connection.execute_batch(&sql)
+        });
+        match inserted {
+            Ok(()) => committed.push(number.to_string()),
+            // What fails is no commit.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
+            Err(error) => println!("refused {error:?}"),
         }
-        let _ = connection.close();
     }
     println!("committed {}", committed.join(" "));
 }
@@ -99,7 +101,7 @@ fn check_a_connection_that_is_opened_at_any_moment(goal: Goal) {
 const LAST_STEPS: u32 = 12;
 
 #[test]
-fn applications_that_open_it_meanwhile_lose_no_commit() {
+fn applications_that_open_it_meanwhile_lose_no_commit_and_get_no_error() {
     let fixture = Fixture::new();
     let path = made(&fixture, 300, Goal::Encrypted);
     let mut children: Vec<Child> = (1..=3)
@@ -118,7 +120,20 @@ fn applications_that_open_it_meanwhile_lose_no_commit() {
     for round in 0..30 {
         let goal = GOALS[round % 2];
         for _ in 0..20 {
-            let said = run(&fixture, &path, goal);
+            // One is stopped meanwhile, wherever it is: it may have looked at what is replaced then.
+            let stopped = Pid::from_child(&children[round % children.len()]);
+            kill_process(stopped, Signal::STOP).unwrap();
+            let said = std::thread::scope(|scope| {
+                let (tell, told) = mpsc::channel::<()>();
+                scope.spawn(move || {
+                    // With its locks nothing can be converted.
+                    let _ = told.recv_timeout(STOPPED_MAX);
+                    kill_process(stopped, Signal::CONT).unwrap();
+                });
+                let said = run(&fixture, &path, goal);
+                drop(tell);
+                said
+            });
             if said.starts_with("done after") {
                 done += 1;
                 break;
@@ -134,6 +149,7 @@ fn applications_that_open_it_meanwhile_lose_no_commit() {
     for (worker, child) in (1..).zip(children) {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
+        assert!(!said.contains("refused "), "{done} conversions: {said}");
         let committed = said
             .lines()
             .find_map(|line| Some(line.split_once("committed ")?.1))
@@ -159,3 +175,6 @@ fn applications_that_open_it_meanwhile_lose_no_commit() {
     );
     assert!(done > 5, "{done}");
 }
+
+/// Several times what a conversion takes that waits for no one.
+const STOPPED_MAX: Duration = Duration::from_millis(300);

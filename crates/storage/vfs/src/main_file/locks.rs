@@ -20,7 +20,7 @@ use crate::injected_bugs::{Bug, is_injected};
 
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
-        let is_first_ever = !std::mem::replace(&mut self.was_locked, true);
+        self.was_locked = true;
         self.was_reserved |= level >= LockLevel::RESERVED;
         if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
             self.sealer.begin();
@@ -48,29 +48,36 @@ impl MainFile {
         }
         self.pool_handle.forget();
         self.trailer = None;
-        if is_first_ever {
-            drop(inner);
-            let moved = self.move_at_once();
-            inner = database.lock();
-            if let Err(error) = moved {
-                inner.level = before;
-                self.read_lock.set_level(before);
-                inner.lower.unlock(before.0)?;
-                return Err(error);
-            }
-        }
+        drop(inner);
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
-        // kind-checked-under-lock, generation-before-sealing.
-        if (first_shared || first_write)
-            && let Err(error) = self.database.refresh(&mut inner)
-        {
+        if let Err(error) = self.enter(first_shared && self.is_without_cache(), first_shared || first_write) {
+            let mut inner = database.lock();
             inner.level = before;
             self.read_lock.set_level(before);
             inner.lower.unlock(before.0)?;
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Called after a lock was taken: moves to the database that has taken the name of this one if the connection
+    /// `may_move_at_once`, and checks the superblocks (kind-checked-under-lock, generation-before-sealing).
+    fn enter(&mut self, may_move_at_once: bool, is_first: bool) -> Result<(), VfsError> {
+        if may_move_at_once {
+            self.move_at_once()?;
+        }
+        if !is_first {
+            return Ok(());
+        }
+        let refreshed = self.database.refresh(&mut self.database.lock());
+        match refreshed {
+            // It was replaced in between.
+            Err(error) if may_move_at_once && error.is_retired() && self.move_at_once()? => {
+                self.database.refresh(&mut self.database.lock()).map(drop)
+            }
+            other => other.map(drop),
+        }
     }
 
     /// Called when the shared memory of a WAL is about to be mapped or unmapped: the journal mode
@@ -143,7 +150,16 @@ impl MainFile {
         if self.move_before(lock)? {
             return Ok(());
         }
-        self.take_or_release(lock)?;
+        let is_first = lock.lock && self.holds_no_index_lock();
+        match self.take_or_release(lock) {
+            // looked-again: SQLite asks again, and then the connection moves.
+            Err(error) if is_first && error.is_retired() => return Err(Code::BUSY.into()),
+            taken => taken?,
+        }
+        if is_first && self.was_replaced_meanwhile() {
+            self.take_or_release(ShmLock { lock: false, ..lock })?;
+            return Err(Code::BUSY.into());
+        }
         self.note_index_lock(lock);
         Ok(())
     }

@@ -16,7 +16,12 @@
 //!   another one, releases the lock and begins again (WAL_RETRY). With the next lock the connection moves.
 //! - nothing-by-name: a connection that has not moved must not do anything with the files that have the database's name
 //!   now. It gets no lock that a checkpoint or the end of the log needs.
-//! - first-lock-moves: a connection without any lock so far has no cache: it moves at once.
+//! - first-lock-moves: a connection that has read no page but page 1, and that outside of a log, has no cache that
+//!   counts: it moves at once. Page 1 it reads again before it uses the log (`lockBtree`), and drops its cache when it
+//!   first does.
+//! - looked-again: a process may be stopped after it has looked at the index and before it has its first lock there, for
+//!   as long as a replacement takes. With that lock held no replacement can begin (it needs all of them): then the
+//!   connection looks again, and gives the lock back if the database was replaced.
 //! - only-if-told: any program may give the name to another file. A connection that neither the index nor its own file
 //!   (retired) has told so moves only from an unencrypted database to an encrypted one, or the reverse. One that slept
 //!   through both ways finds its own kind.
@@ -27,13 +32,11 @@
 use std::ffi::CString;
 use std::path::Path;
 
-use selenite_keyring::KeyError;
-
 use super::MainFile;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{
-    ByteLock, Code, IndexAlias, KeptName, OpenFlags, ShmLock, ShmRegion, lock_byte_of_description, os_random,
+    ByteLock, Code, IndexAlias, KeptName, LockLevel, OpenFlags, ShmLock, ShmRegion, lock_byte_of_description, os_random,
 };
 use crate::generation_mark::{self, CLOSING, GONE, MOVED_TO_PLAIN, MOVED_TO_SEALED, UNKNOWN};
 use crate::index_header;
@@ -286,13 +289,36 @@ impl MainFile {
         }
     }
 
-    /// `first-lock-moves`: called after the first lock of a connection was taken, and before its log is opened.
-    pub(super) fn move_at_once(&mut self) -> Result<(), VfsError> {
-        if self.may_move() && self.is_left_behind() {
-            let is_told = self.is_retired();
-            self.move_to_successor(is_told)?;
+    /// `first-lock-moves`: called after a lock was taken, and before the log is opened. Returns whether it moved.
+    pub(super) fn move_at_once(&mut self) -> Result<bool, VfsError> {
+        if !self.may_move() || !self.is_left_behind() {
+            return Ok(false);
         }
-        Ok(())
+        let is_told = self.is_retired();
+        self.move_to_successor(is_told)
+    }
+
+    /// Whether SQLite has no cache that counts (`first-lock-moves`).
+    pub(super) fn is_without_cache(&self) -> bool {
+        !self.has_read_pages && !self.read_lock.has_shm()
+    }
+
+    /// Called with what was read from an unencrypted file. Returns whether it is page 1 of a retired one, and the
+    /// connection has moved: the page is to be read again.
+    pub(super) fn move_from_retired(&mut self, read: &[u8], offset: u64) -> Result<bool, VfsError> {
+        let is_retired = offset == 0 && read.get(18..20) == Some(&RETIRED_VERSIONS);
+        let may_move = is_retired && self.read_lock.level() != LockLevel::NONE && self.is_without_cache();
+        Ok(may_move && self.move_at_once()?)
+    }
+
+    /// Whether the connection may move, and holds no lock of the index.
+    pub(super) fn holds_no_index_lock(&self) -> bool {
+        self.move_over.as_ref().is_some_and(|over| over.held == 0)
+    }
+
+    /// `looked-again`: whether the database was replaced before the lock was taken that is held now.
+    pub(super) fn was_replaced_meanwhile(&self) -> bool {
+        self.word().is_some_and(|word| word != CLOSING) && self.is_left_behind()
     }
 
     /// Whether the file says that another one has its name (FORMAT 3.10).
@@ -303,10 +329,7 @@ impl MainFile {
                 let mut header = [0; 20];
                 inner.lower.read(&mut header, 0).is_ok() && header[18..] == RETIRED_VERSIONS
             }
-            Content::Sealed(_) => matches!(
-                self.database.refresh(&mut inner),
-                Err(VfsError::Retired | VfsError::Key(KeyError::Retired))
-            ),
+            Content::Sealed(_) => self.database.refresh(&mut inner).is_err_and(|error| error.is_retired()),
             Content::Empty => false,
         }
     }

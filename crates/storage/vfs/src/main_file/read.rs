@@ -16,6 +16,8 @@ impl MainFile {
         if let Some(refusal) = &self.refusal {
             return Err(refusal.error());
         }
+        // The rest is read before there is a cache: the header, and its change counter.
+        self.has_read_pages |= offset > 0 && out.len() > CHANGE_COUNTER_SIZE;
         let Some(geometry) = self.sealer.geometry(&self.database) else {
             return self.read_unsealed(out, offset);
         };
@@ -28,7 +30,7 @@ impl MainFile {
             self.read_header(out, geometry);
             return Ok(());
         }
-        if offset == 24 && out.len() == 16 {
+        if offset == 24 && out.len() == CHANGE_COUNTER_SIZE {
             return self.read_change_counter(out, geometry);
         }
         self.read_parts(out, offset, geometry)
@@ -37,7 +39,12 @@ impl MainFile {
     fn read_unsealed(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
         let mut inner = self.database.lock();
         if matches!(inner.content(), Content::Plain) {
-            return Ok(inner.lower.read(out, offset)?);
+            inner.lower.read(out, offset)?;
+            drop(inner);
+            return match self.move_from_retired(out, offset)? {
+                true => self.try_read(out, offset),
+                false => Ok(()),
+            };
         }
         out.fill(0);
         if offset == 0 && out.len() == SQLITE_HEADER_SIZE {
@@ -225,3 +232,6 @@ pub(super) fn trailer_place(geometry: Geometry) -> u64 {
 }
 
 const TRAILER_SIZE_U64: u64 = 48;
+
+/// SQLite reads so many bytes at offset 24 to learn whether the database has changed (`dbFileVers` in pager.c).
+const CHANGE_COUNTER_SIZE: usize = 16;
