@@ -270,7 +270,12 @@ pub struct Decrypt {
 #[derive(Args)]
 pub struct Verify {
     /// The database.
-    pub database: PathBuf,
+    #[arg(required_unless_present = "files0_from")]
+    pub database: Option<PathBuf>,
+    /// Databases whose names are in this file (-: standard input), each followed by a NUL character.
+    /// Prints a line of JSON for each, with its result or error.
+    #[arg(long, value_name = "FILE", requires = "json", conflicts_with_all = ["database", "anchor", "write_anchor"])]
+    pub files0_from: Option<PathBuf>,
     /// Only authenticate pages, without SQLite's integrity check; works while others use the
     /// database.
     #[arg(long)]

@@ -62,10 +62,13 @@ impl CliError {
         Self::Engine(error)
     }
 
-    /// Prints the message, and returns the exit status.
-    pub fn show(self) -> ExitCode {
+    /// What happened, what to do next (may be empty), and the exit status.
+    ///
+    /// # Errors
+    /// The exit status, if there is no message.
+    pub fn message(self) -> Result<(String, String, u8), u8> {
         // A message may contain input: its characters must not move the cursor, and a name must not add a line.
-        let (what, next, status) = match self {
+        Ok(match self {
             Self::Engine(error) => {
                 // Slots are listed one per line; a summary contains no line break.
                 let has_lines = matches!(error, EngineError::WouldDrop { .. });
@@ -86,8 +89,16 @@ impl CliError {
                 let error = EngineError::Interrupted;
                 (error.to_string(), printable::line(&next), error.class().exit_status())
             }
-            Self::Answer(status) => return ExitCode::from(status),
-            Self::Closed => return ExitCode::SUCCESS,
+            Self::Answer(status) => return Err(status),
+            Self::Closed => return Err(0),
+        })
+    }
+
+    /// Prints the message, and returns the exit status.
+    pub fn show(self) -> ExitCode {
+        let (what, next, status) = match self.message() {
+            Ok(message) => message,
+            Err(status) => return ExitCode::from(status),
         };
         let colored = terminal::takes_colors(std::io::stderr().is_terminal());
         let (red, bold, plain) = if colored {

@@ -7,6 +7,7 @@ pub mod compromised;
 pub mod decrypt;
 pub mod doctor;
 pub mod drill;
+pub mod each;
 pub mod encrypt;
 pub mod exec;
 pub mod export;

@@ -8,7 +8,12 @@ use selenite::folder::Limits;
 #[derive(Args)]
 pub struct Status {
     /// A database, or a folder to search for databases.
-    pub database: PathBuf,
+    #[arg(required_unless_present = "files0_from")]
+    pub database: Option<PathBuf>,
+    /// Databases whose names are in this file (-: standard input), each followed by a NUL character.
+    /// Prints a line of JSON for each, with its result or error.
+    #[arg(long, value_name = "FILE", requires = "json", conflicts_with_all = ["database", "output", "pages"])]
+    pub files0_from: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

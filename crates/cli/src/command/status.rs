@@ -7,11 +7,12 @@ pub mod table;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use selenite::folder::{Entry, Listing, ListingContext};
+use selenite::folder::{Entry, Limits, Listing, ListingContext};
 use selenite::storage::Disk;
 use selenite::{Access, EngineError, EpochCounts, Sealed, Status, Superblocks, utc, whole_file};
 use serde_json::{Value, json};
 
+use super::each::{self, Answer};
 use super::keys::{hexadecimal, slot_json, slot_lines};
 use crate::arguments;
 use crate::cli_error::CliError;
@@ -22,23 +23,25 @@ use crate::printable;
 use crate::terminal;
 
 pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), CliError> {
-    let is_folder = arguments.database.is_dir();
-    if is_folder || arguments.prometheus {
-        return run_listing(arguments, access, is_folder);
+    let Some(path) = &arguments.database else {
+        return each::run(arguments.files0_from.as_deref(), |path| {
+            answer(path, access, arguments.limits())
+        });
+    };
+    if path.is_dir() || arguments.prometheus {
+        return run_listing(arguments, access, path);
     }
-    let status = selenite::status(&Disk, &arguments.database, access)?;
+    let status = selenite::status(&Disk, path, access)?;
     if let Some(sealed) = &status.sealed {
-        warn_of_superblocks(sealed.superblocks, &arguments.database);
+        warn_of_superblocks(sealed.superblocks, path);
     }
     let counts = match &status.sealed {
-        Some(_) if arguments.pages => Some(count_pages(&arguments.database)?),
+        Some(_) if arguments.pages => Some(count_pages(path)?),
         _ => None,
     };
     let judged = ListingContext::keyless(arguments.limits()).judge(&status);
     if arguments.json {
-        let mut object = json(&status);
-        object["last_verify"] = listing_json::last_verify(&judged);
-        object["warnings"] = listing_json::warnings(&judged);
+        let mut object = json(&status, &judged);
         if let Some(counts) = &counts {
             object["superblock"]["pages_by_epoch"] = counts_json(counts);
         }
@@ -49,9 +52,19 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), CliErro
     end(arguments, !judged.warnings.is_empty())
 }
 
+/// The answer about one of several databases.
+fn answer(path: &Path, access: &Access, limits: Limits) -> Answer {
+    match selenite::status(&Disk, path, access) {
+        Ok(status) => Answer {
+            result: Some(json(&status, &ListingContext::keyless(limits).judge(&status))),
+            error: None,
+        },
+        Err(error) => Answer::failed(error),
+    }
+}
+
 /// The listing of a folder, or of one database as if it were in a folder.
-fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) -> Result<(), CliError> {
-    let path = &arguments.database;
+fn run_listing(arguments: &arguments::Status, access: &Access, path: &Path) -> Result<(), CliError> {
     if arguments.pages {
         return Err(CliError::Engine(EngineError::Usage {
             what: format!("{}: --pages needs a database, not a folder", path.display()),
@@ -59,7 +72,7 @@ fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) 
         }));
     }
     let context = ListingContext::new(access, arguments.limits())?;
-    let listing = if is_folder {
+    let listing = if path.is_dir() {
         context.folder(path)?
     } else {
         context.file(path)?
@@ -269,7 +282,7 @@ pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
     }
 }
 
-fn json(status: &Status) -> Value {
+fn json(status: &Status, judged: &Entry) -> Value {
     let files: Vec<Value> = status
         .files
         .iter()
@@ -279,6 +292,8 @@ fn json(status: &Status) -> Value {
         "path": status.path.to_string_lossy(),
         "encrypted": status.sealed.as_ref().is_some_and(Sealed::is_encrypted),
         "files": files,
+        "last_verify": listing_json::last_verify(judged),
+        "warnings": listing_json::warnings(judged),
     });
     let Some(sealed) = &status.sealed else { return object };
     let epochs: Vec<Value> = sealed

@@ -1,11 +1,14 @@
 //! `selenite verify`.
 
+use std::path::Path;
+
 use selenite::anchor::{Comparison, Verdict};
 use selenite::storage::Disk;
 use selenite::verify::{self, BadPage, PhysicalReport, Report, Verify};
-use selenite::{Access, EngineError, VerifyNotes, utc};
+use selenite::{Access, EngineError, VerifyNotes, Watch, utc};
 use serde_json::{Value, json};
 
+use super::each::{self, Answer};
 use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
 use crate::arguments;
 use crate::cli_error::CliError;
@@ -15,13 +18,15 @@ use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliError> {
-    let meter = Meter::start();
-    let path = &arguments.database;
     let how = Verify {
         physical_only: arguments.physical_only,
         anchor: arguments.anchor.as_deref(),
         write_anchor: arguments.write_anchor.as_deref(),
     };
+    let Some(path) = &arguments.database else {
+        return each::run(arguments.files0_from.as_deref(), |path| answer(path, access, &how));
+    };
+    let meter = Meter::start();
     let done = verify::verify(&Disk, path, access, &how, &meter.watch());
     meter.finish();
     let report = done?;
@@ -31,9 +36,26 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliErro
         print(&text(path, &report, arguments.physical_only))?;
     }
     warn_of_superblocks(report.physical.superblocks, path);
-    report_bad_pages(&report)?;
+    list_bad_pages(&report);
+    judge(&report)?;
     remember(|notes| notes.keep(path, &report));
     Ok(())
+}
+
+/// The answer about one of several databases.
+fn answer(path: &Path, access: &Access, how: &Verify<'_>) -> Answer {
+    let report = match verify::verify(&Disk, path, access, how, &Watch::none()) {
+        Ok(report) => report,
+        Err(error) => return Answer::failed(error),
+    };
+    let error = judge(&report).err();
+    if error.is_none() {
+        remember(|notes| notes.keep(path, &report));
+    }
+    Answer {
+        result: Some(json(path, &report)),
+        error,
+    }
 }
 
 /// Records a verification for `selenite status`. A failure is a warning: the verification itself succeeded.
@@ -46,13 +68,21 @@ pub fn remember(keep: impl FnOnce(&VerifyNotes) -> Result<(), EngineError>) {
     }
 }
 
-/// Reports bad pages on standard error, one per line.
-fn report_bad_pages(report: &Report) -> Result<(), CliError> {
+/// Lists bad pages and faults on standard error, one per line.
+fn list_bad_pages(report: &Report) {
     let physical = &report.physical;
     list(&physical.bad, physical.bad_count);
     if let Some(comparison) = &report.comparison {
         list(&comparison.older, comparison.older_count);
     }
+    for fault in report.faults.as_deref().unwrap_or_default() {
+        note(fault);
+    }
+}
+
+/// What was found, as an error if it is not well.
+fn judge(report: &Report) -> Result<(), CliError> {
+    let physical = &report.physical;
     if !physical.is_good() {
         return Err(CliError::Found {
             what: format!("{} not authentic", counted(physical.bad_count, "place")),
@@ -70,9 +100,6 @@ fn report_bad_pages(report: &Report) -> Result<(), CliError> {
         });
     }
     let faults = report.faults.as_deref().unwrap_or_default();
-    for fault in faults {
-        note(fault);
-    }
     if faults.is_empty() {
         return Ok(());
     }
@@ -154,7 +181,7 @@ fn places_json(places: &[BadPage]) -> Vec<Value> {
     places.iter().map(place).collect()
 }
 
-fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String {
+fn text(path: &Path, report: &Report, physical_only: bool) -> String {
     let physical = &report.physical;
     let mut lines = Lines::default();
     lines.add("database", printable::path(path));
@@ -227,7 +254,7 @@ fn speed(physical: &PhysicalReport) -> String {
     )
 }
 
-fn json(path: &std::path::Path, report: &Report) -> Value {
+fn json(path: &Path, report: &Report) -> Value {
     let physical = &report.physical;
     json!({
         "path": path.to_string_lossy(),

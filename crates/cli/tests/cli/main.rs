@@ -10,6 +10,7 @@ mod backups_signals;
 mod compromised;
 mod convert;
 mod doctor;
+mod each;
 mod exec;
 mod exposition;
 mod fixture;

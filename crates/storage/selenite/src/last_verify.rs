@@ -9,7 +9,8 @@
 //!   by id and inode together. Paths are not suitable, because one file can have several
 //!   (containers, links).
 //! - replaced-whole: each database has one file, replaced as a whole: of two concurrent
-//!   verifications each leaves a valid one. An unreadable note counts as none.
+//!   verifications each leaves a valid one. An unreadable note counts as none; so a note is not
+//!   synced.
 //! - no-links: several users may write to the folder: [`SharedFolder`] follows no link there.
 
 use std::path::{Path, PathBuf};

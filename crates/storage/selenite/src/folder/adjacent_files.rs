@@ -1,7 +1,10 @@
 //! The files beside a database: drafts, unencrypted copies, unencrypted logs.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use selenite_format::{journal, wal};
 use selenite_vfs::operation_file;
@@ -11,6 +14,7 @@ use super::walk::{Names, Walk};
 use super::{Unreadable, look_into};
 use crate::EngineError;
 use crate::draft::{CLAIM, beside, folder_of, target_of_draft};
+use crate::platform::identity;
 use crate::raw_file::RawFile;
 
 /// The files of a folder.
@@ -36,10 +40,11 @@ impl AdjacentFiles {
         let is_beside = |other: &OsStr| {
             other.as_encoded_bytes().starts_with(own) || is_copy_of(name, other) || target_of_draft(other) == Some(name)
         };
-        let names = Walk::of(folder).next_where(unreadable, &is_beside).unwrap_or(Names {
+        let all = names_in(folder, unreadable);
+        let names = Names {
             path: folder.to_owned(),
-            names: Vec::new(),
-        });
+            names: all.iter().filter(|other| is_beside(other)).cloned().collect(),
+        };
         let is_plain_copy = |name: &&OsString| {
             is_copy_of(path.file_name().unwrap_or_default(), name)
                 && matches!(look_into(&folder.join(name)), Ok(Some(FileFormat::Plain)))
@@ -90,6 +95,48 @@ impl AdjacentFiles {
         found
     }
 }
+
+/// The names of the files in a folder, sorted. Those of the last folder are kept while it does not change: of many
+/// databases in one folder, each asks for them.
+fn names_in(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Arc<Vec<OsString>> {
+    static KEPT: Mutex<Option<KeptNames>> = Mutex::new(None);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let asked = SystemTime::now();
+    let state = folder_state(folder);
+    if let (Some(kept), Some(state)) = (kept.as_ref(), state)
+        && kept.state == state
+    {
+        return kept.names.clone();
+    }
+    let unreadable_count = unreadable.len();
+    let listed = Walk::of(folder).next(unreadable);
+    let names = Arc::new(listed.map_or_else(Vec::new, |listed| listed.names));
+    // A change in the moment of an earlier one may leave the folder's time as it is.
+    let is_settled = |&(_, changed): &FolderState| asked.duration_since(changed).is_ok_and(|age| age >= SETTLED);
+    *kept = state
+        .filter(|state| is_settled(state) && unreadable.len() == unreadable_count)
+        .map(|state| KeptNames {
+            state,
+            names: names.clone(),
+        });
+    names
+}
+
+/// Device and inode of a folder, and when its files last changed.
+type FolderState = ((u64, u64), SystemTime);
+
+struct KeptNames {
+    state: FolderState,
+    names: Arc<Vec<OsString>>,
+}
+
+fn folder_state(folder: &Path) -> Option<FolderState> {
+    let changed = fs::metadata(folder).and_then(|found| found.modified()).ok()?;
+    Some((identity(folder).ok()?, changed))
+}
+
+/// Longer than the steps of any file system's clock (2 s: FAT).
+const SETTLED: Duration = Duration::from_secs(3);
 
 /// Whether a process holds the claim on a draft, or the draft is that claim.
 pub fn is_claimed(draft: &Path) -> bool {

@@ -4,7 +4,7 @@
 //!   folder is visited twice, as a folder that is mounted below itself would be.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,15 +39,6 @@ impl Walk {
     /// The files of the next folder. Folders that cannot be listed are skipped, and added to
     /// `unreadable`.
     pub fn next(&mut self, unreadable: &mut Vec<Unreadable>) -> Option<Names> {
-        self.next_where(unreadable, &|_| true)
-    }
-
-    /// As [`Walk::next`], of the files whose names are wanted: a folder may have very many others.
-    pub fn next_where(
-        &mut self,
-        unreadable: &mut Vec<Unreadable>,
-        is_wanted: &dyn Fn(&OsStr) -> bool,
-    ) -> Option<Names> {
         while let Some(path) = self.ahead.pop() {
             let mut say = |path: &Path, error: &io::Error| {
                 unreadable.push(Unreadable {
@@ -63,7 +54,7 @@ impl Walk {
                     continue;
                 }
             }
-            match self.list(&path, &mut say, is_wanted) {
+            match self.list(&path, &mut say) {
                 Ok(names) => return Some(Names { path, names }),
                 Err(error) => say(&path, &error),
             }
@@ -71,12 +62,7 @@ impl Walk {
         None
     }
 
-    fn list(
-        &mut self,
-        folder: &Path,
-        say: &mut dyn FnMut(&Path, &io::Error),
-        is_wanted: &dyn Fn(&OsStr) -> bool,
-    ) -> io::Result<Vec<OsString>> {
+    fn list(&mut self, folder: &Path, say: &mut dyn FnMut(&Path, &io::Error)) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(folder)? {
             let entry = match entry {
@@ -89,7 +75,7 @@ impl Walk {
             };
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => self.ahead.push(entry.path()),
-                Ok(kind) if kind.is_file() => names.extend(Some(entry.file_name()).filter(|name| is_wanted(name))),
+                Ok(kind) if kind.is_file() => names.push(entry.file_name()),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => say(&entry.path(), &error),

@@ -86,10 +86,13 @@ fn scan(
         done: AtomicU64::new(0),
         suspects: Mutex::default(),
     };
-    let core_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     // While one thread waits for the disk, another decrypts what it has read. This thread is one of them.
     let worth = usize::try_from(size / BYTES_PER_THREAD).unwrap_or(usize::MAX);
-    let thread_count = worth.clamp(1, core_count * THREADS_PER_CORE);
+    let thread_count = match worth {
+        // To ask for the cores takes longer than a small database.
+        0 | 1 => 1,
+        _ => worth.min(std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * THREADS_PER_CORE),
+    };
     std::thread::scope(|scope| {
         for _ in 1..thread_count {
             scope.spawn(|| scan.work());

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, Protocol
 
 from .._version import __version__
+from . import _looks
 from .operations import Operation, failure
 
 
@@ -65,7 +66,7 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """Works on this machine: each operation is a process of the command, as many at a time as there are cores.
+    """Works on this machine: by processes of the command, as many operations at a time as there are cores.
 
     Example:
         >>> Run("fleet.db", fleet, operation, executor=LocalExecutor(workers=4))
@@ -75,7 +76,10 @@ class LocalExecutor:
         if workers is not None and workers < 1:
             raise ValueError("workers is at least 1")
         self._workers = workers or len(os.sched_getaffinity(0))
-        self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="selenite-fleet")
+        self._processes = _looks.Processes()
+        self._threads = ThreadPoolExecutor(
+            self._workers, thread_name_prefix="selenite-fleet", initializer=self._processes.use
+        )
         self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
 
     @property
@@ -99,6 +103,7 @@ class LocalExecutor:
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
+        self._processes.close()
 
 
 def perform(task: Task, version: str, worker: str) -> Ended:

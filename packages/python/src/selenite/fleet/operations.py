@@ -17,7 +17,7 @@ from .. import _operations as single
 from .._command import run
 from .._errors import CommandError, IdentityError, NotEncryptedError, UsageError
 from .._results import Status, Superblock
-from . import _backups
+from . import _backups, _looks
 from ._backups import Backups
 
 Identity = Union[str, "os.PathLike[str]", None]
@@ -203,7 +203,7 @@ class _Implementation:
 
 
 def _status(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
-    found = single.status(path, identity=options["identity"])
+    found = _looks.status(path, options["identity"])
     facts = _facts(found)
     destination = options.get("backups")
     if destination and found.superblock is not None:
@@ -219,7 +219,7 @@ def _status_of_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
 
 
 def _verify(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
-    found = single.verify(path, identity=options["identity"], physical_only=options["physical_only"])
+    found = _looks.verify(path, options["identity"], options["physical_only"])
     verified = {"pages": found.page_count, "size": found.size, "seconds": found.seconds}
     return {"verified": verified, **_status(path, options, before)}
 
@@ -231,7 +231,7 @@ def _verify_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
 
 
 def _encrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
-    changed = not single.status(path, identity=options["identity"]).encrypted
+    changed = not _looks.status(path, options["identity"]).encrypted
     if changed:
         single.encrypt(
             path,
@@ -316,7 +316,7 @@ def _backup(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) ->
 def _drill(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
     if options["destination"] is None:
         raise UsageError("drill", 2, f"{path}: the destination of its backups is not known", "state the destination")
-    present = single.status(path, identity=options["identity"])
+    present = _looks.status(path, options["identity"])
     if present.superblock is None:
         raise NotEncryptedError("drill", 3, f"{path}: not encrypted", "encrypt it, and make a backup")
     _run_drill(Backups(options["destination"], present.superblock.database_id), options)
@@ -392,7 +392,7 @@ _OPERATIONS = {
 
 def _authentic(path: str, identity: Optional[str]) -> Status:
     """The status of a database that the identity opens."""
-    found = single.status(path, identity=identity)
+    found = _looks.status(path, identity)
     if found.superblock is None:
         raise NotEncryptedError("status", 3, f"{path}: not encrypted", "encrypt it first")
     if not found.superblock.authentic:
@@ -403,7 +403,7 @@ def _authentic(path: str, identity: Optional[str]) -> Status:
 def _opened(path: str, identity: Optional[str]) -> Optional[Superblock]:
     """The superblock, if the identity opens it."""
     try:
-        superblock = single.status(path, identity=identity).superblock
+        superblock = _looks.status(path, identity).superblock
     except IdentityError:
         return None
     if superblock is None:

@@ -1,0 +1,85 @@
+//! Databases whose names are in a list: a line of JSON for each.
+//!
+//! - answered-at-once: the answer about one database is written before the next name is read, so
+//!   that a program can ask for one after another without starting a process for each.
+//! - errors-are-answers: an error of one database is its answer, and the others go on.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use selenite::EngineError;
+use serde_json::{Value, json};
+
+use crate::cli_error::CliError;
+use crate::output::print_json;
+
+/// The answer about one database: its result, and its error. One that is damaged has both.
+pub struct Answer {
+    pub result: Option<Value>,
+    pub error: Option<CliError>,
+}
+
+impl Answer {
+    /// The answer about a database that could not be looked at.
+    pub fn failed(error: EngineError) -> Self {
+        Self {
+            result: None,
+            error: Some(error.into()),
+        }
+    }
+}
+
+/// Prints an answer for each name in a file, or in standard input if that is `-`.
+///
+/// # Errors
+/// [`CliError::Answer`] with the exit status of the first error of a database;
+/// [`EngineError::Io`] if the list cannot be read.
+pub fn run(list: Option<&Path>, mut answer: impl FnMut(&Path) -> Answer) -> Result<(), CliError> {
+    // The command line has either a database or a list.
+    let Some(list) = list else { return Ok(()) };
+    let cannot_read = |source| EngineError::Io {
+        verb: "read",
+        path: list.to_owned(),
+        source,
+    };
+    let mut names: Box<dyn BufRead> = if list == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(list).map_err(cannot_read)?))
+    };
+    let mut first_error = 0;
+    let mut name = Vec::new();
+    while names.read_until(0, &mut name).map_err(cannot_read)? > 0 {
+        if name.last() == Some(&0) {
+            name.pop();
+        }
+        let path = Path::new(OsStr::from_bytes(&name));
+        let status = print_answer(path, answer(path))?;
+        if first_error == 0 {
+            first_error = status;
+        }
+        name.clear();
+    }
+    match first_error {
+        0 => Ok(()),
+        status => Err(CliError::Answer(status)),
+    }
+}
+
+fn print_answer(path: &Path, answer: Answer) -> io::Result<u8> {
+    let (error, status) = match answer.error.map(CliError::message) {
+        None => (Value::Null, 0),
+        Some(Ok((what, next, status))) => (json!({ "message": what, "advice": next }), status),
+        Some(Err(status)) => (Value::Null, status),
+    };
+    print_json(&json!({
+        "path": path.to_string_lossy(),
+        "exit_status": status,
+        "result": answer.result,
+        "error": error,
+    }))?;
+    Ok(status)
+}
