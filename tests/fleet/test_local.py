@@ -398,6 +398,30 @@ def test_a_database_in_use_is_tried_again(folder: Path) -> None:
         assert run.execute().counts == {"done": 1}
 
 
+def children() -> list[int]:
+    """The processes that this one has started."""
+    return [int(child) for one in Path("/proc/self/task").iterdir() for child in (one / "children").read_text().split()]
+
+
+def test_processes_that_are_killed_are_started_again_and_end_with_their_run(folder: Path) -> None:
+    paths = make_databases(folder, 12)
+    before = set(children())
+    assert execute("encrypt", Fleet(paths), operations.encrypt(identity=OLD)).counts == {"done": 12}
+    limits = Limits(attempts=30, retry_seconds=0.001)
+    killed = []
+
+    def kill_all(_: object) -> None:
+        for child in set(children()) - before:
+            os.kill(child, signal.SIGKILL)
+            killed.append(child)
+
+    operation = operations.verify(identity=OLD)
+    with Run("verify", Fleet(paths), operation, identity=OLD, limits=limits) as run:
+        assert run.execute(progress=kill_all).counts == {"done": 12}
+        assert killed
+    assert set(children()) <= before
+
+
 def test_a_state_has_one_driver_and_one_operation(folder: Path) -> None:
     fleet = Fleet(make_databases(folder, 1))
     with Run("state", fleet, operations.status(), identity=OLD):
