@@ -1,5 +1,6 @@
 //! The arguments.
 
+pub mod anchor_store;
 pub mod backup;
 pub mod backups;
 pub mod completions;
@@ -102,6 +103,9 @@ pub enum Command {
     /// Wrap and unwrap keys by a PKCS#11 token, Vault or AWS KMS, as a key command.
     #[command(after_help = key_service::AFTER_HELP)]
     KeyService(key_service::KeyService),
+    /// Keep short anchors in a folder or object store, as a command of follow --anchor-to.
+    #[command(after_help = anchor_store::AFTER_HELP)]
+    AnchorStore(anchor_store::AnchorStore),
     /// Re-encrypt every page under a new data key or another suite, online.
     #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
         Others read and write meanwhile. A kill loses nothing: continue with --resume. At the end no \

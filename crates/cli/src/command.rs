@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub mod anchor_store;
 pub mod backup;
 pub mod backups;
 pub mod completions;

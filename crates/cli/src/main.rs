@@ -57,6 +57,7 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         Command::Salvage(salvage) => command::salvage::run(salvage, &access),
         Command::Keys(keys) => command::keys::run(&keys.command, &access),
         Command::KeyService(service) => command::key_service::run(service),
+        Command::AnchorStore(store) => command::anchor_store::run(store),
         Command::Reencrypt(reencrypt) => command::reencrypt::run(reencrypt, &access),
         Command::Export(export) => command::export::run(export, &access),
         Command::Import(import) => command::import::run(import, &access),

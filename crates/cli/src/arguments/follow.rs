@@ -19,8 +19,18 @@ pub struct Follow {
     /// The database.
     pub database: PathBuf,
     /// The destination of the backups: a folder, or s3://BUCKET/PREFIX.
-    #[arg(value_name = "DEST")]
-    pub destination: OsString,
+    #[arg(value_name = "DEST", required_unless_present = "anchor_to")]
+    pub destination: Option<OsString>,
+    /// Append short anchors to this file, or pass them to command:NAME; they detect an older copy when
+    /// the database is opened with anchor=PLACE.
+    #[arg(long, value_name = "PLACE")]
+    pub anchor_to: Option<OsString>,
+    /// Shortest time between two anchors, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds, requires = "anchor_to")]
+    pub anchor_interval: Duration,
+    /// Go on with anchors although the database is older than the newest one: it was restored.
+    #[arg(long, requires = "anchor_to")]
+    pub accept_older: bool,
     /// Maximum lag in seconds while the destination is reachable.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
     pub lag: Duration,

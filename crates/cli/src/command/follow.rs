@@ -1,12 +1,13 @@
 //! `selenite follow`.
 
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use selenite::Access;
 use selenite::backup::{self, Backup, CompressionLevel};
-use selenite::follow::{Follow, Status, follow};
+use selenite::follow::{Anchoring, Follow, Status, follow, write_anchors};
 use selenite::storage::Disk;
+use selenite::{Access, AnchorPlace};
 
 use crate::cli_error::CliError;
 use crate::lines::{bytes, counted, elapsed};
@@ -15,7 +16,53 @@ use crate::output::{note, print};
 use crate::{arguments, destination, printable};
 
 pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(), CliError> {
-    let destination = destination::open(&arguments.destination)?;
+    let anchoring = arguments.anchor_to.clone().map(|place| Anchoring {
+        place: AnchorPlace::parse(place),
+        every: arguments.anchor_interval,
+        accept_older: arguments.accept_older,
+    });
+    match (&arguments.destination, anchoring) {
+        (Some(destination), anchoring) => follow_to(arguments, access, destination, anchoring),
+        (None, Some(anchoring)) => only_anchors(arguments, access, anchoring),
+        // The command line has either.
+        (None, None) => Ok(()),
+    }
+}
+
+fn only_anchors(arguments: &arguments::follow::Follow, access: &Access, how: Anchoring) -> Result<(), CliError> {
+    let meter = Meter::start();
+    let mut said = None;
+    let mut tell = |_, waits_for: Option<&str>| {
+        let waits_for = waits_for.map(ToOwned::to_owned);
+        if said != waits_for {
+            note(
+                &waits_for
+                    .as_ref()
+                    .map_or_else(|| "writing anchors again".to_owned(), |why| format!("waiting: {why}")),
+            );
+            said = waits_for;
+        }
+    };
+    let written = write_anchors(
+        &Disk,
+        &arguments.database,
+        access,
+        (how, arguments.once),
+        &meter.watch(),
+        &mut tell,
+    );
+    meter.finish();
+    print(&format!("{} written", counted(written?, "anchor")))?;
+    Ok(())
+}
+
+fn follow_to(
+    arguments: &arguments::follow::Follow,
+    access: &Access,
+    destination: &OsStr,
+    anchoring: Option<Anchoring>,
+) -> Result<(), CliError> {
+    let destination = destination::open(destination)?;
     let how = Follow {
         lag: arguments.lag,
         renew_every: Duration::from_secs(3600 * u64::from(arguments.renew_hours)),
@@ -31,6 +78,7 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
             frugal: true,
             ..Backup::default()
         },
+        anchoring,
     };
     let meter = Meter::start();
     let mut reporter = StatusReporter::new(arguments.lag);
@@ -97,6 +145,9 @@ impl StatusReporter {
 
 /// The current activity, without figures.
 fn state(status: &Status, lag: Duration) -> String {
+    if let Some(why) = &status.anchors_wait_for {
+        return format!("anchors wait: {}", printable::line(why));
+    }
     match (&status.waits_for, &status.archive) {
         (Some(why), _) => format!("waiting: {}", printable::line(why)),
         (None, None) => match status.left {

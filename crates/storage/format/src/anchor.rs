@@ -5,12 +5,16 @@
 //! - mac-before-use: [`Seal::find`] needs no key. Its results may be trusted only after the MAC has
 //!   been checked.
 
+mod short;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use selenite_cipher::{DatabaseId, SessionId};
 
 use crate::{FormatError, PageSize};
+
+pub use short::ShortAnchor;
 
 /// The first eight bytes of a page's tag: they identify this image of the page among all that were ever sealed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -73,8 +77,13 @@ impl<'a> Seal<'a> {
     /// [`FormatError::AnchorMagic`], [`FormatError::AnchorVersion`], [`FormatError::AnchorCut`];
     /// [`FormatError::AnchorLine`] for one of the first lines.
     pub fn find(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        Self::find_under(bytes, MAGIC)
+    }
+
+    /// As [`Seal::find`], of a text with this first line up to its version.
+    fn find_under(bytes: &'a [u8], magic: &str) -> Result<Self, FormatError> {
         let mut lines = Lines::new(bytes);
-        lines.heading()?;
+        lines.heading(magic)?;
         let maced_size = bytes.len().checked_sub(MAC_LINE_SIZE).ok_or(FormatError::AnchorCut)?;
         let (maced, last) = bytes.split_at(maced_size);
         let mac = std::str::from_utf8(last)
@@ -115,9 +124,7 @@ impl Anchor {
             text.push_str(&line);
             text.push('\n');
         }
-        for (session, counter) in &self.sessions {
-            writeln!(text, "session {} {counter}", Hex(&session.0)).expect("a string takes any text");
-        }
+        write_sessions(&mut text, &self.sessions);
         let run = usize::try_from(run_page_count(self.page_size)).unwrap_or(1);
         for (index, marks) in self.marks.chunks(run).enumerate() {
             write!(text, "run {} ", index * run + 1).expect("a string takes any text");
@@ -126,9 +133,7 @@ impl Anchor {
             }
             text.push('\n');
         }
-        let mac = mac(text.as_bytes());
-        writeln!(text, "mac {}", Hex(&mac)).expect("a string takes any text");
-        text
+        sign(text, mac)
     }
 
     /// Parses an anchor's text. The caller has checked the MAC ([`Seal`]).
@@ -138,7 +143,7 @@ impl Anchor {
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         let seal = Seal::find(bytes)?;
         let mut lines = Lines::new(seal.maced);
-        lines.heading()?;
+        lines.heading(MAGIC)?;
         let database_id = DatabaseId(lines.digits("database")?);
         let key_id = lines.digits("key")?;
         let made = lines.number("made")?;
@@ -148,14 +153,7 @@ impl Anchor {
         let page_count: u32 = lines.number("pages")?;
         let change_counter = lines.number("change-counter")?;
         let root = lines.digits("root")?;
-        let mut sessions = BTreeMap::new();
-        while let Some(rest) = lines.next_if("session") {
-            let (session, counter) = rest.split_once(' ').ok_or(lines.fault())?;
-            let session = SessionId(unhex(session).ok_or(lines.fault())?);
-            let is_next = sessions.last_key_value().is_none_or(|(&last, _)| last < session);
-            let counter = number(counter).filter(|_| is_next).ok_or(lines.fault())?;
-            sessions.insert(session, counter);
-        }
+        let sessions = lines.sessions()?;
         let marks = marks(&mut lines, page_size, page_count)?;
         lines.end()?;
         Ok(Self {
@@ -176,6 +174,19 @@ impl Anchor {
     pub fn page_count(&self) -> u32 {
         u32::try_from(self.marks.len()).unwrap_or(u32::MAX)
     }
+}
+
+fn write_sessions(text: &mut String, sessions: &BTreeMap<SessionId, u32>) {
+    for (session, counter) in sessions {
+        writeln!(text, "session {} {counter}", Hex(&session.0)).expect("a string takes any text");
+    }
+}
+
+/// Appends the line with the MAC of all lines.
+fn sign(mut text: String, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> String {
+    let mac = mac(text.as_bytes());
+    writeln!(text, "mac {}", Hex(&mac)).expect("a string takes any text");
+    text
 }
 
 /// Parses the lines of runs for `page_count` pages.
@@ -215,12 +226,12 @@ impl<'a> Lines<'a> {
     }
 
     /// Checks the first line: magic and version.
-    fn heading(&mut self) -> Result<(), FormatError> {
-        if !is_anchor(self.rest) {
+    fn heading(&mut self, magic: &str) -> Result<(), FormatError> {
+        if !self.rest.starts_with(magic.as_bytes()) {
             return Err(FormatError::AnchorMagic);
         }
         match self.next() {
-            Some(line) if line.strip_prefix(MAGIC) == Some(VERSION) => Ok(()),
+            Some(line) if line.strip_prefix(magic) == Some(VERSION) => Ok(()),
             Some(_) => Err(FormatError::AnchorVersion),
             None => Err(FormatError::AnchorCut),
         }
@@ -260,6 +271,18 @@ impl<'a> Lines<'a> {
     fn number<T: std::str::FromStr + std::fmt::Display>(&mut self, name: &str) -> Result<T, FormatError> {
         let text = self.value(name)?;
         number(text).ok_or(self.fault())
+    }
+
+    fn sessions(&mut self) -> Result<BTreeMap<SessionId, u32>, FormatError> {
+        let mut sessions = BTreeMap::new();
+        while let Some(rest) = self.next_if("session") {
+            let (session, counter) = rest.split_once(' ').ok_or(self.fault())?;
+            let session = SessionId(unhex(session).ok_or(self.fault())?);
+            let is_next = sessions.last_key_value().is_none_or(|(&last, _)| last < session);
+            let counter = number(counter).filter(|_| is_next).ok_or(self.fault())?;
+            sessions.insert(session, counter);
+        }
+        Ok(sessions)
     }
 
     fn end(&self) -> Result<(), FormatError> {

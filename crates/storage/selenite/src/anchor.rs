@@ -31,6 +31,7 @@ use crate::EngineError;
 
 pub use comparison::{Comparison, Verdict};
 pub(crate) use file::{check_room, read, write};
+pub use selenite_format::anchor::ShortAnchor;
 pub(crate) use tally::{Tallied, Tally};
 pub(crate) use unchanged_file::UnchangedFile;
 

@@ -70,6 +70,11 @@ pub enum EngineError {
         /// What to do.
         next: String,
     },
+    /// The machine: the place of short anchors can't be read or written, or has none of this database.
+    NoAnchor {
+        /// What is wrong with it.
+        what: String,
+    },
     /// The file: no trace of page operations, or one that was altered.
     Trace {
         /// What is wrong with it.
@@ -234,7 +239,7 @@ impl EngineError {
             Self::Unopened { .. } => Class::Key,
             Self::Backup(error) => class_of_backup(error),
             Self::Refused { .. } | Self::Anchor { .. } | Self::Trace { .. } | Self::BadBase { .. } => Class::Data,
-            Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
+            Self::Io { .. } | Self::NoRoom { .. } | Self::NoAnchor { .. } => Class::Io,
             Self::Busy { .. } | Self::UnderWay { .. } | Self::Followed { .. } => Class::Busy,
             Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
             Self::Sqlite { class, .. } => *class,
@@ -249,6 +254,10 @@ impl EngineError {
     pub fn advice(&self) -> String {
         match self {
             Self::Usage { next, .. } | Self::Sqlite { next, .. } | Self::Anchor { next, .. } => next.clone(),
+            Self::NoAnchor { .. } => {
+                "check the place and who may read and write there; selenite follow --anchor-to writes anchors"
+                    .to_owned()
+            }
             Self::NotEncrypted { what, .. } if *what == NO_DATABASE => {
                 "check that this is the file you meant".to_owned()
             }
@@ -311,8 +320,23 @@ impl EngineError {
 
     /// Converts an error of the VFS that SQLite did not report.
     pub(crate) fn of_vfs(error: &VfsError, path: &Path) -> Self {
-        if matches!(error, VfsError::Retired) {
-            return Self::Key(KeyError::Retired);
+        match error {
+            VfsError::Retired => return Self::Key(KeyError::Retired),
+            VfsError::Older(by) => {
+                return Self::Anchor {
+                    what: format!("{} is older than its anchor: {by}", path.display()),
+                    next:
+                        "find out who could put an old copy there, and restore the newest backup; after a restore on \
+                        purpose: selenite follow --accept-older"
+                            .to_owned(),
+                };
+            }
+            VfsError::NoAnchor(why) => {
+                return Self::NoAnchor {
+                    what: format!("anchors of {}: {why}", path.display()),
+                };
+            }
+            _ => {}
         }
         Self::Refused {
             what: format!("{}: {error}", path.display()),
@@ -437,6 +461,7 @@ impl fmt::Display for EngineError {
             | Self::Sqlite { what, .. }
             | Self::Refused { what, .. }
             | Self::Anchor { what, .. }
+            | Self::NoAnchor { what }
             | Self::Trace { what } => f.write_str(what),
             Self::NotEncrypted { path, what } => write!(f, "{}: not encrypted: {what}", path.display()),
             Self::AlreadyEncrypted { path } => write!(f, "{}: already encrypted", path.display()),
@@ -501,6 +526,7 @@ impl std::error::Error for EngineError {
             Self::Io { source, .. } => Some(source),
             Self::Usage { .. }
             | Self::NotEncrypted { .. }
+            | Self::NoAnchor { .. }
             | Self::AlreadyEncrypted { .. }
             | Self::Exists { .. }
             | Self::WouldDrop { .. }

@@ -29,6 +29,7 @@
 //!   file is at the database's path; every few seconds it reads the keys, and once a minute it
 //!   checks that the archive exists.
 
+mod anchors;
 mod claim;
 mod failed;
 mod log_view;
@@ -48,6 +49,8 @@ use crate::draft::beside;
 use crate::storage::Storage;
 use crate::{Access, Class, Database, EngineError, Watch};
 
+pub use anchors::Anchoring;
+use anchors::Anchors;
 use failed::Failed;
 use log_view::LogView;
 use new_archive::NewArchive;
@@ -64,6 +67,8 @@ pub struct Follow {
     pub once: bool,
     /// How backups are made.
     pub backup: Backup,
+    /// How short anchors are written, if they are.
+    pub anchoring: Option<Anchoring>,
 }
 
 /// The progress.
@@ -83,6 +88,10 @@ pub struct Status {
     pub waits_for: Option<String>,
     /// The error that delays a new backup, while the previous archive is followed.
     pub renewal_waits_for: Option<String>,
+    /// The number of short anchors that were written.
+    pub anchors: u64,
+    /// The error that delays the next one.
+    pub anchors_wait_for: Option<String>,
 }
 
 /// Follows the database at `path` until `watch` interrupts it. `tell` receives the progress after
@@ -112,10 +121,13 @@ pub fn follow(
     };
     let mut follower = Follower::open(&place)?;
     let _claim = claim::take(storage, path, destination.as_ref())?;
+    let mut anchors = Anchors::open(storage, path, access, how.anchoring)?;
     let mut backoff = Backoff::new(PAUSE_MAX);
     loop {
         // Read before the turn: what was committed before is sent in it.
         let is_last = watch.is_interrupted();
+        let anchored = anchors.turn(is_last || how.once);
+        let anchors_wait_for = waits_for(anchored, how.once)?;
         let failed = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
             Ok(()) => {
                 backoff = Backoff::new(PAUSE_MAX);
@@ -128,7 +140,9 @@ pub fn follow(
         };
         let has_failed = failed.is_some();
         let is_done = how.once && follower.is_up_to_date();
-        let status = follower.status(failed);
+        let mut status = follower.status(failed);
+        status.anchors = anchors.written();
+        status.anchors_wait_for = anchors_wait_for;
         tell(&status);
         if is_done || is_last {
             return Ok(status);
@@ -140,6 +154,42 @@ pub fn follow(
             (false, false) => how.lag / 2,
         };
         wait(pause, watch);
+    }
+}
+
+/// Writes short anchors of the database at `path` until `watch` interrupts it, or once. `tell` receives their number
+/// and the error that delays the next one.
+///
+/// # Errors
+/// [`EngineError::Usage`] in rollback mode; the database is older than its newest anchor; a page that is not authentic.
+/// A place that can't be written is an error only if it is done `once`.
+pub fn write_anchors(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    (how, once): (Anchoring, bool),
+    watch: &Watch,
+    tell: &mut dyn FnMut(u64, Option<&str>),
+) -> Result<u64, EngineError> {
+    let pause = how.every;
+    let mut anchors = Anchors::open(storage, path, access, Some(how))?;
+    loop {
+        let is_last = watch.is_interrupted() || once;
+        let failed = waits_for(anchors.turn(is_last), once)?;
+        tell(anchors.written(), failed.as_deref());
+        if is_last {
+            return Ok(anchors.written());
+        }
+        wait(pause, watch);
+    }
+}
+
+/// The error whose end is waited for, if it is one.
+fn waits_for(anchored: Result<(), EngineError>, once: bool) -> Result<Option<String>, EngineError> {
+    match anchored {
+        Ok(()) => Ok(None),
+        Err(error) if once || !(is_passing(&error) || matches!(error, EngineError::NoAnchor { .. })) => Err(error),
+        Err(error) => Ok(Some(error.to_string())),
     }
 }
 
@@ -254,6 +304,8 @@ impl Follower {
             left: self.left,
             waits_for,
             renewal_waits_for,
+            anchors: 0,
+            anchors_wait_for: None,
         }
     }
 }

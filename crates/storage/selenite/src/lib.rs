@@ -122,6 +122,7 @@ pub use selenite_format::{AutoVacuum, PageSize, SlotKind, SourceError, State};
 #[doc(inline)]
 pub use selenite_keyring::{AgeRecipient, KeyError, Origin, OriginPolicy, SlotSummary, Spec};
 #[doc(inline)]
+pub use selenite_vfs::anchor_place::AnchorPlace;
 pub use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts, temporary_file_counts};
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status};

@@ -217,6 +217,11 @@ impl Database {
         Ok(database)
     }
 
+    /// The configuration with which it was opened.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Locks the state that the connection's files share. SQLite makes one call at a time: this
     /// never waits.
     pub fn lock(&self) -> MutexGuard<'_, Inner> {

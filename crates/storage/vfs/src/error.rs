@@ -45,6 +45,10 @@ pub enum VfsError {
     Replaced(&'static str),
     /// The file: not the expected database.
     Unexpected(&'static str),
+    /// The file: older than its anchor.
+    Older(String),
+    /// The anchor: it can't be read, or is not of this database.
+    NoAnchor(String),
     /// The caller: a write that is impossible in an encrypted database.
     SettingsMismatch(&'static str),
     /// The caller: a deprecated suite that the settings do not allow.
@@ -115,7 +119,8 @@ impl VfsError {
             Self::Unauthentic { .. } | Self::UnknownEpoch { .. } => Code::IOERR_DATA,
             Self::Superblock(FormatError::UnsupportedVersion { .. }) => Code::CANTOPEN,
             Self::Superblock(_) | Self::BothDamaged | Self::Replaced(_) => Code::CORRUPT,
-            Self::Retired | Self::Unexpected(_) => Code::IOERR_VNODE,
+            Self::Retired | Self::Unexpected(_) | Self::Older(_) => Code::IOERR_VNODE,
+            Self::NoAnchor(_) => Code::IOERR_AUTH,
             Self::SettingsMismatch(_) => Code::IOERR_CODEC,
             Self::Setting(_) | Self::NoKeyToMake => Code::CANTOPEN,
             Self::DeprecatedSuite | Self::MainOnOtherVfs => Code::PERM,
@@ -152,6 +157,8 @@ impl VfsError {
             | Self::Retired
             | Self::Replaced(_)
             | Self::Unexpected(_)
+            | Self::Older(_)
+            | Self::NoAnchor(_)
             | Self::SettingsMismatch(_)
             | Self::DeprecatedSuite
             | Self::OtherSqlite
@@ -193,6 +200,16 @@ impl fmt::Display for VfsError {
             Self::Retired => f.write_str("the file was replaced by another of the same name: open it again"),
             Self::Replaced(by) => write!(f, "the superblock was replaced {by} while the database was open"),
             Self::Unexpected(what) => write!(f, "not the database that is expected here: {what}"),
+            Self::Older(by) => write!(
+                f,
+                "older than its anchor: {by}; find out who could put an old copy there, and restore the newest backup \
+                    (after a restore on purpose: selenite follow --accept-older)"
+            ),
+            Self::NoAnchor(why) => write!(
+                f,
+                "no anchor to compare with: {why}; selenite follow --anchor-to writes it (anchor_missing=allow opens \
+                    without one)"
+            ),
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
             Self::OtherSqlite => {
@@ -229,6 +246,8 @@ impl std::error::Error for VfsError {
             | Self::Retired
             | Self::Replaced(_)
             | Self::Unexpected(_)
+            | Self::Older(_)
+            | Self::NoAnchor(_)
             | Self::SettingsMismatch(_)
             | Self::DeprecatedSuite
             | Self::OtherSqlite

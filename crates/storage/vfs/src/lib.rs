@@ -6,6 +6,7 @@
 //! superblocks. [`selenite`] is the entry point.
 #![deny(unsafe_code)]
 
+pub mod anchor_place;
 mod atomics;
 pub mod change;
 mod cipher_costs;

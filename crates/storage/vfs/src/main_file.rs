@@ -16,6 +16,7 @@
 //!
 //! Sealing pages is left to `Sealer`; the kind of the file and changes of keys to [`Database`].
 
+pub(crate) mod anchor_check;
 mod append;
 mod control;
 mod epoch_census;
@@ -49,6 +50,7 @@ use crate::index_header::IndexHeader;
 use crate::page_buffer::PageBuffer;
 use crate::role::Role;
 use crate::sealer::Sealer;
+use anchor_check::AnchorCheck;
 use append::Append;
 pub(crate) use epoch_census::EpochPages;
 pub use hand_over::HandOver;
@@ -81,6 +83,8 @@ pub struct MainFile {
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
     /// For a connection that moves to an encrypted database in the place of this one.
     move_over: Option<MoveOver>,
+    /// What it is compared with before its first transaction.
+    anchor_check: Option<Box<AnchorCheck>>,
     /// Whether the VFS below was asked to map the file since SQLite last discarded the mapping.
     is_mapped: bool,
     /// Whether a lock was ever asked for.
@@ -139,6 +143,7 @@ impl MainFile {
             page: Vec::new(),
             change_counter: None,
             move_over: None,
+            anchor_check: None,
             is_mapped: false,
             was_locked: false,
             has_read_pages: false,

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use selenite_format::anchor::ShortAnchor;
+
 use crate::clear_file::ClearFile;
 use crate::database::{Content, Credentials, Database};
 use crate::environment;
@@ -20,6 +22,7 @@ use crate::journal_file::JournalFile;
 use crate::last_errors::LastError;
 use crate::locked_memory;
 use crate::main_file::MainFile;
+use crate::main_file::anchor_check::AnchorCheck;
 use crate::main_file::move_over::{self, MoveOver};
 use crate::nameless_file::NamelessFile;
 use crate::open_databases::OpenDatabases;
@@ -264,7 +267,11 @@ impl Selenite {
         self.databases.add(name, &database);
         let has_content = !matches!(database.content(), Content::Empty);
         let may_move = has_content && has_shm && database.settings.may_move();
+        let anchor = self.anchor_of(&database)?;
         let mut file = MainFile::new(database)?;
+        if let (Some(anchor), Some(log)) = (anchor, name.log()) {
+            file.set_anchor_check(AnchorCheck::new(anchor, log.keep()));
+        }
         if may_move && move_over::register(path) {
             file.set_move_over(MoveOver::new(name.keep(), flags));
         }
@@ -276,6 +283,24 @@ impl Selenite {
             flags,
             has_shm,
         })
+    }
+
+    /// The anchor with which a database has to be compared.
+    fn anchor_of(&self, database: &Database) -> Result<Option<ShortAnchor>, VfsError> {
+        let Some(place) = &database.settings.anchor else {
+            return Ok(None);
+        };
+        let Content::Sealed(view) = database.content() else {
+            return Err(VfsError::Unexpected("it has an anchor, and is empty or not encrypted"));
+        };
+        match place.expect(database.config(), &view.unlocked) {
+            Ok(anchor) => Ok(Some(anchor)),
+            Err(error @ VfsError::NoAnchor(_)) if database.settings.allow_no_anchor => {
+                self.host.remark(&database.path, &error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Creates a new database that only its owner may access: SQLite's own VFS would let everyone

@@ -6,6 +6,7 @@ use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{AutoVacuum, PageSize};
 use selenite_keyring::{Config, OriginPolicy, Spec};
 
+use crate::anchor_place::AnchorPlace;
 use crate::error::VfsError;
 use crate::ffi::Name;
 use crate::uri_parameters;
@@ -43,6 +44,10 @@ pub struct Settings {
     /// Which origins are allowed, if set here; otherwise the environment or the configuration file
     /// decides.
     pub origin: Option<OriginPolicy>,
+    /// Where its newest short anchor is, with which it is compared when it is opened (FORMAT 10.8).
+    pub anchor: Option<AnchorPlace>,
+    /// Whether it is opened although there is no anchor to compare it with.
+    pub allow_no_anchor: bool,
     /// Whether all pages of the file must be encrypted when it is opened, whatever `allow_plain`
     /// says.
     pub expects_encrypted: bool,
@@ -109,6 +114,10 @@ impl Settings {
             })?,
             // `Config::load` has read SELENITE_ORIGIN.
             origin: parse(name.parameter(c"origin"), None, |value| Ok(Some(value.parse()?)))?,
+            anchor: name.path_parameter(c"anchor").map(AnchorPlace::parse),
+            allow_no_anchor: parse(name.parameter(c"anchor_missing"), false, |value| {
+                parse_allow("anchor_missing", value)
+            })?,
             expects_encrypted: parse(name.parameter(c"encrypted"), false, |value| match value {
                 "required" => Ok(true),
                 _ => Err(VfsError::Setting(format!(
@@ -123,7 +132,10 @@ impl Settings {
     /// Whether a connection goes on in another database that takes the name of its own: it admits either kind, has an
     /// identity, and does not expect a certain database.
     pub fn may_move(&self) -> bool {
-        let expects_one = self.expected_id.is_some() || self.expected_commitment.is_some() || self.expects_encrypted;
+        let expects_one = self.expected_id.is_some()
+            || self.expected_commitment.is_some()
+            || self.anchor.is_some()
+            || self.expects_encrypted;
         self.allow_plain && self.identity.is_some() && !expects_one
     }
 

@@ -5,6 +5,7 @@
 //! transaction calls it.
 
 pub use crate::functions::with_snapshot;
+pub use crate::main_file::anchor_check::{Sealed, check_not_older};
 pub use crate::main_file::{PagesSince, Snapshot};
 use crate::staged::Staged;
 

@@ -61,8 +61,10 @@ fn edits_max(word: &str) -> usize {
 }
 
 /// The parameters that `Settings` and `selenite_backup` read.
-const OURS: [&str; 13] = [
+const OURS: [&str; 15] = [
     "selenite_identity",
+    "anchor",
+    "anchor_missing",
     "page_size",
     "cipher",
     "auto_vacuum",

@@ -176,6 +176,7 @@ pub(crate) fn follow_with(
     tell: &mut dyn FnMut(&Status),
 ) -> Result<Status, EngineError> {
     let how = Follow {
+        anchoring: None,
         lag: Duration::from_millis(100),
         renew_every: Duration::from_secs(86400),
         log_size_max: 1 << 30,

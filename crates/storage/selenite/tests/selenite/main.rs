@@ -50,6 +50,7 @@ mod salvage_kill;
 mod salvage_logs;
 mod salvage_random;
 mod salvage_strays;
+mod short_anchors;
 mod support;
 mod threads;
 mod verify;

@@ -103,6 +103,7 @@ api! {
     197 malloc64: unsafe extern "C" fn(u64) -> *mut c_void,
     245 uri_key: unsafe extern "C" fn(*const c_char, c_int) -> *const c_char,
     246 filename_database: unsafe extern "C" fn(*const c_char) -> *const c_char,
+    248 filename_wal: unsafe extern "C" fn(*const c_char) -> *const c_char,
     252 txn_state: unsafe extern "C" fn(*mut Database, *const c_char) -> c_int,
     264 db_name: unsafe extern "C" fn(*mut Database, c_int) -> *const c_char,
 }
@@ -155,6 +156,13 @@ impl Api {
         // SAFETY: `name` came from SQLite's own xOpen of a journal or WAL (sqlite.org/c3ref/filename_database.html).
         let database = unsafe { (self.filename_database)(name.as_ptr()) };
         Name::from_raw(database, *self).unwrap_or_else(|| name.same())
+    }
+
+    /// The name of the log of a database.
+    pub(super) fn log_name<'a>(&self, name: &Name<'a>) -> Option<Name<'a>> {
+        // SAFETY: `name` came from SQLite's own xOpen of a database (sqlite.org/c3ref/filename_database.html).
+        let log = unsafe { (self.filename_wal)(name.as_ptr()) };
+        Name::from_raw(log, *self)
     }
 
     /// Registers this VFS, and makes it the default if `default` is set.
@@ -309,6 +317,7 @@ mod tests {
             malloc64 = sqlite3_malloc64,
             uri_key = sqlite3_uri_key,
             filename_database = sqlite3_filename_database,
+            filename_wal = sqlite3_filename_wal,
             txn_state = sqlite3_txn_state,
             db_name = sqlite3_db_name,
         }

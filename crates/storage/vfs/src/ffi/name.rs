@@ -121,4 +121,10 @@ impl<'a> Name<'a> {
     pub fn database(&self) -> Name<'a> {
         self.api.database_name(self)
     }
+
+    /// For the name of a database: the name of its WAL, valid as long.
+    #[must_use]
+    pub fn log(&self) -> Option<Name<'a>> {
+        self.api.log_name(self)
+    }
 }

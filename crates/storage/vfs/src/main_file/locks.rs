@@ -161,6 +161,16 @@ impl MainFile {
             return Err(Code::BUSY.into());
         }
         self.note_index_lock(lock);
+        if lock.lock
+            && !lock.exclusive
+            && has_mark(lock)
+            && let Err(error) = self.check_anchor()
+        {
+            let back = ShmLock { lock: false, ..lock };
+            self.take_or_release(back)?;
+            self.note_index_lock(back);
+            return Err(error);
+        }
         Ok(())
     }
 

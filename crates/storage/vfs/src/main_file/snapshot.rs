@@ -126,6 +126,12 @@ impl<'a> Snapshot<'a> {
         self.page_count
     }
 
+    /// Whether this is SQLite's lock-byte page, which has no image.
+    #[must_use]
+    pub fn is_lock_page(&self, page_no: u32) -> bool {
+        self.geometry.place(PageNo(page_no)).is_none()
+    }
+
     /// The position in the log at which the transaction began; `None` in rollback mode.
     #[must_use]
     pub fn position(&self) -> Option<LogPosition> {

@@ -95,6 +95,7 @@ fn a_chain_has_at_most_seven_backups() {
         stop.0.store(names.len() >= 9, Ordering::SeqCst);
     };
     let how = Follow {
+        anchoring: None,
         lag: Duration::from_millis(10),
         renew_every: Duration::ZERO,
         log_size_max: 1 << 30,

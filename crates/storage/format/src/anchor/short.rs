@@ -1,0 +1,202 @@
+//! A short anchor: what the newest commits wrote, for a check whenever a database is opened (FORMAT 10.8).
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use selenite_cipher::{DatabaseId, SessionId};
+
+use super::{Hex, Lines, MAC_LINE_SIZE, Mark, Seal, VERSION, number, sign, unhex, write_sessions};
+use crate::{FormatError, PageSize};
+
+/// The newest state of a database, as far as a check in a moment needs it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShortAnchor {
+    /// The database.
+    pub database_id: DatabaseId,
+    /// The identifier of the key that authenticates the text.
+    pub key_id: [u8; 16],
+    /// The creation time: seconds since 1970-01-01 UTC.
+    pub made: u64,
+    /// The superblock's generation.
+    pub generation: u64,
+    /// The size of a page.
+    pub page_size: PageSize,
+    /// Counts the short anchors of a database; one more in each.
+    pub number: u64,
+    /// The highest counter of each known session, [`SESSIONS_MAX`] at most.
+    pub sessions: BTreeMap<SessionId, u32>,
+    /// The marks of page 1 and of pages that the newest commits wrote, [`PAGES_MAX`] at most.
+    pub pages: BTreeMap<u32, Mark>,
+}
+
+impl ShortAnchor {
+    /// The highest number of sessions.
+    pub const SESSIONS_MAX: usize = 1024;
+    /// The highest number of pages.
+    pub const PAGES_MAX: usize = 65;
+
+    /// The text, with the MAC that `mac` computes over all preceding lines.
+    pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> String {
+        let mut text = format!(
+            "{MAGIC}{VERSION}\ndatabase {}\nkey {}\nmade {}\ngeneration {}\npage-size {}\nnumber {}\n",
+            Hex(&self.database_id.0),
+            Hex(&self.key_id),
+            self.made,
+            self.generation,
+            self.page_size.as_u32(),
+            self.number,
+        );
+        write_sessions(&mut text, &self.sessions);
+        for (page_no, mark) in &self.pages {
+            writeln!(text, "page {page_no} {}", Hex(&mark.0)).expect("a string takes any text");
+        }
+        sign(text, mac)
+    }
+
+    /// Finds the MAC, and parses the first lines.
+    ///
+    /// # Errors
+    /// As [`Seal::find`].
+    pub fn seal(bytes: &[u8]) -> Result<Seal<'_>, FormatError> {
+        Seal::find_under(bytes, MAGIC)
+    }
+
+    /// Parses a text. The caller has checked the MAC ([`ShortAnchor::seal`]).
+    ///
+    /// # Errors
+    /// As [`Seal::find`]; [`FormatError::AnchorLine`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
+        let seal = Self::seal(bytes)?;
+        let mut lines = Lines::new(seal.maced);
+        lines.heading(MAGIC)?;
+        let database_id = DatabaseId(lines.digits("database")?);
+        let key_id = lines.digits("key")?;
+        let made = lines.number("made")?;
+        let generation = lines.number("generation")?;
+        let page_size = lines.number::<u32>("page-size")?;
+        let page_size = PageSize::try_from(page_size).map_err(|_| lines.fault())?;
+        let number = lines.number("number")?;
+        let sessions = lines.sessions()?;
+        let pages = pages(&mut lines)?;
+        lines.end()?;
+        if sessions.len() > Self::SESSIONS_MAX || pages.len() > Self::PAGES_MAX {
+            return Err(lines.fault());
+        }
+        Ok(Self {
+            database_id,
+            key_id,
+            made,
+            generation,
+            page_size,
+            number,
+            sessions,
+            pages,
+        })
+    }
+
+    /// The last complete one among several in a row. The last may be cut, by a writer that was killed.
+    #[must_use]
+    pub fn last_of(bytes: &[u8]) -> Option<&[u8]> {
+        let begins = |at: usize| bytes[at..].starts_with(MAGIC.as_bytes()) && (at == 0 || bytes[at - 1] == b'\n');
+        let starts = (0..bytes.len()).rev().filter(|&at| begins(at));
+        starts
+            .filter_map(|start| {
+                let mac = bytes[start..]
+                    .windows(MAC_LINE.len())
+                    .position(|part| part == MAC_LINE)?;
+                bytes[start..].get(..mac + 1 + MAC_LINE_SIZE)
+            })
+            .find(|one| Self::seal(one).is_ok())
+    }
+}
+
+fn pages(lines: &mut Lines<'_>) -> Result<BTreeMap<u32, Mark>, FormatError> {
+    let mut pages: BTreeMap<u32, Mark> = BTreeMap::new();
+    while let Some(rest) = lines.next_if("page") {
+        let (page_no, mark) = rest.split_once(' ').ok_or(lines.fault())?;
+        let page_no: u32 = number(page_no).filter(|&page_no| page_no > 0).ok_or(lines.fault())?;
+        let is_next = pages.last_key_value().is_none_or(|(&last, _)| last < page_no);
+        let mark = unhex(mark).filter(|_| is_next).ok_or(lines.fault())?;
+        pages.insert(page_no, Mark(mark));
+    }
+    Ok(pages)
+}
+
+const MAGIC: &str = "selenite short anchor ";
+const MAC_LINE: &[u8] = b"\nmac ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(number: u64) -> ShortAnchor {
+        ShortAnchor {
+            database_id: DatabaseId([1; 16]),
+            key_id: [2; 16],
+            made: 1_767_225_600,
+            generation: 7,
+            page_size: PageSize::DEFAULT,
+            number,
+            sessions: BTreeMap::from([(SessionId([3; 16]), 9), (SessionId([4; 16]), 0)]),
+            pages: BTreeMap::from([(1, Mark([5; 8])), (70_000, Mark([6; 8]))]),
+        }
+    }
+
+    fn text(number: u64) -> String {
+        one(number).encode(|maced| selenite_cipher::sha256(maced))
+    }
+
+    #[test]
+    fn a_text_is_read_back_and_no_altered_byte_gives_the_same() {
+        let text = text(3);
+        assert_eq!(ShortAnchor::parse(text.as_bytes()).unwrap(), one(3));
+        let parsed = |bytes: &[u8]| {
+            ShortAnchor::parse(bytes)
+                .ok()
+                .map(|found| (found, ShortAnchor::seal(bytes).unwrap().mac))
+        };
+        for at in 0..text.len() {
+            assert!(ShortAnchor::parse(&text.as_bytes()[..at]).is_err(), "{at}");
+            let mut altered = text.clone().into_bytes();
+            altered[at] ^= 1;
+            assert_ne!(parsed(&altered), parsed(text.as_bytes()), "{at}");
+        }
+    }
+
+    #[test]
+    fn more_than_are_written_are_refused() {
+        let mut many = one(1);
+        many.pages = (1..=66).map(|page_no| (page_no, Mark([0; 8]))).collect();
+        assert!(ShortAnchor::parse(many.encode(|_| [0; 32]).as_bytes()).is_err());
+        let mut many = one(1);
+        many.sessions = (0..=1024_u32)
+            .map(|number| {
+                (
+                    SessionId([[0; 12].as_slice(), &number.to_be_bytes()].concat().try_into().unwrap()),
+                    1,
+                )
+            })
+            .collect();
+        assert!(ShortAnchor::parse(many.encode(|_| [0; 32]).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn the_last_complete_one_is_found_however_the_next_is_cut() {
+        let whole = text(1) + &text(2);
+        let next = text(3);
+        for cut in 0..next.len() {
+            let bytes = whole.clone() + &next[..cut];
+            assert_eq!(
+                ShortAnchor::last_of(bytes.as_bytes()),
+                Some(text(2).as_bytes()),
+                "{cut}"
+            );
+        }
+        assert_eq!(ShortAnchor::last_of((whole + &next).as_bytes()), Some(next.as_bytes()));
+        assert_eq!(ShortAnchor::last_of(b""), None);
+        assert_eq!(ShortAnchor::last_of(&next.as_bytes()[..next.len() - 1]), None);
+        // What follows a cut one is found, too: another process goes on with the file.
+        let after_cut = format!("{}{}\n{}", text(1), &next[..50], text(4));
+        assert_eq!(ShortAnchor::last_of(after_cut.as_bytes()), Some(text(4).as_bytes()));
+    }
+}

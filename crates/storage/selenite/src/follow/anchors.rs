@@ -1,0 +1,362 @@
+//! Writes short anchors while a database is followed (FORMAT 10.8).
+//!
+//! - sessions-accumulate: an old image is found by its session's counter: each anchor has all sessions that were ever
+//!   met, as long as there is room. So the first turn reads every page, and later ones read those that were written since.
+//! - newest-first: of each session the pages with the highest counters are named: they were sealed last.
+//! - only-authentic: a page that does not open ends the turn. Its counter could be any.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use selenite_cipher::{DatabaseId, SessionId};
+use selenite_format::PageSize;
+use selenite_format::anchor::{Mark, ShortAnchor};
+use selenite_format::archive::LogEnd;
+use selenite_keyring::{Config, Unlocked};
+use selenite_vfs::anchor_place::{AnchorPlace, Newest};
+use selenite_vfs::error::VfsError;
+use selenite_vfs::snapshot::{Sealed, Snapshot, check_not_older};
+use zeroize::Zeroizing;
+
+use crate::storage::Storage;
+use crate::{Access, Database, EngineError, now};
+
+/// How anchors are written.
+#[derive(Clone, Debug)]
+pub struct Anchoring {
+    /// Where to.
+    pub place: AnchorPlace,
+    /// The shortest time between two of them.
+    pub every: Duration,
+    /// Whether the database may be older than the newest anchor there: it was restored on purpose.
+    pub accept_older: bool,
+}
+
+/// Writes anchors of a database whenever it has changed.
+pub(super) struct Anchors {
+    writer: Option<Writer>,
+    written: u64,
+}
+
+struct Writer {
+    how: Anchoring,
+    config: Config,
+    database: Database,
+    known: Option<Known>,
+    tried: Option<Instant>,
+}
+
+/// What is known of a database.
+#[derive(Default)]
+struct Known {
+    /// Up to where its log was read; `None` before the first time.
+    end: Option<LogEnd>,
+    /// The generation and key of the last anchor.
+    last: Option<(u64, [u8; 16])>,
+    number: u64,
+    /// The highest counter of each session, and when it was last met.
+    sessions: BTreeMap<SessionId, (u32, u64)>,
+    /// Counts turns, for the sessions.
+    turn: u64,
+    pages: BTreeMap<u32, Mark>,
+    /// How many pages were written since the last anchor.
+    changed_count: u64,
+}
+
+/// What a turn needs of the database's keys.
+struct Keys {
+    database_id: DatabaseId,
+    generation: u64,
+    page_size: PageSize,
+    key: selenite_cipher::AnchorKey,
+}
+
+impl Keys {
+    fn of(unlocked: &Unlocked) -> Self {
+        Self {
+            database_id: unlocked.superblock.database_id,
+            generation: unlocked.superblock.generation,
+            page_size: unlocked.superblock.page_size,
+            key: unlocked.master.anchor_key(),
+        }
+    }
+}
+
+impl Anchors {
+    /// `how` is `None` if none are written.
+    pub(super) fn open(
+        storage: &dyn Storage,
+        path: &Path,
+        access: &Access,
+        how: Option<Anchoring>,
+    ) -> Result<Self, EngineError> {
+        let open = |how| -> Result<Writer, EngineError> {
+            let database = Database::open(storage, path, access)?;
+            database.keep_log_on_close()?;
+            let mut writer = Writer {
+                how,
+                config: Access::config()?,
+                database,
+                known: None,
+                tried: None,
+            };
+            writer.known = Some(writer.first()?);
+            Ok(writer)
+        };
+        Ok(Self {
+            writer: how.map(open).transpose()?,
+            written: 0,
+        })
+    }
+
+    /// How many anchors were written.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Writes an anchor if the time has come, or `is_last`, and there is something new.
+    ///
+    /// # Errors
+    /// [`EngineError::Anchor`]: the database is older than the newest anchor; [`EngineError::Refused`]: a page is not
+    /// authentic. [`EngineError::NoAnchor`]: the place can't be read or written. [`EngineError::Usage`] in rollback mode.
+    pub(super) fn turn(&mut self, is_last: bool) -> Result<(), EngineError> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let is_early = writer.tried.is_some_and(|tried| tried.elapsed() < writer.how.every);
+        if !is_early || is_last {
+            writer.tried = Some(Instant::now());
+            self.written += u64::from(writer.write()?);
+        }
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Returns whether there was something new.
+    fn write(&mut self) -> Result<bool, EngineError> {
+        let path = self.database.path().to_owned();
+        let known = match self.known.take() {
+            Some(known) => known,
+            None => self.first()?,
+        };
+        let read = self.database.read(move |snapshot| read_changes(snapshot, known, &path));
+        self.database.end_any_read();
+        // After an error all is read again.
+        let (mut known, keys) = read?;
+        let state = (keys.generation, keys.key.id());
+        if known.last == Some(state) && known.changed_count == 0 {
+            self.known = Some(known);
+            return Ok(false);
+        }
+        known.number += 1;
+        let text = known.anchor(&keys).encode(|maced| keys.key.mac(maced));
+        let appended = self.how.place.append(&self.config, &text);
+        if appended.is_ok() {
+            known.last = Some(state);
+            known.changed_count = 0;
+        }
+        self.known = Some(known);
+        appended.map_err(|error| refused(error, self.database.path()))?;
+        Ok(true)
+    }
+
+    /// Begins with the newest anchor that is there, which the database must not be older than.
+    fn first(&self) -> Result<Known, EngineError> {
+        let (place, config, path) = (
+            self.how.place.clone(),
+            self.config.clone(),
+            self.database.path().to_owned(),
+        );
+        let accept_older = self.how.accept_older;
+        let known = self.database.read(move |snapshot| {
+            let refused = |error| refused(error, &path);
+            let unlocked = snapshot.unlocked().map_err(refused)?;
+            let newest = place.newest(&config, &unlocked).map_err(refused)?;
+            if !accept_older {
+                newest.check_generation(&unlocked).map_err(refused)?;
+            }
+            let anchor = match newest {
+                Newest::None => return Ok(Known::default()),
+                Newest::OtherMaster { number, .. } => {
+                    return Ok(Known {
+                        number,
+                        ..Known::default()
+                    });
+                }
+                Newest::Anchor(anchor) => anchor,
+            };
+            if !accept_older {
+                check_not_older(snapshot, &anchor).map_err(refused)?;
+            }
+            Ok(Known::of(&anchor))
+        });
+        self.database.end_any_read();
+        known
+    }
+}
+
+impl Known {
+    fn of(anchor: &ShortAnchor) -> Self {
+        let sessions = anchor.sessions.iter();
+        Self {
+            number: anchor.number,
+            sessions: sessions.map(|(&session, &counter)| (session, (counter, 0))).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes what the pages say that were read, of which the newest are named.
+    fn take(&mut self, read: Vec<(u32, Sealed)>, page_count: u32) {
+        for (page_no, sealed) in &read {
+            let (counter, met) = self.sessions.entry(sealed.session).or_default();
+            *counter = sealed.counter.max(*counter);
+            *met = self.turn;
+            self.pages.remove(page_no);
+        }
+        self.pages.retain(|&page_no, _| page_no <= page_count);
+        let newest = newest_first(read);
+        let first = newest.iter().filter(|(page_no, _)| *page_no == 1);
+        let first: Vec<(u32, Mark)> = first.chain(newest.iter().take(NAMED_MAX)).copied().collect();
+        // Those of earlier turns, as long as there is room.
+        let earlier = std::mem::take(&mut self.pages);
+        let page_1 = earlier.get(&1).map(|&mark| (1, mark));
+        self.pages.extend(first);
+        self.pages.extend(page_1);
+        for (page_no, mark) in earlier {
+            if self.pages.len() <= NAMED_MAX {
+                self.pages.entry(page_no).or_insert(mark);
+            }
+        }
+    }
+
+    fn anchor(&self, keys: &Keys) -> ShortAnchor {
+        let mut sessions: Vec<_> = self.sessions.iter().collect();
+        sessions.sort_by_key(|(_, (_, met))| std::cmp::Reverse(*met));
+        let sessions = sessions.into_iter().take(ShortAnchor::SESSIONS_MAX);
+        ShortAnchor {
+            database_id: keys.database_id,
+            key_id: keys.key.id(),
+            made: now(),
+            generation: keys.generation,
+            page_size: keys.page_size,
+            number: self.number,
+            sessions: sessions.map(|(&session, &(counter, _))| (session, counter)).collect(),
+            pages: self.pages.clone(),
+        }
+    }
+}
+
+fn refused(error: VfsError, path: &Path) -> EngineError {
+    match error {
+        VfsError::Key(error) => EngineError::Key(error),
+        error => EngineError::of_vfs(&error, path),
+    }
+}
+
+/// Reads the pages that were written since the last turn.
+fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> Result<(Known, Keys), EngineError> {
+    let refused = |error: VfsError| refused(error, path);
+    let keys = Keys::of(&snapshot.unlocked().map_err(refused)?);
+    let end = snapshot.end().ok_or_else(|| {
+        EngineError::usage(
+            "a database in rollback mode has no log to follow",
+            "run PRAGMA journal_mode = WAL once",
+        )
+    })?;
+    let page_count = snapshot.page_count();
+    let since = match known.end {
+        Some(from) if from == end => return Ok((known, keys)),
+        Some(from) => snapshot.pages_since(from).map_err(refused)?,
+        None => None,
+    };
+    let mut read = Read::default();
+    match since {
+        Some(since) => snapshot.read_pages_since(&since, |page_no, image, _| read.take(page_no, image)),
+        None => read_all(snapshot, page_count, &mut read),
+    }
+    .map_err(refused)?;
+    known.turn += 1;
+    known.changed_count += read.count;
+    known.take(read.pages, page_count);
+    known.end = Some(end);
+    Ok((known, keys))
+}
+
+fn read_all(snapshot: &mut Snapshot<'_>, page_count: u32, read: &mut Read) -> Result<(), VfsError> {
+    let size = snapshot.page_size().bytes();
+    let mut image = vec![0; size];
+    let mut plain = Zeroizing::new(vec![0; size]);
+    for page_no in 1..=page_count {
+        if snapshot.is_lock_page(page_no) {
+            continue;
+        }
+        snapshot.read(page_no, &mut image)?;
+        snapshot.open(page_no, &image, &mut plain)?;
+        read.take(page_no, &image)?;
+    }
+    Ok(())
+}
+
+/// What the pages say that were read: the newest of each session.
+struct Read {
+    pages: Vec<(u32, Sealed)>,
+    /// How many are kept before they are thinned.
+    kept_max: usize,
+    count: u64,
+}
+
+impl Default for Read {
+    fn default() -> Self {
+        Self {
+            pages: Vec::new(),
+            kept_max: KEPT_MIN,
+            count: 0,
+        }
+    }
+}
+
+impl Read {
+    fn take(&mut self, page_no: u32, image: &[u8]) -> Result<(), VfsError> {
+        self.pages.push((page_no, Sealed::of(image)));
+        self.count += 1;
+        if self.pages.len() >= self.kept_max {
+            self.pages = thinned(std::mem::take(&mut self.pages));
+            self.kept_max = KEPT_MIN.max(2 * self.pages.len());
+        }
+        Ok(())
+    }
+}
+
+/// The pages by how recently they were sealed: first the last one of each session, then the last but one, and so on.
+fn newest_first(read: Vec<(u32, Sealed)>) -> Vec<(u32, Mark)> {
+    let mut ranked: Vec<(usize, u32, Mark)> = ranked(read)
+        .map(|(rank, page_no, sealed)| (rank, page_no, sealed.mark))
+        .collect();
+    ranked.sort_by_key(|(rank, page_no, _)| (*rank, *page_no));
+    ranked.into_iter().map(|(_, page_no, mark)| (page_no, mark)).collect()
+}
+
+/// Those that may be among the newest, and page 1.
+fn thinned(read: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
+    ranked(read)
+        .filter(|(rank, page_no, _)| *rank < NAMED_MAX || *page_no == 1)
+        .map(|(_, page_no, sealed)| (page_no, sealed))
+        .collect()
+}
+
+/// Each page with the number of pages that its session sealed after it.
+fn ranked(mut read: Vec<(u32, Sealed)>) -> impl Iterator<Item = (usize, u32, Sealed)> {
+    read.sort_by_key(|(_, sealed)| (sealed.session, std::cmp::Reverse(sealed.counter)));
+    let mut last = None;
+    let mut rank = 0;
+    read.into_iter().map(move |(page_no, sealed)| {
+        rank = if last == Some(sealed.session) { rank + 1 } else { 0 };
+        last = Some(sealed.session);
+        (rank, page_no, sealed)
+    })
+}
+
+/// How many pages are named beside page 1.
+const NAMED_MAX: usize = ShortAnchor::PAGES_MAX - 1;
+/// How many are kept at first while all are read.
+const KEPT_MIN: usize = 8192;

@@ -1,0 +1,222 @@
+//! Where the newest short anchor of a database is: in a file, or with a command of the configuration.
+//!
+//! - place-is-trusted: the MAC says that a holder of the database's key wrote an anchor, not that it
+//!   is the newest: that is up to the place, which whoever can write to the database must not be
+//!   able to rewrite.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use selenite_cipher::DatabaseId;
+use selenite_format::anchor::ShortAnchor;
+use selenite_keyring::child::{self, Stderr};
+use selenite_keyring::{Config, Unlocked};
+
+use crate::error::VfsError;
+use crate::own_descriptors;
+
+/// Where short anchors are written and read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AnchorPlace {
+    /// A file to which they are appended.
+    File(PathBuf),
+    /// A command of the configuration, by its name.
+    Command(String),
+}
+
+impl AnchorPlace {
+    /// Parses `PATH` or `command:NAME`.
+    #[must_use]
+    pub fn parse(text: OsString) -> Self {
+        match text.to_str().and_then(|text| text.strip_prefix("command:")) {
+            Some(name) => Self::Command(name.to_owned()),
+            None => Self::File(text.into()),
+        }
+    }
+
+    /// Reads the newest anchor of a database: the last complete one there.
+    ///
+    /// # Errors
+    /// `NoAnchor`: it can't be read, or is not of this database.
+    pub fn newest(&self, config: &Config, unlocked: &Unlocked) -> Result<Newest, VfsError> {
+        let bytes = match self {
+            Self::File(path) => match read_end(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+                read => read.map_err(|error| self.missing(&error.to_string()))?,
+            },
+            Self::Command(name) => self.run(config, name, "anchor", &database_line(unlocked.superblock.database_id))?,
+        };
+        match ShortAnchor::last_of(&bytes) {
+            Some(text) => self.check(text, unlocked),
+            None if bytes.is_empty() => Ok(Newest::None),
+            None => Err(self.missing("there is no complete anchor")),
+        }
+    }
+
+    /// As [`AnchorPlace::newest`], where one has to be that the database is not older than.
+    ///
+    /// # Errors
+    /// The same; `NoAnchor` if there is none, or if the master key is another one; those of
+    /// [`Newest::check_generation`].
+    pub fn expect(&self, config: &Config, unlocked: &Unlocked) -> Result<ShortAnchor, VfsError> {
+        let newest = self.newest(config, unlocked)?;
+        newest.check_generation(unlocked)?;
+        match newest {
+            Newest::Anchor(anchor) => Ok(anchor),
+            Newest::None => Err(self.missing("there is none yet")),
+            Newest::OtherMaster { .. } => {
+                Err(self.missing("it was written under another master key, before keys renew"))
+            }
+        }
+    }
+
+    /// Appends an anchor.
+    ///
+    /// # Errors
+    /// `NoAnchor`.
+    pub fn append(&self, config: &Config, text: &str) -> Result<(), VfsError> {
+        match self {
+            Self::File(path) => append(path, text).map_err(|error| self.missing(&error.to_string())),
+            Self::Command(name) => self.run(config, name, "append-anchor", text.as_bytes()).map(drop),
+        }
+    }
+
+    fn check(&self, text: &[u8], unlocked: &Unlocked) -> Result<Newest, VfsError> {
+        let refused = |why: &str| self.missing(why);
+        let superblock = &unlocked.superblock;
+        let seal = ShortAnchor::seal(text).map_err(|error| refused(&error.to_string()))?;
+        if seal.database_id != superblock.database_id {
+            return Err(refused("it is of another database"));
+        }
+        let key = unlocked.master.anchor_key();
+        let anchor = ShortAnchor::parse(text).map_err(|error| refused(&error.to_string()))?;
+        if seal.key_id != key.id() {
+            return Ok(Newest::OtherMaster {
+                generation: anchor.generation,
+                number: anchor.number,
+            });
+        }
+        if !key.mac_is_valid(seal.maced, &seal.mac) {
+            return Err(refused("it was altered: its MAC is wrong"));
+        }
+        if anchor.page_size != superblock.page_size {
+            return Err(refused("it is of another page size"));
+        }
+        Ok(Newest::Anchor(anchor))
+    }
+
+    fn missing(&self, why: &str) -> VfsError {
+        VfsError::NoAnchor(format!("{self}: {why}"))
+    }
+
+    /// Runs a command as `argv... verb`.
+    fn run(&self, config: &Config, name: &str, verb: &str, input: &[u8]) -> Result<Vec<u8>, VfsError> {
+        let words = config.command(name)?.split_first();
+        let (program, words) = words.ok_or_else(|| self.missing("the command has no words"))?;
+        let mut command = Command::new(program);
+        command.args(words).arg(verb);
+        let answer = child::run(command, Stderr::Ignored, input, TIME_LIMIT);
+        let answer = answer.map_err(|failure| self.missing(&failure.to_string()))?;
+        match answer.status.success() {
+            true => Ok(answer.output.to_vec()),
+            false => Err(self.missing(&answer.status.to_string())),
+        }
+    }
+}
+
+/// The newest anchor at a place.
+#[derive(Debug)]
+pub enum Newest {
+    /// None was written yet.
+    None,
+    /// One under another master key, whose MAC can't be checked.
+    OtherMaster {
+        /// The superblock's generation.
+        generation: u64,
+        /// Its number.
+        number: u64,
+    },
+    /// One of this database.
+    Anchor(ShortAnchor),
+}
+
+impl Newest {
+    /// Compares the generation of the superblock.
+    ///
+    /// # Errors
+    /// `Older`.
+    pub fn check_generation(&self, unlocked: &Unlocked) -> Result<(), VfsError> {
+        let (generation, key) = match self {
+            Self::None => return Ok(()),
+            Self::OtherMaster { generation, .. } => (*generation, ", and another master key"),
+            Self::Anchor(anchor) => (anchor.generation, ""),
+        };
+        let present = unlocked.superblock.generation;
+        if generation <= present {
+            return Ok(());
+        }
+        Err(VfsError::Older(format!(
+            "generation {present} instead of {generation} at least{key}"
+        )))
+    }
+}
+
+impl std::fmt::Display for AnchorPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Command(name) => write!(f, "command:{name}"),
+        }
+    }
+}
+
+fn database_line(database_id: DatabaseId) -> Vec<u8> {
+    format!("database {database_id}\n").into_bytes()
+}
+
+/// Reads the end of a file, in which the last anchor is whole.
+fn read_end(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = open(path, File::options().read(true))?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(END_SIZE)))?;
+    let mut bytes = Vec::new();
+    file.take(END_SIZE).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Appends in one write, and syncs.
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = open(path, File::options().append(true).read(true).create(true))?;
+    let size = file.metadata()?.len();
+    let mut last = [b'\n'];
+    if size > 0 {
+        file.seek(SeekFrom::Start(size - 1))?;
+        file.read_exact(&mut last)?;
+    }
+    // One that was cut keeps the next from being found, unless that begins a line.
+    let begin = if last == *b"\n" { "" } else { "\n" };
+    io::Write::write_all(&mut file, format!("{begin}{text}").as_bytes())?;
+    file.sync_all()
+}
+
+/// Opens a regular file that this process does not have open: closing it would release the locks of a database.
+fn open(path: &Path, options: &std::fs::OpenOptions) -> io::Result<File> {
+    let _gate = own_descriptors::gate();
+    if own_descriptors::has_open(path) {
+        return Err(io::Error::other("this process has it open"));
+    }
+    // Opening a pipe would wait.
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("not a regular file"));
+    }
+    options.open(path)
+}
+
+/// More than the longest anchor, of 55 KiB, and one that was cut.
+const END_SIZE: u64 = 262_144;
+/// As that of key commands.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
