@@ -320,23 +320,21 @@ impl EngineError {
 
     /// Converts an error of the VFS that SQLite did not report.
     pub(crate) fn of_vfs(error: &VfsError, path: &Path) -> Self {
-        match error {
-            VfsError::Retired => return Self::Key(KeyError::Retired),
-            VfsError::Older(by) => {
-                return Self::Anchor {
-                    what: format!("{} is older than its anchor: {by}", path.display()),
-                    next:
-                        "find out who could put an old copy there, and restore the newest backup; after a restore on \
-                        purpose: selenite follow --accept-older"
-                            .to_owned(),
-                };
-            }
-            VfsError::NoAnchor(why) => {
-                return Self::NoAnchor {
-                    what: format!("anchors of {}: {why}", path.display()),
-                };
-            }
-            _ => {}
+        if matches!(error, VfsError::Retired) {
+            return Self::Key(KeyError::Retired);
+        }
+        if let VfsError::Older(by) = error {
+            return Self::Anchor {
+                what: format!("{} is older than its anchor: {by}", path.display()),
+                next: "find out who could put an old copy there, and restore the newest backup; after a restore on \
+                    purpose: selenite follow --accept-older"
+                    .to_owned(),
+            };
+        }
+        if let VfsError::NoAnchor(why) = error {
+            return Self::NoAnchor {
+                what: format!("anchors of {}: {why}", path.display()),
+            };
         }
         Self::Refused {
             what: format!("{}: {error}", path.display()),

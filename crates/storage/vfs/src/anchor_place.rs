@@ -1,8 +1,8 @@
 //! Where the newest short anchor of a database is: in a file, or with a command of the configuration.
 //!
 //! - place-is-trusted: the MAC says that a holder of the database's key wrote an anchor, not that it
-//!   is the newest: that is up to the place, which nobody who can write to the database may be able
-//!   to rewrite.
+//!   is the newest: that is up to the place, which a user who can write to the database must not be
+//!   able to rewrite.
 
 use std::ffi::OsString;
 use std::fs::File;

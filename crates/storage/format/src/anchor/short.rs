@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn text(number: u64) -> String {
-        one(number).encode(|maced| selenite_cipher::sha256(maced))
+        one(number).encode(selenite_cipher::sha256)
     }
 
     #[test]
@@ -161,6 +161,23 @@ mod tests {
             altered[at] ^= 1;
             assert_ne!(parsed(&altered), parsed(text.as_bytes()), "{at}");
         }
+    }
+
+    #[test]
+    fn it_is_written_as_the_format_says() {
+        let text = text(3);
+        let mac = text.split_once("mac ").unwrap().1;
+        let expected = format!(
+            "selenite short anchor 1\ndatabase {}\nkey {}\nmade 1767225600\ngeneration 7\npage-size 4096\nnumber 3\n\
+             session {} 9\nsession {} 0\npage 1 {}\npage 70000 {}\nmac {mac}",
+            "01".repeat(16),
+            "02".repeat(16),
+            "03".repeat(16),
+            "04".repeat(16),
+            "05".repeat(8),
+            "06".repeat(8),
+        );
+        assert_eq!((text.as_str(), mac.len()), (expected.as_str(), 65));
     }
 
     #[test]

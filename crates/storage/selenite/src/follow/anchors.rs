@@ -247,10 +247,10 @@ impl Known {
 }
 
 fn refused(error: VfsError, path: &Path) -> EngineError {
-    match error {
-        VfsError::Key(error) => EngineError::Key(error),
-        error => EngineError::of_vfs(&error, path),
+    if let VfsError::Key(error) = error {
+        return EngineError::Key(error);
     }
+    EngineError::of_vfs(&error, path)
 }
 
 /// Reads the pages that were written since the last turn.
