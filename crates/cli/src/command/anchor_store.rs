@@ -43,14 +43,10 @@ fn newest(destination: &dyn Destination, line: &str) -> Result<(), CliError> {
         .strip_prefix("database ")
         .and_then(|id| selenite_backup::parse_database_id(id.trim_end()));
     let id = id.ok_or_else(|| usage("standard input is not \"database \" and an id".to_owned()))?;
-    let failed = |error: selenite_backup::StoreError| match error.kind {
-        // Nothing was stored yet.
-        StoreErrorKind::Missing => None,
-        _ => Some(CliError::Engine(EngineError::Backup(error.into()))),
-    };
     let objects = match destination.list(&folder(id)) {
-        Ok(objects) => objects,
-        Err(error) => return failed(error).map_or(Ok(()), Err),
+        // Nothing was stored yet.
+        Err(error) if error.kind == StoreErrorKind::Missing => return Ok(()),
+        listed => listed.map_err(|error| EngineError::Backup(error.into()))?,
     };
     let Some(last) = objects.iter().map(|object| &object.name).max() else {
         return Ok(());
