@@ -104,3 +104,72 @@ fn a_bad_page_is_said_to_be_of_its_table_and_no_anchor_is_written() {
         (&serde_json::json!([]), &serde_json::Value::Null)
     );
 }
+
+#[test]
+fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
+    let (mut fixture, path) = Fixture::encrypted();
+    let config = fixture.path("config.toml");
+    let command = env!("CARGO_BIN_EXE_selenite");
+    let store = fixture.path("store");
+    let text = format!("[commands]\nwitness = [{command:?}, \"anchor-store\", {store:?}]\nbroken = [\"/bin/false\"]\n");
+    std::fs::write(&config, text).unwrap();
+    fixture
+        .variables
+        .push(("SELENITE_CONFIG", config.display().to_string()));
+    let follow = |place: &str| fixture.run(&["-i", "key.txt", "follow", "app.db", "--anchor-to", place, "--once"]);
+    follow("command:witness").failed(2, "rollback mode");
+    let run = |sql: &str| fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    run("PRAGMA journal_mode = WAL");
+    let written = follow("command:witness").done();
+    assert_eq!(written.out, "1 anchor written\n");
+    run("UPDATE note SET text = 'x' WHERE id = 7");
+    follow("command:witness").done();
+    let id = fixture.run(&["status", "--json", "app.db"]).done().json()["superblock"]["database_id"].clone();
+    let id = id.as_str().unwrap().to_owned();
+    let folder = store.join("anchors").join(&id);
+    let names = || {
+        let mut names: Vec<String> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), ["00000000000000000001", "00000000000000000002"]);
+    let (first, last) = (folder.join(&names()[0]), folder.join(&names()[1]));
+    let store = store.to_str().unwrap();
+    let line = format!("database {id}\n");
+    let (status, answer, _) = fixture.ask(&["anchor-store", store, "anchor"], line.as_bytes());
+    assert_eq!((status, answer), (Some(0), std::fs::read(&last).unwrap()));
+    let (status, answer, _) = fixture.ask(
+        &["anchor-store", store, "anchor"],
+        format!("database {:032}", 1).as_bytes(),
+    );
+    assert_eq!((status, answer.as_slice()), (Some(0), &b""[..]));
+    // What is there already is not overwritten, whatever is said to be next.
+    let before = std::fs::read(&first).unwrap();
+    let (status, _, said) = fixture.ask(
+        &["anchor-store", store, "append-anchor"],
+        &std::fs::read(&last).unwrap(),
+    );
+    assert!(status != Some(0) && said.contains("exists"), "{said}");
+    for input in [&b""[..], b"database zz\n", &before[..before.len() - 1], &[0xff; 70_000]] {
+        for task in ["append-anchor", "anchor"] {
+            let (status, answer, said) = fixture.ask(&["anchor-store", store, task], input);
+            assert!(status != Some(0) && answer.is_empty(), "{task}: {said}");
+        }
+    }
+    assert_eq!((names().len(), std::fs::read(&first).unwrap()), (2, before));
+    follow("command:broken").failed(6, "command:broken");
+    follow("command:none").failed(2, "no command \"none\"");
+    assert_eq!(fixture.run(&["follow", "app.db"]).status, 2);
+    // Removed at the place: the next one has the same number again, and an older database is refused.
+    let copy = std::fs::read(&path).unwrap();
+    run("UPDATE note SET text = 'y' WHERE id = 9");
+    run("PRAGMA wal_checkpoint(TRUNCATE)");
+    follow("command:witness").done();
+    std::fs::write(&path, copy).unwrap();
+    let _ = std::fs::remove_file(path.with_file_name("app.db-wal"));
+    let _ = std::fs::remove_file(path.with_file_name("app.db-shm"));
+    follow("command:witness").failed(5, "older than its anchor");
+}

@@ -79,3 +79,37 @@ fn places_of_other_kinds_are_refused_without_their_passwords() {
     }
     assert_eq!(fixture.names(), ["app.db"]);
 }
+
+#[test]
+fn short_anchors_are_kept_in_an_object_store() {
+    let store = RealStore::start();
+    let (mut fixture, _) = Fixture::encrypted();
+    let config = fixture.path("config.toml");
+    let command = env!("CARGO_BIN_EXE_selenite");
+    let text = format!("[commands]\nwitness = [{command:?}, \"anchor-store\", \"s3://backups/anchors\"]\n");
+    std::fs::write(&config, text).unwrap();
+    fixture
+        .variables
+        .push(("SELENITE_CONFIG", config.display().to_string()));
+    let sql = "PRAGMA journal_mode = WAL";
+    fixture.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    let follow = [
+        "-i",
+        "key.txt",
+        "follow",
+        "app.db",
+        "--anchor-to",
+        "command:witness",
+        "--once",
+    ];
+    for change in 1..=3 {
+        let sql = format!("UPDATE note SET text = 'x' WHERE id = {change}");
+        fixture.run(&["-i", "key.txt", "exec", "app.db", &sql]).done();
+        let written = run_with_store(&fixture, &store, &follow).done();
+        assert_eq!(written.out, "1 anchor written\n");
+    }
+    // With another secret the store refuses, and the secret is not said.
+    let refused = run(with_store(&mut fixture.command(&follow), &store, "hunter3"));
+    assert!(!format!("{refused:?}").contains("hunter"), "{refused:?}");
+    refused.failed(6, "command:witness");
+}
