@@ -2,7 +2,8 @@
 //!
 //! - process-of-its-own: the module or the connection lives in this process, which ends after one key: what crashes,
 //!   hangs or forks here does not reach the application, whose key provider limits its time.
-//! - unwrapped-is-output-only: an unwrapped key goes to standard output and nowhere else; a message has no byte of it.
+//! - unwrapped-is-output-only: an unwrapped key goes to standard output and nowhere else; a message has no byte of it,
+//!   and what a module crashes dumps no core.
 
 #[cfg(feature = "s3")]
 mod aws_kms;
@@ -16,6 +17,7 @@ mod vault;
 
 use std::io::{Read, Write};
 
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use selenite::EngineError;
 use selenite_keyring::Config;
 use zeroize::Zeroizing;
@@ -24,6 +26,7 @@ use crate::arguments::key_service::{KeyService, Service};
 use crate::cli_error::CliError;
 
 pub fn run(service: &KeyService) -> Result<(), CliError> {
+    forbid_core_dumps().map_err(|error| unavailable(format!("core dumps can't be forbidden: {error}"), ""))?;
     let config = Config::load(&|name| std::env::var_os(name)).map_err(EngineError::Key)?;
     match &service.service {
         Service::Pkcs11(arguments) => pkcs11::run(arguments, &config),
@@ -32,6 +35,15 @@ pub fn run(service: &KeyService) -> Result<(), CliError> {
         #[cfg(feature = "s3")]
         Service::AwsKms(arguments) => aws_kms::run(arguments),
     }
+}
+
+fn forbid_core_dumps() -> rustix::io::Result<()> {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    // Both: what /proc/sys/kernel/core_pattern pipes dumps to is not bound by the limit.
+    setrlimit(Resource::Core, none).and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable))
 }
 
 /// The service does not do what was asked for, and will not when it is asked again.

@@ -163,6 +163,32 @@ fn a_wrong_pin_is_tried_once() {
 }
 
 #[test]
+fn several_processes_use_a_token_at_once() {
+    let fixture = fixture();
+    let uri = uri(&fixture, "aes");
+    service(&fixture, &uri, &["generate"]).done();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| (0..8).for_each(|_| drop(service(&fixture, &uri, &["check"]).done())));
+        }
+    });
+}
+
+/// A file is empty while another program rewrites it.
+#[test]
+fn an_empty_pin_is_not_tried() {
+    let fixture = fixture();
+    let uri = uri(&fixture, "aes");
+    service(&fixture, &uri, &["generate"]).done();
+    for empty in ["", "\r"] {
+        set_pin(&fixture, empty);
+        for _ in 0..2 {
+            service(&fixture, &uri, &["check"]).failed(4, "has no PIN");
+        }
+    }
+}
+
+#[test]
 fn what_is_missing_or_ambiguous_is_said() {
     let fixture = fixture();
     let good = uri(&fixture, "aes");
@@ -190,6 +216,36 @@ fn what_is_missing_or_ambiguous_is_said() {
     service(&fixture, &good, &["check"]).failed(4, "several tokens");
 }
 
+/// A PIN and a key are in the memory of a process that a module may crash.
+#[test]
+fn no_core_is_dumped() {
+    let fixture = fixture();
+    let module = compile(
+        &fixture,
+        "core",
+        "struct rlimit core; getrlimit(RLIMIT_CORE, &core);\
+         dprintf(2, \"core %ld %ld, dumpable %d\\n\", core.rlim_cur, core.rlim_max, prctl(PR_GET_DUMPABLE)); return 5;",
+    );
+    let uri = uri(&fixture, "aes").replace(MODULE, &module);
+    service(&fixture, &uri, &["check"]).failed(6, "core 0 0, dumpable 0");
+}
+
+/// A module whose first function has this body.
+fn compile(fixture: &Fixture, name: &str, does: &str) -> String {
+    let (source, module) = (fixture.path(&format!("{name}.c")), fixture.path(&format!("{name}.so")));
+    let text = format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n#include <sys/prctl.h>\n\
+         #include <sys/resource.h>\nunsigned long C_GetFunctionList(void **list) {{ {does} }}\n"
+    );
+    fs::write(&source, text).unwrap();
+    run(Command::new("cc")
+        .args(["-shared", "-fPIC", "-w", "-o"])
+        .arg(&module)
+        .arg(&source))
+    .done();
+    module.display().to_string()
+}
+
 /// A module that kills its process, or leaves a child with its output behind.
 #[test]
 fn a_module_does_nothing_to_the_process_that_opens_a_database() {
@@ -205,17 +261,8 @@ fn a_module_does_nothing_to_the_process_that_opens_a_database() {
         ("fork", "if (fork() == 0) { pause(); } return 5;"),
         ("nothing", "*list = 0; return 0;"),
     ] {
-        let (source, module) = (fixture.path(&format!("{name}.c")), fixture.path(&format!("{name}.so")));
-        let text = format!(
-            "#include <stdlib.h>\n#include <unistd.h>\nunsigned long C_GetFunctionList(void **list) {{ {does} }}\n"
-        );
-        fs::write(&source, text).unwrap();
-        run(Command::new("cc")
-            .args(["-shared", "-fPIC", "-w", "-o"])
-            .arg(&module)
-            .arg(&source))
-        .done();
-        configure(&fixture, &uri.replace(MODULE, &module.display().to_string()), "");
+        let module = compile(&fixture, name, does);
+        configure(&fixture, &uri.replace(MODULE, &module), "");
         let failed = fixture.run(&["-i", "command:hsm", "exec", "app.db", "SELECT 1"]);
         assert_eq!(failed.status, 4, "{name}: {failed:?}");
         assert!(failed.err.contains("key service \"hsm\""), "{name}: {failed:?}");

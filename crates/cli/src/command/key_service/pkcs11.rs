@@ -5,6 +5,7 @@
 //! - last-try-is-yours: a token that would lock itself after one more wrong PIN gets none from here.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11 as Module};
 use cryptoki::error::{Error, RvError};
@@ -80,6 +81,18 @@ struct Token {
 impl Token {
     /// The token that all attributes of the URI name, if there is exactly one.
     fn open(path: &Path, uri: &Pkcs11Uri) -> Result<Self, CliError> {
+        for pause_ms in [10, 20, 40, 80, 160] {
+            if let Some(token) = Self::find(path, uri)? {
+                return Ok(token);
+            }
+            // SoftHSM rewrites the token's file when another process logs in, and meanwhile has no such token.
+            std::thread::sleep(Duration::from_millis(pause_ms));
+        }
+        Self::find(path, uri)?
+            .ok_or_else(|| unavailable("no token is there that the URI names", "check that it is plugged in"))
+    }
+
+    fn find(path: &Path, uri: &Pkcs11Uri) -> Result<Option<Self>, CliError> {
         let module = Module::new(path).map_err(|error| {
             let what = format!("can't load the module {}: {error}", path.display());
             unavailable(
@@ -112,12 +125,13 @@ impl Token {
             }
         }
         match (found.pop(), found.is_empty()) {
-            (Some((slot, info)), true) => Ok(Self { module, slot, info }),
+            (Some((slot, info)), true) => Ok(Some(Self { module, slot, info })),
             (Some(_), false) => Err(refused("the URI names several tokens", "add serial= to the URI")),
-            (None, _) => Err(unavailable(
-                "no token is there that the URI names",
-                "check that it is plugged in",
-            )),
+            (None, _) => {
+                let ended = module.finalize();
+                ended.map_err(|error| failed("end the module", &error))?;
+                Ok(None)
+            }
         }
     }
 
@@ -151,10 +165,17 @@ impl Token {
         }
         let path = pin_file.ok_or_else(|| usage("no PIN: pin-source in the URI, or --pin-file".to_owned()))?;
         let pin = read_trusted(&path, PIN_SIZE_MAX).map_err(EngineError::Key)?;
-        let guard = PinGuard::new(config, self.info.serial_number(), &path)?;
         let text = std::str::from_utf8(&pin).map_err(|_| refused("the PIN is not UTF-8", "correct the file"))?;
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
+        if text.is_empty() {
+            // Perhaps it is being written: that costs no try.
+            return Err(refused(
+                format!("{} has no PIN", path.display()),
+                "write the PIN to that file",
+            ));
+        }
+        let guard = PinGuard::new(config, self.info.serial_number(), &path)?;
         match session.login(UserType::User, Some(&AuthPin::from(text))) {
             Ok(()) => Ok(session),
             Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(session),
@@ -351,15 +372,16 @@ fn usage(what: String) -> CliError {
 
 /// An error of the module. Its texts are fixed ones for each code.
 fn failed(task: &str, error: &Error) -> CliError {
+    let next = "check that the token is there, and what the module needs";
     if let Error::Pkcs11(code, function) = error {
         let what = format!("the module can't {task}: {code:?} of {function}");
         return if is_refusal(code) {
             refused(what, "")
         } else {
-            unavailable(what, "")
+            unavailable(what, next)
         };
     }
-    unavailable(format!("the module can't {task}: {error}"), "")
+    unavailable(format!("the module can't {task}: {error}"), next)
 }
 
 /// Whether the token works, and does not do this.
