@@ -71,6 +71,8 @@ need_tests() {
   need_library libltdl.so.7 libltdl7
   # Tokens for keys.
   need_command softhsm2-util softhsm2
+  need_command swtpm swtpm
+  need_library libtpm2_pkcs11.so.1 libtpm2-pkcs11-1
   # Reports are looked at in a browser; which one does not matter.
   if [[ -z ${SELENITE_TEST_BROWSER:-} ]] && ! command -v google-chrome chromium-browser >/dev/null; then
     need_command chromium chromium

@@ -155,4 +155,6 @@ pub enum KeyKind {
     Aes,
     /// RSA of 3072 bits, which wraps by OAEP.
     Rsa,
+    /// RSA of 2048 bits, for tokens that have no longer ones, as many TPMs.
+    Rsa2048,
 }

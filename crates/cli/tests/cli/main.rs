@@ -20,6 +20,7 @@ mod help;
 mod init;
 mod key_service;
 mod key_service_aws;
+mod key_service_tpm;
 mod key_service_vault;
 mod keys;
 mod lab;

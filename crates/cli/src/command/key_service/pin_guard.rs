@@ -22,7 +22,8 @@ pub struct PinGuard {
 }
 
 impl PinGuard {
-    /// `token` is its serial number. Fails if this file's PIN was refused before, or if nothing could be remembered.
+    /// `token` is its serial number and label. Fails if the PIN of this file was refused before, or if nothing could be
+    /// remembered.
     pub fn new(config: &Config, token: &str, pin_file: &Path) -> Result<Self, CliError> {
         let open = || -> std::io::Result<Self> {
             let found = std::fs::metadata(pin_file)?;

@@ -146,10 +146,7 @@ impl Token {
             return Ok(session);
         }
         if self.info.user_pin_locked() {
-            return Err(refused(
-                "the token has locked its PIN",
-                "unlock it by the token's own tools",
-            ));
+            return Err(locked());
         }
         if self.info.protected_authentication_path() {
             session
@@ -175,7 +172,9 @@ impl Token {
                 "write the PIN to that file",
             ));
         }
-        let guard = PinGuard::new(config, self.info.serial_number(), &path)?;
+        // All tokens of a TPM have the same serial number.
+        let token = format!("{}-{}", self.info.serial_number(), self.info.label());
+        let guard = PinGuard::new(config, &token, &path)?;
         match session.login(UserType::User, Some(&AuthPin::from(text))) {
             Ok(()) => Ok(session),
             Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(session),
@@ -193,6 +192,8 @@ impl Token {
                     "write the right PIN to that file: until it changes it is not tried again",
                 ))
             }
+            // A TPM says so only here.
+            Err(Error::Pkcs11(RvError::PinLocked, _)) => Err(locked()),
             Err(error) => Err(failed("log in at the token", &error)),
         }
     }
@@ -348,11 +349,12 @@ fn generate(session: &Session, uri: &Pkcs11Uri, label: &str, kind: KeyKind) -> R
             ]);
             session.generate_key(&Mechanism::AesKeyGen, &hidden).map(drop)
         }
-        KeyKind::Rsa => {
+        KeyKind::Rsa | KeyKind::Rsa2048 => {
+            let bits = if kind == KeyKind::Rsa { RSA_BITS } else { RSA_BITS_MIN };
             hidden.push(Attribute::Decrypt(true));
             common.extend([
                 Attribute::Encrypt(true),
-                Attribute::ModulusBits(Ulong::from(RSA_BITS)),
+                Attribute::ModulusBits(Ulong::from(bits)),
                 Attribute::PublicExponent(vec![1, 0, 1]),
             ]);
             session
@@ -360,7 +362,16 @@ fn generate(session: &Session, uri: &Pkcs11Uri, label: &str, kind: KeyKind) -> R
                 .map(drop)
         }
     };
-    made.map_err(|error| failed("generate the key", &error))
+    made.map_err(|error| match (kind, &error) {
+        (KeyKind::Aes, Error::Pkcs11(RvError::FunctionNotSupported, _)) => {
+            refused("the module generates no AES keys", "add --kind rsa")
+        }
+        _ => failed("generate the key", &error),
+    })
+}
+
+fn locked() -> CliError {
+    refused("the token has locked its PIN", "unlock it by the token's own tools")
 }
 
 fn usage(what: String) -> CliError {
@@ -413,5 +424,7 @@ const OAEP_SHA1: u8 = 2;
 const OAEP_SHA256: u8 = 3;
 const AES_KEY_SIZE: std::ffi::c_ulong = 32;
 const RSA_BITS: std::ffi::c_ulong = 3072;
+/// NIST SP 800-131A: shorter ones are not allowed.
+const RSA_BITS_MIN: std::ffi::c_ulong = 2048;
 /// Longer than any token's PIN.
 const PIN_SIZE_MAX: usize = 4096;
