@@ -206,6 +206,21 @@ fn requests_are_signed_and_wrong_ones_are_said() {
     check(&fixture, &server).failed(2, "no keys");
 }
 
+/// What may be sent there without TLS are backups, which are encrypted.
+#[test]
+fn a_key_is_not_sent_in_clear_to_another_machine() {
+    let (mut fixture, _) = fixture();
+    fixture.variables.push(("AWS_ALLOW_HTTP", "true".to_owned()));
+    let check = ["key-service", "aws-kms", "--key", KEY, "check"];
+    let by_option = [&check[..4], &["--endpoint", "http://192.0.2.1:1"], &check[4..]].concat();
+    fixture.run(&by_option).failed(2, "keys would be sent in clear");
+    for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_KMS"] {
+        fixture.variables.push((name, "http://192.0.2.1:1".to_owned()));
+        fixture.run(&check).failed(2, "keys would be sent in clear");
+        fixture.variables.pop();
+    }
+}
+
 #[test]
 fn what_is_temporary_is_asked_again() {
     let (fixture, server) = fixture();

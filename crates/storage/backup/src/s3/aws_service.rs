@@ -54,7 +54,13 @@ impl AwsService {
         };
         let own = format!("https://{service}.{region}.{domain}");
         let (name, url) = stated.unwrap_or(("the endpoint", &own));
-        let endpoint = Endpoint::parse(name, url, settings.is_true("AWS_ALLOW_HTTP")).map_err(wrong)?;
+        let endpoint = Endpoint::parse(name, url, true).map_err(wrong)?;
+        // AWS_ALLOW_HTTP is for backups, which are encrypted.
+        if endpoint.in_clear && !endpoint.is_loopback {
+            return Err(wrong(format!(
+                "{name} is http:// on another machine: keys would be sent in clear; use https://"
+            )));
+        }
         let credentials: AwsCredentialProvider = match found.keys {
             Some(keys) => Arc::new(StaticCredentialProvider::new(keys)),
             None => {
