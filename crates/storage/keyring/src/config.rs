@@ -125,6 +125,13 @@ impl Config {
         self
     }
 
+    /// The names of all commands, each with its words.
+    pub fn commands(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.commands
+            .iter()
+            .map(|(name, argv)| (name.as_str(), argv.as_slice()))
+    }
+
     /// The words of the named command.
     pub fn command(&self, name: &str) -> Result<&[String], KeyError> {
         self.commands.get(name).map(Vec::as_slice).ok_or_else(|| {

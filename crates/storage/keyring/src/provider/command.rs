@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
 use crate::child::{self, Stderr};
 use crate::key_error::ServiceFailure;
-use crate::{KeyError, OriginProof};
+use crate::{KeyError, OriginProof, os_random};
 
 /// An identity held by a command of the configuration.
 pub struct CommandIdentity {
@@ -44,6 +44,17 @@ impl CommandIdentity {
     #[must_use]
     pub fn with_time_limit(self, time_limit: Duration) -> Self {
         Self { time_limit, ..self }
+    }
+
+    /// Wraps a random key, and unwraps it.
+    ///
+    /// `KeyServiceUnavailable` if that does not return the key.
+    pub fn check(&self) -> Result<(), KeyError> {
+        let (mut database_id, mut slot_id) = ([0; 16], [0; 16]);
+        os_random(&mut database_id);
+        os_random(&mut slot_id);
+        let master = Secret::fill(|bytes| os_random(bytes));
+        self.wrap(DatabaseId(database_id), SlotId(slot_id), &master).map(drop)
     }
 
     fn ask(&self, verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {

@@ -42,6 +42,14 @@ fn a_command_unwraps_what_it_wrapped() {
 }
 
 #[test]
+fn a_check_finds_a_command_that_does_not_unwrap_what_it_wrapped() {
+    service(ROTATE).check().unwrap();
+    for script in ["exit 3", "cat", "test $1 = wrap && base64"] {
+        failure(service(script).check().unwrap_err());
+    }
+}
+
+#[test]
 fn a_command_gets_wrap_or_unwrap_as_its_last_argument() {
     let script = format!("test \"$1 $2\" = 'my key wrap' -o \"$1 $2\" = 'my key unwrap' && {ROTATE}");
     let argv = ["sh", "-c", &script, "sh", "my key"].map(str::to_owned);
