@@ -6,11 +6,11 @@ use std::process::Command;
 
 use crate::fixture::{Fixture, Ran, run};
 
-const MODULE: &str = "/usr/lib/softhsm/libsofthsm2.so";
-const PIN: &str = "1234-marker-of-the-pin";
+pub const MODULE: &str = "/usr/lib/softhsm/libsofthsm2.so";
+pub const PIN: &str = "1234-marker-of-the-pin";
 
 /// A fixture with a token that is called `app`, and its PIN in `pin.txt`.
-fn fixture() -> Fixture {
+pub fn fixture() -> Fixture {
     let mut fixture = Fixture::new();
     let tokens = fixture.path(".config/tokens");
     fs::create_dir_all(&tokens).unwrap();
@@ -52,7 +52,7 @@ fn set_pin(fixture: &Fixture, pin: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-fn uri(fixture: &Fixture, key: &str) -> String {
+pub fn uri(fixture: &Fixture, key: &str) -> String {
     let pin = fixture.path("pin.txt");
     format!(
         "pkcs11:token=app;object={key}?module-path={MODULE}&pin-source={}",
@@ -60,7 +60,7 @@ fn uri(fixture: &Fixture, key: &str) -> String {
     )
 }
 
-fn service(fixture: &Fixture, uri: &str, words: &[&str]) -> Ran {
+pub fn service(fixture: &Fixture, uri: &str, words: &[&str]) -> Ran {
     fixture.run(&[&["key-service", "pkcs11", "--uri", uri], words].concat())
 }
 
@@ -69,7 +69,7 @@ fn ask(fixture: &Fixture, uri: &str, words: &[&str], input: &[u8]) -> (Option<i3
     fixture.ask(&[&["key-service", "pkcs11", "--uri", uri], words].concat(), input)
 }
 
-fn configure(fixture: &Fixture, uri: &str, more: &str) {
+pub fn configure(fixture: &Fixture, uri: &str, more: &str) {
     let folder = fixture.path(".config/selenite");
     fs::create_dir_all(&folder).unwrap();
     let program = env!("CARGO_BIN_EXE_selenite");

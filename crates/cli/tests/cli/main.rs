@@ -43,6 +43,7 @@ mod reencrypt_signals;
 mod restore;
 mod serve;
 mod serve_limits;
+mod serve_providers;
 mod service_double;
 #[path = "../../../server/server/tests/server/session/client.rs"]
 #[expect(dead_code, reason = "the server's own tests need more of it")]

@@ -10,14 +10,14 @@ use crate::serve::{Served, start};
 use crate::tds_client::{Client, numbers, succeed};
 
 /// A server with these arguments, and the means to connect to it.
-struct Reached {
-    served: Served,
-    address: SocketAddr,
+pub struct Reached {
+    pub served: Served,
+    pub address: SocketAddr,
     password: String,
 }
 
 impl Reached {
-    fn start(fixture: &Fixture, words: &[&str]) -> Self {
+    pub fn start(fixture: &Fixture, words: &[&str]) -> Self {
         let words = [&["--encryption", "optional"], words].concat();
         let (served, port) = start(fixture, &words);
         let password = served.lines[0]
@@ -33,7 +33,18 @@ impl Reached {
         }
     }
 
-    fn client(&self) -> Client {
+    /// Ends the server, and starts it again.
+    pub fn restarted(self, fixture: &Fixture) -> Self {
+        assert_eq!(self.served.end(Signal::TERM).0, 0);
+        let (served, port) = start(fixture, &["--encryption", "optional"]);
+        Self {
+            served,
+            address: SocketAddr::from(([127, 0, 0, 1], port)),
+            password: self.password,
+        }
+    }
+
+    pub fn client(&self) -> Client {
         Client::new(self.address, &self.password, PacketSize::DEFAULT).unwrap()
     }
 }

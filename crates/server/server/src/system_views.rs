@@ -20,6 +20,7 @@ mod files;
 mod indexes;
 mod information;
 mod information_constraints;
+mod key_management;
 mod machine;
 mod modules;
 mod objects;
@@ -201,6 +202,7 @@ const FIRST_ID: i32 = -100;
 const GROUPS: &[&[ViewSpec]] = &[
     databases::VIEWS,
     encryption::VIEWS,
+    key_management::VIEWS,
     objects::VIEWS,
     columns::VIEWS,
     indexes::VIEWS,

@@ -18,6 +18,7 @@ pub mod database;
 pub mod encryption;
 pub mod execute;
 pub mod index;
+pub mod key_management;
 pub mod literal;
 pub mod name;
 pub mod operator;
@@ -43,6 +44,7 @@ pub use encryption::{
 };
 pub use execute::{Argument, ArgumentValue, Call, Execute, ProcedureName};
 pub use index::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, IndexColumn};
+pub use key_management::{AlterProvider, CreateAsymmetricKey, CreateProvider, Credential, KeyManagement};
 pub use literal::Literal;
 pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
 pub use operator::{AssignmentOperator, BinaryOperator, Comparison, Quantifier, UnaryOperator};

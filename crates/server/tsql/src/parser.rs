@@ -37,6 +37,7 @@ mod execute;
 mod expression;
 mod function;
 mod index;
+mod key_management;
 mod label;
 mod name;
 mod odbc;

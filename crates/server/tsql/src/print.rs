@@ -16,6 +16,7 @@ mod definition;
 mod encryption;
 mod expression;
 mod index;
+mod key_management;
 mod name;
 mod query;
 mod security;

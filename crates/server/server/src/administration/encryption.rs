@@ -4,8 +4,10 @@
 //!   master.db, encrypted with the master key (AES-256-GCM). The master key is in master.db too,
 //!   which is itself encrypted. The public part is an X.509 certificate that names the age
 //!   recipient.
+//! - `provider-key-is-a-key-command`: an asymmetric key of a cryptographic provider is a key command
+//!   of the server's configuration.
 //! - `database-key-is-a-key-slot`: a database encryption key is a key slot for a certificate's
-//!   recipient, beside the slot of the server's own identity, which always remains. The scan that
+//!   recipient, or for a provider's key, beside the slot of the server's own identity, which always remains. The scan that
 //!   re-encrypts the database's pages creates and renews the data keys.
 //! - `encryption-is-read-from-the-file`: what a database is encrypted with is read from its file;
 //!   master.db holds what statements requested.
@@ -13,19 +15,23 @@
 //!   ([`Scans::order`]).
 //! - `no-secrets-in-messages`: no error, log or answer contains a password or a private key.
 
+mod asymmetric_key;
 mod certificate;
 mod database_key;
 mod key_file;
 mod master_key;
 mod private_part;
+mod provider;
+mod provider_library;
 mod switch;
 mod x509;
 
+pub use asymmetric_key::usable_keys;
 pub use certificate::held_certificates;
 use selenite::EngineError;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Failure, Message, TableStatement};
-use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
+use selenite_tsql::ast::{self, AlterDatabaseAction, DropKind, KeyManagement, StatementKind};
 
 use crate::administration::Administration;
 use crate::execution_context::ExecutionContext;
@@ -91,7 +97,7 @@ impl Administration<'_, '_> {
                 self.admit_in_master("BACKUP CERTIFICATE")?;
                 self.backup_certificate(backup)?;
             }
-            StatementKind::Drop(drop) if drop.kind == ast::DropKind::Certificate => {
+            StatementKind::Drop(drop) if drop.kind == DropKind::Certificate => {
                 self.admit_in_master("DROP CERTIFICATE")?;
                 let _order = order(execution)?;
                 self.drop_certificates(drop)?;
@@ -112,6 +118,60 @@ impl Administration<'_, '_> {
                 self.drop_encryption_key(execution)?;
             }
             StatementKind::AlterDatabase(alter) => return self.alter_encryption(alter, execution),
+            _ => return self.manage_keys(statement, execution),
+        }
+        Ok(true)
+    }
+
+    /// Carries out a statement about cryptographic providers. Returns whether it was one.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is about no providers is carried out elsewhere"
+    )]
+    fn manage_keys(
+        &self,
+        statement: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<bool, Failure> {
+        let order = |execution: &mut ExecutionContext<'_>| self.registry.scans().order(|| execution.reply.poll());
+        match &statement.statement.kind {
+            StatementKind::KeyManagement(manage) => {
+                let _order = match &**manage {
+                    KeyManagement::CreateAsymmetricKey(_) => {
+                        self.admit_in_master("CREATE ASYMMETRIC KEY")?;
+                        order(execution)?
+                    }
+                    KeyManagement::CreateProvider(_)
+                    | KeyManagement::AlterProvider(_)
+                    | KeyManagement::Credential(_) => {
+                        self.admit("CREATE or ALTER of a cryptographic provider or credential")?;
+                        order(execution)?
+                    }
+                };
+                match &**manage {
+                    KeyManagement::CreateProvider(create) => self.create_provider(create)?,
+                    KeyManagement::AlterProvider(alter) => self.alter_provider(alter)?,
+                    KeyManagement::Credential(set) => self.set_credential(set, execution)?,
+                    KeyManagement::CreateAsymmetricKey(create) => self.create_asymmetric_key(create)?,
+                }
+            }
+            StatementKind::Drop(drop) => {
+                match drop.kind {
+                    DropKind::CryptographicProvider => self.admit("DROP CRYPTOGRAPHIC PROVIDER")?,
+                    DropKind::Credential => self.admit("DROP CREDENTIAL")?,
+                    DropKind::AsymmetricKey => self.admit_in_master("DROP ASYMMETRIC KEY")?,
+                    _ => return Ok(false),
+                }
+                let _order = order(execution)?;
+                for name in &drop.names {
+                    let name = &name.name.text;
+                    match drop.kind {
+                        DropKind::CryptographicProvider => self.drop_provider(name)?,
+                        DropKind::Credential => self.drop_credential(name)?,
+                        _ => self.drop_asymmetric_key(name)?,
+                    }
+                }
+            }
             _ => return Ok(false),
         }
         Ok(true)

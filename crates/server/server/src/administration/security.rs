@@ -66,7 +66,10 @@ impl Administration<'_, '_> {
                 | DropKind::Trigger
                 | DropKind::Database
                 | DropKind::Schema
-                | DropKind::Certificate => return Ok(None),
+                | DropKind::Certificate
+                | DropKind::CryptographicProvider
+                | DropKind::Credential
+                | DropKind::AsymmetricKey => return Ok(None),
             },
             _ => return Ok(None),
         }

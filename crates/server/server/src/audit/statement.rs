@@ -1,7 +1,9 @@
 //! Which statements and procedures are in the audit log, and what they are done to.
 
 use selenite_runtime::machine::{Call, Failure};
-use selenite_tsql::ast::{DropKind, ExprKind, Literal, NameOrVariable, ObjectName, PermissionAction, StatementKind};
+use selenite_tsql::ast::{
+    DropKind, ExprKind, KeyManagement, Literal, Name, NameOrVariable, ObjectName, PermissionAction, StatementKind,
+};
 use selenite_types::Value;
 
 /// A statement that is in the audit log.
@@ -47,6 +49,10 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
         StatementKind::CreateEncryptionKey(_) => ("CREATE DATABASE ENCRYPTION KEY", None),
         StatementKind::AlterEncryptionKey(_) => ("ALTER DATABASE ENCRYPTION KEY", None),
         StatementKind::DropEncryptionKey => ("DROP DATABASE ENCRYPTION KEY", None),
+        StatementKind::KeyManagement(manage) => {
+            let (event, name) = of_key_management(manage);
+            (event, Some(name.text.clone()))
+        }
         StatementKind::CreateLogin(create) => ("CREATE LOGIN", Some(create.name.text.clone())),
         StatementKind::AlterLogin(alter) => ("ALTER LOGIN", Some(alter.name.text.clone())),
         StatementKind::CreateUser(create) => ("CREATE USER", Some(create.name.text.clone())),
@@ -87,6 +93,16 @@ pub fn of_call(call: &Call<'_>) -> Option<Audited> {
     })
 }
 
+fn of_key_management(manage: &KeyManagement) -> (&'static str, &Name) {
+    match manage {
+        KeyManagement::CreateProvider(create) => ("CREATE CRYPTOGRAPHIC PROVIDER", &create.name),
+        KeyManagement::AlterProvider(alter) => ("ALTER CRYPTOGRAPHIC PROVIDER", &alter.name),
+        KeyManagement::Credential(set) if set.alter => ("ALTER CREDENTIAL", &set.name),
+        KeyManagement::Credential(set) => ("CREATE CREDENTIAL", &set.name),
+        KeyManagement::CreateAsymmetricKey(create) => ("CREATE ASYMMETRIC KEY", &create.name),
+    }
+}
+
 fn dropped(kind: DropKind) -> Option<&'static str> {
     match kind {
         DropKind::Database => Some("DROP DATABASE"),
@@ -94,6 +110,9 @@ fn dropped(kind: DropKind) -> Option<&'static str> {
         DropKind::User => Some("DROP USER"),
         DropKind::Role => Some("DROP ROLE"),
         DropKind::Certificate => Some("DROP CERTIFICATE"),
+        DropKind::CryptographicProvider => Some("DROP CRYPTOGRAPHIC PROVIDER"),
+        DropKind::Credential => Some("DROP CREDENTIAL"),
+        DropKind::AsymmetricKey => Some("DROP ASYMMETRIC KEY"),
         DropKind::Table
         | DropKind::View
         | DropKind::Procedure

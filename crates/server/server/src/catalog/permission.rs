@@ -155,11 +155,10 @@ pub fn no_access(login: &str, database: &str) -> SqlError {
 ///
 /// # Errors
 /// SQL Server's own for each.
-pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &str)) -> Result<(), SqlError> {
+pub fn check(kind: &StatementKind, permissions: &Permissions, (login, database): (&str, &str)) -> Result<(), SqlError> {
     if permissions.is_administrator {
         return Ok(());
     }
-    let (login, database) = session;
     if permissions.user.is_none() {
         return Err(no_access(login, database));
     }
@@ -191,7 +190,7 @@ pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &s
         | StatementKind::Dbcc(_)
         | StatementKind::Kill(_)
         | StatementKind::Checkpoint(_)
-        | StatementKind::Reconfigure { .. } => check_administration(kind, permissions, session),
+        | StatementKind::Reconfigure { .. } => check_administration(kind, permissions, (login, database)),
         StatementKind::Shutdown { .. }
         | StatementKind::CreateMasterKey { .. }
         | StatementKind::RegenerateMasterKey { .. }
@@ -205,6 +204,7 @@ pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &s
         | StatementKind::CreateEncryptionKey(_)
         | StatementKind::AlterEncryptionKey(_)
         | StatementKind::DropEncryptionKey => Err(no_action()),
+        StatementKind::KeyManagement(manage) => Err(no_key_management(manage)),
         // Refused to all, by name.
         StatementKind::Permission(_) | StatementKind::Unsupported(_) => Ok(()),
         // The machine's own: they come here only with what they do.
@@ -227,6 +227,17 @@ pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &s
         | StatementKind::Use(_)
         | StatementKind::Transaction(_)
         | StatementKind::Execute(_) => Ok(()),
+    }
+}
+
+/// Why a login may not manage providers, credentials and keys.
+fn no_key_management(manage: &ast::KeyManagement) -> SqlError {
+    match manage {
+        ast::KeyManagement::AlterProvider(alter) => not_there("alter", "cryptographic provider", &alter.name.text),
+        ast::KeyManagement::Credential(set) if set.alter => not_there("alter", "credential", &set.name.text),
+        ast::KeyManagement::CreateProvider(_)
+        | ast::KeyManagement::Credential(_)
+        | ast::KeyManagement::CreateAsymmetricKey(_) => no_action(),
     }
 }
 
@@ -342,6 +353,9 @@ fn check_drop(drop: &ast::Drop, permissions: &Permissions) -> Result<(), SqlErro
         DropKind::User | DropKind::Role => return Ok(()),
         DropKind::Login => return Err(not_there("drop", "login", &first(drop))),
         DropKind::Certificate => return Err(not_there("drop", "certificate", &first(drop))),
+        DropKind::CryptographicProvider => return Err(not_there("drop", "cryptographic provider", &first(drop))),
+        DropKind::Credential => return Err(not_there("drop", "credential", &first(drop))),
+        DropKind::AsymmetricKey => return Err(not_there("drop", "asymmetric key", &first(drop))),
         DropKind::Database => return Err(no_drop("database", &first(drop))),
     };
     if permissions.defines() {

@@ -1,10 +1,10 @@
-//! The encryption key of a database that was restored: its file says which certificate has a key slot in it
-//! (`encryption-is-read-from-the-file`).
+//! The encryption key of a database that was restored: its file says which certificate or provider's key has a key
+//! slot in it (`encryption-is-read-from-the-file`).
 
 use selenite::Suite;
 use selenite_keyring::SlotSummary;
 
-use crate::master::{CertificateRecord, EncryptionKeyRecord, Master, MasterError, Tde};
+use crate::master::{EncryptionKeyRecord, Master, MasterError, Tde};
 
 /// Notes what a restored file contains, in place of what was noted of the file before it.
 ///
@@ -12,17 +12,16 @@ use crate::master::{CertificateRecord, EncryptionKeyRecord, Master, MasterError,
 /// The error of master.db.
 pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSummary]) -> Result<(), MasterError> {
     let present = master.encryption_key(database_id)?;
-    let certificates = master.certificates()?;
-    let found = certificates.iter().find_map(|certificate| {
-        let label = label(certificate);
+    let found = master.protectors()?.into_iter().find_map(|protector| {
+        let label = protector.label();
         let slot = slots.iter().find(|slot| slot.label == label)?;
-        Some((certificate, slot))
+        Some((protector.id(), slot))
     });
     let noted = match (found, present) {
         (None, None) => return Ok(()),
         (None, Some(_)) => None,
-        (Some((certificate, slot)), present) => {
-            let present = present.filter(|present| present.certificate_id == certificate.id);
+        (Some((protector, slot)), present) => {
+            let present = present.filter(|present| present.protector == protector);
             // If the file is in clear, the requested algorithm is not recorded in it.
             let algorithm = if suite == Suite::None {
                 present.as_ref().map(|present| present.algorithm.clone())
@@ -33,7 +32,7 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
             let created = i64::try_from(slot.created).unwrap_or(i64::MAX);
             algorithm.map(|algorithm| EncryptionKeyRecord {
                 database_id,
-                certificate_id: certificate.id,
+                protector,
                 algorithm,
                 slot: slot.id.to_string(),
                 created,
@@ -55,11 +54,6 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
         Some(noted) => master.store_encryption_key(&noted),
         None => master.remove_encryption_key(database_id),
     }
-}
-
-/// The label of a certificate's key slot.
-pub fn label(certificate: &CertificateRecord) -> String {
-    format!("certificate {}", hexadecimal(&certificate.thumbprint))
 }
 
 /// Bytes as hexadecimal digits.

@@ -279,7 +279,10 @@ impl<'a> SessionExecutor<'a> {
                 | ast::DropKind::Login
                 | ast::DropKind::User
                 | ast::DropKind::Role
-                | ast::DropKind::Certificate => self.administration().administer(statement, slots, execution),
+                | ast::DropKind::Certificate
+                | ast::DropKind::CryptographicProvider
+                | ast::DropKind::Credential
+                | ast::DropKind::AsymmetricKey => self.administration().administer(statement, slots, execution),
             },
             StatementKind::Dbcc(dbcc) => self.administration().dbcc(dbcc, (statement, slots), execution),
             StatementKind::Kill(kill) => {

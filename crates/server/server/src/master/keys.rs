@@ -1,7 +1,7 @@
-//! The master key, and which certificate each database's encryption key belongs to.
+//! The master key, and which certificate or provider's key each database's encryption key belongs to.
 //!
 //! The data keys themselves are in the databases' own files, wrapped under the master key of each file, which a slot
-//! of the certificate's opens.
+//! of that certificate or key opens.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use zeroize::Zeroizing;
@@ -38,16 +38,25 @@ pub(crate) enum Removal {
     Needed(String),
 }
 
+/// The id of what protects a database encryption key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProtectorId {
+    /// A certificate's.
+    Certificate(i64),
+    /// That of a provider's key.
+    AsymmetricKey(i64),
+}
+
 /// A database encryption key, as T-SQL has it: it may be created before anything is encrypted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EncryptionKeyRecord {
     /// The database.
     pub database_id: i32,
-    /// The certificate that opens the database in addition to the server's own identity.
-    pub certificate_id: i64,
+    /// What opens the database in addition to the server's own identity.
+    pub protector: ProtectorId,
     /// The algorithm that was requested last: a suite's name.
     pub algorithm: String,
-    /// The key slot of the certificate in the database's file, in hexadecimal digits.
+    /// The key slot of the protector in the database's file, in hexadecimal digits.
     pub slot: String,
     /// When it was created: seconds since 1970-01-01 UTC, as all other times here.
     pub created: i64,
@@ -224,7 +233,7 @@ impl Master {
     /// Stores a database encryption key, in place of the one that the database had.
     ///
     /// # Errors
-    /// SQLite's error; also if the certificate or the database is gone.
+    /// SQLite's error; also if the protector or the database is gone.
     pub(crate) fn store_encryption_key(&self, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
         self.change(|connection| store(connection, new))
     }
@@ -266,13 +275,18 @@ impl Master {
 }
 
 fn store(connection: &Connection, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
-    let sql = "INSERT OR REPLACE INTO selenite_encryption_key (database_id, certificate_id, algorithm, slot, created, \
-        regenerated, modified, switched, scanned, tde) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let sql = "INSERT OR REPLACE INTO selenite_encryption_key (database_id, certificate_id, asymmetric_key_id, algorithm, \
+        slot, created, regenerated, modified, switched, scanned, tde) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let (certificate_id, asymmetric_key_id) = match new.protector {
+        ProtectorId::Certificate(id) => (Some(id), None),
+        ProtectorId::AsymmetricKey(id) => (None, Some(id)),
+    };
     connection.execute(
         sql,
         (
             new.database_id,
-            new.certificate_id,
+            certificate_id,
+            asymmetric_key_id,
             &new.algorithm,
             &new.slot,
             new.created,
@@ -289,7 +303,10 @@ fn store(connection: &Connection, new: &EncryptionKeyRecord) -> Result<(), Maste
 fn record(row: &Row<'_>) -> rusqlite::Result<EncryptionKeyRecord> {
     Ok(EncryptionKeyRecord {
         database_id: row.get(0)?,
-        certificate_id: row.get(1)?,
+        protector: match row.get(10)? {
+            Some(id) => ProtectorId::AsymmetricKey(id),
+            None => ProtectorId::Certificate(row.get(1)?),
+        },
         algorithm: row.get(2)?,
         slot: row.get(3)?,
         created: row.get(4)?,
@@ -302,9 +319,28 @@ fn record(row: &Row<'_>) -> rusqlite::Result<EncryptionKeyRecord> {
 }
 
 const SELECT: &str = "SELECT database_id, certificate_id, algorithm, slot, created, regenerated, modified, switched, \
-    scanned, tde FROM selenite_encryption_key";
+    scanned, tde, asymmetric_key_id FROM selenite_encryption_key";
 
-/// A database's key is removed with it; a certificate can't be removed while a key names it.
+/// An older server's table has only certificates. It is replaced by one that has keys of providers, too.
+pub(super) fn upgrade(connection: &Connection) -> Result<(), MasterError> {
+    let sql = "SELECT 1 FROM pragma_table_info('selenite_encryption_key') WHERE name = 'asymmetric_key_id'";
+    if connection.prepare(sql)?.exists([])? {
+        return Ok(());
+    }
+    let columns =
+        "database_id, certificate_id, algorithm, slot, created, regenerated, modified, switched, scanned, tde";
+    let done = connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE; ALTER TABLE selenite_encryption_key RENAME TO selenite_old_encryption_key; {TABLES}
+        INSERT INTO selenite_encryption_key ({columns}) SELECT {columns} FROM selenite_old_encryption_key;
+        DROP TABLE selenite_old_encryption_key; COMMIT"
+    ));
+    if done.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    Ok(done?)
+}
+
+/// A database's key is removed with it; a protector can't be removed while a key names it.
 pub(super) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS selenite_master_key (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -330,7 +366,8 @@ CREATE TABLE IF NOT EXISTS selenite_certificate (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS selenite_encryption_key (
     database_id INTEGER PRIMARY KEY REFERENCES selenite_database (id) ON DELETE CASCADE,
-    certificate_id INTEGER NOT NULL REFERENCES selenite_certificate (id),
+    certificate_id INTEGER REFERENCES selenite_certificate (id),
+    asymmetric_key_id INTEGER REFERENCES selenite_asymmetric_key (id),
     algorithm TEXT NOT NULL,
     slot TEXT NOT NULL,
     created INTEGER NOT NULL,
@@ -338,7 +375,8 @@ CREATE TABLE IF NOT EXISTS selenite_encryption_key (
     modified INTEGER NOT NULL,
     switched INTEGER NOT NULL,
     scanned INTEGER NOT NULL,
-    tde TEXT NOT NULL DEFAULT 'on'
+    tde TEXT NOT NULL DEFAULT 'on',
+    CHECK ((certificate_id IS NULL) <> (asymmetric_key_id IS NULL))
 ) STRICT;
 ";
 

@@ -9,8 +9,10 @@ use crate::password::PasswordHash;
 /// Creates the tables, if they do not exist, and adds what those of the first servers do not have.
 pub fn create(connection: &Connection) -> Result<(), MasterError> {
     connection.execute_batch(TABLES)?;
+    connection.execute_batch(super::key_management::TABLES)?;
     connection.execute_batch(super::keys::TABLES)?;
-    upgrade(connection)
+    upgrade(connection)?;
+    super::keys::upgrade(connection)
 }
 
 /// The contents of a new server's tables.

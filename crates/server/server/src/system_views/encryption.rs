@@ -12,7 +12,7 @@ use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewS
 use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
 use crate::database_error::of_master;
-use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord, MASTER, TEMPDB};
+use crate::master::{DatabaseName, DatabaseRecord, EncryptionKeyRecord, MASTER, Protector, TEMPDB};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -92,7 +92,7 @@ const SYMMETRIC_KEYS: &[ColumnSpec] = &[
 fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let master = context.objects.instance.master();
     let keys = master.encryption_keys().map_err(|fault| of_master(&fault))?;
-    let certificates = master.certificates().map_err(|fault| of_master(&fault))?;
+    let protectors = master.protectors().map_err(|fault| of_master(&fault))?;
     let mut rows = Vec::new();
     let mut any_is_encrypted = false;
     for record in users_databases(context) {
@@ -103,13 +103,8 @@ fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         };
         let state = look(context, record, Some(key));
         any_is_encrypted |= state.as_ref().is_some_and(|state| state.phase != Phase::Clear);
-        let certificate = certificates.iter().find(|one| one.id == key.certificate_id);
-        rows.push(encryption_key(
-            context,
-            record,
-            (Some(key), certificate),
-            state.as_ref(),
-        ));
+        let protector = protectors.iter().find(|one| one.id() == key.protector);
+        rows.push(encryption_key(context, record, (Some(key), protector), state.as_ref()));
     }
     if any_is_encrypted {
         rows.insert(0, tempdb_key(context));
@@ -121,7 +116,7 @@ fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 fn encryption_key(
     context: &ViewContext<'_>,
     record: &DatabaseRecord,
-    (key, certificate): (Option<&EncryptionKeyRecord>, Option<&CertificateRecord>),
+    (key, protector): (Option<&EncryptionKeyRecord>, Option<&Protector>),
     state: Option<&FileState>,
 ) -> Row {
     let started = context.objects.instance.started();
@@ -145,8 +140,8 @@ fn encryption_key(
         Cell::of_seconds(key.map_or(0, |key| key.created.max(started)), 0),
         algorithm,
         length,
-        certificate.map(|certificate| certificate.thumbprint.clone()),
-        certificate.map(|_| "CERTIFICATE"),
+        protector.map(|protector| protector.thumbprint().to_vec()),
+        protector.map(|protector| protector.kind().to_ascii_uppercase()),
         f64::from(real(state.map_or(0.0, |state| state.percent))),
         number.map(|(_, word)| word),
         scan.map(|(number, _)| number),

@@ -58,6 +58,10 @@ pub enum AlterLoginAction {
     Enable,
     /// `DISABLE`
     Disable,
+    /// `ADD CREDENTIAL name`
+    AddCredential(Name),
+    /// `DROP CREDENTIAL name`
+    DropCredential(Name),
     /// `WITH PASSWORD = '..' OLD_PASSWORD = '..', NAME = ..`
     With {
         /// The new password.

@@ -3,9 +3,9 @@
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
-    CreateSchema, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert, Kill, Name,
-    NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement, SetOption, TableElement,
-    TypeName, Update,
+    CreateSchema, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert,
+    KeyManagement, Kill, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
+    SetOption, TableElement, TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -156,6 +156,8 @@ pub enum StatementKind {
     AlterEncryptionKey(AlterEncryptionKey),
     /// `DROP DATABASE ENCRYPTION KEY`
     DropEncryptionKey,
+    /// CREATE and ALTER of cryptographic providers, credentials and keys of providers.
+    KeyManagement(Box<KeyManagement>),
     /// `CREATE LOGIN`
     CreateLogin(Box<CreateLogin>),
     /// `ALTER LOGIN`
@@ -443,4 +445,10 @@ pub enum DropKind {
     Role,
     /// `DROP CERTIFICATE`
     Certificate,
+    /// `DROP CRYPTOGRAPHIC PROVIDER`
+    CryptographicProvider,
+    /// `DROP CREDENTIAL`
+    Credential,
+    /// `DROP ASYMMETRIC KEY`
+    AsymmetricKey,
 }

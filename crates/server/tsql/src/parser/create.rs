@@ -38,6 +38,9 @@ impl Parser<'_> {
             TokenKind::Word if self.is_word("role") => self.create_role(),
             TokenKind::Word if self.is_word("master") => self.create_master_key(),
             TokenKind::Word if self.is_word("certificate") => self.create_certificate(),
+            TokenKind::Word if self.is_key_management("cryptographic") => self.create_provider(),
+            TokenKind::Word if self.is_key_management("credential") => self.credential(false),
+            TokenKind::Word if self.is_key_management("asymmetric") => self.create_asymmetric_key(),
             _ => self.refused_object("CREATE"),
         }
     }
@@ -59,6 +62,8 @@ impl Parser<'_> {
                 self.advance();
                 self.alter_role(true)
             }
+            TokenKind::Word if self.is_key_management("cryptographic") => self.alter_provider(),
+            TokenKind::Word if self.is_key_management("credential") => self.credential(true),
             TokenKind::Word if self.is_word("master") && self.is_regenerate() => self.regenerate_master_key(),
             _ => self.refused_object("ALTER"),
         }
@@ -153,7 +158,6 @@ const OBJECTS: &[&str] = &[
     "COLUMN",
     "COLUMNSTORE",
     "CONTRACT",
-    "CREDENTIAL",
     "CRYPTOGRAPHIC",
     "DEFAULT",
     "ENDPOINT",

@@ -23,6 +23,14 @@ impl Parser<'_> {
             TokenKind::Word if self.is_word("role") => return self.drop_one(DropKind::Role, true),
             TokenKind::Word if self.is_word("login") => return self.drop_one(DropKind::Login, false),
             TokenKind::Word if self.is_word("certificate") => return self.drop_one(DropKind::Certificate, false),
+            TokenKind::Word if self.is_key_management("credential") => {
+                return self.drop_one(DropKind::Credential, false);
+            }
+            TokenKind::Word if self.is_key_management("cryptographic") => {
+                self.advance();
+                return self.drop_one(DropKind::CryptographicProvider, false);
+            }
+            TokenKind::Word if self.is_key_management("asymmetric") => return self.drop_asymmetric_key(),
             TokenKind::Word if self.is_word("master") => {
                 self.advance();
                 self.expect_keyword(Keyword::Key)?;
@@ -58,6 +66,19 @@ impl Parser<'_> {
         let if_exists = optional && self.optional_if_exists()?;
         let names = vec![Self::single(self.name()?)];
         Ok(StatementKind::Drop(Drop { kind, if_exists, names }))
+    }
+
+    /// `ASYMMETRIC KEY name [REMOVE PROVIDER KEY]`
+    fn drop_asymmetric_key(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let dropped = self.drop_one(DropKind::AsymmetricKey, false)?;
+        if self.is_word("remove") && self.is_word_at(1, "provider") {
+            let start = self.advance().position;
+            self.advance();
+            self.expect_keyword(Keyword::Key)?;
+            self.refuse("DROP ASYMMETRIC KEY REMOVE PROVIDER KEY", self.since(start));
+        }
+        Ok(dropped)
     }
 
     /// DROP DATABASE, and DROP DATABASE ENCRYPTION KEY.

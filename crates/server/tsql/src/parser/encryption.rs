@@ -102,7 +102,7 @@ impl Parser<'_> {
     }
 
     /// `FILE = '..'`
-    fn file_path(&mut self) -> Parse<String> {
+    pub(super) fn file_path(&mut self) -> Parse<String> {
         self.expect_keyword(Keyword::File)?;
         self.expect(TokenKind::Equal)?;
         self.string()

@@ -72,8 +72,12 @@ impl Parser<'_> {
             AlterLoginAction::Enable
         } else if self.eat_word("disable") {
             AlterLoginAction::Disable
-        } else if self.is_keyword(Keyword::Add) || self.is_keyword(Keyword::Drop) {
-            return self.refused_statement("ALTER LOGIN CREDENTIAL");
+        } else if self.eat_keyword(Keyword::Add) {
+            self.expect_word("credential")?;
+            AlterLoginAction::AddCredential(self.name()?)
+        } else if self.eat_keyword(Keyword::Drop) {
+            self.expect_word("credential")?;
+            AlterLoginAction::DropCredential(self.name()?)
         } else {
             self.expect_keyword(Keyword::With)?;
             self.login_changes()?

@@ -76,6 +76,9 @@ impl fmt::Display for DropKind {
             Self::User => "USER",
             Self::Role => "ROLE",
             Self::Certificate => "CERTIFICATE",
+            Self::CryptographicProvider => "CRYPTOGRAPHIC PROVIDER",
+            Self::Credential => "CREDENTIAL",
+            Self::AsymmetricKey => "ASYMMETRIC KEY",
         })
     }
 }

@@ -36,6 +36,8 @@ impl fmt::Display for AlterLogin {
         match &self.action {
             AlterLoginAction::Enable => f.write_str("ENABLE"),
             AlterLoginAction::Disable => f.write_str("DISABLE"),
+            AlterLoginAction::AddCredential(name) => write!(f, "ADD CREDENTIAL {name}"),
+            AlterLoginAction::DropCredential(name) => write!(f, "DROP CREDENTIAL {name}"),
             AlterLoginAction::With {
                 password,
                 old_password,

@@ -82,6 +82,7 @@ impl fmt::Display for StatementKind {
             Self::CreateEncryptionKey(it) => write!(f, "{it}"),
             Self::AlterEncryptionKey(it) => write!(f, "{it}"),
             Self::DropEncryptionKey => f.write_str("DROP DATABASE ENCRYPTION KEY"),
+            Self::KeyManagement(it) => write!(f, "{it}"),
             Self::CreateLogin(it) => write!(f, "{it}"),
             Self::AlterLogin(it) => write!(f, "{it}"),
             Self::CreateUser(it) => write!(f, "{it}"),
@@ -93,8 +94,7 @@ impl fmt::Display for StatementKind {
             Self::Dbcc(it) => write!(f, "{it}"),
             Self::Kill(it) => write!(f, "{it}"),
             Self::Checkpoint(seconds) => write!(f, "CHECKPOINT{}", Optional("", seconds.as_ref(), "")),
-            Self::Reconfigure { with_override: true } => f.write_str("RECONFIGURE WITH OVERRIDE"),
-            Self::Reconfigure { with_override: false } => f.write_str("RECONFIGURE"),
+            Self::Reconfigure { with_override } => write!(f, "RECONFIGURE{}", word(*with_override, " WITH OVERRIDE")),
             Self::Shutdown { no_wait } => write!(f, "SHUTDOWN{}", word(*no_wait, " WITH NOWAIT")),
             Self::Unsupported(unsupported) => f.write_str(&unsupported.text),
         }

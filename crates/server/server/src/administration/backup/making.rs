@@ -18,7 +18,7 @@ use super::option::BackupOptions;
 use super::{Ended, Refused, Words, backup_error, send_information};
 use crate::Instance;
 use crate::administration::Administration;
-use crate::administration::encryption::held_certificates;
+use crate::administration::encryption::{held_certificates, usable_keys};
 use crate::database::expectation::{access_to, plain_access};
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
@@ -162,12 +162,13 @@ impl Device {
     }
 }
 
-/// How backups are opened: by the server's identity, or by one of its certificates, which are held as long as the
-/// second lives.
+/// How backups are opened: by the server's identity, by the key of a provider, or by one of the server's certificates,
+/// which are held as long as the second lives.
 pub(crate) fn reading_access(instance: &Instance) -> Result<(Access, Option<HeldAge>), SqlError> {
     let held = held_certificates(instance)?;
+    let more = held.iter().map(HeldAge::spec).chain(usable_keys(instance)?);
     let access = Access {
-        more: held.iter().map(HeldAge::spec).collect(),
+        more: more.collect(),
         ..plain_access(instance.access())
     };
     Ok((access, held))

@@ -18,14 +18,14 @@ use super::device::Device;
 use super::making::{Processed, reading_access, send_processed};
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, backup_error, send_information};
-use crate::NewDatabases;
 use crate::administration::Administration;
 use crate::database::certificate_label::note_key;
 use crate::database::expectation::plain_access;
 use crate::database::new_database::in_the_way;
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
-use crate::master::{DatabaseName, DatabaseRecord, load_commitment};
+use crate::master::{ASYMMETRIC_KEY, CERTIFICATE, DatabaseName, DatabaseRecord, load_commitment};
+use crate::{Instance, NewDatabases};
 
 impl Administration<'_, '_> {
     pub(crate) fn restore_database(
@@ -113,7 +113,7 @@ impl Administration<'_, '_> {
         })?;
         let restored = match answer {
             AttendedResult::Done(Ok(restored)) => restored,
-            AttendedResult::Done(Err(error)) => return Err(unread(device, set, &error).into()),
+            AttendedResult::Done(Err(error)) => return Err(unread(instance, (device, set), &error).into()),
             AttendedResult::Stopped(stop) => return Err(stop.into()),
         };
         let noted = note_key(master, record.id, restored.suite, &restored.slots);
@@ -231,7 +231,7 @@ impl Administration<'_, '_> {
             return Err(Refused::because(SqlError::new(3189, Ends::Statement, text)).into());
         }
         if verified.closed_count() > 0 || verified.good_count() == 0 {
-            if let Some(missing) = missing_certificate(&device, &set) {
+            if let Some(missing) = missing_protector(instance, &device, &set) {
                 return Err(Refused::because(missing).into());
             }
             let why = verified.closed();
@@ -265,27 +265,37 @@ fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended
     }
 }
 
-/// Why a backup was not read: 33111 where a certificate would open it that the server lacks.
-fn unread(device: &Device, set: &Entry, error: &EngineError) -> Refused {
+/// Why a backup was not read: 33111 where a certificate or a provider's key would open it that the server lacks.
+fn unread(instance: &Instance, (device, set): (&Device, &Entry), error: &EngineError) -> Refused {
     let is_closed = matches!(
         error,
         EngineError::Backup(BackupError::Key { .. }) | EngineError::Key(KeyError::WrongKey)
     );
-    let missing = is_closed.then(|| missing_certificate(device, set)).flatten();
+    let missing = is_closed.then(|| missing_protector(instance, device, set)).flatten();
     Refused::because(missing.unwrap_or_else(|| backup_error::of_engine(&device.name, error)))
 }
 
-/// 33111: the certificate of a backup is missing.
+/// 33111: the certificate, or the key of a provider, of a backup is missing.
 ///
-/// The error names the first certificate that the backup names.
-fn missing_certificate(device: &Device, set: &Entry) -> Option<SqlError> {
+/// The error names the first one that the backup names. None if the server has one of them, which does not open it.
+fn missing_protector(instance: &Instance, device: &Device, set: &Entry) -> Option<SqlError> {
     let slots = backups::claimed_slots(device.destination.as_ref(), set);
+    let known = instance.master().protectors().unwrap_or_default();
+    if known
+        .iter()
+        .any(|one| slots.iter().any(|slot| slot.label == one.label()))
+    {
+        return None;
+    }
     let named = slots.iter().find_map(|slot| {
-        let digits = slot.label.strip_prefix("certificate ")?;
+        let (kind, digits) = [CERTIFICATE, ASYMMETRIC_KEY].into_iter().find_map(|kind| {
+            let digits = slot.label.strip_prefix(kind)?.strip_prefix(' ')?;
+            Some((kind, digits))
+        })?;
         let is_one = digits.len() == THUMBPRINT_DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        is_one.then(|| digits.to_ascii_uppercase())
+        is_one.then(|| format!("{kind} with thumbprint '0x{}'", digits.to_ascii_uppercase()))
     })?;
-    let text = format!("Cannot find server certificate with thumbprint '0x{named}'.");
+    let text = format!("Cannot find server {named}.");
     Some(SqlError::new(33111, Ends::Statement, text).with_state(3))
 }
 

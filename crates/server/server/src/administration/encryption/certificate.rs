@@ -262,7 +262,7 @@ impl<'a> Wanted<'a> {
 }
 
 /// An option's string.
-fn text_of(option: &Setting) -> Option<&str> {
+pub(super) fn text_of(option: &Setting) -> Option<&str> {
     let ExprKind::Literal(Literal::String(text) | Literal::National(text)) = &option.expr()?.kind else {
         return None;
     };

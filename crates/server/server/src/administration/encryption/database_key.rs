@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selenite::reencrypt::Goal;
 use selenite::storage::Disk;
 use selenite::{Access, EngineError, Suite, keys};
-use selenite_compiler::SqlError;
+use selenite_compiler::{SqlError, same_name};
 use selenite_keyring::{HeldAge, KeyError};
 use selenite_runtime::machine::Failure;
 use selenite_runtime::sqlite::lock_timeout;
@@ -14,14 +14,13 @@ use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::{error, held_certificates, info, missing, of_engine, unsupported};
 use crate::administration::Administration;
-use crate::database::certificate_label::label;
 use crate::database::database_connection::SharedDatabase;
 use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
 use crate::database::write_queue::{NoPermit, WritePermit};
 use crate::database_error::{deadlock, of_master};
 use crate::execution_context::ExecutionContext;
-use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
+use crate::master::{ASYMMETRIC_KEY, CERTIFICATE, DatabaseRecord, EncryptionKeyRecord, Protector, Tde};
 use crate::registry::own;
 use crate::{Instance, NewDatabases};
 
@@ -96,15 +95,15 @@ impl Administration<'_, '_> {
             return Err(error(33103, "A database encryption key already exists for this database.").into());
         }
         let suite = algorithm(&create.algorithm)?;
-        let certificate = self.encryptor(&create.encryptor)?;
+        let protector = self.protector(&create.encryptor)?;
         let slot = {
             let _turn = subject.permit(execution)?;
-            add_slot(instance, &subject, &certificate)?
+            add_slot(instance, &subject, &protector)?
         };
         let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
         let stored = instance.master().store_encryption_key(&EncryptionKeyRecord {
             database_id: subject.record.id,
-            certificate_id: certificate.id,
+            protector: protector.id(),
             algorithm: suite.name().to_owned(),
             slot,
             created: now,
@@ -116,7 +115,7 @@ impl Administration<'_, '_> {
         });
         stored.map_err(|fault| of_master(&fault))?;
         self.allow_deprecated(&subject, suite)?;
-        warn_without_backup(&certificate, execution)
+        warn_without_backup(&protector, execution)
     }
 
     /// ALTER DATABASE ENCRYPTION KEY.
@@ -129,25 +128,25 @@ impl Administration<'_, '_> {
         let subject = self.subject(self.transactions.current)?;
         let key = self.key_of(&subject)?;
         let suite = alter.algorithm.as_ref().map(algorithm).transpose()?;
-        let certificate = alter.encryptor.as_ref().map(|one| self.encryptor(one)).transpose()?;
+        let protector = alter.encryptor.as_ref().map(|one| self.protector(one)).transpose()?;
         let state = self.settled(&subject, execution)?;
         if state.phase.is_moving() {
             let text = "Cannot change database encryption key while an encryption, decryption, or key change scan is in \
                 progress.";
             return Err(error(33110, text).into());
         }
-        if let Some(certificate) = &certificate {
+        if let Some(protector) = &protector {
             let slot = {
                 let _turn = subject.permit(execution)?;
-                replace_slot((instance, &subject), &state, &key, certificate)?
+                replace_slot((instance, &subject), &state, &key, protector)?
             };
             let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
-                key.certificate_id = certificate.id;
+                key.protector = protector.id();
                 key.slot = slot;
                 key.modified = now;
             });
             changed.map_err(|fault| of_master(&fault))?;
-            warn_without_backup(certificate, execution)?;
+            warn_without_backup(protector, execution)?;
         }
         let Some(suite) = suite else {
             return Ok(());
@@ -243,14 +242,26 @@ impl Administration<'_, '_> {
         kept.ok_or_else(|| error(33104, "A database encryption key does not exist for this database."))
     }
 
-    fn encryptor(&self, encryptor: &Encryptor) -> Result<CertificateRecord, SqlError> {
-        let name = match encryptor {
-            Encryptor::Certificate(name) => &name.text,
-            Encryptor::AsymmetricKey(_) => return Err(unsupported("ENCRYPTION BY SERVER ASYMMETRIC KEY")),
-        };
-        let found = self.session.instance.master().certificate_named(name);
-        let found = found.map_err(|fault| of_master(&fault))?;
-        found.ok_or_else(|| missing("find", "certificate", name))
+    /// What protects a database encryption key. A provider's key is tried before any lock is taken.
+    ///
+    /// # Errors
+    /// 15151; 33031, 33030 or 33028; the error of master.db.
+    fn protector(&self, encryptor: &Encryptor) -> Result<Protector, SqlError> {
+        let master = self.session.instance.master();
+        match encryptor {
+            Encryptor::Certificate(name) => {
+                let found = master.certificate_named(&name.text);
+                let found = found.map_err(|fault| of_master(&fault))?.map(Protector::Certificate);
+                found.ok_or_else(|| missing("find", CERTIFICATE, &name.text))
+            }
+            Encryptor::AsymmetricKey(name) => {
+                let keys = master.asymmetric_keys().map_err(|fault| of_master(&fault))?;
+                let key = keys.into_iter().find(|key| same_name(&key.name, &name.text));
+                let key = key.ok_or_else(|| missing("find", ASYMMETRIC_KEY, &name.text))?;
+                self.check_asymmetric_key(&key)?;
+                Ok(Protector::AsymmetricKey(key))
+            }
+        }
     }
 }
 
@@ -261,22 +272,24 @@ fn algorithm(name: &Name) -> Result<Suite, SqlError> {
     found.ok_or_else(|| unsupported(&format!("ALGORITHM = {}", name.text)))
 }
 
-fn warn_without_backup(certificate: &CertificateRecord, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
-    if certificate.backed_up == 0 {
+fn warn_without_backup(protector: &Protector, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+    if let Protector::Certificate(certificate) = protector
+        && certificate.backed_up == 0
+    {
         execution.reply.message(&info(33091, NO_BACKUP))?;
     }
     Ok(())
 }
 
-/// The certificate's key slot: a new one, or the one that it has.
-fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRecord) -> Result<String, SqlError> {
-    let label = label(certificate);
+/// The protector's key slot: a new one, or the one that it has.
+fn add_slot(instance: &Instance, subject: &Subject, protector: &Protector) -> Result<String, SqlError> {
+    let label = protector.label();
     // A server that was killed between file and master.db leaves one.
     if let Some(slot) = subject.state()?.slot(&label) {
         return Ok(slot.to_owned());
     }
     let (access, _held) = marking(instance, subject)?;
-    let added = keys::add(&Disk, &subject.path, &access, &certificate.recipient, &label);
+    let added = keys::add(&Disk, &subject.path, &access, &protector.recipient(), &label);
     slot_added(added, subject)
 }
 
@@ -295,21 +308,21 @@ fn replace_slot(
     (instance, subject): (&Instance, &Subject),
     state: &FileState,
     key: &EncryptionKeyRecord,
-    certificate: &CertificateRecord,
+    protector: &Protector,
 ) -> Result<String, SqlError> {
-    if key.certificate_id == certificate.id {
+    if key.protector == protector.id() {
         return Ok(key.slot.clone());
     }
-    let label = label(certificate);
+    let label = protector.label();
     if let Some(slot) = state.slot(&label) {
         remove_slot(subject, &key.slot)?;
         return Ok(slot.to_owned());
     }
     let (access, _held) = marking(instance, subject)?;
-    let replaced = keys::replace(&Disk, &subject.path, &access, &key.slot, &certificate.recipient, &label);
+    let replaced = keys::replace(&Disk, &subject.path, &access, &key.slot, &protector.recipient(), &label);
     if matches!(replaced, Err(EngineError::Key(KeyError::NoSuchSlot { .. }))) {
         // Someone has taken it away: `selenite keys remove`.
-        return add_slot(instance, subject, certificate);
+        return add_slot(instance, subject, protector);
     }
     slot_added(replaced, subject)
 }

@@ -67,6 +67,8 @@ impl Administration<'_, '_> {
             AlterLoginAction::Disable => master
                 .set_disabled(name, true)
                 .map_err(|error| error_of(name, &error))?,
+            AlterLoginAction::AddCredential(credential) => self.add_login_credential(&present, credential)?,
+            AlterLoginAction::DropCredential(credential) => self.drop_login_credential(&present, credential)?,
             AlterLoginAction::With {
                 password,
                 old_password,

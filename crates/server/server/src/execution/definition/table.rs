@@ -195,7 +195,14 @@ impl DefinitionContext<'_> {
                 DropKind::Schema if same_name(own, SCHEMA) => return Err(refusal::schema_stays(own)),
                 DropKind::Schema if drop.if_exists => {}
                 DropKind::Schema => return Err(refusal::no_schema(own)),
-                DropKind::Database | DropKind::Login | DropKind::User | DropKind::Role | DropKind::Certificate => {
+                DropKind::Database
+                | DropKind::Login
+                | DropKind::User
+                | DropKind::Role
+                | DropKind::Certificate
+                | DropKind::CryptographicProvider
+                | DropKind::Credential
+                | DropKind::AsymmetricKey => {
                     return Ok(None);
                 }
             }

@@ -78,7 +78,7 @@ fn a_certificate_stays_while_a_database_needs_it_and_a_key_goes_with_its_databas
     let database = master.add_database(&DatabaseName::new("d").unwrap()).unwrap();
     let mut key = EncryptionKeyRecord {
         database_id: database.id,
-        certificate_id: 256,
+        protector: ProtectorId::Certificate(256),
         algorithm: "AES_256".to_owned(),
         slot: "00".to_owned(),
         created: 1,
@@ -95,13 +95,13 @@ fn a_certificate_stays_while_a_database_needs_it_and_a_key_goes_with_its_databas
         Removal::Needed("d".to_owned())
     );
     master
-        .change_encryption_key(database.id, |key, _| key.certificate_id = 257)
+        .change_encryption_key(database.id, |key, _| key.protector = ProtectorId::Certificate(257))
         .unwrap();
-    key.certificate_id = 257;
+    key.protector = ProtectorId::Certificate(257);
     assert_eq!(master.encryption_key(database.id).unwrap(), Some(key.clone()));
     assert_eq!(master.remove_certificate("one").unwrap(), Removal::Done);
     // One that is gone can't be named.
-    key.certificate_id = 256;
+    key.protector = ProtectorId::Certificate(256);
     assert!(master.store_encryption_key(&key).is_err());
     master.remove_database("d").unwrap();
     assert_eq!(master.encryption_key(database.id).unwrap(), None);

@@ -319,6 +319,46 @@ pub const GROUPS: &[Group] = &[
                 "CREATE SYMMETRIC KEY",
                 "CREATE SYMMETRIC KEY k WITH ALGORITHM = AES_256 ENCRYPTION BY CERTIFICATE ct",
             ),
+            (
+                "CREATE CRYPTOGRAPHIC PROVIDER",
+                "CREATE CRYPTOGRAPHIC PROVIDER hsm FROM FILE = '/usr/lib/hsm.so'",
+            ),
+            (
+                "ALTER CRYPTOGRAPHIC PROVIDER",
+                "ALTER CRYPTOGRAPHIC PROVIDER hsm DISABLE",
+            ),
+            (
+                "CREATE CREDENTIAL for a provider",
+                "CREATE CREDENTIAL cr WITH IDENTITY = 'i', SECRET = 's' FOR CRYPTOGRAPHIC PROVIDER hsm",
+            ),
+            (
+                "CREATE CREDENTIAL",
+                "CREATE CREDENTIAL cr WITH IDENTITY = 'i', SECRET = 's'",
+            ),
+            ("ALTER CREDENTIAL", "ALTER CREDENTIAL cr WITH IDENTITY = 'i'"),
+            ("ALTER LOGIN ADD CREDENTIAL", "ALTER LOGIN sa ADD CREDENTIAL cr"),
+            (
+                "CREATE ASYMMETRIC KEY, existing",
+                "USE master; CREATE ASYMMETRIC KEY k FROM PROVIDER hsm WITH PROVIDER_KEY_NAME = 'tde', CREATION_DISPOSITION = \
+                 OPEN_EXISTING",
+            ),
+            (
+                "CREATE ASYMMETRIC KEY, new",
+                "USE master; CREATE ASYMMETRIC KEY k FROM PROVIDER hsm WITH PROVIDER_KEY_NAME = 'tde', ALGORITHM = RSA_2048",
+            ),
+            (
+                "CREATE ASYMMETRIC KEY, no provider",
+                "USE master; CREATE ASYMMETRIC KEY k WITH ALGORITHM = RSA_2048",
+            ),
+            (
+                "ENCRYPTION BY SERVER ASYMMETRIC KEY",
+                "ALTER DATABASE ENCRYPTION KEY ENCRYPTION BY SERVER ASYMMETRIC KEY k",
+            ),
+            ("DROP ASYMMETRIC KEY", "USE master; DROP ASYMMETRIC KEY k"),
+            (
+                "DROP ASYMMETRIC KEY REMOVE PROVIDER KEY",
+                "USE master; DROP ASYMMETRIC KEY k REMOVE PROVIDER KEY",
+            ),
         ],
     },
     Group {

@@ -59,6 +59,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::CreateEncryptionKey(_) => "CREATE DATABASE ENCRYPTION KEY",
         StatementKind::AlterEncryptionKey(_) => "ALTER DATABASE ENCRYPTION KEY",
         StatementKind::DropEncryptionKey => "DROP DATABASE ENCRYPTION KEY",
+        StatementKind::KeyManagement(_) => "key management",
         StatementKind::CreateLogin(_) => "CREATE LOGIN",
         StatementKind::AlterLogin(_) => "ALTER LOGIN",
         StatementKind::CreateUser(_) => "CREATE USER",
@@ -76,7 +77,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 65] = [
+pub const ALL: [&str; 66] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -128,6 +129,7 @@ pub const ALL: [&str; 65] = [
     "CREATE DATABASE ENCRYPTION KEY",
     "ALTER DATABASE ENCRYPTION KEY",
     "DROP DATABASE ENCRYPTION KEY",
+    "key management",
     "CREATE LOGIN",
     "ALTER LOGIN",
     "CREATE USER",
