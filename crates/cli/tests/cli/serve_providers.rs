@@ -227,8 +227,7 @@ fn only_key_commands_of_the_configuration_are_providers() {
             (15151, "ALTER CRYPTOGRAPHIC PROVIDER nothing DISABLE"),
             (15151, "DROP CRYPTOGRAPHIC PROVIDER nothing"),
             (33027, "ALTER CRYPTOGRAPHIC PROVIDER p FROM FILE = 'nothing'"),
-            // It does not have the keys of p.
-            (33024, "ALTER CRYPTOGRAPHIC PROVIDER p FROM FILE = 'other'"),
+            (33026, "ALTER CRYPTOGRAPHIC PROVIDER p FROM FILE = 'other'"),
             (15151, &key_of("a", "nothing", "kms")),
             (33049, &key_of("a", "p", "nothing")),
             (33049, &key_of("a", "p", "other")),
@@ -250,6 +249,12 @@ fn only_key_commands_of_the_configuration_are_providers() {
     succeed(&mut client, "ALTER CRYPTOGRAPHIC PROVIDER q DISABLE");
     refused(&mut client, &[(33031, &key_of("a", "q", "other"))]);
     succeed(&mut client, "ALTER CRYPTOGRAPHIC PROVIDER q FROM FILE = 'other' ENABLE");
+    // The new library has none of the keys of p.
+    set_commands(&fixture, &["kms", "other", "third"]);
+    refused(
+        &mut client,
+        &[(33024, "ALTER CRYPTOGRAPHIC PROVIDER p FROM FILE = 'third'")],
+    );
     set_commands(&fixture, &["kms"]);
     refused(&mut client, &[(33030, &key_of("a", "q", "other"))]);
     succeed(

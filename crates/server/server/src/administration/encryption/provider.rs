@@ -25,13 +25,7 @@ impl Administration<'_, '_> {
         if present.iter().any(|one| same_name(&one.name, &create.name.text)) {
             return Err(taken(PROVIDER, &MasterError::Taken(create.name.text.clone())));
         }
-        if let Some(same) = present.iter().find(|one| one.path == create.path) {
-            let text = format!(
-                "Cryptographic provider '{}' already exists for this library.",
-                same.name
-            );
-            return Err(error(33026, text));
-        }
+        check_library(present.iter(), &create.path)?;
         let mut guid = [0; 16];
         os_random(&mut guid);
         let added = master.add_provider(&create.name.text, guid, &create.path);
@@ -43,10 +37,11 @@ impl Administration<'_, '_> {
         let master = self.session.instance.master();
         let present = master.providers().map_err(|fault| of_master(&fault))?;
         let name = &alter.name.text;
-        let found = present.into_iter().find(|one| same_name(&one.name, name));
+        let found = present.iter().find(|one| same_name(&one.name, name));
         let found = found.ok_or_else(|| missing("alter", PROVIDER, name))?;
         if let Some(path) = &alter.path {
             let library = ProviderLibrary::load(path)?;
+            check_library(present.iter().filter(|one| one.id != found.id), path)?;
             let keys = master.asymmetric_keys().map_err(|fault| of_master(&fault))?;
             let mut own = keys.iter().filter(|key| key.provider_id == found.id);
             if !own.all(|key| library.has(&key.command)) {
@@ -176,6 +171,18 @@ impl Administration<'_, '_> {
         let found = present.find(|one| same_name(&one.name, &name.text));
         found.ok_or_else(|| missing("find", CREDENTIAL, &name.text))
     }
+}
+
+/// 33026: another provider has the same library.
+fn check_library<'a>(mut others: impl Iterator<Item = &'a ProviderRecord>, path: &str) -> Result<(), SqlError> {
+    let Some(same) = others.find(|one| one.path == path) else {
+        return Ok(());
+    };
+    let text = format!(
+        "Cryptographic provider '{}' already exists for this library.",
+        same.name
+    );
+    Err(error(33026, text))
 }
 
 /// 15530: the name exists already.
