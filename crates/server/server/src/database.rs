@@ -11,7 +11,6 @@
 //! - SQLite syncs no commit of a session's connection. The session waits for [`log_sync`] after it has passed its
 //!   write permit on.
 
-pub(crate) mod certificate_label;
 pub(crate) mod cleanups;
 pub(crate) mod database_connection;
 pub(crate) mod database_registry;
@@ -22,6 +21,7 @@ pub(crate) mod file_state;
 pub(crate) mod frames;
 pub(crate) mod log_sync;
 pub(crate) mod new_database;
+pub(crate) mod restored_key;
 pub(crate) mod scans;
 pub(crate) mod temporary_tables;
 pub(crate) mod transaction;

@@ -12,11 +12,11 @@ use selenite::storage::Disk;
 use selenite::{Access, DatabaseId, Draft, Expected, Suite, keys};
 use selenite_keyring::OriginPolicy;
 
-use crate::database::certificate_label::note_key;
 use crate::database::dropped_database::{is_own, path_of, remove_files};
 use crate::database::expectation::plain_access;
 use crate::database::file_state::{FileState, Phase};
 use crate::database::new_database::{beside, draft_of, in_the_way, remove_draft, remove_if_there};
+use crate::database::restored_key::note_key;
 use crate::log::Log;
 use crate::master::{DatabaseFile, Master, MasterError, Unfinished, load_commitment};
 

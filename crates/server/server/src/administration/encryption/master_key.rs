@@ -14,7 +14,7 @@ use super::key_file::KeyFile;
 use super::{error, missing, unsupported};
 use crate::Instance;
 use crate::administration::Administration;
-use crate::database::certificate_label::hexadecimal;
+use crate::database::restored_key::hexadecimal;
 use crate::database_error::of_master;
 use crate::master::{MasterError, Removal, StoredMasterKey};
 use crate::password::{RuleBroken, check_new_password};

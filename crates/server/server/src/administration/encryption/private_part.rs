@@ -7,7 +7,7 @@ use std::fmt::Write;
 use selenite_keyring::{AgeIdentity, Recipient};
 use zeroize::Zeroizing;
 
-use crate::database::certificate_label::hexadecimal;
+use crate::database::restored_key::hexadecimal;
 
 /// What belongs to a certificate and stays with it.
 pub struct PrivatePart {
