@@ -33,6 +33,17 @@ pub fn run(arguments: &AnchorStore) -> Result<(), CliError> {
 
 fn append(destination: &dyn Destination, text: &str) -> Result<(), CliError> {
     let anchor = ShortAnchor::parse(text.as_bytes()).map_err(|error| usage(format!("standard input: {error}")))?;
+    let last = last(destination, anchor.database_id)?;
+    let last_number = last
+        .as_deref()
+        .and_then(|name| name.rsplit('/').next()?.parse::<u64>().ok());
+    if last_number.is_some_and(|last| last.checked_add(1) != Some(anchor.number)) {
+        return Err(usage(format!(
+            "the anchor has number {}, and the last one {}",
+            anchor.number,
+            last_number.unwrap_or_default()
+        )));
+    }
     let name = format!("{}{:020}", folder(anchor.database_id), anchor.number);
     let stored = destination.put_new(&name, text.as_bytes());
     Ok(stored.map_err(|error| EngineError::Backup(error.into()))?)
@@ -43,19 +54,24 @@ fn newest(destination: &dyn Destination, line: &str) -> Result<(), CliError> {
         .strip_prefix("database ")
         .and_then(|id| selenite_backup::parse_database_id(id.trim_end()));
     let id = id.ok_or_else(|| usage("standard input is not \"database \" and an id".to_owned()))?;
-    let objects = match destination.list(&folder(id)) {
-        // Nothing was stored yet.
-        Err(error) if error.kind == StoreErrorKind::Missing => return Ok(()),
-        listed => listed.map_err(|error| EngineError::Backup(error.into()))?,
-    };
-    let Some(last) = objects.iter().map(|object| &object.name).max() else {
+    let Some(last) = last(destination, id)? else {
         return Ok(());
     };
     let text = destination
-        .get(last, ANCHOR_SIZE_MAX)
+        .get(&last, ANCHOR_SIZE_MAX)
         .map_err(|error| EngineError::Backup(error.into()))?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(())
+}
+
+/// The name of the newest anchor.
+fn last(destination: &dyn Destination, id: DatabaseId) -> Result<Option<String>, CliError> {
+    let objects = match destination.list(&folder(id)) {
+        // Nothing was stored yet.
+        Err(error) if error.kind == StoreErrorKind::Missing => return Ok(None),
+        listed => listed.map_err(|error| EngineError::Backup(error.into()))?,
+    };
+    Ok(objects.into_iter().map(|object| object.name).max())
 }
 
 fn folder(id: DatabaseId) -> String {
@@ -69,5 +85,5 @@ fn usage(what: String) -> CliError {
     })
 }
 
-/// A short anchor has at most 1024 sessions and 65 pages.
+/// What a command may answer: more than an anchor of 1024 sessions and 257 pages.
 const ANCHOR_SIZE_MAX: usize = 65_536;

@@ -14,7 +14,7 @@ use selenite_cipher::{DatabaseId, SessionId};
 
 use crate::{FormatError, PageSize};
 
-pub use short::ShortAnchor;
+pub use short::{NamedPage, ShortAnchor};
 
 /// The first eight bytes of a page's tag: they identify this image of the page among all that were ever sealed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

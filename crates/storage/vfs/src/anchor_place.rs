@@ -68,19 +68,20 @@ impl AnchorPlace {
         match newest {
             Newest::Anchor(anchor) => Ok(anchor),
             Newest::None => Err(self.missing("there is none yet")),
-            Newest::OtherMaster { .. } => {
-                Err(self.missing("it was written under another master key, before keys renew"))
-            }
+            Newest::OtherMaster { generation, .. } => Err(self.missing(&format!(
+                "it was written under another master key, at generation {generation}; this database is at {}",
+                unlocked.superblock.generation
+            ))),
         }
     }
 
-    /// Appends an anchor.
+    /// Appends an anchor with this number, which is one more than that of the last one.
     ///
     /// # Errors
-    /// `NoAnchor`.
-    pub fn append(&self, config: &Config, text: &str) -> Result<(), VfsError> {
+    /// `NoAnchor`, also if another process has appended one.
+    pub fn append(&self, config: &Config, number: u64, text: &str) -> Result<(), VfsError> {
         match self {
-            Self::File(path) => append(path, text).map_err(|error| self.missing(&error.to_string())),
+            Self::File(path) => append(path, number, text).map_err(|error| self.missing(&error.to_string())),
             Self::Command(name) => self.run(config, name, "append-anchor", text.as_bytes()).map(drop),
         }
     }
@@ -150,17 +151,14 @@ impl Newest {
     /// # Errors
     /// `Older`.
     pub fn check_generation(&self, unlocked: &Unlocked) -> Result<(), VfsError> {
-        let (generation, key) = match self {
-            Self::None => return Ok(()),
-            Self::OtherMaster { generation, .. } => (*generation, ", and another master key"),
-            Self::Anchor(anchor) => (anchor.generation, ""),
-        };
-        let present = unlocked.superblock.generation;
+        // What another key wrote can't be checked, and proves nothing.
+        let Self::Anchor(anchor) = self else { return Ok(()) };
+        let (generation, present) = (anchor.generation, unlocked.superblock.generation);
         if generation <= present {
             return Ok(());
         }
         Err(VfsError::Older(format!(
-            "generation {present} instead of {generation} at least{key}"
+            "generation {present} instead of {generation} at least"
         )))
     }
 }
@@ -180,7 +178,13 @@ fn database_line(database_id: DatabaseId) -> Vec<u8> {
 
 /// Reads the end of a file, in which the last anchor is whole.
 fn read_end(path: &Path) -> io::Result<Vec<u8>> {
+    // Another thread must not take the file for one that this process has open otherwise.
+    let _gate = own_descriptors::gate();
     let mut file = open(path, File::options().read(true))?;
+    end_of(&mut file)
+}
+
+fn end_of(file: &mut File) -> io::Result<Vec<u8>> {
     let size = file.metadata()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(END_SIZE)))?;
     let mut bytes = Vec::new();
@@ -189,23 +193,29 @@ fn read_end(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Appends in one write, and syncs.
-fn append(path: &Path, text: &str) -> io::Result<()> {
+fn append(path: &Path, number: u64, text: &str) -> io::Result<()> {
+    let _gate = own_descriptors::gate();
     let mut file = open(path, File::options().append(true).read(true).create(true))?;
-    let size = file.metadata()?.len();
-    let mut last = [b'\n'];
-    if size > 0 {
-        file.seek(SeekFrom::Start(size - 1))?;
-        file.read_exact(&mut last)?;
+    // Of two writers the later one would append the older state.
+    file.lock()?;
+    let end = end_of(&mut file)?;
+    let last = ShortAnchor::last_of(&end).and_then(|last| ShortAnchor::parse(last).ok());
+    if last.is_some_and(|last| last.number.checked_add(1) != Some(number)) {
+        return Err(io::Error::other("another process has appended an anchor meanwhile"));
     }
     // One that was cut keeps the next from being found, unless that begins a line.
-    let begin = if last == *b"\n" { "" } else { "\n" };
+    let begin = if end.last().is_none_or(|&last| last == b'\n') {
+        ""
+    } else {
+        "\n"
+    };
     io::Write::write_all(&mut file, format!("{begin}{text}").as_bytes())?;
     file.sync_all()
 }
 
-/// Opens a regular file that this process does not have open: closing it would release the locks of a database.
+/// Opens a regular file that this process does not have open: closing it would release the locks of a database. The
+/// caller holds the gate until it is closed.
 fn open(path: &Path, options: &std::fs::OpenOptions) -> io::Result<File> {
-    let _gate = own_descriptors::gate();
     if own_descriptors::has_open(path) {
         return Err(io::Error::other("this process has it open"));
     }
@@ -216,7 +226,7 @@ fn open(path: &Path, options: &std::fs::OpenOptions) -> io::Result<File> {
     options.open(path)
 }
 
-/// More than the longest anchor, of 55 KiB, and one that was cut.
+/// More than the longest anchor, of 63 KiB, and one that was cut.
 const END_SIZE: u64 = 262_144;
 /// As that of key commands.
 const TIME_LIMIT: Duration = Duration::from_secs(10);

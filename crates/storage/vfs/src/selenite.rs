@@ -185,6 +185,9 @@ pub(crate) fn make_default(api: &Api) -> Result<(), Code> {
     registered.set_default(true)
 }
 
+const ANCHORED_IS_EMPTY: &str =
+    "with anchor= it has to exist, and to be encrypted; make it without, and run selenite follow --anchor-to first";
+
 /// How often a database is opened again because another file has taken its name.
 const REPLACED_MAX: u32 = 16;
 
@@ -240,6 +243,9 @@ impl Selenite {
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
         }
+        if settings.anchor.is_some() && is_missing_or_empty(path) {
+            return Err(VfsError::Unexpected(ANCHORED_IS_EMPTY));
+        }
         if settings.lock_memory {
             locked_memory::lock()?;
         }
@@ -291,7 +297,7 @@ impl Selenite {
             return Ok(None);
         };
         let Content::Sealed(view) = database.content() else {
-            return Err(VfsError::Unexpected("it has an anchor, and is empty or not encrypted"));
+            return Err(VfsError::Unexpected(ANCHORED_IS_EMPTY));
         };
         match place.expect(database.config(), &view.unlocked) {
             Ok(anchor) => Ok(Some(anchor)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use selenite_cipher::{DatabaseId, SessionId};
+use selenite_cipher::{DatabaseId, Epoch, SessionId};
 
 use super::{Hex, Lines, MAC_LINE_SIZE, Mark, Seal, VERSION, number, sign, unhex, write_sessions};
 use crate::{FormatError, PageSize};
@@ -23,17 +23,26 @@ pub struct ShortAnchor {
     pub page_size: PageSize,
     /// Counts the short anchors of a database; one more in each.
     pub number: u64,
-    /// The highest counter of each known session, [`SESSIONS_MAX`] at most.
+    /// The highest counter of each known session, [`ShortAnchor::SESSIONS_MAX`] at most.
     pub sessions: BTreeMap<SessionId, u32>,
-    /// The marks of page 1 and of pages that the newest commits wrote, [`PAGES_MAX`] at most.
-    pub pages: BTreeMap<u32, Mark>,
+    /// Page 1 and pages that the newest commits wrote, [`ShortAnchor::PAGES_MAX`] at most.
+    pub pages: BTreeMap<u32, NamedPage>,
+}
+
+/// The image of a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NamedPage {
+    /// The epoch that it is sealed under.
+    pub epoch: Epoch,
+    /// Its mark.
+    pub mark: Mark,
 }
 
 impl ShortAnchor {
     /// The highest number of sessions.
     pub const SESSIONS_MAX: usize = 1024;
     /// The highest number of pages.
-    pub const PAGES_MAX: usize = 65;
+    pub const PAGES_MAX: usize = 257;
 
     /// The text, with the MAC that `mac` computes over all preceding lines.
     pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> String {
@@ -47,8 +56,8 @@ impl ShortAnchor {
             self.number,
         );
         write_sessions(&mut text, &self.sessions);
-        for (page_no, mark) in &self.pages {
-            writeln!(text, "page {page_no} {}", Hex(&mark.0)).expect("a string takes any text");
+        for (page_no, NamedPage { epoch, mark }) in &self.pages {
+            writeln!(text, "page {page_no} {} {}", epoch.0, Hex(&mark.0)).expect("a string takes any text");
         }
         sign(text, mac)
     }
@@ -98,31 +107,37 @@ impl ShortAnchor {
     #[must_use]
     pub fn last_of(bytes: &[u8]) -> Option<&[u8]> {
         let begins = |at: usize| bytes[at..].starts_with(MAGIC.as_bytes()) && (at == 0 || bytes[at - 1] == b'\n');
+        let mut end = bytes.len();
         let starts = (0..bytes.len()).rev().filter(|&at| begins(at));
+        // One that was altered does not hide those before it for long.
         starts
+            .take(LOOKED_AT_MAX)
             .filter_map(|start| {
-                let mac = bytes[start..]
-                    .windows(MAC_LINE.len())
-                    .position(|part| part == MAC_LINE)?;
-                bytes[start..].get(..mac + 1 + MAC_LINE_SIZE)
+                let one = &bytes[start..std::mem::replace(&mut end, start)];
+                let mac = one.windows(MAC_LINE.len()).position(|part| part == MAC_LINE)?;
+                one.get(..mac + 1 + MAC_LINE_SIZE)
             })
             .find(|one| Self::seal(one).is_ok())
     }
 }
 
-fn pages(lines: &mut Lines<'_>) -> Result<BTreeMap<u32, Mark>, FormatError> {
-    let mut pages: BTreeMap<u32, Mark> = BTreeMap::new();
+fn pages(lines: &mut Lines<'_>) -> Result<BTreeMap<u32, NamedPage>, FormatError> {
+    let mut pages: BTreeMap<u32, NamedPage> = BTreeMap::new();
     while let Some(rest) = lines.next_if("page") {
-        let (page_no, mark) = rest.split_once(' ').ok_or(lines.fault())?;
+        let (page_no, image) = rest.split_once(' ').ok_or(lines.fault())?;
+        let (epoch, mark) = image.split_once(' ').ok_or(lines.fault())?;
+        let epoch = Epoch(number(epoch).ok_or(lines.fault())?);
         let page_no: u32 = number(page_no).filter(|&page_no| page_no > 0).ok_or(lines.fault())?;
         let is_next = pages.last_key_value().is_none_or(|(&last, _)| last < page_no);
         let mark = unhex(mark).filter(|_| is_next).ok_or(lines.fault())?;
-        pages.insert(page_no, Mark(mark));
+        let mark = Mark(mark);
+        pages.insert(page_no, NamedPage { epoch, mark });
     }
     Ok(pages)
 }
 
 const MAGIC: &str = "selenite short anchor ";
+const LOOKED_AT_MAX: usize = 64;
 const MAC_LINE: &[u8] = b"\nmac ";
 
 #[cfg(test)]
@@ -138,7 +153,15 @@ mod tests {
             page_size: PageSize::DEFAULT,
             number,
             sessions: BTreeMap::from([(SessionId([3; 16]), 9), (SessionId([4; 16]), 0)]),
-            pages: BTreeMap::from([(1, Mark([5; 8])), (70_000, Mark([6; 8]))]),
+            pages: BTreeMap::from([(1, named(1, 5)), (70_000, named(12, 6))]),
+        }
+    }
+
+    fn named(epoch: u32, mark: u8) -> NamedPage {
+        let mark = Mark([mark; 8]);
+        NamedPage {
+            epoch: Epoch(epoch),
+            mark,
         }
     }
 
@@ -169,7 +192,7 @@ mod tests {
         let mac = text.split_once("mac ").unwrap().1;
         let expected = format!(
             "selenite short anchor 1\ndatabase {}\nkey {}\nmade 1767225600\ngeneration 7\npage-size 4096\nnumber 3\n\
-             session {} 9\nsession {} 0\npage 1 {}\npage 70000 {}\nmac {mac}",
+             session {} 9\nsession {} 0\npage 1 1 {}\npage 70000 12 {}\nmac {mac}",
             "01".repeat(16),
             "02".repeat(16),
             "03".repeat(16),
@@ -183,7 +206,7 @@ mod tests {
     #[test]
     fn more_than_are_written_are_refused() {
         let mut many = one(1);
-        many.pages = (1..=66).map(|page_no| (page_no, Mark([0; 8]))).collect();
+        many.pages = (1..=258).map(|page_no| (page_no, named(1, 0))).collect();
         assert!(ShortAnchor::parse(many.encode(|_| [0; 32]).as_bytes()).is_err());
         let mut many = one(1);
         many.sessions = (0..=1024_u32)

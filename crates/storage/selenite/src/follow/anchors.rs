@@ -1,8 +1,13 @@
 //! Writes short anchors while a database is followed (FORMAT 10.8).
 //!
 //! - sessions-accumulate: an old image is found by its session's counter: each anchor has all sessions that were ever
-//!   met, as long as there is room. So the first turn reads every page, and later ones read those that were written since.
-//! - newest-first: of each session the pages with the highest counters are named: they were sealed last.
+//!   met, as long as there is room. So the first turn reads every page and every frame of the log, and later ones the
+//!   frames that were written since: an image that was overwritten at once may be put back, too.
+//! - newest-first: the pages are named that the last frames wrote; if the log does not tell, those that are new to the
+//!   known sessions, and of each session the highest counters.
+//! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state.
+//! - on-disk-first: the log is synced before the anchor is written: with `synchronous=NORMAL` a power failure would take
+//!   back what it names.
 //! - only-authentic: a page that does not open ends the turn. Its counter could be any.
 
 use std::collections::BTreeMap;
@@ -11,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use selenite_cipher::{DatabaseId, SessionId};
 use selenite_format::PageSize;
-use selenite_format::anchor::{Mark, ShortAnchor};
+use selenite_format::anchor::{NamedPage, ShortAnchor};
 use selenite_format::archive::LogEnd;
 use selenite_keyring::{Config, Unlocked};
 use selenite_vfs::anchor_place::{AnchorPlace, Newest};
@@ -19,6 +24,8 @@ use selenite_vfs::error::VfsError;
 use selenite_vfs::snapshot::{Sealed, Snapshot, check_not_older};
 use zeroize::Zeroizing;
 
+use crate::draft::beside;
+use crate::error::io_error;
 use crate::storage::Storage;
 use crate::{Access, Database, EngineError, now};
 
@@ -59,7 +66,9 @@ struct Known {
     sessions: BTreeMap<SessionId, (u32, u64)>,
     /// Counts turns, for the sessions.
     turn: u64,
-    pages: BTreeMap<u32, Mark>,
+    pages: BTreeMap<u32, NamedPage>,
+    /// The last anchor, if it was written under the present key.
+    anchor: Option<ShortAnchor>,
     /// How many pages were written since the last anchor.
     changed_count: u64,
 }
@@ -148,15 +157,17 @@ impl Writer {
             self.known = Some(known);
             return Ok(false);
         }
-        known.number += 1;
-        let text = known.anchor(&keys).encode(|maced| keys.key.mac(maced));
-        let appended = self.how.place.append(&self.config, &text);
-        if appended.is_ok() {
-            known.last = Some(state);
-            known.changed_count = 0;
-        }
-        self.known = Some(known);
+        sync_log(self.database.path())?;
+        let anchor = known.next(&keys);
+        let text = anchor.encode(|maced| keys.key.mac(maced));
+        // After an error it is not known whether it was written: the newest one is read again.
+        let appended = self.how.place.append(&self.config, anchor.number, &text);
         appended.map_err(|error| refused(error, self.database.path()))?;
+        known.last = Some(state);
+        known.number = anchor.number;
+        known.changed_count = 0;
+        known.anchor = Some(anchor);
+        self.known = Some(known);
         Ok(true)
     }
 
@@ -185,10 +196,14 @@ impl Writer {
                 }
                 Newest::Anchor(anchor) => anchor,
             };
-            if !accept_older {
-                check_not_older(snapshot, &anchor).map_err(refused)?;
+            if accept_older {
+                return Ok(Known::of(&anchor));
             }
-            Ok(Known::of(&anchor))
+            check_not_older(snapshot, &anchor).map_err(refused)?;
+            Ok(Known {
+                anchor: Some(anchor.clone()),
+                ..Known::of(&anchor)
+            })
         });
         self.database.end_any_read();
         known
@@ -205,31 +220,53 @@ impl Known {
         }
     }
 
-    /// Takes what the pages say that were read, of which the newest are named.
-    fn take(&mut self, read: Vec<(u32, Sealed)>, page_count: u32) {
-        for (page_no, sealed) in &read {
+    /// Takes what frames and pages say that were read. `is_newest_first`: the pages are in the order in which they were
+    /// written, the last one first.
+    fn take(&mut self, frames: &[(u32, Sealed)], pages: Vec<(u32, Sealed)>, is_newest_first: bool, page_count: u32) {
+        let pages = match is_newest_first {
+            true => pages,
+            false => newest_first(self.new_among(pages)),
+        };
+        for (_, sealed) in frames.iter().chain(&pages) {
             let (counter, met) = self.sessions.entry(sealed.session).or_default();
             *counter = sealed.counter.max(*counter);
             *met = self.turn;
-            self.pages.remove(page_no);
         }
-        self.pages.retain(|&page_no, _| page_no <= page_count);
-        let newest = newest_first(read);
-        let first = newest.iter().filter(|(page_no, _)| *page_no == 1);
-        let first: Vec<(u32, Mark)> = first.chain(newest.iter().take(NAMED_MAX)).copied().collect();
+        let limit = match is_newest_first {
+            true => NAMED_MAX,
+            // One page of each session, where nothing else says which was written last.
+            false => NAMED_MAX.max(self.sessions.len()).min(ShortAnchor::PAGES_MAX - 1),
+        };
+        let mut earlier = std::mem::take(&mut self.pages);
+        earlier.retain(|&page_no, _| page_no <= page_count);
+        for (page_no, sealed) in pages {
+            earlier.remove(&page_no);
+            if page_no == 1 || self.pages.len() < limit {
+                self.pages.insert(page_no, sealed.image);
+            }
+        }
         // Those of earlier turns, as long as there is room.
-        let earlier = std::mem::take(&mut self.pages);
-        let page_1 = earlier.get(&1).map(|&mark| (1, mark));
-        self.pages.extend(first);
-        self.pages.extend(page_1);
-        for (page_no, mark) in earlier {
-            if self.pages.len() <= NAMED_MAX {
-                self.pages.entry(page_no).or_insert(mark);
+        for (page_no, image) in earlier {
+            if page_no == 1 || self.pages.len() < NAMED_MAX {
+                self.pages.insert(page_no, image);
             }
         }
     }
 
-    fn anchor(&self, keys: &Keys) -> ShortAnchor {
+    /// The pages that were sealed after what is known of their sessions; all if nothing is.
+    fn new_among(&self, mut pages: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
+        let is_new = |sealed: &Sealed| {
+            let known = self.sessions.get(&sealed.session);
+            known.is_none_or(|&(highest, _)| sealed.counter > highest)
+        };
+        if !self.sessions.is_empty() {
+            pages.retain(|(page_no, sealed)| *page_no == 1 || is_new(sealed));
+        }
+        pages
+    }
+
+    /// The next anchor.
+    fn next(&self, keys: &Keys) -> ShortAnchor {
         let mut sessions: Vec<_> = self.sessions.iter().collect();
         sessions.sort_by_key(|(_, (_, met))| std::cmp::Reverse(*met));
         let sessions = sessions.into_iter().take(ShortAnchor::SESSIONS_MAX);
@@ -239,10 +276,21 @@ impl Known {
             made: now(),
             generation: keys.generation,
             page_size: keys.page_size,
-            number: self.number,
+            // That of another key can't be trusted.
+            number: self.number.saturating_add(1),
             sessions: sessions.map(|(&session, &(counter, _))| (session, counter)).collect(),
             pages: self.pages.clone(),
         }
+    }
+}
+
+/// `on-disk-first`. SQLite itself syncs the log before it copies frames from it.
+fn sync_log(path: &Path) -> Result<(), EngineError> {
+    let log = beside(path, "-wal");
+    // SQLite has no locks on this file that closing it could release.
+    match std::fs::File::open(&log).and_then(|log| log.sync_all()) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("sync", &log)(error)),
+        _ => Ok(()),
     }
 }
 
@@ -264,20 +312,33 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
         )
     })?;
     let page_count = snapshot.page_count();
+    if let Some(anchor) = known.anchor.as_ref().filter(|anchor| anchor.key_id == keys.key.id()) {
+        check_not_older(snapshot, anchor).map_err(refused)?;
+    }
     let since = match known.end {
         Some(from) if from == end => return Ok((known, keys)),
         Some(from) => snapshot.pages_since(from).map_err(refused)?,
         None => None,
     };
+    known.turn += 1;
     let mut read = Read::default();
     match since {
-        Some(since) => snapshot.read_pages_since(&since, |page_no, image, _| read.take(page_no, image)),
-        None => read_all(snapshot, page_count, &mut read),
+        Some(since) => {
+            snapshot
+                .read_pages_since(&since, |page_no, image, _| read.take(page_no, image))
+                .map_err(refused)?;
+            let last: BTreeMap<u32, usize> = since.frames().iter().map(|(page_no, _)| *page_no).zip(0..).collect();
+            let mut pages = read.pages;
+            pages.sort_by_key(|(page_no, _)| std::cmp::Reverse(last.get(page_no).copied()));
+            known.take(since.frames(), pages, true, page_count);
+        }
+        None => {
+            let frames = snapshot.frames().map_err(refused)?;
+            read_all(snapshot, page_count, &mut read).map_err(refused)?;
+            known.take(&frames, read.pages, false, page_count);
+        }
     }
-    .map_err(refused)?;
-    known.turn += 1;
     known.changed_count += read.count;
-    known.take(read.pages, page_count);
     known.end = Some(end);
     Ok((known, keys))
 }
@@ -328,12 +389,13 @@ impl Read {
 }
 
 /// The pages by how recently they were sealed: first the last one of each session, then the last but one, and so on.
-fn newest_first(read: Vec<(u32, Sealed)>) -> Vec<(u32, Mark)> {
-    let mut ranked: Vec<(usize, u32, Mark)> = ranked(read)
-        .map(|(rank, page_no, sealed)| (rank, page_no, sealed.mark))
-        .collect();
+fn newest_first(read: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
+    let mut ranked: Vec<(usize, u32, Sealed)> = ranked(read).collect();
     ranked.sort_by_key(|(rank, page_no, _)| (*rank, *page_no));
-    ranked.into_iter().map(|(_, page_no, mark)| (page_no, mark)).collect()
+    ranked
+        .into_iter()
+        .map(|(_, page_no, sealed)| (page_no, sealed))
+        .collect()
 }
 
 /// Those that may be among the newest, and page 1.
@@ -356,7 +418,7 @@ fn ranked(mut read: Vec<(u32, Sealed)>) -> impl Iterator<Item = (usize, u32, Sea
     })
 }
 
-/// How many pages are named beside page 1.
-const NAMED_MAX: usize = ShortAnchor::PAGES_MAX - 1;
+/// How many pages are named beside page 1, if the log says which were written last.
+const NAMED_MAX: usize = 64;
 /// How many are kept at first while all are read.
 const KEPT_MIN: usize = 8192;

@@ -327,7 +327,7 @@ fn a_restored_database_is_gone_on_with_when_that_is_said() {
 }
 
 #[test]
-fn a_database_in_rollback_mode_is_compared_after_its_journal_was_played_back() {
+fn no_journal_is_played_back_before_the_comparison() {
     let anchored = Anchored::new();
     let old = anchored.copy("old");
     let connection = anchored.connect(&anchored.path).unwrap();
@@ -342,6 +342,11 @@ fn a_database_in_rollback_mode_is_compared_after_its_journal_was_played_back() {
     let hot = anchored.copy("hot");
     assert!(hot.with_file_name("app.db-journal").metadata().unwrap().len() > 4096);
     connection.execute_batch("ROLLBACK").unwrap();
+    // An old journal could be put there: it is played back by those that don't compare.
+    let refused = code(&anchored.open(&hot, ""));
+    assert!(refused != 0 && refused != VNODE, "{refused}");
+    assert!(hot.with_file_name("app.db-journal").exists());
+    drop(anchored.connect(&hot).unwrap());
     assert_eq!(code(&anchored.open(&hot, "")), 0);
     assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
     assert_eq!(code(&anchored.open(&old, "")), VNODE);
@@ -378,4 +383,103 @@ fn an_unencrypted_or_empty_file_is_not_the_database() {
     let empty = anchored.fixture.path("empty.db");
     fs::write(&empty, "").unwrap();
     assert_eq!(code(&anchored.open(&empty, "&anchor_missing=allow")), VNODE);
+}
+
+/// As an attacker does to a file that an application has open.
+fn overwrite(path: &Path, from: &Path) {
+    use std::os::unix::fs::FileExt;
+    let bytes = fs::read(from).unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.write_all_at(&bytes, 0).unwrap();
+    // Closing it would release the locks of the connections of this process.
+    std::mem::forget(file);
+}
+
+#[test]
+fn what_was_put_back_while_it_is_followed_does_not_become_the_newest_state() {
+    let anchored = Anchored::new();
+    let connection = anchored.connect(&anchored.path).unwrap();
+    let checkpoint = || {
+        connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .unwrap()
+    };
+    checkpoint();
+    let old = anchored.copy("old");
+    connection.execute("UPDATE t SET b = 'new' WHERE a = 7", []).unwrap();
+    checkpoint();
+    let how = Anchoring {
+        place: AnchorPlace::File(anchored.place.clone()),
+        every: Duration::ZERO,
+        accept_older: false,
+    };
+    let mut is_put_back = false;
+    let followed = write_anchors(
+        &Disk,
+        &anchored.path,
+        &anchored.fixture.access(),
+        (how, false),
+        &Watch::none(),
+        &mut |written, _| {
+            assert_eq!(written, 1);
+            assert!(!std::mem::replace(&mut is_put_back, true), "it ends at once");
+            overwrite(&anchored.path, &old);
+            connection
+                .execute("UPDATE t SET b = 'unrelated' WHERE a = 30", [])
+                .unwrap();
+            checkpoint();
+        },
+    );
+    assert!(matches!(followed, Err(EngineError::Anchor { .. })), "{followed:?}");
+    assert_eq!(code(&anchored.open(&anchored.path, "")), VNODE);
+}
+
+#[test]
+fn threads_that_open_it_at_once_read_the_anchor_one_after_the_other() {
+    let anchored = Anchored::new();
+    anchored.follow(false).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..30 {
+                    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_text_under_another_key_proves_nothing_and_a_second_writer_is_refused() {
+    let anchored = Anchored::new();
+    anchored.follow(false).unwrap();
+    let text = fs::read_to_string(&anchored.place).unwrap();
+    let key = text.lines().find(|line| line.starts_with("key ")).unwrap();
+    let forged = text
+        .replace(key, &format!("key {}", "0".repeat(32)))
+        .replace("number 1\n", &format!("number {}\n", u64::MAX))
+        .replace("generation ", "generation 9");
+    fs::write(&anchored.place, forged).unwrap();
+    assert_eq!(code(&anchored.open(&anchored.path, "")), AUTH);
+    assert_eq!(code(&anchored.open(&anchored.path, "&anchor_missing=allow")), 0);
+    let refused = anchored.follow(false).unwrap_err();
+    assert!(matches!(refused, EngineError::NoAnchor { .. }), "{refused}");
+    fs::write(&anchored.place, &text).unwrap();
+    anchored
+        .connect(&anchored.path)
+        .unwrap()
+        .execute("UPDATE t SET b = 2", [])
+        .unwrap();
+    anchored.follow(false).unwrap();
+    // Another writer has appended one meanwhile.
+    let place = AnchorPlace::File(anchored.place.clone());
+    let config = selenite_keyring::Config::default();
+    assert!(place.append(&config, 2, &text).is_err());
+    assert_eq!(
+        fs::read_to_string(&anchored.place)
+            .unwrap()
+            .matches("short anchor")
+            .count(),
+        2
+    );
 }

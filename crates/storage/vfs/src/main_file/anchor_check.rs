@@ -1,17 +1,20 @@
 //! Compares a database with its newest short anchor, when a connection begins its first transaction (FORMAT 10.8).
 //!
 //! - before-the-first-page: SQLite gets no page before the comparison has succeeded.
+//! - nothing-before-it: a lock for writing is refused until then: a hot journal would be played back and sealed again, and
+//!   the last connection that closes would copy the log and remove it.
+//! - later-epoch-is-newer: a checkpoint seals a page again if the epoch has changed. No old image is of a later epoch.
 //! - opened-not-only-read: a page's trailer counts only if the page opens: anyone can write a trailer with a high counter.
 
 use selenite_cipher::{TRAILER_SIZE, Trailer};
-use selenite_format::anchor::{Mark, ShortAnchor};
+use selenite_format::anchor::{Mark, NamedPage, ShortAnchor};
 use selenite_keyring::rfc3339;
 use zeroize::Zeroizing;
 
 use super::MainFile;
 use super::snapshot::Snapshot;
 use crate::error::VfsError;
-use crate::ffi::{KeptName, LockLevel, OpenFlags};
+use crate::ffi::{Code, KeptName, LockLevel, OpenFlags};
 use crate::wal_file::WalFile;
 
 /// What a connection is compared with before its first transaction.
@@ -60,7 +63,22 @@ impl MainFile {
         }
     }
 
+    /// Enforces `nothing-before-it`.
+    pub(super) fn check_lock_before_anchor(&self, level: LockLevel) -> Result<(), VfsError> {
+        if level <= LockLevel::SHARED || self.anchor_check.is_none() {
+            return Ok(());
+        }
+        Err(VfsError::SettingsMismatch(
+            "before the comparison with the anchor no journal is played back and no exclusive lock taken; after a crash \
+                in rollback mode open it once without anchor=",
+        ))
+    }
+
     fn compare_with_anchor(&mut self, check: &AnchorCheck) -> Result<(), VfsError> {
+        if self.region.is_some() && self.read_lock.log_end().is_none() {
+            // A writer is changing the index: SQLite reads it again, too.
+            return Err(Code::BUSY.into());
+        }
         let database = self.database.clone();
         let had_log = database.has_log();
         let mut log = match self.read_lock.has_shm() {
@@ -94,7 +112,7 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
     let mut image = vec![0; size];
     let mut plain = Zeroizing::new(vec![0; size]);
     let mut older = Vec::new();
-    for (&page_no, mark) in &anchor.pages {
+    for (&page_no, named) in &anchor.pages {
         // When pages are added or removed page 1 is written, too, which each anchor has.
         if page_no > seen.page_count() {
             continue;
@@ -103,7 +121,8 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
         seen.open(page_no, &image, &mut plain)?;
         let sealed = Sealed::of(&image);
         let highest = anchor.sessions.get(&sealed.session);
-        if sealed.mark != *mark && highest.is_some_and(|&highest| sealed.counter <= highest) {
+        let is_known = sealed.image == *named || sealed.image.epoch > named.epoch;
+        if !is_known && highest.is_some_and(|&highest| sealed.counter <= highest) {
             older.push(page_no);
         }
     }
@@ -121,13 +140,14 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
 }
 
 /// What a sealed image says about itself.
+#[derive(Clone, Copy)]
 pub struct Sealed {
     /// The session that sealed it.
     pub session: selenite_cipher::SessionId,
     /// The session's counter.
     pub counter: u32,
-    /// Its mark (FORMAT 10.3).
-    pub mark: Mark,
+    /// Its epoch and mark (FORMAT 10.3).
+    pub image: NamedPage,
 }
 
 impl Sealed {
@@ -146,7 +166,10 @@ impl Sealed {
         Self {
             session: trailer.nonce.session,
             counter: trailer.nonce.counter,
-            mark,
+            image: NamedPage {
+                epoch: trailer.epoch,
+                mark,
+            },
         }
     }
 }

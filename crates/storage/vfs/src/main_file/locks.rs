@@ -21,6 +21,7 @@ use crate::injected_bugs::{Bug, is_injected};
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
         self.was_locked = true;
+        self.check_lock_before_anchor(level)?;
         self.was_reserved |= level >= LockLevel::RESERVED;
         if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
             self.sealer.begin();

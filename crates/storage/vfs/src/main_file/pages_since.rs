@@ -22,6 +22,7 @@ use selenite_format::archive::LogEnd;
 use selenite_format::wal;
 use zeroize::Zeroizing;
 
+use super::anchor_check::Sealed;
 use super::snapshot::Snapshot;
 use crate::error::VfsError;
 use crate::ffi::Code;
@@ -30,6 +31,17 @@ use crate::ffi::Code;
 pub struct PagesSince {
     /// Ascending, none above the page count of the transaction.
     pages: Vec<u32>,
+    /// Every frame, in the order of the log.
+    frames: Vec<(u32, Sealed)>,
+}
+
+impl PagesSince {
+    /// Every frame with its page, in the order of the log: also those that others followed. One that was never committed
+    /// may be among them.
+    #[must_use]
+    pub fn frames(&self) -> &[(u32, Sealed)] {
+        &self.frames
+    }
 }
 
 impl Snapshot<'_> {
@@ -52,27 +64,33 @@ impl Snapshot<'_> {
         if old.frames == 0 {
             return Ok(None);
         }
-        let mut pages = Vec::new();
+        let mut frames = Vec::new();
         let is_told = if old.salts == new.salts {
-            self.chain_behind(from, Some(now), &mut pages)?
+            self.chain_behind(from, Some(now), &mut frames)?
         } else {
             // no-third-log.
             first_salt(new.salts) == first_salt(old.salts).wrapping_add(1)
-                && self.chain_behind(from, None, &mut pages)?
-                && self.frames_of(now, &mut pages)?
+                && self.chain_behind(from, None, &mut frames)?
+                && self.frames_of(now, &mut frames)?
         };
         if !is_told || !self.frame_is_intact(from)? {
             return Ok(None);
         }
+        let mut pages: Vec<u32> = frames.iter().map(|(page_no, _)| *page_no).collect();
         pages.sort_unstable();
         pages.dedup();
         let page_count = self.page_count();
         pages.retain(|page_no| *page_no <= page_count);
-        Ok(Some(PagesSince { pages }))
+        Ok(Some(PagesSince { pages, frames }))
     }
 
     /// Follows frames-chained up to `to`, or to the end of the log. Returns whether it reached it.
-    fn chain_behind(&mut self, from: LogEnd, to: Option<LogEnd>, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
+    fn chain_behind(
+        &mut self,
+        from: LogEnd,
+        to: Option<LogEnd>,
+        frames: &mut Vec<(u32, Sealed)>,
+    ) -> Result<bool, VfsError> {
         let view = self.view()?;
         let mut image = vec![0; view.page_bytes()];
         let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
@@ -101,22 +119,40 @@ impl Snapshot<'_> {
             if header.checksum() != checksum {
                 return Ok(false);
             }
-            pages.push(header.page_no.0);
+            frames.push((header.page_no.0, Sealed::of(&image)));
         }
         Ok(false)
     }
 
-    /// The pages in the log that the transaction reads, or would read if they were not in the file.
+    /// Every frame of the present log, in its order, as far as they are there: on mark 0 it may be restarted meanwhile.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn frames(&mut self) -> Result<Vec<(u32, Sealed)>, VfsError> {
+        let mut frames = Vec::new();
+        let Some(now) = self.end else { return Ok(frames) };
+        match self.frames_of(now, &mut frames) {
+            Err(VfsError::Lower(Code::IOERR_SHORT_READ) | VfsError::Unauthentic { .. }) => {}
+            read => drop(read?),
+        }
+        Ok(frames)
+    }
+
+    /// The frames of the log that the transaction reads, or would read if their pages were not in the file.
     /// Returns whether all frames are there.
-    fn frames_of(&mut self, now: LogEnd, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
+    fn frames_of(&mut self, now: LogEnd, frames: &mut Vec<(u32, Sealed)>) -> Result<bool, VfsError> {
         let view = self.view()?;
-        let Some(log) = &mut self.log else { return Ok(false) };
+        let mut image = vec![0; view.page_bytes()];
+        let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
         for frame in 0..now.position.frames {
+            let Some(log) = &mut self.log else { return Ok(false) };
             let header = log.file.header_at(u64::from(frame), &view)?;
             let Some(header) = header.filter(|header| header.salts() == now.position.salts) else {
                 return Ok(false);
             };
-            pages.push(header.page_no.0);
+            log.file.committed_image(u64::from(frame), &mut image, &view)?;
+            self.open(header.page_no.0, &image, &mut plain)?;
+            frames.push((header.page_no.0, Sealed::of(&image)));
         }
         Ok(true)
     }
