@@ -69,6 +69,7 @@ static const struct sqlite3_api_routines routines = {
   .malloc64 = sqlite3_malloc64,
   .uri_key = sqlite3_uri_key,
   .filename_database = sqlite3_filename_database,
+  .filename_wal = sqlite3_filename_wal,
   .txn_state = sqlite3_txn_state,
   .db_name = sqlite3_db_name,
 };

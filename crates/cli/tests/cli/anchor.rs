@@ -152,7 +152,7 @@ fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
         &["anchor-store", store, "append-anchor"],
         &std::fs::read(&last).unwrap(),
     );
-    assert!(status != Some(0) && said.contains("exists"), "{said}");
+    assert!(status != Some(0) && said.contains("and the last one 2"), "{said}");
     for input in [&b""[..], b"database zz\n", &before[..before.len() - 1], &[0xff; 70_000]] {
         for task in ["append-anchor", "anchor"] {
             let (status, answer, said) = fixture.ask(&["anchor-store", store, task], input);

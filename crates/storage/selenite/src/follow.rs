@@ -126,7 +126,7 @@ pub fn follow(
     loop {
         // Read before the turn: what was committed before is sent in it.
         let is_last = watch.is_interrupted();
-        let anchored = anchors.turn(is_last || how.once);
+        let anchored = anchors.turn(storage, is_last || how.once);
         let anchors_wait_for = waits_for(anchored, how.once)?;
         let failed = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
             Ok(()) => {
@@ -175,7 +175,7 @@ pub fn write_anchors(
     let mut anchors = Anchors::open(storage, path, access, Some(how))?;
     loop {
         let is_last = watch.is_interrupted() || once;
-        let failed = waits_for(anchors.turn(is_last), once)?;
+        let failed = waits_for(anchors.turn(storage, is_last), once)?;
         tell(anchors.written(), failed.as_deref());
         if is_last {
             return Ok(anchors.written());
@@ -248,7 +248,7 @@ struct Followed {
 
 impl Follower {
     fn open(place: &FollowContext<'_>) -> Result<Self, EngineError> {
-        let identity = identity(place)?;
+        let identity = anchors::identity(place.storage, place.path)?;
         let (holder, other) = (connect(place)?, connect(place)?);
         let view = log_view::begin(&holder)?;
         holder.end_any_read();
@@ -317,14 +317,6 @@ fn connect(place: &FollowContext<'_>) -> Result<Database, EngineError> {
     database.keep_log_on_close()?;
     database.batch("PRAGMA cache_size = -256")?;
     Ok(database)
-}
-
-/// Device and inode of the file at the database's path.
-fn identity(place: &FollowContext<'_>) -> Result<(u64, u64), EngineError> {
-    let attributes = place.storage.attributes(place.path);
-    Ok(attributes
-        .map_err(crate::error::io_error("follow", place.path))?
-        .identity)
 }
 
 /// The size of the log's file.

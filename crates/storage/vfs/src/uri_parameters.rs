@@ -63,8 +63,6 @@ fn edits_max(word: &str) -> usize {
 /// The parameters that `Settings` and `selenite_backup` read.
 const OURS: [&str; 15] = [
     "selenite_identity",
-    "anchor",
-    "anchor_missing",
     "page_size",
     "cipher",
     "auto_vacuum",
@@ -77,6 +75,8 @@ const OURS: [&str; 15] = [
     "encrypted",
     "backup",
     "lock_memory",
+    "anchor",
+    "anchor_missing",
 ];
 /// <https://sqlite.org/c3ref/open.html#urifilenameexamples>, and the parameters of SQLite's own
 /// VFSs.

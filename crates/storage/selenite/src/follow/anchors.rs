@@ -50,6 +50,8 @@ struct Writer {
     how: Anchoring,
     config: Config,
     database: Database,
+    /// Device and inode of the file.
+    identity: (u64, u64),
     known: Option<Known>,
     tried: Option<Instant>,
 }
@@ -107,6 +109,7 @@ impl Anchors {
                 how,
                 config: Access::config()?,
                 database,
+                identity: identity(storage, path)?,
                 known: None,
                 tried: None,
             };
@@ -128,9 +131,16 @@ impl Anchors {
     ///
     /// # Errors
     /// [`EngineError::Anchor`]: the database is older than the newest anchor; [`EngineError::Refused`]: a page is not
-    /// authentic. [`EngineError::NoAnchor`]: the place can't be read or written. [`EngineError::Usage`] in rollback mode.
-    pub(super) fn turn(&mut self, is_last: bool) -> Result<(), EngineError> {
+    /// authentic. [`EngineError::Usage`]: another file has its name. [`EngineError::NoAnchor`]: the place can't be read or written. [`EngineError::Usage`] in rollback mode.
+    pub(super) fn turn(&mut self, storage: &dyn Storage, is_last: bool) -> Result<(), EngineError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
+        let path = writer.database.path();
+        if identity(storage, path)? != writer.identity {
+            return Err(EngineError::usage(
+                "another file has taken the name of the database, whose anchors were written",
+                "start again: if it was restored on purpose, with --accept-older",
+            ));
+        }
         let is_early = writer.tried.is_some_and(|tried| tried.elapsed() < writer.how.every);
         if !is_early || is_last {
             writer.tried = Some(Instant::now());
@@ -282,6 +292,12 @@ impl Known {
             pages: self.pages.clone(),
         }
     }
+}
+
+/// Device and inode of the file at the database's path.
+pub(super) fn identity(storage: &dyn Storage, path: &Path) -> Result<(u64, u64), EngineError> {
+    let attributes = storage.attributes(path);
+    Ok(attributes.map_err(io_error("follow", path))?.identity)
 }
 
 /// `on-disk-first`. SQLite itself syncs the log before it copies frames from it.

@@ -10,7 +10,7 @@ use selenite_vfs::error::VfsError;
 use super::failed::Failed;
 use super::log_view::{self, LogView};
 use super::new_archive::NewArchive;
-use super::{FollowContext, Followed, Follower, identity, is_passing, log_size, resume};
+use super::{FollowContext, Followed, Follower, is_passing, log_size, resume};
 use crate::{Database, EngineError};
 
 impl Follower {
@@ -299,7 +299,7 @@ impl Follower {
 
     /// Reopens a file that was replaced; fails if it was removed.
     fn check_file(&mut self, place: &FollowContext<'_>) -> Result<(), EngineError> {
-        let now = identity(place)?;
+        let now = super::anchors::identity(place.storage, place.path)?;
         if now == self.identity {
             return Ok(());
         }

@@ -435,6 +435,26 @@ fn what_was_put_back_while_it_is_followed_does_not_become_the_newest_state() {
 }
 
 #[test]
+fn a_file_that_takes_the_name_meanwhile_ends_it() {
+    let anchored = Anchored::new();
+    let other = anchored.copy("other");
+    let how = Anchoring {
+        place: AnchorPlace::File(anchored.place.clone()),
+        every: Duration::ZERO,
+        accept_older: false,
+    };
+    let followed = write_anchors(
+        &Disk,
+        &anchored.path,
+        &anchored.fixture.access(),
+        (how, false),
+        &Watch::none(),
+        &mut |_, _| fs::rename(&other, &anchored.path).unwrap(),
+    );
+    assert_eq!(followed.unwrap_err().class(), Class::Usage);
+}
+
+#[test]
 fn threads_that_open_it_at_once_read_the_anchor_one_after_the_other() {
     let anchored = Anchored::new();
     anchored.follow(false).unwrap();
