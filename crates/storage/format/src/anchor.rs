@@ -144,12 +144,7 @@ impl Anchor {
         let seal = Seal::find(bytes)?;
         let mut lines = Lines::new(seal.maced);
         lines.heading(MAGIC)?;
-        let database_id = DatabaseId(lines.digits("database")?);
-        let key_id = lines.digits("key")?;
-        let made = lines.number("made")?;
-        let generation = lines.number("generation")?;
-        let page_size = lines.number::<u32>("page-size")?;
-        let page_size = PageSize::try_from(page_size).map_err(|_| lines.fault())?;
+        let (database_id, key_id, made, generation, page_size) = lines.head()?;
         let page_count: u32 = lines.number("pages")?;
         let change_counter = lines.number("change-counter")?;
         let root = lines.digits("root")?;
@@ -271,6 +266,17 @@ impl<'a> Lines<'a> {
     fn number<T: std::str::FromStr + std::fmt::Display>(&mut self, name: &str) -> Result<T, FormatError> {
         let text = self.value(name)?;
         number(text).ok_or(self.fault())
+    }
+
+    /// The lines that anchors of both kinds begin with: database, key, time, generation, page size.
+    fn head(&mut self) -> Result<(DatabaseId, [u8; 16], u64, u64, PageSize), FormatError> {
+        let database_id = DatabaseId(self.digits("database")?);
+        let key_id = self.digits("key")?;
+        let made = self.number("made")?;
+        let generation = self.number("generation")?;
+        let page_size = self.number::<u32>("page-size")?;
+        let page_size = PageSize::try_from(page_size).map_err(|_| self.fault())?;
+        Ok((database_id, key_id, made, generation, page_size))
     }
 
     fn sessions(&mut self) -> Result<BTreeMap<SessionId, u32>, FormatError> {

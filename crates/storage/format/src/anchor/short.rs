@@ -78,12 +78,7 @@ impl ShortAnchor {
         let seal = Self::seal(bytes)?;
         let mut lines = Lines::new(seal.maced);
         lines.heading(MAGIC)?;
-        let database_id = DatabaseId(lines.digits("database")?);
-        let key_id = lines.digits("key")?;
-        let made = lines.number("made")?;
-        let generation = lines.number("generation")?;
-        let page_size = lines.number::<u32>("page-size")?;
-        let page_size = PageSize::try_from(page_size).map_err(|_| lines.fault())?;
+        let (database_id, key_id, made, generation, page_size) = lines.head()?;
         let number = lines.number("number")?;
         let sessions = lines.sessions()?;
         let pages = pages(&mut lines)?;

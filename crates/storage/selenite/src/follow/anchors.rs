@@ -114,6 +114,8 @@ impl Anchors {
                 tried: None,
             };
             writer.known = Some(writer.first()?);
+            // Once: what is put back later was not meant.
+            writer.how.accept_older = false;
             Ok(writer)
         };
         Ok(Self {
@@ -131,7 +133,8 @@ impl Anchors {
     ///
     /// # Errors
     /// [`EngineError::Anchor`]: the database is older than the newest anchor; [`EngineError::Refused`]: a page is not
-    /// authentic. [`EngineError::Usage`]: another file has its name. [`EngineError::NoAnchor`]: the place can't be read or written. [`EngineError::Usage`] in rollback mode.
+    /// authentic; [`EngineError::NoAnchor`]: the place can't be read or written; [`EngineError::Usage`]: it is in rollback
+    /// mode, or another file has its name.
     pub(super) fn turn(&mut self, storage: &dyn Storage, is_last: bool) -> Result<(), EngineError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let path = writer.database.path();
