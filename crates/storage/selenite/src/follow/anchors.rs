@@ -214,6 +214,7 @@ impl Writer {
             }
             check_not_older(snapshot, &anchor).map_err(refused)?;
             Ok(Known {
+                pages: anchor.pages.clone(),
                 anchor: Some(anchor.clone()),
                 ..Known::of(&anchor)
             })
@@ -250,6 +251,13 @@ impl Known {
             // One page of each session, where nothing else says which was written last.
             false => NAMED_MAX.max(self.sessions.len()).min(ShortAnchor::PAGES_MAX - 1),
         };
+        // If nothing is new, the last commit is still that of an earlier turn.
+        let is_anything_new = pages.iter().any(|(page_no, _)| *page_no != 1);
+        let earlier_limit = if is_anything_new {
+            NAMED_MAX
+        } else {
+            ShortAnchor::PAGES_MAX
+        };
         let mut earlier = std::mem::take(&mut self.pages);
         earlier.retain(|&page_no, _| page_no <= page_count);
         for (page_no, sealed) in pages {
@@ -260,19 +268,20 @@ impl Known {
         }
         // Those of earlier turns, as long as there is room.
         for (page_no, image) in earlier {
-            if page_no == 1 || self.pages.len() < NAMED_MAX {
-                self.pages.insert(page_no, image);
+            if page_no == 1 || self.pages.len() < earlier_limit {
+                self.pages.entry(page_no).or_insert(image);
             }
         }
     }
 
-    /// The pages that were sealed after what is known of their sessions; all if nothing is.
+    /// The pages that were sealed after what the last anchor knows of their sessions.
     fn new_among(&self, mut pages: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
         let is_new = |sealed: &Sealed| {
             let known = self.sessions.get(&sealed.session);
             known.is_none_or(|&(highest, _)| sealed.counter > highest)
         };
-        if !self.sessions.is_empty() {
+        // Without an anchor that the database was compared with, all may be.
+        if self.anchor.is_some() {
             pages.retain(|(page_no, sealed)| *page_no == 1 || is_new(sealed));
         }
         pages
