@@ -1,70 +1,98 @@
 //! A wrong PIN is never tried twice: after a few of them a token locks itself, and each process that opens a database
 //! would try one.
 //!
-//! - refused-is-remembered: when a token refuses a PIN, size, time and inode of the PIN's file are written to the state
-//!   folder, and that file is not tried again until it changes. Nothing about the PIN itself is written.
-//! - one-at-a-time: the note is locked while a PIN is tried, so that of several processes one tries it.
+//! - refused-is-remembered: when a token refuses a PIN, the token and the size, time and inode of the PIN's file are
+//!   written to the state folder, and that file is not tried again at that token until it changes. Nothing about the PIN
+//!   itself is written.
+//! - one-at-a-time: the note is locked from before the module is initialized until the PIN was tried. Of several
+//!   processes one tries it; and SoftHSM, which rewrites the token's file at each login, fails to log in if another
+//!   process reads or writes that file meanwhile.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use selenite_keyring::Config;
 
 use super::{refused, unavailable};
 use crate::cli_error::CliError;
 
-/// The note about the PIN's file for a token, locked until this is dropped.
+/// The note about a PIN's file, locked until this is dropped.
 pub struct PinGuard {
+    pin_file: PathBuf,
     note: File,
-    file: String,
+    lines: String,
 }
 
 impl PinGuard {
-    /// `token` is its serial number and label. Fails if the PIN of this file was refused before, or if nothing could be
-    /// remembered.
-    pub fn new(config: &Config, token: &str, pin_file: &Path) -> Result<Self, CliError> {
-        let open = || -> std::io::Result<Self> {
-            let found = std::fs::metadata(pin_file)?;
-            let file = format!("{} {} {}", found.size(), found.mtime(), found.mtime_nsec());
+    /// Waits until no other process tries the PIN of this file. Fails if nothing could be remembered.
+    pub fn wait(config: &Config, pin_file: PathBuf) -> Result<Self, CliError> {
+        let open = || -> std::io::Result<(File, String)> {
+            let found = std::fs::metadata(&pin_file)?;
             let state = config.state_folder().ok_or(std::io::ErrorKind::NotFound)?;
             let folder = state.join("pins");
             std::fs::create_dir_all(&folder)?;
-            let token: String = token.chars().filter(char::is_ascii_alphanumeric).collect();
-            let name = format!("{token}-{}-{}", found.dev(), found.ino());
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false).mode(0o600);
-            let note = options.open(folder.join(name))?;
+            let mut note = options.open(folder.join(format!("{}-{}", found.dev(), found.ino())))?;
             note.lock()?;
-            Ok(Self { note, file })
+            let mut lines = String::new();
+            // What can't be read is another program's.
+            let _ = note.read_to_string(&mut lines);
+            Ok((note, lines))
         };
-        let mut guard = open().map_err(|error| {
+        let (note, lines) = open().map_err(|error| {
             unavailable(
-                format!("a refused PIN could not be remembered: {error}"),
-                "make the state folder writable (SELENITE_STATE): a wrong PIN must not be tried twice",
+                format!(
+                    "a refused PIN of {} could not be remembered: {error}",
+                    pin_file.display()
+                ),
+                "make that file readable and the state folder (SELENITE_STATE) writable: \
+                 a wrong PIN must not be tried twice",
             )
         })?;
-        let mut known = String::new();
-        // What can't be read is another file's.
-        let _ = guard.note.read_to_string(&mut known);
-        if known == guard.file {
+        Ok(Self { pin_file, note, lines })
+    }
+
+    pub fn pin_file(&self) -> &Path {
+        &self.pin_file
+    }
+
+    /// Fails if the token refused the PIN of this file before. Returns what `refused` takes.
+    pub fn attempt(&self, token: &str) -> Result<String, CliError> {
+        let found = std::fs::metadata(&self.pin_file).map_err(|error| unavailable(error.to_string(), ""))?;
+        let attempt = format!("{} {}\n", state(&found), printable_name(token));
+        if self.lines.split_inclusive('\n').any(|line| line == attempt) {
             return Err(refused(
                 format!(
                     "the token refused the PIN of {} before: it is not tried again",
-                    pin_file.display()
+                    self.pin_file.display()
                 ),
                 "write the right PIN to that file",
             ));
         }
-        Ok(guard)
+        Ok(attempt)
     }
 
     /// Notes that the token refused the PIN.
-    pub fn refused(mut self) -> std::io::Result<()> {
+    pub fn refused(mut self, attempt: &str) -> std::io::Result<()> {
+        // What other tokens said of this state of the file stays.
+        let state = attempt.rsplit_once(' ').map_or(attempt, |(state, _)| state);
+        let others = self.lines.split_inclusive('\n').filter(|line| line.starts_with(state));
+        let lines: String = others.chain([attempt]).collect();
         self.note.rewind()?;
         self.note.set_len(0)?;
-        self.note.write_all(self.file.as_bytes())?;
+        self.note.write_all(lines.as_bytes())?;
         self.note.sync_all()
     }
+}
+
+fn state(file: &Metadata) -> String {
+    format!("{} {} {}", file.size(), file.mtime(), file.mtime_nsec())
+}
+
+/// Without the characters that separate lines and words of a note.
+fn printable_name(token: &str) -> String {
+    token.chars().filter(char::is_ascii_alphanumeric).collect()
 }

@@ -4,7 +4,7 @@
 //! - algorithm-in-answer: what was wrapped says how, so that other options unwrap it, too.
 //! - last-try-is-yours: a token that would lock itself after one more wrong PIN gets none from here.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11 as Module};
@@ -37,8 +37,9 @@ pub fn run(arguments: &Pkcs11, config: &Config) -> Result<(), CliError> {
         Pkcs11Task::Unwrap => input()?,
         Pkcs11Task::Check | Pkcs11Task::Generate { .. } => Zeroizing::default(),
     };
+    let guard = pin_file.map(|path| PinGuard::wait(config, path)).transpose()?;
     let token = Token::open(module, &uri)?;
-    let session = token.log_in(pin_file, config, matches!(arguments.task, Pkcs11Task::Generate { .. }))?;
+    let session = token.log_in(guard, matches!(arguments.task, Pkcs11Task::Generate { .. }))?;
     match arguments.task {
         Pkcs11Task::Wrap => output(&wrap(&session, &Key::find(&session, &uri)?, arguments.oaep, &given)?),
         Pkcs11Task::Unwrap => output(&unwrap(&session, &Key::find(&session, &uri)?, &given)?),
@@ -136,7 +137,7 @@ impl Token {
     }
 
     /// A session in which the token's keys can be used.
-    fn log_in(&self, pin_file: Option<PathBuf>, config: &Config, writes: bool) -> Result<Session, CliError> {
+    fn log_in(&self, guard: Option<PinGuard>, writes: bool) -> Result<Session, CliError> {
         let opened = match writes {
             true => self.module.open_rw_session(self.slot),
             false => self.module.open_ro_session(self.slot),
@@ -160,7 +161,8 @@ impl Token {
                 "log in once by the token's own tools",
             ));
         }
-        let path = pin_file.ok_or_else(|| usage("no PIN: pin-source in the URI, or --pin-file".to_owned()))?;
+        let guard = guard.ok_or_else(|| usage("no PIN: pin-source in the URI, or --pin-file".to_owned()))?;
+        let path = guard.pin_file().to_owned();
         let pin = read_trusted(&path, PIN_SIZE_MAX).map_err(EngineError::Key)?;
         let text = std::str::from_utf8(&pin).map_err(|_| refused("the PIN is not UTF-8", "correct the file"))?;
         let text = text.strip_suffix('\n').unwrap_or(text);
@@ -174,12 +176,12 @@ impl Token {
         }
         // All tokens of a TPM have the same serial number.
         let token = format!("{}-{}", self.info.serial_number(), self.info.label());
-        let guard = PinGuard::new(config, &token, &path)?;
+        let attempt = guard.attempt(&token)?;
         match session.login(UserType::User, Some(&AuthPin::from(text))) {
             Ok(()) => Ok(session),
             Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(session),
             Err(Error::Pkcs11(RvError::PinIncorrect | RvError::PinInvalid | RvError::PinLenRange, _)) => {
-                let noted = guard.refused();
+                let noted = guard.refused(&attempt);
                 let what = match noted {
                     Ok(()) => format!("the token refused the PIN of {}", path.display()),
                     Err(error) => format!(
