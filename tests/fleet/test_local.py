@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
@@ -464,7 +464,8 @@ class Counting:
     capacity = 10
 
     def __init__(self) -> None:
-        self.running: list[Task] = []
+        self.running: list[list[Task]] = []
+        self.largest = 0
         self.most: dict[str, int] = {}
         self.starts: list[float] = []
 
@@ -474,17 +475,23 @@ class Counting:
     def host_capacity(self, host: str) -> Optional[int]:
         return 4 if host == "a" else None
 
-    def start(self, task: Task) -> None:
-        self.running.append(task)
+    def start(self, batch: Sequence[Task]) -> None:
+        node = batch[0].node
+        assert all(task.node == node for task in batch)
+        self.running.append(list(batch))
         self.starts.append(time.monotonic())
-        on_host = sum(one.node == task.node for one in self.running)
-        self.most[task.node or ""] = max(on_host, self.most.get(task.node or "", 0))
+        self.largest = max(self.largest, len(batch))
+        on_host = sum(one[0].node == node for one in self.running)
+        self.most[node or ""] = max(on_host, self.most.get(node or "", 0))
 
     def wait(self, seconds: float) -> Optional[Ended]:
         if not self.running:
             time.sleep(seconds)
             return None
-        return Ended(self.running.pop(0).number, "here", result={})
+        ended = self.running[0].pop(0).number
+        if not self.running[0]:
+            del self.running[0]
+        return Ended(ended, "here", result={})
 
     def close(self) -> None:
         pass
@@ -506,7 +513,7 @@ def test_limits_hold_for_each_host_and_for_all(folder: Path) -> None:
 
 def test_a_node_with_another_version_is_refused(folder: Path) -> None:
     [path] = make_databases(folder, 1)
-    ended = perform(Task(1, str(path), None, operations.encrypt(identity=OLD), {}), "9.9.9", "node")
+    [ended] = perform([Task(1, str(path), None, operations.encrypt(identity=OLD), {})], "9.9.9", "node")
     assert ended.error and ended.error["kind"] == "VersionError" and "9.9.9" in ended.error["message"]
     assert path.read_bytes().startswith(b"SQLite format 3")
 

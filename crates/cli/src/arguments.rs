@@ -280,6 +280,9 @@ pub struct Verify {
     /// Prints a line of JSON for each, with its result or error.
     #[arg(long, value_name = "FILE", requires = "json", conflicts_with_all = ["database", "anchor", "write_anchor"])]
     pub files0_from: Option<PathBuf>,
+    /// With --files0-from: add what `selenite status --json` prints to each result.
+    #[arg(long, requires = "files0_from", conflicts_with = "database")]
+    pub with_status: bool,
     /// Only authenticate pages, without SQLite's integrity check; works while others use the
     /// database.
     #[arg(long)]

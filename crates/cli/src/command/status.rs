@@ -282,7 +282,7 @@ pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
     }
 }
 
-fn json(status: &Status, judged: &Entry) -> Value {
+pub fn json(status: &Status, judged: &Entry) -> Value {
     let files: Vec<Value> = status
         .files
         .iter()

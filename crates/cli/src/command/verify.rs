@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use selenite::anchor::{Comparison, Verdict};
+use selenite::folder::{Limits, ListingContext};
 use selenite::storage::Disk;
 use selenite::verify::{self, BadPage, PhysicalReport, Report, Verify};
-use selenite::{Access, EngineError, VerifyNotes, Watch, utc};
+use selenite::{Access, EngineError, Status, VerifyNotes, Watch, utc};
 use serde_json::{Value, json};
 
 use super::each::{self, Answer};
-use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
+use super::status::{self, superblock_words, superblocks_json, warn_of_superblocks};
 use crate::arguments;
 use crate::cli_error::CliError;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
@@ -24,7 +25,9 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliErro
         write_anchor: arguments.write_anchor.as_deref(),
     };
     let Some(path) = &arguments.database else {
-        return each::run(arguments.files0_from.as_deref(), |path| answer(path, access, &how));
+        return each::run(arguments.files0_from.as_deref(), |path| {
+            answer(path, access, &how, arguments.with_status).unwrap_or_else(Answer::failed)
+        });
     };
     let meter = Meter::start();
     let done = verify::verify(&Disk, path, access, &how, &meter.watch());
@@ -35,7 +38,7 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliErro
     } else {
         print(&text(path, &report, arguments.physical_only))?;
     }
-    warn_of_superblocks(report.physical.superblocks, path);
+    warn_of_superblocks(report.physical.sealed.superblocks, path);
     list_bad_pages(&report);
     judge(&report)?;
     remember(|notes| notes.keep(path, &report));
@@ -43,19 +46,21 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), CliErro
 }
 
 /// The answer about one of several databases.
-fn answer(path: &Path, access: &Access, how: &Verify<'_>) -> Answer {
-    let report = match verify::verify(&Disk, path, access, how, &Watch::none()) {
-        Ok(report) => report,
-        Err(error) => return Answer::failed(error),
-    };
+fn answer(path: &Path, access: &Access, how: &Verify<'_>, with_status: bool) -> Result<Answer, EngineError> {
+    let report = verify::verify(&Disk, path, access, how, &Watch::none())?;
     let error = judge(&report).err();
     if error.is_none() {
         remember(|notes| notes.keep(path, &report));
     }
-    Answer {
-        result: Some(json(path, &report)),
-        error,
+    let mut result = json(path, &report);
+    if with_status {
+        let status = Status::of_verified(&Disk, path, &report.physical)?;
+        result["status"] = status::json(&status, &ListingContext::keyless(Limits::default()).judge(&status));
     }
+    Ok(Answer {
+        result: Some(result),
+        error,
+    })
 }
 
 /// Records a verification for `selenite status`. A failure is a warning: the verification itself succeeded.
@@ -201,8 +206,10 @@ fn text(path: &Path, report: &Report, physical_only: bool) -> String {
             format!("{}, {}", counted(journal.record_count, "record"), bytes(journal.size)),
         );
     }
-    lines.add("origin", physical.origin.to_string());
-    lines.add("superblocks", superblock_words(physical.superblocks));
+    if let Some(origin) = physical.sealed.origin {
+        lines.add("origin", origin.to_string());
+    }
+    lines.add("superblocks", superblock_words(physical.sealed.superblocks));
     lines.add("authentic", verdict(physical));
     if !physical.pending.is_empty() {
         let pages = counted(u64::try_from(physical.pending.len()).unwrap_or(u64::MAX), "page");
@@ -259,8 +266,8 @@ fn json(path: &Path, report: &Report) -> Value {
     json!({
         "path": path.to_string_lossy(),
         "authentic": physical.is_good(),
-        "origin": physical.origin.to_string(),
-        "superblocks": superblocks_json(physical.superblocks),
+        "origin": physical.sealed.origin.map(|origin| origin.to_string()),
+        "superblocks": superblocks_json(physical.sealed.superblocks),
         "page_count": physical.page_count,
         "size": physical.size,
         "wal": physical.wal.map(|wal| json!({

@@ -77,6 +77,29 @@ fn each_answer_is_that_of_the_command_for_this_database() {
     }
 }
 
+#[test]
+fn a_verification_has_the_status_too() {
+    let (fixture, names) = databases();
+    let (with, _) = answers(&fixture, &["verify", "--physical-only", "--with-status"], &names);
+    for (name, mut answer) in names.iter().zip(with) {
+        if answer["result"].is_null() {
+            continue;
+        }
+        let status = answer["result"].as_object_mut().unwrap().remove("status").unwrap();
+        let alone = answers(&fixture, &["status"], &[name]).0.remove(0)["result"].clone();
+        // A verification that found damage is not recorded.
+        assert_eq!(status["last_verify"].is_null(), *name == "damaged.db", "{status}");
+        assert_eq!(status, alone, "{name:?}");
+        let verified = answers(&fixture, &["verify", "--physical-only"], &[name]).0.remove(0);
+        assert_eq!(constant(answer["result"].clone()), constant(verified["result"].clone()));
+    }
+    let refused = fixture.run(&["verify", "--json", "--with-status", "app.db"]);
+    assert!(
+        refused.status == 2 && refused.err.contains("--with-status"),
+        "{refused:?}"
+    );
+}
+
 /// Without what depends on the time.
 fn constant(mut result: Value) -> Value {
     result["ms"] = Value::Null;

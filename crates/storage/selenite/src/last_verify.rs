@@ -135,9 +135,9 @@ impl VerifyNotes {
             time: now(),
             kind,
             page_count: physical.page_count,
-            generation: physical.generation,
+            generation: physical.sealed.generation,
         };
-        self.write(path, physical.database_id, &note)
+        self.write(path, physical.sealed.database_id, &note)
     }
 
     /// Writes the note that every page of a new database was authenticated when it was encrypted.

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{Geometry, State, Superblock};
-use selenite_keyring::{Cache, Identity, KeyError, Origin, OriginPolicy, Pin, SlotSummary, Trust};
+use selenite_keyring::{Cache, Config, Identity, KeyError, Origin, OriginPolicy, Pin, SlotSummary, Trust, Unlocked};
 
 use crate::draft::{COMPANIONS, beside};
 use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::superblock_file::{FileContent, Superblocks, inspect_file};
-use crate::{Access, EngineError, LastVerify};
+use crate::{Access, EngineError, LastVerify, PhysicalReport};
 
 /// The status of a database.
 #[derive(Clone, Debug)]
@@ -107,27 +107,40 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
     let status_of = |((bytes, superblock), superblocks): ((Vec<u8>, Box<Superblock>), Superblocks)| {
         sealed_status((&bytes, &superblock), (superblocks, size), &Keys::load(access)?)
     };
-    let sealed = seen.map(status_of).transpose()?;
-    let mut files = vec![FileSize {
-        path: path.to_owned(),
-        size,
-    }];
-    for companion in COMPANIONS {
-        let path = beside(path, companion);
-        match storage.attributes(&path) {
-            Ok(attributes) => files.push(FileSize {
-                path,
-                size: attributes.size,
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(io_error("read", &path)(error)),
-        }
+    Status::new(storage, path, size, seen.map(status_of).transpose()?)
+}
+
+impl Status {
+    /// The status of a database that was just verified, without reading its superblock again.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn of_verified(storage: &dyn Storage, path: &Path, found: &PhysicalReport) -> Result<Self, EngineError> {
+        Self::new(storage, path, found.size, Some(found.sealed.clone()))
     }
-    Ok(Status {
-        path: path.to_owned(),
-        files,
-        sealed,
-    })
+
+    fn new(storage: &dyn Storage, path: &Path, size: u64, sealed: Option<Sealed>) -> Result<Self, EngineError> {
+        let mut files = vec![FileSize {
+            path: path.to_owned(),
+            size,
+        }];
+        for companion in COMPANIONS {
+            let path = beside(path, companion);
+            match storage.attributes(&path) {
+                Ok(attributes) => files.push(FileSize {
+                    path,
+                    size: attributes.size,
+                }),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(io_error("read", &path)(error)),
+            }
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            files,
+            sealed,
+        })
+    }
 }
 
 /// The identities in force, to use for several databases.
@@ -155,9 +168,7 @@ impl Keys {
             // The origin is shown in the status; reading it pins nothing.
             trust: Trust::load(&config, Some(OriginPolicy::Any), None)?,
             cache: Cache::new(),
-            readable: access
-                .spec(&config)
-                .and_then(|spec| selenite_keyring::readable_by_others(&spec).map(Path::to_owned)),
+            readable: readable_key(access, &config),
         })
     }
 }
@@ -170,18 +181,7 @@ pub(crate) fn sealed_status(
     keys: &Keys,
 ) -> Result<Sealed, EngineError> {
     match selenite_keyring::unlock(bytes, &keys.identities, &keys.trust, &keys.cache) {
-        Ok(unlocked) => {
-            let opened_by = unlocked.superblock.slots.iter().find(|slot| slot.id == unlocked.slot);
-            Ok(Sealed {
-                authentic: true,
-                opened_by: opened_by.map(SlotSummary::new),
-                is_pinned: Some(unlocked.pin == Pin::Pinned),
-                key_readable: keys.readable.clone(),
-                origin: Some(unlocked.origin),
-                commitment: Some(unlocked.master.commitment()),
-                ..summary(&unlocked.superblock, superblocks, size)
-            })
-        }
+        Ok(unlocked) => Ok(unlocked_status(&unlocked, (superblocks, size), keys.readable.clone())),
         // A caller without a key still sees what is unencrypted.
         Err(
             error @ (KeyError::NoKey
@@ -193,6 +193,30 @@ pub(crate) fn sealed_status(
             ..summary(clear, superblocks, size)
         }),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// A key file in force that other users can read.
+pub(crate) fn readable_key(access: &Access, config: &Config) -> Option<PathBuf> {
+    let spec = access.spec(config)?;
+    selenite_keyring::readable_by_others(&spec).map(Path::to_owned)
+}
+
+/// The content of a superblock that a key opened.
+pub(crate) fn unlocked_status(
+    unlocked: &Unlocked,
+    (superblocks, size): (Superblocks, u64),
+    key_readable: Option<PathBuf>,
+) -> Sealed {
+    let opened_by = unlocked.superblock.slots.iter().find(|slot| slot.id == unlocked.slot);
+    Sealed {
+        authentic: true,
+        opened_by: opened_by.map(SlotSummary::new),
+        is_pinned: Some(unlocked.pin == Pin::Pinned),
+        key_readable,
+        origin: Some(unlocked.origin),
+        commitment: Some(unlocked.master.commitment()),
+        ..summary(&unlocked.superblock, superblocks, size)
     }
 }
 

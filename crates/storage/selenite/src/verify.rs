@@ -29,7 +29,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use selenite_cipher::DatabaseId;
 use selenite_format::anchor::Anchor;
 use selenite_keyring::Unlocked;
 use selenite_vfs::view::View;
@@ -47,7 +46,7 @@ use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::superblock_file::Superblocks;
 use crate::watch::Phase;
-use crate::{Access, Class, Database, EngineError, Watch, sqlite};
+use crate::{Access, Class, Database, EngineError, Sealed, Watch, sqlite};
 
 use effective::Effective;
 use keys::Keys;
@@ -56,14 +55,8 @@ use pending_writes::PendingWrites;
 /// The result of authenticating all pages.
 #[derive(Clone, Debug)]
 pub struct PhysicalReport {
-    /// The database.
-    pub database_id: DatabaseId,
-    /// The generation of the superblock whose keys were used.
-    pub generation: u64,
-    /// Whether the holder of the identity in force made or accepted the database.
-    pub origin: selenite_keyring::Origin,
-    /// Which of its two superblocks are intact.
-    pub superblocks: Superblocks,
+    /// The superblock whose keys were used.
+    pub sealed: Sealed,
     /// How many pages the database file has.
     pub page_count: u32,
     /// How many bytes of it were read.
@@ -216,7 +209,6 @@ pub fn verify(
     watch: &Watch,
 ) -> Result<Report, EngineError> {
     sqlite::install()?;
-    access.check()?;
     let keys = &Keys::ask(path, access)?;
     let bytes = how.anchor.map(anchor::read).transpose()?;
     let known = match (how.anchor, &bytes) {
@@ -390,10 +382,7 @@ fn check_physical(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Physi
         name_owners(&mut effective, &mut comparison.older);
     }
     let report = PhysicalReport {
-        database_id: view.unlocked.superblock.database_id,
-        generation: view.unlocked.superblock.generation,
-        origin: view.unlocked.origin,
-        superblocks,
+        sealed: subject.keys.sealed(&view, (superblocks, size)),
         page_count,
         size,
         wal: wal.map(|found| found.report),

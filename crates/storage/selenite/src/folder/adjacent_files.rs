@@ -1,5 +1,6 @@
 //! The files beside a database: drafts, unencrypted copies, unencrypted logs.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,14 +37,10 @@ impl AdjacentFiles {
     pub fn of(path: &Path, unreadable: &mut Vec<Unreadable>) -> Self {
         let folder = folder_of(path);
         let name = path.file_name().unwrap_or_default();
-        let own = name.as_encoded_bytes();
-        let is_beside = |other: &OsStr| {
-            other.as_encoded_bytes().starts_with(own) || is_copy_of(name, other) || target_of_draft(other) == Some(name)
-        };
         let all = names_in(folder, unreadable);
         let names = Names {
             path: folder.to_owned(),
-            names: all.iter().filter(|other| is_beside(other)).cloned().collect(),
+            names: all.beside(name),
         };
         let is_plain_copy = |name: &&OsString| {
             is_copy_of(path.file_name().unwrap_or_default(), name)
@@ -96,9 +93,9 @@ impl AdjacentFiles {
     }
 }
 
-/// The names of the files in a folder, sorted. Those of the last folder are kept while it does not change: of many
+/// The names of the files in a folder. Those of the last folder are kept while it does not change: of many
 /// databases in one folder, each asks for them.
-fn names_in(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Arc<Vec<OsString>> {
+fn names_in(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Arc<FolderNames> {
     static KEPT: Mutex<Option<KeptNames>> = Mutex::new(None);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let asked = SystemTime::now();
@@ -110,7 +107,7 @@ fn names_in(folder: &Path, unreadable: &mut Vec<Unreadable>) -> Arc<Vec<OsString
     }
     let unreadable_count = unreadable.len();
     let listed = Walk::of(folder).next(unreadable);
-    let names = Arc::new(listed.map_or_else(Vec::new, |listed| listed.names));
+    let names = Arc::new(FolderNames::new(listed.map_or_else(Vec::new, |listed| listed.names)));
     // A change in the moment of an earlier one may leave the folder's time as it is.
     let is_settled = |&(_, changed): &FolderState| asked.duration_since(changed).is_ok_and(|age| age >= SETTLED);
     *kept = state
@@ -127,7 +124,51 @@ type FolderState = ((u64, u64), SystemTime);
 
 struct KeptNames {
     state: FolderState,
-    names: Arc<Vec<OsString>>,
+    names: Arc<FolderNames>,
+}
+
+/// The names of the files in a folder, found by how they begin or end: a fleet has many databases in one folder, and looks
+/// for the files beside each.
+struct FolderNames {
+    sorted: Vec<OsString>,
+    /// Places in `sorted`, ordered by the names read from their end.
+    by_end: Vec<usize>,
+}
+
+impl FolderNames {
+    fn new(sorted: Vec<OsString>) -> Self {
+        let mut by_end: Vec<usize> = (0..sorted.len()).collect();
+        let end_of = |at: usize| sorted[at].as_encoded_bytes().iter().rev();
+        by_end.sort_unstable_by(|&one, &other| end_of(one).cmp(end_of(other)));
+        Self { sorted, by_end }
+    }
+
+    /// Those of the files that belong to a database, or are named like copies of it; sorted.
+    fn beside(&self, name: &OsStr) -> Vec<OsString> {
+        let own = name.as_encoded_bytes();
+        let is_beside = |other: &&OsString| {
+            other.as_encoded_bytes().starts_with(own) || is_copy_of(name, other) || target_of_draft(other) == Some(name)
+        };
+        let draft = [b".", own].concat();
+        let named = self.beginning_with(stem(own)).chain(self.beginning_with(&draft));
+        let found: BTreeSet<&OsString> = named.chain(self.ending_with(own)).filter(is_beside).collect();
+        found.into_iter().cloned().collect()
+    }
+
+    fn beginning_with<'a>(&'a self, start: &'a [u8]) -> impl Iterator<Item = &'a OsString> {
+        let first = self.sorted.partition_point(|name| name.as_encoded_bytes() < start);
+        let names = self.sorted[first..].iter();
+        names.take_while(move |name| name.as_encoded_bytes().starts_with(start))
+    }
+
+    fn ending_with<'a>(&'a self, end: &'a [u8]) -> impl Iterator<Item = &'a OsString> {
+        let bytes = |at: usize| self.sorted[at].as_encoded_bytes();
+        let is_before = |&at: &usize| bytes(at).iter().rev().lt(end.iter().rev());
+        let names = self.by_end[self.by_end.partition_point(is_before)..].iter();
+        names
+            .map(|&at| &self.sorted[at])
+            .take_while(move |name| name.as_encoded_bytes().ends_with(end))
+    }
 }
 
 fn folder_state(folder: &Path) -> Option<FolderState> {
@@ -158,13 +199,17 @@ fn is_copy_of(name: &OsStr, other: &OsStr) -> bool {
         return false;
     }
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-    let stem = match name.iter().rposition(|&byte| byte == b'.') {
-        None | Some(0) => name,
-        Some(dot) => &name[..dot],
-    };
-    let behind = other.strip_prefix(stem).and_then(|rest| rest.first());
+    let behind = other.strip_prefix(stem(name)).and_then(|rest| rest.first());
     let before = other.strip_suffix(name).and_then(|rest| rest.last());
     behind.is_some_and(|byte| !is_letter(byte)) || before.is_some_and(|byte| !is_letter(byte))
+}
+
+/// A name without its extension.
+fn stem(name: &[u8]) -> &[u8] {
+    match name.iter().rposition(|&byte| byte == b'.') {
+        None | Some(0) => name,
+        Some(dot) => &name[..dot],
+    }
 }
 
 /// Looks for a complete header of SQLite's own version (FORMAT 6.1).
@@ -232,6 +277,36 @@ mod tests {
         }
         assert!(is("app", "app.bak"));
         assert!(!is("", "-x"));
+    }
+
+    /// The same as by a look at each name.
+    #[test]
+    fn files_beside_a_database_are_found_by_their_names() {
+        let mut names = vec![".app.db".to_owned(), "~app.db".to_owned(), "app.dbx".to_owned()];
+        for stem in ["app", "a", "b", "app.db", "old-app", "app-old", "\u{e9}", ""] {
+            for end in ["", ".db", ".db-wal", ".db-journal", ".bak", "-2.db"] {
+                names.push(format!("{stem}{end}"));
+                names.push(format!(".{stem}{end}.selenite-tmp-01234567"));
+            }
+        }
+        names.sort();
+        names.dedup();
+        let names: Vec<OsString> = names
+            .into_iter()
+            .filter(|name| !name.is_empty())
+            .map(OsString::from)
+            .collect();
+        let folder = FolderNames::new(names.clone());
+        for name in &names {
+            let own = name.as_encoded_bytes();
+            let is_beside = |other: &&OsString| {
+                other.as_encoded_bytes().starts_with(own)
+                    || is_copy_of(name, other)
+                    || target_of_draft(other) == Some(name)
+            };
+            let expected: Vec<OsString> = names.iter().filter(is_beside).cloned().collect();
+            assert_eq!(folder.beside(name), expected, "{name:?}");
+        }
     }
 
     #[test]

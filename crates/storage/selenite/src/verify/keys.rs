@@ -4,7 +4,7 @@
 //!   only after an attempt with the keys that the superblock lists, with no change of it meanwhile
 //!   (FORMAT 3.8).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use selenite_cipher::Suite;
@@ -13,8 +13,9 @@ use selenite_vfs::view::View;
 
 use crate::error::ONLY_NONE;
 use crate::raw_file::RawFile;
-use crate::superblock_file::unlock;
-use crate::{Access, EngineError, Watch};
+use crate::status::{readable_key, unlocked_status};
+use crate::superblock_file::{Superblocks, unlock};
+use crate::{Access, EngineError, Sealed, Watch};
 
 /// The source of a database's keys.
 pub(crate) struct Keys<'a> {
@@ -34,9 +35,19 @@ struct Asked {
     identities: Vec<Box<dyn Identity>>,
     trust: Trust,
     cache: Cache,
+    readable: Option<PathBuf>,
 }
 
 impl<'a> Keys<'a> {
+    /// The content of the superblock that a view has the keys of.
+    pub(crate) fn sealed(&self, view: &View, seen: (Superblocks, u64)) -> Sealed {
+        let readable = match &self.source {
+            Source::Given(_) => None,
+            Source::Asked(asked) => asked.readable.clone(),
+        };
+        unlocked_status(&view.unlocked, seen, readable)
+    }
+
     /// With given keys, for a database that no other connection uses.
     pub(crate) fn given(path: &'a Path, access: &'a Access, unlocked: &'a Unlocked) -> Self {
         let source = Source::Given(unlocked);
@@ -50,6 +61,7 @@ impl<'a> Keys<'a> {
             identities: access.identities(&config)?,
             trust: access.trust(&config, path)?,
             cache: Cache::new(),
+            readable: readable_key(access, &config),
         }));
         Ok(Self { path, access, source })
     }

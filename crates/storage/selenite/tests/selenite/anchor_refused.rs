@@ -33,7 +33,7 @@ fn no_anchor_is_written_for_older_or_bad_pages_or_over_another_file() {
     // It is not recorded as verified either: the folder of notes does not exist.
     let notes = VerifyNotes::of(Some(&fixture.path("state")));
     notes.keep(&path, &report).unwrap();
-    assert!(notes.find(report.physical.database_id, &path).is_none());
+    assert!(notes.find(report.physical.sealed.database_id, &path).is_none());
     assert_eq!((report.written, report.comparison.unwrap().older_count), (None, 1));
     let mut bad = present.clone();
     bad[5] ^= 1;

@@ -55,7 +55,7 @@ fn a_note_replaces_a_link_and_not_its_target() {
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
         assert!(!fixture.path("nothing").exists());
         assert!(fs::symlink_metadata(&note).unwrap().is_file());
-        assert!(notes.find(report.physical.database_id, &path).is_some());
+        assert!(notes.find(report.physical.sealed.database_id, &path).is_some());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     }
 }
@@ -67,7 +67,7 @@ fn a_note_is_read_neither_through_a_link_nor_from_a_pipe() {
     let notes = VerifyNotes::of(Some(&fixture.path("state")));
     let report = verified(&fixture, &path);
     notes.keep(&path, &report).unwrap();
-    let id = report.physical.database_id;
+    let id = report.physical.sealed.database_id;
     let note = fs::read_dir(fixture.path("state").join("verified")).unwrap();
     let note = note.into_iter().next().unwrap().unwrap().path();
     fs::rename(&note, fixture.path("note")).unwrap();
@@ -94,7 +94,7 @@ fn no_note_is_written_to_a_folder_that_is_a_link() {
     let kept = notes.keep(&path, &report);
     assert!(matches!(kept, Err(EngineError::Io { .. })), "{kept:?}");
     assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
-    assert_eq!(notes.find(report.physical.database_id, &path), None);
+    assert_eq!(notes.find(report.physical.sealed.database_id, &path), None);
     // The state folder itself is the choice of the user who verifies.
     symlink(&other, fixture.path("elsewhere")).unwrap();
     VerifyNotes::of(Some(&fixture.path("elsewhere")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Optional, Protocol
@@ -43,20 +43,20 @@ class Ended:
 
 
 class Executor(Protocol):
-    """What runs tasks. A run starts no more than ``capacity`` at a time."""
+    """What runs tasks, in batches of which each has one worker. A run starts no more than ``capacity`` at a time."""
 
     @property
     def capacity(self) -> int:
-        """How many tasks run at the same time."""
+        """How many batches run at the same time."""
 
     def host(self, task: Task) -> str:
         """The host that a task runs on, for limits by host."""
 
     def host_capacity(self, host: str) -> Optional[int]:
-        """How many tasks run on a host at the same time; ``None`` if only ``capacity`` counts."""
+        """How many batches run on a host at the same time; ``None`` if only ``capacity`` counts."""
 
-    def start(self, task: Task) -> None:
-        """Starts a task."""
+    def start(self, batch: Sequence[Task]) -> None:
+        """Starts tasks of one operation and host: several only of an operation that is a look."""
 
     def wait(self, seconds: float) -> Optional[Ended]:
         """The next task that has ended; ``None`` after that time."""
@@ -92,8 +92,12 @@ class LocalExecutor:
     def host_capacity(self, host: str) -> Optional[int]:
         return None
 
-    def start(self, task: Task) -> None:
-        self._threads.submit(lambda: self._ended.put(perform(task, __version__, "localhost")))
+    def start(self, batch: Sequence[Task]) -> None:
+        def perform_all() -> None:
+            for ended in perform(batch, __version__, "localhost"):
+                self._ended.put(ended)
+
+        self._threads.submit(perform_all)
 
     def wait(self, seconds: float) -> Optional[Ended]:
         try:
@@ -106,18 +110,38 @@ class LocalExecutor:
         self._processes.close()
 
 
-def perform(task: Task, version: str, worker: str) -> Ended:
-    """Runs a task where it is called. ``version`` is the driver's: another one may store something else."""
+def perform(batch: Sequence[Task], version: str, worker: str) -> Iterator[Ended]:
+    """Runs tasks where it is called. ``version`` is the driver's: another one may store something else."""
     if version != __version__:
         message = f"{worker} has version {__version__} of selenite, and the driver {version}"
         error = {"kind": "VersionError", "exit_status": None, "message": message, "advice": "install the same on both"}
-        return Ended(task.number, worker, error=error)
-    try:
-        if task.before is None:
-            return Ended(task.number, worker, before=task.operation.before(task.path))
-        return Ended(task.number, worker, result=task.operation.run(task.path, task.before))
-    except Exception as error:  # noqa: BLE001 - the others go on, whatever it is
-        found = failure(error)
-        # Killed, or interrupted as a terminal interrupts all its processes: neither is an answer.
-        status = found["exit_status"] or 0
-        return Ended(task.number, worker, error=found, is_lost=status < 0 or status == 130)
+        for task in batch:
+            yield Ended(task.number, worker, error=error)
+    elif len(batch) > 1:
+        ended = 0
+        try:
+            for task, found in zip(batch, batch[0].operation.look([task.path for task in batch])):
+                ended += 1
+                if isinstance(found, Exception):
+                    yield _failed(task, worker, found)
+                else:
+                    yield Ended(task.number, worker, result=found)
+        except Exception as error:  # noqa: BLE001 - as below
+            for task in batch[ended:]:
+                yield _failed(task, worker, error)
+    else:
+        [task] = batch
+        try:
+            if task.before is None:
+                yield Ended(task.number, worker, before=task.operation.before(task.path))
+            else:
+                yield Ended(task.number, worker, result=task.operation.run(task.path, task.before))
+        except Exception as error:  # noqa: BLE001 - the others go on, whatever it is
+            yield _failed(task, worker, error)
+
+
+def _failed(task: Task, worker: str, error: Exception) -> Ended:
+    found = failure(error)
+    # Killed, or interrupted as a terminal interrupts all its processes: neither is an answer.
+    status = found["exit_status"] or 0
+    return Ended(task.number, worker, error=found, is_lost=status < 0 or status == 130)

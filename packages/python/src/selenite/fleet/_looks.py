@@ -10,26 +10,44 @@ import os
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Callable, Optional, TypeVar
+from typing import Any, Optional, Union
 
 from .. import _results
 from .._command import command_path
-from .._errors import command_error
+from .._errors import CommandError, command_error
 from .._results import Status, Verification
-
-T = TypeVar("T")
 
 
 def status(path: str, identity: Optional[str]) -> Status:
-    """As ``selenite.status``."""
-    return _ask(("status",), identity, path, _results.status)
+    """As ``selenite.status``.
+
+    Raises:
+        CommandError: it failed.
+    """
+    [found] = statuses([path], identity)
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
-def verify(path: str, identity: Optional[str], physical_only: bool) -> Verification:
-    """As ``selenite.verify``."""
-    command = ("verify", "--physical-only") if physical_only else ("verify",)
-    return _ask(command, identity, path, _results.verification)
+def statuses(paths: Sequence[str], identity: Optional[str]) -> Iterator[Union[Status, Exception]]:
+    """As ``selenite.status`` of each, or its error."""
+    for path, found in zip(paths, _ask(("status",), identity, paths)):
+        yield found if isinstance(found, Exception) else _results.status(Path(path), found)
+
+
+def verify(
+    paths: Sequence[str], identity: Optional[str], physical_only: bool
+) -> Iterator[Union[tuple[Verification, Status], Exception]]:
+    """As ``selenite.verify`` and, after it, ``selenite.status`` of each, or its error."""
+    command = ("verify", "--with-status", *(["--physical-only"] if physical_only else []))
+    for path, found in zip(paths, _ask(command, identity, paths)):
+        if isinstance(found, Exception):
+            yield found
+        else:
+            yield _results.verification(Path(path), found), _results.status(Path(path), found["status"])
 
 
 class _Process:
@@ -46,12 +64,17 @@ class _Process:
             stderr=self._said,
         )
 
-    def ask(self, path: str) -> dict[str, Any]:
-        assert self._process.stdin and self._process.stdout
-        # A process that has ended reads nothing: its answer below is missing, too.
+    def ask(self, names: bytes) -> None:
+        """Asks for databases: their names, each with a zero byte behind it, no more than a pipe holds."""
+        assert self._process.stdin
+        # A process that has ended reads nothing: its answers are missing, too.
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(os.fsencode(path) + b"\0")
+            self._process.stdin.write(names)
             self._process.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        """The next answer."""
+        assert self._process.stdout
         line = self._process.stdout.readline()
         if line.endswith(b"\n"):
             answer: dict[str, Any] = json.loads(line)
@@ -111,19 +134,53 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def _ask(command: tuple[str, ...], identity: Optional[str], path: str, read: Callable[[Path, Any], T]) -> T:
+def _ask(
+    command: tuple[str, ...], identity: Optional[str], paths: Sequence[str]
+) -> Iterator[Union[dict[str, Any], Exception]]:
+    """The result of the command for each database, or its error; to be taken to the end."""
+    names = [os.fsencode(path) + b"\0" for path in paths]
+    first = 0
+    while first < len(names):
+        end = first + 1
+        size = len(names[first])
+        while end < len(names) and size + len(names[end]) <= _PIPE_SIZE:
+            size += len(names[end])
+            end += 1
+        for answer in _ask_process(command, identity, names[first:end]):
+            first += 1
+            yield answer
+
+
+def _ask_process(
+    command: tuple[str, ...], identity: Optional[str], names: list[bytes]
+) -> Iterator[Union[dict[str, Any], Exception]]:
+    """One answer for each name, but none after that for which the process ended."""
     key = (command, identity)
     process = _thread.started.get(key)
     if process is None:
         process = _thread.started[key] = _thread.processes.start(command, identity)
+    answered = 0
     try:
-        answer = process.ask(path)
-    except BaseException:
-        # The next question would get the answer to this one.
-        del _thread.started[key]
-        _thread.processes.end(process)
-        raise
-    if answer["exit_status"]:
-        error = answer["error"]
-        raise command_error(command[0], answer["exit_status"], error["message"], error["advice"])
-    return read(Path(path), answer["result"])
+        process.ask(b"".join(names))
+        while answered < len(names):
+            try:
+                answer = process.answer()
+            except CommandError as error:
+                yield error
+                return
+            answered += 1
+            if answer["exit_status"]:
+                said = answer["error"]
+                yield command_error(command[0], answer["exit_status"], said["message"], said["advice"])
+            else:
+                yield answer["result"]
+    finally:
+        if answered < len(names):
+            # The next question would get an answer to these.
+            del _thread.started[key]
+            _thread.processes.end(process)
+
+
+_PIPE_SIZE = 32768
+"""Bytes of names that are sent before their answers are read: less than a pipe holds, so that no side waits for the other
+to read."""

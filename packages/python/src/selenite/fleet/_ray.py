@@ -8,6 +8,8 @@ without a node is worked on by any: its file has to be the same on all.
 from __future__ import annotations
 
 import contextlib
+from collections import deque
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import ray
@@ -27,7 +29,7 @@ class RayExecutor:
     that ``RAY_ADDRESS`` names, or else one of its own.
 
     Args:
-        capacity: how many operations run at a time. Without it, twice as many as the cluster has cores: the second
+        capacity: how many operations, or batches of looks, run at a time. Without it, twice as many as the cluster has cores: the second
             one is sent while the first one runs.
         node_share: how much of a node's custom resource an operation takes.
 
@@ -46,7 +48,8 @@ class RayExecutor:
         self._node_share = node_share
         # Ray repeats nothing by itself: the driver does, and counts.
         self._perform = ray.remote(num_cpus=1, max_retries=0)(_perform_remotely)
-        self._running: dict[Any, Task] = {}
+        self._running: dict[Any, Sequence[Task]] = {}
+        self._ended: deque[Ended] = deque()
         # Of a node, by each of its names: asked for when a name is met that is not in it.
         self._cores: dict[str, int] = {}
 
@@ -74,25 +77,32 @@ class RayExecutor:
             for name in (*node["Resources"], node["NodeManagerAddress"])
         }
 
-    def start(self, task: Task) -> None:
+    def start(self, batch: Sequence[Task]) -> None:
         function = self._perform
-        if task.node is not None:
-            function = function.options(resources={self._resource(task.node): self._node_share})
-        self._running[function.remote(task, __version__)] = task
+        if batch[0].node is not None:
+            function = function.options(resources={self._resource(batch[0].node): self._node_share})
+        self._running[function.remote(batch, __version__)] = batch
 
     def wait(self, seconds: float) -> Optional[Ended]:
-        if not self._running:
-            return None
-        ready, _ = ray.wait(list(self._running), num_returns=1, timeout=seconds)
-        if not ready:
-            return self._without_node()
-        task = self._running.pop(ready[0])
+        if not self._ended and self._running:
+            ready, _ = ray.wait(list(self._running), num_returns=1, timeout=seconds)
+            if ready:
+                self._take(ready[0])
+            elif seconds > 0:
+                self._give_up_without_node()
+        return self._ended.popleft() if self._ended else None
+
+    def _take(self, reference: Any) -> None:
+        batch = self._running.pop(reference)
         try:
-            found: Ended = ray.get(ready[0])
+            self._ended.extend(ray.get(reference))
         except RayError as error:
             # The process or the node is gone. What it has done is found by the next attempt.
-            return Ended(task.number, task.node or _ANY, error=failure(error), is_lost=True)
-        return found
+            self._lose(batch, error)
+
+    def _lose(self, batch: Sequence[Task], error: Exception) -> None:
+        found = failure(error)
+        self._ended.extend(Ended(task.number, task.node or _ANY, error=found, is_lost=True) for task in batch)
 
     def close(self) -> None:
         for reference in self._running:
@@ -104,18 +114,17 @@ class RayExecutor:
         address = f"node:{node}"
         return address if address in self._cores else node
 
-    def _without_node(self) -> Optional[Ended]:
-        """A task whose node is not there would wait for ever."""
+    def _give_up_without_node(self) -> None:
+        """A batch whose node is not there would wait for ever."""
         self._look_at_nodes()
-        for reference, task in self._running.items():
-            if task.node is not None and task.node not in self._cores:
+        for reference, batch in list(self._running.items()):
+            node = batch[0].node
+            if node is not None and node not in self._cores:
                 ray.cancel(reference)
                 del self._running[reference]
-                error = failure(RuntimeError(f"the cluster has no node {task.node}"))
-                return Ended(task.number, task.node, error=error, is_lost=True)
-        return None
+                self._lose(batch, RuntimeError(f"the cluster has no node {node}"))
 
 
-def _perform_remotely(task: Task, version: str) -> Ended:
+def _perform_remotely(batch: Sequence[Task], version: str) -> list[Ended]:
     node = ray.util.get_node_ip_address()
-    return perform(task, version, f"{node} {ray.get_runtime_context().get_node_id()[:8]}")
+    return list(perform(batch, version, f"{node} {ray.get_runtime_context().get_node_id()[:8]}"))

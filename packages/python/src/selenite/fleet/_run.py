@@ -27,9 +27,9 @@ class Limits:
     """What a run keeps to.
 
     Attributes:
-        per_host: how many operations run on a host at a time.
+        per_host: how many operations run on a host at a time; batches of ``status`` and ``verify`` count as one.
         per_second: how many are started in a second, on all hosts together.
-        failures: after this many databases have failed, no other is begun.
+        failures: after this many databases have failed, no other is begun, but a batch is ended.
         attempts: how often an operation is tried on a database that is in use, or whose worker is gone.
         retry_seconds: the wait before the second attempt; twice that before the next, and so on.
     """
@@ -49,7 +49,7 @@ class Progress:
         total: how many databases it has.
         done: how many are done.
         failed: how many have failed.
-        running: how many are being worked on.
+        running: how many are being worked on, each by a worker.
         path: the database that has just ended.
         error: why it failed, if it did.
     """
@@ -148,8 +148,22 @@ def _interrupts_between_results(driver: _Driver) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+class _Batch:
+    """Tasks that were started together."""
+
+    def __init__(self, tasks: list[Task], host: str):
+        self.host = host
+        self.size = len(tasks)
+        self.running = len(tasks)
+        self.started = time.monotonic()
+
+
 class _Driver:
-    """Starts tasks and takes their results. It alone writes the state."""
+    """Starts tasks and takes their results. It alone writes the state.
+
+    Looks are started in batches that take about ``_BATCH_SECONDS``: sending one by one costs more than a look at a small
+    database. One that was lost goes alone the next time: it may have been what ended its batch.
+    """
 
     def __init__(
         self,
@@ -168,7 +182,10 @@ class _Driver:
         # When a task may be tried again, a number that keeps tasks from being compared, the task.
         self._later: list[tuple[float, int, Task]] = []
         self._numbers = itertools.count()
-        self._running: dict[int, Task] = {}
+        self._running: dict[int, tuple[Task, _Batch]] = {}
+        self._batch_count = 0
+        self._batch_size = 1.0
+        self._alone: set[int] = set()
         self._on_host: Counter[str] = Counter()
         self._may_start = 0.0
         counts = state.counts()
@@ -176,6 +193,7 @@ class _Driver:
         self._done = counts.get("done", 0)
         self._failed = counts.get("failed", 0)
         self._new_failures = 0
+        self._committed = 0.0
         self._is_interrupted = False
 
     def interrupt(self) -> None:
@@ -192,9 +210,20 @@ class _Driver:
             self._start_tasks()
             if not self._running and (self._is_over_budget() or not (self._waiting or self._later)):
                 return
-            ended = self._executor.wait(self._seconds_to_wait())
+            ended = self._next_ended()
             if ended is not None:
                 self._take(ended)
+
+    def _next_ended(self) -> Optional[Ended]:
+        """Stores what is known before it waits, and else from time to time."""
+        now = time.monotonic()
+        if now < self._committed + _COMMIT_SECONDS:
+            ended = self._executor.wait(0)
+            if ended is not None:
+                return ended
+        self._state.commit()
+        self._committed = now
+        return self._executor.wait(self._seconds_to_wait())
 
     def drain(self) -> None:
         """Takes the results of what still runs, after an interruption."""
@@ -205,6 +234,7 @@ class _Driver:
             ended = self._executor.wait(1.0)
             if ended is not None:
                 self._take(ended, is_last=True)
+        self._state.commit()
 
     def _is_over_budget(self) -> bool:
         return self._limits.failures is not None and self._new_failures >= self._limits.failures
@@ -216,7 +246,7 @@ class _Driver:
         if self._is_over_budget():
             return
         skipped: list[Task] = []
-        while self._waiting and len(self._running) < self._executor.capacity and now >= self._may_start:
+        while self._waiting and self._batch_count < self._executor.capacity and now >= self._may_start:
             task = self._waiting.popleft()
             host = self._executor.host(task)
             limits = (self._limits.per_host, self._executor.host_capacity(host))
@@ -226,16 +256,43 @@ class _Driver:
                 if len(skipped) >= 1000:
                     break
                 continue
-            self._start(task, host)
+            self._start([task, *self._others(task, host)], host)
             if self._limits.per_second:
                 self._may_start = max(self._may_start, now) + 1 / self._limits.per_second
         self._waiting.extendleft(reversed(skipped))
 
-    def _start(self, task: Task, host: str) -> None:
-        self._state.started(task.number)
-        self._running[task.number] = task
+    def _others(self, task: Task, host: str) -> Iterator[Task]:
+        """The next tasks that may be in one batch with this one."""
+        if not self._operation.is_look or self._limits.per_second or task.number in self._alone:
+            return
+        # Towards the end they get smaller, so that all workers end at the same time.
+        share = len(self._waiting) / (2 * self._executor.capacity)
+        for _ in range(int(min(self._batch_size, share)) - 1):
+            other = self._waiting[0]
+            if other.number in self._alone or self._executor.host(other) != host:
+                return
+            yield self._waiting.popleft()
+
+    def _start(self, tasks: list[Task], host: str) -> None:
+        batch = _Batch(tasks, host)
+        for task in tasks:
+            self._state.started(task.number)
+            self._running[task.number] = (task, batch)
+        self._batch_count += 1
         self._on_host[host] += 1
-        self._executor.start(task)
+        self._executor.start(tasks)
+
+    def _end(self, batch: _Batch) -> None:
+        """One of its tasks has ended."""
+        batch.running -= 1
+        if batch.running:
+            return
+        self._batch_count -= 1
+        self._on_host[batch.host] -= 1
+        seconds = time.monotonic() - batch.started
+        # No more than twice as large as one that was measured.
+        fitting = min(2 * batch.size, batch.size * _BATCH_SECONDS / max(seconds, 1e-6))
+        self._batch_size = min(max(1.0, fitting), _BATCH_MAX)
 
     def _seconds_to_wait(self) -> float:
         """Until something may be started; results end the wait at once."""
@@ -248,8 +305,8 @@ class _Driver:
         return max(0.001, min(until) - now)
 
     def _take(self, ended: Ended, is_last: bool = False) -> None:
-        task = self._running.pop(ended.number)
-        self._on_host[self._executor.host(task)] -= 1
+        task, batch = self._running.pop(ended.number)
+        self._end(batch)
         if ended.before is not None:
             self._state.known(task.number, ended.before)
             again = Task(task.number, task.path, task.node, task.operation, ended.before)
@@ -260,6 +317,7 @@ class _Driver:
             return
         if ended.error is not None and self._may_repeat(ended):
             attempts = self._state.again(task.number, ended.error)
+            self._alone.add(task.number)
             if not is_last:
                 # Others that wait for the same thing don't all come back at once.
                 wait = self._limits.retry_seconds * 2 ** (attempts - 1) * random.uniform(0.5, 1.5)  # noqa: S311
@@ -275,10 +333,16 @@ class _Driver:
         if self._progress:
             error = str(ended.error["message"]) if ended.error else None
             self._progress(
-                Progress(self._total, self._done, self._failed, len(self._running), task.path, error)
+                Progress(self._total, self._done, self._failed, self._batch_count, task.path, error)
             )
 
     def _may_repeat(self, ended: Ended) -> bool:
         """Operations look first how far they are, so a lost one may be repeated; an answer stands, but for "in use"."""
         is_temporary = ended.is_lost or (ended.error or {}).get("kind") == "BusyError"
         return is_temporary and self._state.attempts(ended.number) < self._limits.attempts
+
+
+_BATCH_SECONDS = 0.5
+_BATCH_MAX = 1000
+_COMMIT_SECONDS = 0.2
+"""What is done within this time before a driver dies is looked at again."""

@@ -105,16 +105,26 @@ class State:
         """How many tasks are in each state."""
         return dict(self._connection.execute("SELECT state, count(*) FROM task GROUP BY state"))
 
+    def commit(self) -> None:
+        """Stores what was written since the last call. What a driver that dies has not stored is looked at again."""
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+
+    def _write(self, sql: str, values: tuple[Any, ...]) -> None:
+        """Writes in a transaction that goes on until ``commit``: each has its cost."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN")
+        self._connection.execute(sql, values)
+
     def started(self, number: int) -> None:
-        self._connection.execute(
+        self._write(
             "UPDATE task SET state = 'started', attempts = attempts + 1, started = ? WHERE id = ?", (now(), number)
         )
 
     def known(self, number: int, before: Mapping[str, Any]) -> None:
         """Stores what a repetition has to know: from now on the operation may have begun. The look is no attempt."""
-        self._connection.execute(
-            "UPDATE task SET before = ?, attempts = attempts - 1 WHERE id = ?", (_text(before), number)
-        )
+        self._write("UPDATE task SET before = ?, attempts = attempts - 1 WHERE id = ?", (_text(before), number))
+        self.commit()
 
     def done(self, number: int, worker: str, result: Mapping[str, Any]) -> None:
         self._end(number, "done", worker, _text(result), None)
@@ -124,7 +134,7 @@ class State:
 
     def again(self, number: int, error: Mapping[str, Any]) -> int:
         """Lets a task wait for another attempt; returns how many there were."""
-        self._connection.execute("UPDATE task SET state = 'waiting', error = ? WHERE id = ?", (_text(error), number))
+        self._write("UPDATE task SET state = 'waiting', error = ? WHERE id = ?", (_text(error), number))
         found = self._connection.execute("SELECT attempts FROM task WHERE id = ?", (number,)).fetchone()
         return int(found[0])
 
@@ -132,7 +142,7 @@ class State:
         return int(self._connection.execute("SELECT attempts FROM task WHERE id = ?", (number,)).fetchone()[0])
 
     def _end(self, number: int, state: str, worker: str, result: Optional[str], error: Optional[str]) -> None:
-        self._connection.execute(
+        self._write(
             "UPDATE task SET state = ?, worker = ?, ended = ?, result = ?, error = ? WHERE id = ?",
             (state, worker, now(), result, error, number),
         )
@@ -154,8 +164,11 @@ class State:
         return str(self._connection.execute("SELECT created FROM run").fetchone()[0])
 
     def close(self) -> None:
-        self._connection.close()
-        os.close(self._lock)
+        try:
+            self.commit()
+        finally:
+            self._connection.close()
+            os.close(self._lock)
 
 
 def _lock(path: str) -> int:

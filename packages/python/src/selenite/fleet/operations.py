@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Optional, Union
 
@@ -46,6 +46,24 @@ class Operation:
         look = _OPERATIONS[self.name].before
         return look(path, self.options) if look and not Backups.parse(path) else {}
 
+    @property
+    def is_look(self) -> bool:
+        """Whether it changes nothing, and looks at many databases for less than at one after the other."""
+        return _OPERATIONS[self.name].look is not None
+
+    def look(self, paths: Sequence[str]) -> Iterator[Union[Result, Exception]]:
+        """Looks at each, which is the operation: its result or error."""
+        look = _OPERATIONS[self.name].look
+        assert look
+        if any(map(Backups.parse, paths)):
+            for path in paths:
+                try:
+                    yield self.run(path, {})
+                except Exception as error:  # noqa: BLE001 - the others go on, whatever it is
+                    yield error
+        else:
+            yield from look(paths, self.options)
+
     def run(self, path: str, before: Mapping[str, Any]) -> Result:
         """Does it, or what is left of it.
 
@@ -54,7 +72,13 @@ class Operation:
         """
         backups = Backups.parse(path)
         if backups is None:
-            return _OPERATIONS[self.name].run(path, self.options, before)
+            implementation = _OPERATIONS[self.name]
+            if implementation.run:
+                return implementation.run(path, self.options, before)
+            [found] = self.look([path])
+            if isinstance(found, Exception):
+                raise found
+            return found
         of_backups = _OPERATIONS[self.name].of_backups
         if of_backups is None:
             raise UsageError(self.name, 2, f"{path}: backups, not a database", "restore the database first")
@@ -197,20 +221,36 @@ def _public(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Implementation:
-    run: Callable[[str, Mapping[str, Any], Mapping[str, Any]], Result]
+    """By ``run`` of one database, or ``look`` at many."""
+
+    run: Optional[Callable[[str, Mapping[str, Any], Mapping[str, Any]], Result]] = None
+    look: Optional[Callable[[Sequence[str], Mapping[str, Any]], Iterator[Union[Result, Exception]]]] = None
     before: Optional[Callable[[str, Mapping[str, Any]], Result]] = None
     of_backups: Optional[Callable[[Backups, Mapping[str, Any]], Result]] = None
 
 
-def _status(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
-    found = _looks.status(path, options["identity"])
-    facts = _facts(found)
-    destination = options.get("backups")
-    if destination and found.superblock is not None:
-        database_id = found.superblock.database_id
-        made = _backups.find(destination, options["identity"], database_id)
-        facts |= _backups.facts(made.get(database_id, []))
-    return {"status": facts}
+def _look_at_status(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[Union[Result, Exception]]:
+    for found in _looks.statuses(paths, options["identity"]):
+        if isinstance(found, Exception):
+            yield found
+            continue
+        facts = _facts(found)
+        destination = options.get("backups")
+        try:
+            if destination and found.superblock is not None:
+                database_id = found.superblock.database_id
+                made = _backups.find(destination, options["identity"], database_id)
+                facts |= _backups.facts(made.get(database_id, []))
+            yield {"status": facts}
+        except CommandError as error:
+            yield error
+
+
+def _status(path: str, options: Mapping[str, Any]) -> Result:
+    [found] = _look_at_status([path], options)
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _status_of_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
@@ -218,10 +258,14 @@ def _status_of_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
     return {"status": {"database_id": backups.database_id, **_backups.facts(made.get(backups.database_id, []))}}
 
 
-def _verify(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
-    found = _looks.verify(path, options["identity"], options["physical_only"])
-    verified = {"pages": found.page_count, "size": found.size, "seconds": found.seconds}
-    return {"verified": verified, **_status(path, options, before)}
+def _verify(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[Union[Result, Exception]]:
+    for answer in _looks.verify(paths, options["identity"], options["physical_only"]):
+        if isinstance(answer, Exception):
+            yield answer
+            continue
+        found, status = answer
+        verified = {"pages": found.page_count, "size": found.size, "seconds": found.seconds}
+        yield {"verified": verified, "status": _facts(status)}
 
 
 def _verify_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
@@ -240,7 +284,7 @@ def _encrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -
             recipients=options["recipients"],
             online=options["online"],
         )
-    return {"changed": changed, **_status(path, options, before)}
+    return {"changed": changed, **_status(path, options)}
 
 
 def _before_reencrypt(path: str, options: Mapping[str, Any]) -> Result:
@@ -302,7 +346,7 @@ def _compromised(path: str, options: Mapping[str, Any], before: Mapping[str, Any
         run("compromised", "--go-on", *more, "--", path, options["slot"], identity=options["identity"])
     else:
         return {"changed": True, "status": _facts(present)}
-    return {"changed": True, **_status(path, options, before)}
+    return {"changed": True, **_status(path, options)}
 
 
 def _backup(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
@@ -310,7 +354,7 @@ def _backup(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) ->
         path, options["destination"], identity=options["identity"], incremental=options["incremental"]
     )
     backed_up = {"name": made.name, "pages": made.pages, "bytes": made.bytes_sent, "seconds": made.seconds}
-    return {"backup": backed_up, **_status(path, {**options, "backups": options["destination"]}, before)}
+    return {"backup": backed_up, **_status(path, {**options, "backups": options["destination"]})}
 
 
 def _drill(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
@@ -376,12 +420,12 @@ def _command(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -
 
 
 _OPERATIONS = {
-    "status": _Implementation(_status, of_backups=_status_of_backups),
-    "verify": _Implementation(_verify, of_backups=_verify_backups),
+    "status": _Implementation(look=_look_at_status, of_backups=_status_of_backups),
+    "verify": _Implementation(look=_verify, of_backups=_verify_backups),
     "encrypt": _Implementation(_encrypt),
-    "reencrypt": _Implementation(_reencrypt, _before_reencrypt),
+    "reencrypt": _Implementation(_reencrypt, before=_before_reencrypt),
     "rotate_identity": _Implementation(_rotate_identity),
-    "compromised": _Implementation(_compromised, _before_compromised),
+    "compromised": _Implementation(_compromised, before=_before_compromised),
     "backup": _Implementation(_backup),
     "drill": _Implementation(_drill, of_backups=_drill_backups),
     "restore": _Implementation(_restore, of_backups=_restore_backups),
