@@ -1,8 +1,10 @@
 """Short anchors of a database that several processes write (FORMAT 10.8): each process is a session of its own."""
 
+import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -68,14 +70,13 @@ def copy(folder: Path, to: str) -> Path:
 
 
 def is_refused(path: Path, anchors: Path) -> bool:
-    db = connect(path, anchor=str(anchors))
     try:
-        db.execute("SELECT count(*) FROM t").fetchone()
+        # An older superblock is refused when it is opened.
+        with closing(connect(path, anchor=str(anchors))) as db:
+            db.execute("SELECT count(*) FROM t").fetchone()
     except sqlite3.OperationalError as error:
         assert "disk I/O error" in str(error)
         return True
-    finally:
-        db.close()
     return False
 
 
@@ -130,3 +131,166 @@ def test_a_page_that_a_checkpoint_seals_again_is_not_older(folder: Path, databas
     assert not is_refused(folder / "app.db", folder / "anchors")
     follow(folder)
     database.close()
+
+
+CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
+
+
+def put_back(old: Path, path: Path) -> None:
+    """No connection is open."""
+    for suffix in ("-wal", "-shm", "-journal"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    subprocess.run(["cp", old, path], check=True)
+    if Path(f"{old}-wal").exists():
+        subprocess.run(["cp", f"{old}-wal", f"{path}-wal"], check=True)
+
+
+def refuses_to_follow(folder: Path) -> str:
+    """What ``follow`` says, which has to be an error."""
+    command = [COMMAND, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--once"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert ended.returncode, ended
+    return ended.stderr
+
+
+@pytest.mark.parametrize("renewal", [["keys", "renew", "app.db"], ["compromised", "app.db", "leaver"]])
+def test_a_copy_from_before_a_renewed_master_key_does_not_become_the_newest_state(
+    folder: Path, database: sqlite3.Connection, renewal: list[str]
+) -> None:
+    database.close()
+    selenite(folder, "keygen", "-o", "other.txt")
+    selenite(folder, "-i", "key.txt", "keys", "add", "app.db", "other.txt", "--label", "leaver")
+    follow(folder)
+    old = copy(folder, "old")
+    selenite(folder, "-i", "key.txt", *renewal)
+    write(folder / "app.db", "UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    put_back(old, folder / "app.db")
+    for _ in range(2):
+        assert is_refused(folder / "app.db", folder / "anchors")
+        assert "older than its anchor" in refuses_to_follow(folder)
+
+
+def test_no_journal_is_played_back_by_the_witness(folder: Path, database: sqlite3.Connection) -> None:
+    database.execute("PRAGMA journal_mode = DELETE").fetchall()
+    database.execute("PRAGMA cache_size = 2")
+    database.execute("PRAGMA cache_spill = 1")
+    database.execute("BEGIN")
+    database.execute("UPDATE t SET number = 1, filler = randomblob(3000)")
+    subprocess.run(["cp", folder / "app.db-journal", folder / "journal"], check=True)
+    database.execute("ROLLBACK")
+    database.execute("PRAGMA journal_mode = WAL").fetchall()
+    database.close()
+    write(folder / "app.db", "UPDATE t SET number = 2")
+    follow(folder)
+    subprocess.run(["cp", folder / "journal", folder / "app.db-journal"], check=True)
+    assert "a rollback journal is beside the database" in refuses_to_follow(folder)
+    (folder / "backups").mkdir()
+    command = [COMMAND, "-i", "key.txt", "follow", "app.db", "backups", "--anchor-to", "anchors", "--once"]
+    assert subprocess.run(command, cwd=folder, capture_output=True).returncode
+    assert (folder / "app.db-journal").exists()
+    (folder / "app.db-journal").unlink()
+    assert not is_refused(folder / "app.db", folder / "anchors")
+
+
+def test_images_of_the_file_below_the_log_are_known(folder: Path, database: sqlite3.Connection) -> None:
+    write(folder / "app.db", "UPDATE t SET number = 1 WHERE id = 7", CHECKPOINT)
+    write(folder / "app.db", "UPDATE t SET number = 2 WHERE id = 7")
+    follow(folder)
+    whole, cut = copy(folder, "whole"), copy(folder, "cut")
+    assert not is_refused(whole, folder / "anchors")
+    Path(f"{cut}-wal").unlink()
+    assert is_refused(cut, folder / "anchors")
+    database.close()
+
+
+def test_an_old_log_beside_the_newest_file_is_refused(folder: Path, database: sqlite3.Connection) -> None:
+    database.execute("UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    old = copy(folder, "old")
+    database.execute(CHECKPOINT).fetchall()
+    database.execute("UPDATE t SET number = 2 WHERE id = 7")
+    follow(folder)
+    # Page by page, until the newest anchor does not name that row's any more.
+    for number in range(20, 120):
+        database.execute("UPDATE t SET filler = randomblob(3000) WHERE id = ?", (number,))
+    follow(folder)
+    database.execute(CHECKPOINT).fetchall()
+    database.close()
+    follow(folder)
+    now = copy(folder, "now")
+    assert not is_refused(now, folder / "anchors")
+    subprocess.run(["cp", f"{old}-wal", f"{now}-wal"], check=True)
+    assert is_refused(now, folder / "anchors")
+    subprocess.run(["cp", f"{old}-wal", folder / "app.db-wal"], check=True)
+    assert "older than its anchor" in refuses_to_follow(folder)
+
+
+def test_an_anchor_that_is_appended_again_does_not_count(folder: Path, database: sqlite3.Connection) -> None:
+    follow(folder)
+    first = (folder / "anchors").read_text()
+    old = copy(folder, "old")
+    database.execute("UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    with open(folder / "anchors", "a") as anchors:
+        anchors.write(first)
+    assert is_refused(old, folder / "anchors")
+    database.execute("UPDATE t SET number = 2 WHERE id = 7")
+    follow(folder)
+    assert is_refused(old, folder / "anchors") and not is_refused(folder / "app.db", folder / "anchors")
+    numbers = [line for line in (folder / "anchors").read_text().splitlines() if line.startswith("number")]
+    assert numbers == ["number 1", "number 2", "number 1", "number 3"]
+    database.close()
+
+
+def test_a_log_that_is_read_again_after_its_pages_were_sealed_again_is_not_older(
+    folder: Path, database: sqlite3.Connection
+) -> None:
+    database.execute(CHECKPOINT).fetchall()
+    database.execute("PRAGMA wal_autocheckpoint = 0")
+    database.execute("UPDATE t SET number = 1 WHERE id = 3")
+    command = [COMMAND, "-i", "key.txt", "reencrypt", "app.db", "--new-key", "--max-rate=1MB/s"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as reencryption:
+        while database.execute("SELECT count(*) FROM selenite_status WHERE section = 'epoch'").fetchone()[0] < 2:
+            assert reencryption.poll() is None
+            database.execute("SELECT count(*) FROM t").fetchone()
+        reencryption.kill()
+    database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+    follow(folder)
+    # As after a kill of all that have it open: the log is there, and is recovered.
+    now = copy(folder, "now")
+    assert Path(f"{now}-wal").stat().st_size
+    assert not is_refused(now, folder / "anchors")
+    database.close()
+
+
+def test_an_older_database_is_accepted_until_that_is_written_and_once(
+    folder: Path, database: sqlite3.Connection
+) -> None:
+    follow(folder)
+    old = copy(folder, "old")
+    database.execute("UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    database.close()
+    put_back(old, folder / "app.db")
+    # A place that fails once.
+    script = folder / "witness"
+    script.write_text(
+        f'#!/bin/sh\n[ "$1" = anchor ] && exec cat {folder}/anchors\n'
+        f"[ -e {folder}/failed ] || {{ touch {folder}/failed; exit 1; }}\nexec cat >>{folder}/anchors\n"
+    )
+    script.chmod(0o700)
+    config = folder / "config.toml"
+    config.write_text(f'[commands]\nwitness = ["{script}"]\n')
+    place = ("--anchor-to", "command:witness", "--anchor-interval", "1", "--accept-older")
+    command = [COMMAND, "-i", "key.txt", "follow", "app.db", *place]
+    environment = os.environ | {"SELENITE_CONFIG": str(config)}
+    with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.DEVNULL) as process:
+        while b"number 3" not in (folder / "anchors").read_bytes():
+            assert process.poll() is None
+        process.terminate()
+    assert (folder / "failed").exists() and not is_refused(folder / "app.db", folder / "anchors")
+    write(folder / "app.db", "UPDATE t SET number = 2 WHERE id = 7")
+    follow(folder)
+    put_back(old, folder / "app.db")
+    assert "older than its anchor" in refuses_to_follow(folder)

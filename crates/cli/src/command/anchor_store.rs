@@ -34,9 +34,7 @@ pub fn run(arguments: &AnchorStore) -> Result<(), CliError> {
 fn append(destination: &dyn Destination, text: &str) -> Result<(), CliError> {
     let anchor = ShortAnchor::parse(text.as_bytes()).map_err(|error| usage(format!("standard input: {error}")))?;
     let last = last(destination, anchor.database_id)?;
-    let last_number = last
-        .as_deref()
-        .and_then(|name| name.rsplit('/').next()?.parse::<u64>().ok());
+    let last_number = last.as_ref().map(|(number, _)| *number);
     if last_number.is_some_and(|last| last.checked_add(1) != Some(anchor.number)) {
         return Err(usage(format!(
             "the anchor has number {}, and the last one {}",
@@ -44,7 +42,7 @@ fn append(destination: &dyn Destination, text: &str) -> Result<(), CliError> {
             last_number.unwrap_or_default()
         )));
     }
-    let name = format!("{}{:020}", folder(anchor.database_id), anchor.number);
+    let name = format!("{}{:0NUMBER_SIZE$}", folder(anchor.database_id), anchor.number);
     let stored = destination.put_new(&name, text.as_bytes());
     Ok(stored.map_err(|error| EngineError::Backup(error.into()))?)
 }
@@ -54,24 +52,32 @@ fn newest(destination: &dyn Destination, line: &str) -> Result<(), CliError> {
         .strip_prefix("database ")
         .and_then(|id| selenite_backup::parse_database_id(id.trim_end()));
     let id = id.ok_or_else(|| usage("standard input is not \"database \" and an id".to_owned()))?;
-    let Some(last) = last(destination, id)? else {
+    let Some((number, last)) = last(destination, id)? else {
         return Ok(());
     };
     let text = destination
         .get(&last, ANCHOR_SIZE_MAX)
         .map_err(|error| EngineError::Backup(error.into()))?;
+    // An earlier one under a later name would be taken for the newest.
+    if ShortAnchor::parse(&text).is_ok_and(|anchor| anchor.number != number) {
+        return Err(usage(format!("{last} is not the anchor with this number")));
+    }
     print(&String::from_utf8_lossy(&text))?;
     Ok(())
 }
 
-/// The name of the newest anchor.
-fn last(destination: &dyn Destination, id: DatabaseId) -> Result<Option<String>, CliError> {
+/// Number and name of the newest anchor.
+fn last(destination: &dyn Destination, id: DatabaseId) -> Result<Option<(u64, String)>, CliError> {
     let objects = match destination.list(&folder(id)) {
         // Nothing was stored yet.
         Err(error) if error.kind == StoreErrorKind::Missing => return Ok(None),
         listed => listed.map_err(|error| EngineError::Backup(error.into()))?,
     };
-    Ok(objects.into_iter().map(|object| object.name).max())
+    let numbered = |name: String| {
+        let digits = name.rsplit('/').next().filter(|digits| digits.len() == NUMBER_SIZE)?;
+        Some((digits.parse().ok()?, name))
+    };
+    Ok(objects.into_iter().filter_map(|object| numbered(object.name)).max())
 }
 
 fn folder(id: DatabaseId) -> String {
@@ -85,5 +91,7 @@ fn usage(what: String) -> CliError {
     })
 }
 
+/// Digits of the number in a name.
+const NUMBER_SIZE: usize = 20;
 /// What a command may answer: more than an anchor of 1024 sessions and 257 pages.
 const ANCHOR_SIZE_MAX: usize = 65_536;

@@ -63,11 +63,24 @@ impl Database {
     /// [`EngineError::NotEncrypted`], [`EngineError::Key`], [`EngineError::Io`]; errors of SQLite
     /// and the VFS.
     pub fn open(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
+        Self::open_with(storage, path, access, FLAGS)
+    }
+
+    /// As [`Database::open`], for reading: a hot journal is an error and stays as it is.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub(crate) fn open_to_read(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
+        let flags = FLAGS.difference(OpenFlags::SQLITE_OPEN_READ_WRITE) | OpenFlags::SQLITE_OPEN_READ_ONLY;
+        Self::open_with(storage, path, access, flags)
+    }
+
+    fn open_with(storage: &dyn Storage, path: &Path, access: &Access, flags: OpenFlags) -> Result<Self, EngineError> {
         sqlite::install()?;
         access.check()?;
         storage.attributes(path).map_err(crate::error::io_error("open", path))?;
         check_file(storage, path, access)?;
-        Self::connect(path, &access.uri(path), access)
+        Self::connect_with(path, &access.uri(path), access, flags)
     }
 
     /// Creates a new database for the identity in force.

@@ -119,9 +119,10 @@ pub fn follow(
         watch: watch.clone(),
         backup: Arc::new(how.backup),
     };
+    // First: its connection keeps the others from playing a journal back.
+    let mut anchors = Anchors::open(storage, path, access, how.anchoring)?;
     let mut follower = Follower::open(&place)?;
     let _claim = claim::take(storage, path, destination.as_ref())?;
-    let mut anchors = Anchors::open(storage, path, access, how.anchoring)?;
     let mut backoff = Backoff::new(PAUSE_MAX);
     loop {
         // Read before the turn: what was committed before is sent in it.

@@ -21,7 +21,7 @@ use crate::anchor::{Comparison, Verdict};
 use crate::error::io_error;
 use crate::platform::{SharedFolder, identity};
 use crate::verify::Report;
-use crate::{Access, Authenticated, EngineError, now};
+use crate::{Access, Authenticated, EngineError, Sealed, now};
 
 /// The extent of a verification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +57,18 @@ pub struct LastVerify {
 }
 
 impl LastVerify {
+    /// Whether the database's data key was made after this verification: then a re-encryption has written the pages
+    /// since.
+    #[must_use]
+    pub fn is_before_reencryption(&self, sealed: &Sealed) -> bool {
+        let sealing = sealed.epochs.iter().find(|epoch| epoch.is_sealing);
+        sealing.is_some_and(|epoch| {
+            // Times are whole seconds. The first data key is that of a new database, not of a re-encryption.
+            let is_within_second = epoch.created == self.time && sealed.generation > self.generation;
+            epoch.epoch > 1 && (epoch.created > self.time || is_within_second)
+        })
+    }
+
     fn encode(&self) -> String {
         format!(
             "# Written by selenite verify: see docs/CONFIGURATION.md, The last verify. May be removed at any time.\n\

@@ -82,6 +82,7 @@ mod row_digest;
 #[doc(hidden)]
 pub mod salvage;
 mod scratch;
+mod sealed;
 mod sealed_draft;
 mod snapshot;
 mod sqlite;
@@ -113,6 +114,7 @@ pub use layout::Layout;
 pub use outcome::{Outcome, Target};
 pub use restore::{Replaced, Restore, Restored, Unreachable, Which};
 pub use rusqlite;
+pub use sealed::{EpochSummary, Sealed};
 #[doc(inline)]
 pub use selenite_backup::{ArchiveName, BackupError, StoreError, StoreErrorKind, Traffic};
 #[doc(inline)]
@@ -125,7 +127,7 @@ pub use selenite_keyring::{AgeRecipient, KeyError, Origin, OriginPolicy, SlotSum
 pub use selenite_vfs::anchor_place::AnchorPlace;
 pub use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts, temporary_file_counts};
 pub use sqlite::install;
-pub use status::{EpochSummary, FileSize, Sealed, Status};
+pub use status::{FileSize, Status};
 pub use superblock_file::Superblocks;
 pub use verify::{JournalReport, PhysicalReport, Report as VerifyReport, WalReport};
 pub use watch::{Observer, Phase, Progress, Watch};

@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::iter::{once, repeat};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -38,7 +39,8 @@ impl AnchorPlace {
         }
     }
 
-    /// Reads the newest anchor of a database: the last complete one there.
+    /// Reads the newest anchor of a database: of the complete ones at the end of the file, or in the command's answer, that
+    /// with the highest number.
     ///
     /// # Errors
     /// `NoAnchor`: it can't be read, or is not of this database.
@@ -50,10 +52,29 @@ impl AnchorPlace {
             },
             Self::Command(name) => self.run(config, name, "anchor", &database_line(unlocked.superblock.database_id))?,
         };
-        match ShortAnchor::last_of(&bytes) {
-            Some(text) => self.check(text, unlocked),
-            None if bytes.is_empty() => Ok(Newest::None),
-            None => Err(self.missing("there is no complete anchor")),
+        let mut own: Option<ShortAnchor> = None;
+        let mut other: Option<(u64, u64)> = None;
+        for (text, is_last) in ShortAnchor::last_of(&bytes).zip(once(true).chain(repeat(false))) {
+            match self.check(text, unlocked) {
+                Ok(Checked::Own(found)) if own.as_ref().is_none_or(|own| own.number < found.number) => {
+                    own = Some(found)
+                }
+                Ok(Checked::OtherMaster(number, generation)) => other = other.max(Some((number, generation))),
+                Err(error) if is_last => return Err(error),
+                Ok(Checked::Own(_)) | Err(_) => {}
+            }
+        }
+        match (own, other) {
+            // Anyone can write one under another key: it is no reason not to compare with one whose MAC is right.
+            (Some(own), Some((number, generation)))
+                if number > own.number && generation > unlocked.superblock.generation =>
+            {
+                Ok(Newest::OtherMaster { generation, number })
+            }
+            (Some(own), _) => Ok(Newest::Anchor(own)),
+            (None, Some((number, generation))) => Ok(Newest::OtherMaster { generation, number }),
+            (None, None) if bytes.is_empty() => Ok(Newest::None),
+            (None, None) => Err(self.missing("there is no complete anchor")),
         }
     }
 
@@ -86,7 +107,7 @@ impl AnchorPlace {
         }
     }
 
-    fn check(&self, text: &[u8], unlocked: &Unlocked) -> Result<Newest, VfsError> {
+    fn check(&self, text: &[u8], unlocked: &Unlocked) -> Result<Checked, VfsError> {
         let refused = |why: &str| self.missing(why);
         let superblock = &unlocked.superblock;
         let seal = ShortAnchor::seal(text).map_err(|error| refused(&error.to_string()))?;
@@ -96,10 +117,7 @@ impl AnchorPlace {
         let key = unlocked.master.anchor_key();
         let anchor = ShortAnchor::parse(text).map_err(|error| refused(&error.to_string()))?;
         if seal.key_id != key.id() {
-            return Ok(Newest::OtherMaster {
-                generation: anchor.generation,
-                number: anchor.number,
-            });
+            return Ok(Checked::OtherMaster(anchor.number, anchor.generation));
         }
         if !key.mac_is_valid(seal.maced, &seal.mac) {
             return Err(refused("it was altered: its MAC is wrong"));
@@ -107,7 +125,7 @@ impl AnchorPlace {
         if anchor.page_size != superblock.page_size {
             return Err(refused("it is of another page size"));
         }
-        Ok(Newest::Anchor(anchor))
+        Ok(Checked::Own(anchor))
     }
 
     fn missing(&self, why: &str) -> VfsError {
@@ -129,6 +147,14 @@ impl AnchorPlace {
     }
 }
 
+/// An anchor of this database.
+enum Checked {
+    /// Its MAC is right.
+    Own(ShortAnchor),
+    /// Number and generation of one under another master key, whose MAC can't be checked.
+    OtherMaster(u64, u64),
+}
+
 /// The newest anchor at a place.
 #[derive(Debug)]
 pub enum Newest {
@@ -146,14 +172,28 @@ pub enum Newest {
 }
 
 impl Newest {
-    /// Compares the generation of the superblock.
+    /// The number of the anchor; 0 without one.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::OtherMaster { number, .. } => *number,
+            Self::Anchor(anchor) => anchor.number,
+        }
+    }
+
+    /// Compares the generation of the superblock. It rises when the master key is replaced: an anchor under another key,
+    /// whose MAC can't be checked, is of an earlier generation, or the database is an old one.
     ///
     /// # Errors
     /// `Older`.
     pub fn check_generation(&self, unlocked: &Unlocked) -> Result<(), VfsError> {
-        // What another key wrote can't be checked, and proves nothing.
-        let Self::Anchor(anchor) = self else { return Ok(()) };
-        let (generation, present) = (anchor.generation, unlocked.superblock.generation);
+        let generation = match self {
+            Self::None => return Ok(()),
+            Self::OtherMaster { generation, .. } => *generation,
+            Self::Anchor(anchor) => anchor.generation,
+        };
+        let present = unlocked.superblock.generation;
         if generation <= present {
             return Ok(());
         }
@@ -199,8 +239,12 @@ fn append(path: &Path, number: u64, text: &str) -> io::Result<()> {
     // Of two writers the later one would append the older state.
     file.lock()?;
     let end = end_of(&mut file)?;
-    let last = ShortAnchor::last_of(&end).and_then(|last| ShortAnchor::parse(last).ok());
-    if last.is_some_and(|last| last.number.checked_add(1) != Some(number)) {
+    let last = ShortAnchor::last_of(&end).filter_map(|last| ShortAnchor::parse(last).ok());
+    if last
+        .map(|last| last.number)
+        .max()
+        .is_some_and(|last| last.checked_add(1) != Some(number))
+    {
         return Err(io::Error::other("another process has appended an anchor meanwhile"));
     }
     // One that was cut keeps the next from being found, unless that begins a line.

@@ -296,10 +296,19 @@ impl Selenite {
         let Some(place) = &database.settings.anchor else {
             return Ok(None);
         };
-        let Content::Sealed(view) = database.content() else {
-            return Err(VfsError::Unexpected(ANCHORED_IS_EMPTY));
+        let look = || match database.content() {
+            Content::Sealed(view) => place.expect(database.config(), &view.unlocked),
+            Content::Empty | Content::Plain => Err(VfsError::Unexpected(ANCHORED_IS_EMPTY)),
         };
-        match place.expect(database.config(), &view.unlocked) {
+        let found = match look() {
+            // Another process may have changed keys, and an anchor been written, since the superblock was read.
+            Err(VfsError::Older(_)) => {
+                database.refresh(&mut database.lock())?;
+                look()
+            }
+            found => found,
+        };
+        match found {
             Ok(anchor) => Ok(Some(anchor)),
             Err(error @ VfsError::NoAnchor(_)) if database.settings.allow_no_anchor => {
                 self.host.remark(&database.path, &error.to_string());

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use selenite_cipher::{DatabaseId, Epoch, SessionId};
 
 use super::{Hex, Lines, MAC_LINE_SIZE, Mark, Seal, VERSION, number, sign, unhex, write_sessions};
+use crate::archive::{LogEnd, LogPosition};
 use crate::{FormatError, PageSize};
 
 /// The newest state of a database, as far as a check in a moment needs it.
@@ -23,6 +24,8 @@ pub struct ShortAnchor {
     pub page_size: PageSize,
     /// Counts the short anchors of a database; one more in each.
     pub number: u64,
+    /// The end of the log, if it had frames.
+    pub log: Option<LogEnd>,
     /// The highest counter of each known session, [`ShortAnchor::SESSIONS_MAX`] at most.
     pub sessions: BTreeMap<SessionId, u32>,
     /// Page 1 and pages that the newest commits wrote, [`ShortAnchor::PAGES_MAX`] at most.
@@ -55,6 +58,10 @@ impl ShortAnchor {
             self.page_size.as_u32(),
             self.number,
         );
+        if let Some(LogEnd { position, checksum }) = &self.log {
+            let (salts, checksum) = (Hex(&position.salts), Hex(checksum));
+            writeln!(text, "log {salts} {} {checksum}", position.frames).expect("a string takes any text");
+        }
         write_sessions(&mut text, &self.sessions);
         for (page_no, NamedPage { epoch, mark }) in &self.pages {
             writeln!(text, "page {page_no} {} {}", epoch.0, Hex(&mark.0)).expect("a string takes any text");
@@ -80,6 +87,7 @@ impl ShortAnchor {
         lines.heading(MAGIC)?;
         let (database_id, key_id, made, generation, page_size) = lines.head()?;
         let number = lines.number("number")?;
+        let log = log(&mut lines)?;
         let sessions = lines.sessions()?;
         let pages = pages(&mut lines)?;
         lines.end()?;
@@ -93,27 +101,42 @@ impl ShortAnchor {
             generation,
             page_size,
             number,
+            log,
             sessions,
             pages,
         })
     }
 
-    /// The last complete one among several in a row. The last may be cut, by a writer that was killed.
-    #[must_use]
-    pub fn last_of(bytes: &[u8]) -> Option<&[u8]> {
-        let begins = |at: usize| bytes[at..].starts_with(MAGIC.as_bytes()) && (at == 0 || bytes[at - 1] == b'\n');
+    /// The complete ones among several in a row, the last one first. The last may be cut, by a writer that was killed.
+    pub fn last_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let begins = move |at: usize| bytes[at..].starts_with(MAGIC.as_bytes()) && (at == 0 || bytes[at - 1] == b'\n');
         let mut end = bytes.len();
-        let starts = (0..bytes.len()).rev().filter(|&at| begins(at));
+        let starts = (0..bytes.len()).rev().filter(move |&at| begins(at));
         // One that was altered does not hide those before it for long.
         starts
             .take(LOOKED_AT_MAX)
-            .filter_map(|start| {
+            .filter_map(move |start| {
                 let one = &bytes[start..std::mem::replace(&mut end, start)];
                 let mac = one.windows(MAC_LINE.len()).position(|part| part == MAC_LINE)?;
                 one.get(..mac + 1 + MAC_LINE_SIZE)
             })
-            .find(|one| Self::seal(one).is_ok())
+            .filter(|one| Self::seal(one).is_ok())
     }
+}
+
+fn log(lines: &mut Lines<'_>) -> Result<Option<LogEnd>, FormatError> {
+    let Some(rest) = lines.next_if("log") else {
+        return Ok(None);
+    };
+    let mut words = rest.split(' ');
+    let mut end = || {
+        let salts = unhex(words.next()?)?;
+        let frames = number(words.next()?).filter(|&frames| frames > 0)?;
+        let checksum = unhex(words.next()?)?;
+        let position = LogPosition { salts, frames };
+        words.next().is_none().then_some(LogEnd { position, checksum })
+    };
+    end().ok_or(lines.fault()).map(Some)
 }
 
 fn pages(lines: &mut Lines<'_>) -> Result<BTreeMap<u32, NamedPage>, FormatError> {
@@ -147,6 +170,13 @@ mod tests {
             generation: 7,
             page_size: PageSize::DEFAULT,
             number,
+            log: Some(LogEnd {
+                position: LogPosition {
+                    salts: [7; 8],
+                    frames: 11,
+                },
+                checksum: [8; 8],
+            }),
             sessions: BTreeMap::from([(SessionId([3; 16]), 9), (SessionId([4; 16]), 0)]),
             pages: BTreeMap::from([(1, named(1, 5)), (70_000, named(12, 6))]),
         }
@@ -187,9 +217,11 @@ mod tests {
         let mac = text.split_once("mac ").unwrap().1;
         let expected = format!(
             "selenite short anchor 1\ndatabase {}\nkey {}\nmade 1767225600\ngeneration 7\npage-size 4096\nnumber 3\n\
-             session {} 9\nsession {} 0\npage 1 1 {}\npage 70000 12 {}\nmac {mac}",
+             log {} 11 {}\nsession {} 9\nsession {} 0\npage 1 1 {}\npage 70000 12 {}\nmac {mac}",
             "01".repeat(16),
             "02".repeat(16),
+            "07".repeat(8),
+            "08".repeat(8),
             "03".repeat(16),
             "04".repeat(16),
             "05".repeat(8),
@@ -215,23 +247,24 @@ mod tests {
         assert!(ShortAnchor::parse(many.encode(|_| [0; 32]).as_bytes()).is_err());
     }
 
+    fn last(bytes: &str) -> Vec<String> {
+        let found = ShortAnchor::last_of(bytes.as_bytes());
+        found.map(|one| String::from_utf8(one.to_vec()).unwrap()).collect()
+    }
+
     #[test]
     fn the_last_complete_one_is_found_however_the_next_is_cut() {
         let whole = text(1) + &text(2);
         let next = text(3);
         for cut in 0..next.len() {
             let bytes = whole.clone() + &next[..cut];
-            assert_eq!(
-                ShortAnchor::last_of(bytes.as_bytes()),
-                Some(text(2).as_bytes()),
-                "{cut}"
-            );
+            assert_eq!(last(&bytes), [text(2), text(1)], "{cut}");
         }
-        assert_eq!(ShortAnchor::last_of((whole + &next).as_bytes()), Some(next.as_bytes()));
-        assert_eq!(ShortAnchor::last_of(b""), None);
-        assert_eq!(ShortAnchor::last_of(&next.as_bytes()[..next.len() - 1]), None);
+        assert_eq!(last(&(whole + &next)), [text(3), text(2), text(1)]);
+        assert!(last("").is_empty());
+        assert!(last(&next[..next.len() - 1]).is_empty());
         // What follows a cut one is found, too: another process goes on with the file.
         let after_cut = format!("{}{}\n{}", text(1), &next[..50], text(4));
-        assert_eq!(ShortAnchor::last_of(after_cut.as_bytes()), Some(text(4).as_bytes()));
+        assert_eq!(last(&after_cut), [text(4), text(1)]);
     }
 }

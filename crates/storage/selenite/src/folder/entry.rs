@@ -17,7 +17,8 @@ use crate::error::Class;
 use crate::last_verify::LastVerify;
 use crate::raw_file::RawFile;
 use crate::reencrypt;
-use crate::status::{sealed_status, summary};
+use crate::sealed::summary;
+use crate::status::sealed_status;
 use crate::superblock_file::{FileContent, Superblocks, inspect_file};
 use crate::{EngineError, Sealed};
 
@@ -64,7 +65,7 @@ impl Entry {
     #[must_use]
     pub fn is_reencrypted_since_verify(&self) -> bool {
         let both = self.sealed.as_ref().zip(self.last_verify.as_ref());
-        both.is_some_and(|(sealed, (verify, _))| sealed.is_reencrypted_since(verify))
+        both.is_some_and(|(sealed, (verify, _))| verify.is_before_reencryption(sealed))
     }
 
     /// Whether its pages are encrypted, as far as is known.

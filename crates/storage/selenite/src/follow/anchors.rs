@@ -5,7 +5,9 @@
 //!   frames that were written since: an image that was overwritten at once may be put back, too.
 //! - newest-first: the pages are named that the last frames wrote; if the log does not tell, those that are new to the
 //!   known sessions, and of each session the highest counters.
-//! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state.
+//! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state. The connection
+//!   only reads, and is the first one: it plays no journal back, and while it is open no other connection can.
+//! - never-back: a place that has an earlier anchor than was written to it gets none.
 //! - on-disk-first: the log is synced before the anchor is written: with `synchronous=NORMAL` a power failure would take
 //!   back what it names.
 //! - only-authentic: a page that does not open ends the turn. Its counter could be any.
@@ -54,6 +56,8 @@ struct Writer {
     identity: (u64, u64),
     known: Option<Known>,
     tried: Option<Instant>,
+    /// Enforces never-back.
+    highest: u64,
 }
 
 /// What is known of a database.
@@ -103,7 +107,7 @@ impl Anchors {
         how: Option<Anchoring>,
     ) -> Result<Self, EngineError> {
         let open = |how| -> Result<Writer, EngineError> {
-            let database = Database::open(storage, path, access)?;
+            let database = Database::open_to_read(storage, path, access)?;
             database.keep_log_on_close()?;
             let mut writer = Writer {
                 how,
@@ -112,10 +116,9 @@ impl Anchors {
                 identity: identity(storage, path)?,
                 known: None,
                 tried: None,
+                highest: 0,
             };
             writer.known = Some(writer.first()?);
-            // Once: what is put back later was not meant.
-            writer.how.accept_older = false;
             Ok(writer)
         };
         Ok(Self {
@@ -176,6 +179,9 @@ impl Writer {
         // After an error it is not known whether it was written: the newest one is read again.
         let appended = self.how.place.append(&self.config, anchor.number, &text);
         appended.map_err(|error| refused(error, self.database.path()))?;
+        self.highest = anchor.number;
+        // Once: what is put back later was not meant.
+        self.how.accept_older = false;
         known.last = Some(state);
         known.number = anchor.number;
         known.changed_count = 0;
@@ -185,17 +191,31 @@ impl Writer {
     }
 
     /// Begins with the newest anchor that is there, which the database must not be older than.
-    fn first(&self) -> Result<Known, EngineError> {
-        let (place, config, path) = (
-            self.how.place.clone(),
-            self.config.clone(),
-            self.database.path().to_owned(),
-        );
+    fn first(&mut self) -> Result<Known, EngineError> {
+        let path = self.database.path().to_owned();
+        let keys_path = path.clone();
+        let unlocked = self
+            .database
+            .read(move |snapshot| snapshot.unlocked().map_err(|error| refused(error, &keys_path)));
+        self.database.end_any_read();
+        if unlocked.is_err() && has_journal(&path) {
+            return Err(EngineError::usage(
+                "a rollback journal is beside the database: it is not played back before the comparison with the anchor",
+                "find out where it is from; after a crash in rollback mode open the database once by another program",
+            ));
+        }
+        // Asked before the transaction begins that is compared: another one may be writing its last anchor.
+        let newest = self.how.place.newest(&self.config, &unlocked?);
+        let newest = newest.map_err(|error| refused(error, &path))?;
+        if newest.number() < self.highest {
+            let what = format!("{}: its newest anchor was number {}", self.how.place, self.highest);
+            return Err(refused(VfsError::NoAnchor(what), &path));
+        }
+        self.highest = newest.number();
         let accept_older = self.how.accept_older;
         let known = self.database.read(move |snapshot| {
             let refused = |error| refused(error, &path);
             let unlocked = snapshot.unlocked().map_err(refused)?;
-            let newest = place.newest(&config, &unlocked).map_err(refused)?;
             if !accept_older {
                 newest.check_generation(&unlocked).map_err(refused)?;
             }
@@ -293,6 +313,7 @@ impl Known {
         sessions.sort_by_key(|(_, (_, met))| std::cmp::Reverse(*met));
         let sessions = sessions.into_iter().take(ShortAnchor::SESSIONS_MAX);
         ShortAnchor {
+            log: self.end.filter(|end| end.position.frames > 0),
             database_id: keys.database_id,
             key_id: keys.key.id(),
             made: now(),
@@ -310,6 +331,10 @@ impl Known {
 pub(super) fn identity(storage: &dyn Storage, path: &Path) -> Result<(u64, u64), EngineError> {
     let attributes = storage.attributes(path);
     Ok(attributes.map_err(io_error("follow", path))?.identity)
+}
+
+fn has_journal(path: &Path) -> bool {
+    beside(path, "-journal").metadata().is_ok_and(|found| found.len() > 0)
 }
 
 /// `on-disk-first`. SQLite itself syncs the log before it copies frames from it.
@@ -361,8 +386,9 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
             known.take(since.frames(), pages, true, page_count);
         }
         None => {
-            let frames = snapshot.frames().map_err(refused)?;
+            let mut frames = snapshot.frames().map_err(refused)?;
             read_all(snapshot, page_count, &mut read).map_err(refused)?;
+            frames.append(&mut read.below);
             known.take(&frames, read.pages, false, page_count);
         }
     }
@@ -382,6 +408,10 @@ fn read_all(snapshot: &mut Snapshot<'_>, page_count: u32, read: &mut Read) -> Re
         snapshot.read(page_no, &mut image)?;
         snapshot.open(page_no, &image, &mut plain)?;
         read.take(page_no, &image)?;
+        // One that a checkpoint is writing need not open.
+        if snapshot.read_below_log(page_no, &mut image)? && snapshot.open(page_no, &image, &mut plain).is_ok() {
+            read.below.push((page_no, Sealed::of(&image)));
+        }
     }
     Ok(())
 }
@@ -389,6 +419,8 @@ fn read_all(snapshot: &mut Snapshot<'_>, page_count: u32, read: &mut Read) -> Re
 /// What the pages say that were read: the newest of each session.
 struct Read {
     pages: Vec<(u32, Sealed)>,
+    /// What the file has of pages whose newest image is in the log.
+    below: Vec<(u32, Sealed)>,
     /// How many are kept before they are thinned.
     kept_max: usize,
     count: u64,
@@ -398,6 +430,7 @@ impl Default for Read {
     fn default() -> Self {
         Self {
             pages: Vec::new(),
+            below: Vec::new(),
             kept_max: KEPT_MIN,
             count: 0,
         }

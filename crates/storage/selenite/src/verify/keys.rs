@@ -13,7 +13,7 @@ use selenite_vfs::view::View;
 
 use crate::error::ONLY_NONE;
 use crate::raw_file::RawFile;
-use crate::status::{readable_key, unlocked_status};
+use crate::sealed::{readable_key, unlocked_status};
 use crate::superblock_file::{Superblocks, unlock};
 use crate::{Access, EngineError, Sealed, Watch};
 

@@ -3,8 +3,14 @@
 //! - before-the-first-page: SQLite gets no page before the comparison has succeeded.
 //! - nothing-before-it: a lock for writing is refused until then: a hot journal would be played back and sealed again, and
 //!   the last connection that closes would copy the log and remove it.
+//! - same-log-is-newest: the frames up to the end that the anchor has are the ones that it knew: what a checkpoint sealed
+//!   again after them is their content. In another log all pages are newer than the anchor, or what the file has, too: a
+//!   power failure may bring a log back that was removed.
+//! - index-changed: what a writer changed between SQLite's look at the index and its lock, SQLite reads again.
 //! - later-epoch-is-newer: a checkpoint seals a page again if the epoch has changed. No old image is of a later epoch.
 //! - opened-not-only-read: a page's trailer counts only if the page opens: anyone can write a trailer with a high counter.
+
+use std::collections::BTreeMap;
 
 use selenite_cipher::{TRAILER_SIZE, Trailer};
 use selenite_format::anchor::{Mark, NamedPage, ShortAnchor};
@@ -15,6 +21,7 @@ use super::MainFile;
 use super::snapshot::Snapshot;
 use crate::error::VfsError;
 use crate::ffi::{Code, KeptName, LockLevel, OpenFlags};
+use crate::index_header::{BACKFILLED, IndexHeader};
 use crate::wal_file::WalFile;
 
 /// What a connection is compared with before its first transaction.
@@ -79,6 +86,9 @@ impl MainFile {
             // A writer is changing the index: SQLite reads it again, too.
             return Err(Code::BUSY.into());
         }
+        if self.is_mark_0_late() {
+            return Err(Code::BUSY.into());
+        }
         let database = self.database.clone();
         let had_log = database.has_log();
         let mut log = match self.read_lock.has_shm() {
@@ -98,7 +108,29 @@ impl MainFile {
         let compared = Snapshot::new(self, log.as_mut()).and_then(|mut seen| check_not_older(&mut seen, &check.anchor));
         drop(log);
         database.set_log(had_log);
+        if compared.is_err() && self.has_index_changed() {
+            return Err(Code::BUSY.into());
+        }
         compared
+    }
+
+    /// `index-changed`: SQLite reads only the file if all of the log was in it, and looks at the index again when it has
+    /// that lock.
+    fn is_mark_0_late(&self) -> bool {
+        let (Some(region), Some((index, looks_in_log))) = (&self.region, self.read_lock.log_end()) else {
+            return false;
+        };
+        !looks_in_log
+            && region
+                .word(BACKFILLED)
+                .is_none_or(|copied| copied < index.frame_count())
+    }
+
+    /// `index-changed`: whether the index is another one than when the read mark was taken.
+    fn has_index_changed(&self) -> bool {
+        let seen = self.read_lock.log_end().map(|(index, _)| index);
+        let Some(region) = &self.region else { return false };
+        IndexHeader::read(region) != seen
     }
 }
 
@@ -111,6 +143,7 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
     let size = seen.page_size().bytes();
     let mut image = vec![0; size];
     let mut plain = Zeroizing::new(vec![0; size]);
+    let known_frames = check_log(seen, anchor)?;
     let mut older = Vec::new();
     for (&page_no, named) in &anchor.pages {
         // When pages are added or removed page 1 is written, too, which each anchor has.
@@ -120,9 +153,10 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
         seen.read(page_no, &mut image)?;
         seen.open(page_no, &image, &mut plain)?;
         let sealed = Sealed::of(&image);
-        let highest = anchor.sessions.get(&sealed.session);
-        let is_known = sealed.image == *named || sealed.image.epoch > named.epoch;
-        if !is_known && highest.is_some_and(|&highest| sealed.counter <= highest) {
+        // same-log-is-newest.
+        let is_known_frame = seen.frame_of(page_no).is_some_and(|frame| frame < known_frames);
+        let is_known = is_known_frame || sealed.image == *named || sealed.image.epoch > named.epoch;
+        if !is_known && is_from_before(anchor, &sealed) {
             older.push(page_no);
         }
     }
@@ -137,6 +171,49 @@ pub fn check_not_older(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<
         older.len(),
         pages.join(", ")
     )))
+}
+
+/// Compares the log, if the transaction reads it. Returns how many of its frames the anchor knew.
+fn check_log(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<u32, VfsError> {
+    let Some(end) = seen.end().filter(|_| seen.sees_log()) else {
+        return Ok(0);
+    };
+    let known = anchor.log.filter(|known| known.position.salts == end.position.salts);
+    if let Some(known) = known {
+        return match seen.place_behind(known.position.frames)? {
+            Some(place) if place == known => Ok(known.position.frames),
+            _ => Err(VfsError::Older(format!(
+                "its log has {} frames and is not the one that had {} before {}",
+                end.position.frames,
+                known.position.frames,
+                rfc3339(anchor.made)
+            ))),
+        };
+    }
+    let mut frames = Vec::new();
+    seen.frames_of(end, &mut frames)?;
+    let last: BTreeMap<u32, Sealed> = frames.into_iter().collect();
+    let mut below = vec![0; seen.page_size().bytes()];
+    for (page_no, sealed) in last {
+        let is_named = anchor.pages.get(&page_no) == Some(&sealed.image);
+        if is_named || page_no > seen.page_count() || !is_from_before(anchor, &sealed) {
+            continue;
+        }
+        seen.read_below_log(page_no, &mut below)?;
+        if Sealed::of(&below).image != sealed.image {
+            return Err(VfsError::Older(format!(
+                "its log has page {page_no} from before {}",
+                rfc3339(anchor.made)
+            )));
+        }
+    }
+    Ok(0)
+}
+
+/// Whether an image was sealed before what the anchor knows of its session.
+fn is_from_before(anchor: &ShortAnchor, sealed: &Sealed) -> bool {
+    let highest = anchor.sessions.get(&sealed.session);
+    highest.is_some_and(|&highest| sealed.counter <= highest)
 }
 
 /// What a sealed image says about itself.

@@ -61,11 +61,11 @@ impl Snapshot<'_> {
     fn find_pages_since(&mut self, from: LogEnd) -> Result<Option<PagesSince>, VfsError> {
         let Some(now) = self.end else { return Ok(None) };
         let (old, new) = (from.position, now.position);
-        if old.frames == 0 {
-            return Ok(None);
-        }
         let mut frames = Vec::new();
-        let is_told = if old.salts == new.salts {
+        let is_told = if old.frames == 0 {
+            // Nothing was in the log, and it was not restarted.
+            old.salts == new.salts && self.frames_of(now, &mut frames)?
+        } else if old.salts == new.salts {
             self.chain_behind(from, Some(now), &mut frames)?
         } else {
             // no-third-log.
@@ -73,7 +73,7 @@ impl Snapshot<'_> {
                 && self.chain_behind(from, None, &mut frames)?
                 && self.frames_of(now, &mut frames)?
         };
-        if !is_told || !self.frame_is_intact(from)? {
+        if !is_told || old.frames > 0 && !self.frame_is_intact(from)? {
             return Ok(None);
         }
         let mut pages: Vec<u32> = frames.iter().map(|(page_no, _)| *page_no).collect();
@@ -140,7 +140,7 @@ impl Snapshot<'_> {
 
     /// The frames of the log that the transaction reads, or would read if their pages were not in the file.
     /// Returns whether all frames are there.
-    fn frames_of(&mut self, now: LogEnd, frames: &mut Vec<(u32, Sealed)>) -> Result<bool, VfsError> {
+    pub(super) fn frames_of(&mut self, now: LogEnd, frames: &mut Vec<(u32, Sealed)>) -> Result<bool, VfsError> {
         let view = self.view()?;
         let mut image = vec![0; view.page_bytes()];
         let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);

@@ -319,7 +319,29 @@ impl<'a> Snapshot<'a> {
         SourceError::Read { what }
     }
 
-    fn frame_of(&self, page_no: u32) -> Option<u32> {
+    /// Reads the image that a page has in the file, if the transaction reads it in the log. Returns whether it does: the
+    /// image need not be whole, until a checkpoint has ended.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub fn read_below_log(&mut self, page_no: u32, image: &mut [u8]) -> Result<bool, VfsError> {
+        self.look_up()?;
+        match (self.frame_of(page_no), self.geometry.place(PageNo(page_no))) {
+            (Some(_), Some(place)) => self.read_file(place.0, image).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    fn read_file(&mut self, offset: u64, images: &mut [u8]) -> Result<(), VfsError> {
+        let mut inner = self.main.database.lock();
+        match inner.lower.read(images, offset) {
+            // Missing bytes are zeros, which are not authentic (FORMAT 2.5).
+            Err(Code::IOERR_SHORT_READ) => Ok(()),
+            read => Ok(read?),
+        }
+    }
+
+    pub(super) fn frame_of(&self, page_no: u32) -> Option<u32> {
         let frames = self.log.as_ref()?.frames.as_ref()?;
         let at = frames.binary_search_by_key(&page_no, |(known, _)| *known).ok()?;
         Some(frames[at].1)
@@ -349,12 +371,7 @@ impl<'a> Snapshot<'a> {
             images.fill(0);
             return Ok(());
         };
-        let mut inner = self.main.database.lock();
-        match inner.lower.read(images, place.0) {
-            // Missing bytes are zeros, which are not authentic (FORMAT 2.5).
-            Err(Code::IOERR_SHORT_READ) => Ok(()),
-            read => Ok(read?),
-        }
+        self.read_file(place.0, images)
     }
 }
 
