@@ -383,4 +383,6 @@ def _bad_page(json: Mapping[str, Any]) -> BadPage:
 
 def _time(text: str) -> datetime:
     # Python reads the Z by itself from 3.11 on.
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+    if not text.endswith("Z"):
+        raise ValueError(f"not a time in UTC: {text}")
+    return datetime.fromisoformat(text[:-1]).replace(tzinfo=timezone.utc)
