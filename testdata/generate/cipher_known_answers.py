@@ -60,6 +60,7 @@ SUITES = {
     "AEGIS_256X4": (5, 32),
     "CHACHA20": (6, 32),
     "TRIPLE_DES_3KEY": (7, 80),
+    "AES_256_CTR_HMAC": (8, 64),
 }
 
 
@@ -97,6 +98,12 @@ def triple_des(key, associated_data, head):
     return sealed, hmac_sha256(h, associated_data + head + sealed)[:16]
 
 
+def ctr_hmac(key, associated_data, head):
+    encryptor = Cipher(AES(key[:32]), modes.CTR(SALT + u32(COUNTER) + bytes(4))).encryptor()
+    sealed = encryptor.update(PLAIN) + encryptor.finalize()
+    return sealed, hmac_sha256(key[32:], associated_data + head + sealed)[:16]
+
+
 def seal_page(name):
     suite, key_size = SUITES[name]
     info = b"selenite/1 page" + DATABASE_ID + u32(EPOCH) + u16(suite) + SESSION
@@ -121,6 +128,8 @@ def seal_page(name):
             sealed, tag = both[:-16], both[-16:]
         case "TRIPLE_DES_3KEY":
             sealed, tag = triple_des(key, associated_data, head)
+        case "AES_256_CTR_HMAC":
+            sealed, tag = ctr_hmac(key, associated_data, head)
     return sealed, head + tag
 
 

@@ -96,6 +96,13 @@ def open_triple_des(key, salt, counter, aad, head, sealed):
     return _run(Cipher(TripleDES(cipher_key), modes.CBC(iv)).decryptor(), sealed[:-16])
 
 
+def open_ctr_hmac(key, nonce, aad, head, sealed):
+    """FORMAT 5.2, suite 8."""
+    if hmac_sha256(key[32:], aad + head + sealed[:-16])[:16] != sealed[-16:]:
+        raise Unauthentic
+    return _run(Cipher(AES(key[:32]), modes.CTR(nonce + bytes(4))).decryptor(), sealed[:-16])
+
+
 def open_xts(key, tweak, block):
     return _run(Cipher(AES(key), modes.XTS(tweak)).decryptor(), block)
 

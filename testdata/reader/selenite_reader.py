@@ -22,9 +22,9 @@ RAW, PASSPHRASE, AGE = 1, 2, 3
 # No kind of slot: the pair of database id and master key in an exported key.
 EXPORTED = "exported"
 STEADY, SWITCHING_ON, SWITCHING_OFF, CHANGING, FINISHING, RETIRED = range(6)
-NONE, AEGIS_128X4, AEGIS_256X4, CHACHA20, TRIPLE_DES = 0, 4, 5, 6, 7
+NONE, AEGIS_128X4, AEGIS_256X4, CHACHA20, TRIPLE_DES, CTR_HMAC = 0, 4, 5, 6, 7, 8
 POWERS_OF_TWO = [1 << bit for bit in range(17)]
-KEY_SIZES = {0: 0, 1: 16, 2: 24, 3: 32, 4: 16, 5: 32, 6: 32, 7: 80}
+KEY_SIZES = {0: 0, 1: 16, 2: 24, 3: 32, 4: 16, 5: 32, 6: 32, 7: 80, 8: 64}
 
 
 class Refused(Exception):
@@ -347,6 +347,8 @@ def open_page(suite, key, aad, head, sealed):
         return primitives.open_chacha20(key, nonce, aad, sealed)
     if suite == TRIPLE_DES:
         return primitives.open_triple_des(key, nonce[:8], nonce[8:], aad, head, sealed)
+    if suite == CTR_HMAC:
+        return primitives.open_ctr_hmac(key, nonce, aad, head, sealed)
     return primitives.open_gcm(key, nonce, aad, sealed)
 
 

@@ -229,7 +229,8 @@ pub struct Encrypt {
     /// Write the encrypted database to this new file, and keep the original.
     #[arg(long, value_name = "NEW")]
     pub to: Option<PathBuf>,
-    /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20,
+    /// AES_256_CTR_HMAC.
     #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,
     /// Additional key holder: age1..., or an identity. May be repeated.
@@ -447,7 +448,8 @@ pub struct KeysPin {
 pub struct Reencrypt {
     /// The database.
     pub database: PathBuf,
-    /// Change the suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    /// Change the suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20,
+    /// AES_256_CTR_HMAC.
     #[arg(long, group = "what", value_name = "SUITE", value_parser = parse_suite)]
     pub cipher: Option<Suite>,
     /// Use a new data key and the same suite.

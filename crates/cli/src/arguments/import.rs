@@ -33,7 +33,8 @@ pub struct Import {
     /// If pages are damaged, import what can be read of the others; what is lost is listed.
     #[arg(long)]
     pub skip_bad: bool,
-    /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20,
+    /// AES_256_CTR_HMAC.
     #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,
     /// Additional key holder: age1..., or an identity. May be repeated.

@@ -22,7 +22,8 @@ pub struct Init {
     /// Print the lines for this language [default: by the files of the current folder].
     #[arg(long, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
-    /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20,
+    /// AES_256_CTR_HMAC.
     #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,
     /// Additional key holder: age1..., or an identity. May be repeated.

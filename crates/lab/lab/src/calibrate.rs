@@ -275,7 +275,13 @@ fn session_plans(
 fn obeys_mask(suite: Suite) -> bool {
     match suite {
         Suite::Aegis128X4 | Suite::Aegis256X4 => false,
-        Suite::None | Suite::Aes128 | Suite::Aes192 | Suite::Aes256 | Suite::ChaCha20 | Suite::TripleDes3Key => true,
+        Suite::None
+        | Suite::Aes128
+        | Suite::Aes192
+        | Suite::Aes256
+        | Suite::ChaCha20
+        | Suite::TripleDes3Key
+        | Suite::Aes256CtrHmac => true,
     }
 }
 

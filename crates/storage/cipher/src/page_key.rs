@@ -8,6 +8,7 @@
 mod aead;
 mod aegis;
 mod copy;
+mod ctr_hmac;
 mod none;
 mod triple_des;
 #[cfg(target_arch = "x86_64")]
@@ -20,6 +21,7 @@ use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Algorithm, CHACHA20
 use self::aead::Aead;
 use self::aegis::{Aegis128X4, Aegis256X4};
 use self::copy::copy;
+use self::ctr_hmac::CtrHmac;
 use self::triple_des::TripleDes;
 #[cfg(target_arch = "x86_64")]
 use self::vaes_gcm::VaesGcm;
@@ -102,6 +104,10 @@ impl PageKey {
             Body::Aegis128X4(key) => key.seal(&aad, nonce, plain, out),
             Body::Aegis256X4(key) => key.seal(&aad, nonce, plain, out),
             Body::TripleDes(key) => key.seal(&aad, &fields, plain, out),
+            Body::CtrHmac(key) => {
+                copy(plain, out);
+                key.seal_in_place(&aad, &fields, out)
+            }
         };
         *trailer = fields.encode();
     }
@@ -154,6 +160,7 @@ impl PageKey {
             Body::VaesGcm(_, key) => key.open_in_place(&aad, trailer, body),
             Body::Aegis128X4(key) => key.open_in_place(&aad, trailer, body),
             Body::Aegis256X4(key) => key.open_in_place(&aad, trailer, body),
+            Body::CtrHmac(key) => key.open_in_place(&aad, trailer, body),
             Body::Aead(..) | Body::TripleDes(_) => {
                 copy(body, scratch);
                 self.open_or_leave_partial(page_no, scratch, trailer, body)
@@ -199,6 +206,10 @@ impl PageKey {
                 key.open_in_place(&aad, trailer, out)
             }
             Body::TripleDes(key) => key.open(&aad, trailer, sealed, out),
+            Body::CtrHmac(key) => {
+                copy(sealed, out);
+                key.open_in_place(&aad, trailer, out)
+            }
         }
     }
 
@@ -223,6 +234,7 @@ enum Body {
     Aegis128X4(Aegis128X4),
     Aegis256X4(Aegis256X4),
     TripleDes(Box<TripleDes>),
+    CtrHmac(Box<CtrHmac>),
 }
 
 /// Has no effect: AWS-LC is the only library on this architecture.
@@ -241,6 +253,7 @@ impl Body {
             Suite::Aegis128X4 => Body::Aegis128X4(Aegis128X4::new(data_key.expand(session))),
             Suite::Aegis256X4 => Body::Aegis256X4(Aegis256X4::new(data_key.expand(session))),
             Suite::TripleDes3Key => Body::TripleDes(Box::new(TripleDes::new(&data_key.expand(session)))),
+            Suite::Aes256CtrHmac => Body::CtrHmac(Box::new(CtrHmac::new(&data_key.expand(session)))),
         }
     }
 
@@ -262,6 +275,7 @@ impl Body {
             Body::Aegis128X4(_) => Suite::Aegis128X4,
             Body::Aegis256X4(_) => Suite::Aegis256X4,
             Body::TripleDes(_) => Suite::TripleDes3Key,
+            Body::CtrHmac(_) => Suite::Aes256CtrHmac,
         }
     }
 }

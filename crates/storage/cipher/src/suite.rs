@@ -21,11 +21,13 @@ pub enum Suite {
     ChaCha20,
     /// Triple DES with three keys, CBC, and HMAC-SHA-256. Deprecated.
     TripleDes3Key,
+    /// AES-256 in counter mode, then HMAC-SHA-256.
+    Aes256CtrHmac,
 }
 
 impl Suite {
     /// All suites, ordered by number.
-    pub const ALL: [Suite; 8] = [
+    pub const ALL: [Suite; 9] = [
         Suite::None,
         Suite::Aes128,
         Suite::Aes192,
@@ -34,6 +36,7 @@ impl Suite {
         Suite::Aegis256X4,
         Suite::ChaCha20,
         Suite::TripleDes3Key,
+        Suite::Aes256CtrHmac,
     ];
 
     /// The number of the suite in a file.
@@ -47,6 +50,7 @@ impl Suite {
             Suite::Aegis256X4 => 5,
             Suite::ChaCha20 => 6,
             Suite::TripleDes3Key => 7,
+            Suite::Aes256CtrHmac => 8,
         }
     }
 
@@ -66,6 +70,7 @@ impl Suite {
             Suite::Aegis256X4 => "AEGIS_256X4",
             Suite::ChaCha20 => "CHACHA20",
             Suite::TripleDes3Key => "TRIPLE_DES_3KEY",
+            Suite::Aes256CtrHmac => "AES_256_CTR_HMAC",
         }
     }
 
@@ -94,6 +99,7 @@ impl Suite {
             Suite::Aes128 | Suite::Aegis128X4 => 16,
             Suite::Aes192 => 24,
             Suite::Aes256 | Suite::Aegis256X4 | Suite::ChaCha20 => 32,
+            Suite::Aes256CtrHmac => 64,
             Suite::TripleDes3Key => 80,
         }
     }
@@ -108,7 +114,8 @@ impl Suite {
             | Suite::Aes256
             | Suite::Aegis128X4
             | Suite::Aegis256X4
-            | Suite::ChaCha20 => false,
+            | Suite::ChaCha20
+            | Suite::Aes256CtrHmac => false,
         }
     }
 
@@ -125,7 +132,8 @@ impl Suite {
             | Suite::Aes256
             | Suite::Aegis128X4
             | Suite::Aegis256X4
-            | Suite::ChaCha20 => u32::MAX,
+            | Suite::ChaCha20
+            | Suite::Aes256CtrHmac => u32::MAX,
         }
     }
 }
@@ -148,7 +156,7 @@ mod tests {
             assert_eq!(Suite::from_name(suite.name()), Some(suite));
             assert_eq!(Suite::from_name(&suite.name().to_lowercase()), Some(suite));
         }
-        assert_eq!(Suite::from_id(8), None);
+        assert_eq!(Suite::from_id(9), None);
         assert_eq!(Suite::from_name("AES"), None);
     }
 

@@ -304,6 +304,7 @@ fn key_of(suite: Suite) -> (&'static str, i32) {
         Suite::Aegis256X4 => ("AEGIS-256X4", 256),
         Suite::ChaCha20 => ("CHACHA20", 256),
         Suite::TripleDes3Key => ("TRIPLE_DES_3KEY", 192),
+        Suite::Aes256CtrHmac => ("AES", 256),
     }
 }
 

@@ -22,9 +22,13 @@ fn allowed(vector: Vector, suite: Suite) -> Vector {
     match suite {
         Suite::None => vector.line("allow", "plain"),
         Suite::TripleDes3Key => vector.line("allow", "deprecated"),
-        Suite::Aes128 | Suite::Aes192 | Suite::Aes256 | Suite::Aegis128X4 | Suite::Aegis256X4 | Suite::ChaCha20 => {
-            vector
-        }
+        Suite::Aes128
+        | Suite::Aes192
+        | Suite::Aes256
+        | Suite::Aegis128X4
+        | Suite::Aegis256X4
+        | Suite::ChaCha20
+        | Suite::Aes256CtrHmac => vector,
     }
 }
 

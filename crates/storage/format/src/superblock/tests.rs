@@ -232,7 +232,7 @@ fn parse_refuses_fixed_fields_with_another_value() {
     assert_eq!(parse(76, &[0, 0]), tampered("zero field of a slot"));
     assert_eq!(parse(76, &[0, 3]), tampered("epoch count"));
     assert_eq!(parse(78, &[0, 33]), tampered("slot count"));
-    assert_eq!(parse(192 + 4, &[0, 8]), tampered("suite"));
+    assert_eq!(parse(192 + 4, &[0, 9]), tampered("suite"));
     assert_eq!(parse(352, &[0, 0, 0, 0]), tampered("size of a slot"));
     assert_eq!(parse(352 + 38, &[0xff, 0xff]), tampered("size of a slot"));
     assert_eq!(parse(352 + 48, &[0xff]), tampered("label of a slot"));

@@ -9,12 +9,13 @@ use selenite_testing::{Disk, KeyFile, Opening};
 
 const PAGE_SIZE: i64 = 4096;
 const FRAME_SIZE: i64 = PAGE_SIZE + 24;
-const SUITES: [&str; 7] = [
+const SUITES: [&str; 8] = [
     "AEGIS_128X4",
     "AEGIS_256X4",
     "AES_128",
     "AES_192",
     "AES_256",
+    "AES_256_CTR_HMAC",
     "CHACHA20",
     "TRIPLE_DES_3KEY",
 ];
