@@ -166,6 +166,8 @@ def slot_answers():
     yield "raw slot", wrap(kek, place + u16(1), plain)
     kek = Argon2id(salt=PASSPHRASE_SALT, length=32, iterations=3, lanes=2, memory_cost=8192)
     yield "passphrase slot", wrap(kek.derive(PASSPHRASE), place + u16(2), plain)
+    kek = hashlib.pbkdf2_hmac("sha256", PASSPHRASE, PASSPHRASE_SALT, 600000)
+    yield "pbkdf2 slot", wrap(kek, place + u16(2), plain)
 
 
 def page_answers():

@@ -52,6 +52,10 @@ def argon2id(passphrase, salt, memory_kib, passes, lanes):
     return kdf.derive(passphrase)
 
 
+def pbkdf2(passphrase, salt, iterations):
+    return hashlib.pbkdf2_hmac("sha256", passphrase, salt, iterations)
+
+
 def unwrap_gcm(key, aad, wrapped):
     """nonce (12) || ciphertext || tag (16)."""
     return open_gcm(key, wrapped[:12], aad, wrapped[12:])

@@ -187,6 +187,11 @@ def slot_plain(superblock, slot, secret):
         if expand(extract(b"", secret), b"selenite/1 key id", 16) != slot.identifier:
             raise Unauthentic
         kek = expand(extract(slot.id, secret), b"selenite/1 slot raw", 32)
+    elif len(slot.parameters) == 20:
+        iterations = number(slot.parameters, 0, 4)
+        if len(slot.wrapped) != 92 or not 600000 <= iterations <= 16777216:
+            raise Refused("key refused")
+        kek = primitives.pbkdf2(secret, slot.parameters[4:], iterations)
     else:
         memory, passes, lanes = (number(slot.parameters, at, 4) for at in (0, 4, 8))
         cheap = 8192 <= memory <= 1048576 and 1 <= passes <= 16 and 1 <= lanes <= 16

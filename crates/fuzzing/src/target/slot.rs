@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::vector::Vector;
-use selenite_cipher::{PassphraseCost, Secret, SlotKey, sha256};
+use selenite_cipher::{PassphraseCost, Pbkdf2Cost, Secret, SlotKey, sha256};
 use selenite_format::{Slot, Superblock};
 
 /// Header and epoch of a good superblock.
@@ -49,6 +49,13 @@ fn refuse(superblock: &Superblock, slot: &Slot) {
     let key = SlotKey::from_raw(&raw, slot.id);
     let opened = key.unwrap(superblock.database_id, slot.id, slot.kind.id(), &slot.wrapped);
     assert!(opened.is_err(), "a slot opens that was not wrapped");
+    if let Some((&iterations, salt)) = slot.parameters.split_first_chunk::<4>()
+        && let Ok(&salt) = salt.try_into()
+    {
+        let iterations = u32::from_be_bytes(iterations);
+        let checked = Pbkdf2Cost { iterations, salt }.check();
+        assert_eq!(checked.is_ok(), (600_000..=16_777_216).contains(&iterations));
+    }
     if let Some((numbers, salt)) = slot.parameters.split_first_chunk::<12>() {
         let (numbers, _) = numbers.as_chunks::<4>();
         let [memory_kib, passes, lanes] = [0, 1, 2].map(|index: usize| u32::from_be_bytes(numbers[index]));

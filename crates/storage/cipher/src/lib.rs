@@ -70,7 +70,7 @@ pub use page_key::{PageKey, prefer_aws_lc};
 pub use page_keys::{PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageKeys, PageKeysParts};
 pub use page_no::PageNo;
 pub use page_nonce::PageNonce;
-pub use passphrase_cost::{CostRefused, PassphraseCost};
+pub use passphrase_cost::{CostRefused, PassphraseCost, Pbkdf2Cost};
 pub use scan::Scan;
 pub use secret::Secret;
 pub use session_id::SessionId;

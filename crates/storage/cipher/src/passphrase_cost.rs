@@ -1,6 +1,7 @@
 //! The cost of opening a passphrase slot.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 /// The parameters of Argon2id in a passphrase slot (FORMAT 4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,33 @@ impl PassphraseCost {
     }
 }
 
+/// The parameters of PBKDF2-HMAC-SHA-256 in a passphrase slot (FORMAT 4.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pbkdf2Cost {
+    /// Iterations.
+    pub iterations: u32,
+    /// 128 random bits: the least that SP 800-132, 5.1, asks for.
+    pub salt: [u8; 16],
+}
+
+impl Pbkdf2Cost {
+    /// 600,000: what OWASP's Password Storage Cheat Sheet asks for, since PBKDF2 needs no memory.
+    pub const ITERATIONS_MIN: u32 = 600_000;
+    /// 2^24 take some ten seconds: the number is read from a file that is not yet authentic.
+    pub const ITERATIONS_MAX: u32 = 1 << 24;
+
+    /// Checks the cost before it is spent, and returns the iterations.
+    ///
+    /// # Errors
+    /// [`CostRefused::OutsideLimits`] if it is not within the limits of FORMAT 4.5.
+    pub fn check(&self) -> Result<NonZeroU32, CostRefused> {
+        let within = (Self::ITERATIONS_MIN..=Self::ITERATIONS_MAX).contains(&self.iterations);
+        NonZeroU32::new(self.iterations)
+            .filter(|_| within)
+            .ok_or(CostRefused::OutsideLimits)
+    }
+}
+
 /// Why a key was not derived from a passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -65,6 +93,23 @@ impl std::error::Error for CostRefused {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn check_refuses_iterations_one_beyond_a_limit() {
+        let check = |iterations| {
+            let cost = Pbkdf2Cost {
+                iterations,
+                salt: [0; 16],
+            };
+            cost.check().map(NonZeroU32::get)
+        };
+        for good in [600_000, 16_777_216] {
+            assert_eq!(check(good), Ok(good));
+        }
+        for bad in [0, 1, 599_999, 16_777_217, u32::MAX] {
+            assert_eq!(check(bad), Err(CostRefused::OutsideLimits));
+        }
+    }
 
     #[test]
     fn check_refuses_a_cost_one_beyond_any_limit() {

@@ -1,11 +1,12 @@
 //! The key of a raw or passphrase slot, under which the master key is wrapped (FORMAT 4.5).
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use aws_lc_rs::pbkdf2;
 use zeroize::Zeroize;
 
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::wrapping_key::WrappingKey;
-use crate::{CostRefused, DatabaseId, PassphraseCost, Secret, SlotId, Unauthentic};
+use crate::{CostRefused, DatabaseId, PassphraseCost, Pbkdf2Cost, Secret, SlotId, Unauthentic};
 
 /// The key that encrypts the master key in one slot.
 pub struct SlotKey(WrappingKey);
@@ -42,6 +43,19 @@ impl SlotKey {
             // The only remaining reason is a passphrase above 4 GiB.
             Err(_) => Err(CostRefused::OutsideLimits),
         }
+    }
+
+    /// The key of a passphrase slot that is stretched by PBKDF2. One line ending is not part of the passphrase.
+    ///
+    /// # Errors
+    /// [`CostRefused::OutsideLimits`], which is checked first.
+    pub fn from_passphrase_by_pbkdf2(passphrase: &[u8], cost: &Pbkdf2Cost) -> Result<Self, CostRefused> {
+        let iterations = cost.check()?;
+        let key = Secret::fill(|bytes: &mut [u8; 32]| {
+            let passphrase = without_line_end(passphrase);
+            pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, &cost.salt, passphrase, bytes);
+        });
+        Ok(Self(WrappingKey::new(&key)))
     }
 
     /// The identifier of a raw key, by which a slot refers to it.

@@ -17,7 +17,7 @@ pub const SLOT: SlotId = SlotId([0x51; 16]);
 pub const MASTER: [u8; 32] = [0x3a; 32];
 
 /// The minimum cost of a passphrase.
-pub const CHEAP: Cost = Cost {
+pub const CHEAP: Cost = Cost::Argon2id {
     memory_kib: 8192,
     passes: 1,
     lanes: 1,

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use selenite_cipher::{
-    CostRefused, DatabaseId, Epoch, LogKey, MasterKey, PassphraseCost, Secret, SlotId, SlotKey, Suite, Unauthentic,
+    CostRefused, DatabaseId, Epoch, LogKey, MasterKey, PassphraseCost, Pbkdf2Cost, Secret, SlotId, SlotKey, Suite,
+    Unauthentic,
 };
 
 const DATABASE: DatabaseId = DatabaseId([1; 16]);
@@ -158,6 +159,31 @@ fn a_passphrase_slot_depends_on_passphrase_and_every_parameter() {
     assert!(!opens("correct horse", PassphraseCost { lanes: 2, ..cost }));
     let salt = [4; 16];
     assert!(!opens("correct horse", PassphraseCost { salt, ..cost }));
+}
+
+#[test]
+fn a_slot_of_pbkdf2_depends_on_passphrase_iterations_and_salt() {
+    let cost = Pbkdf2Cost {
+        iterations: Pbkdf2Cost::ITERATIONS_MIN,
+        salt: [3; 16],
+    };
+    let slot = |passphrase: &str, cost| SlotKey::from_passphrase_by_pbkdf2(passphrase.as_bytes(), &cost);
+    let wrapped = slot("correct horse", cost)
+        .expect("a good cost")
+        .wrap(NONCE, DATABASE, SLOT, 2, &secret(7));
+    let opens = |passphrase, cost| {
+        let slot = slot(passphrase, cost).expect("a good cost");
+        opens_to(slot.unwrap(DATABASE, SLOT, 2, &wrapped), &secret(7))
+    };
+    assert!(opens("correct horse", cost));
+    assert!(!opens("correct horsf", cost));
+    let iterations = 600_001;
+    assert!(!opens("correct horse", Pbkdf2Cost { iterations, ..cost }));
+    let salt = [4; 16];
+    assert!(!opens("correct horse", Pbkdf2Cost { salt, ..cost }));
+    let iterations = 599_999;
+    let outcome = slot("correct horse", Pbkdf2Cost { iterations, ..cost });
+    assert_eq!(outcome.err(), Some(CostRefused::OutsideLimits));
 }
 
 #[test]

@@ -6,8 +6,8 @@
 use std::array;
 
 use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, LogKey, MasterKey, OriginKey, PageNo, PageNonce, PassphraseCost, Secret, SessionId,
-    SlotId, SlotKey, Suite, TRAILER_SIZE, sha256,
+    DataKey, DatabaseId, Epoch, LogKey, MasterKey, OriginKey, PageNo, PageNonce, PassphraseCost, Pbkdf2Cost, Secret,
+    SessionId, SlotId, SlotKey, Suite, TRAILER_SIZE, sha256,
 };
 
 const ANSWERS: &str = include_str!("../../../../../testdata/vectors/cipher/known_answers.txt");
@@ -116,6 +116,13 @@ fn slots_wrap_the_master_key_the_same() {
         let wrapped = slot.wrap(run(0x80), database_id(), slot_id(), 2, &master_key());
         assert_eq!(hex(&wrapped), answer("passphrase slot"));
     }
+    let cost = Pbkdf2Cost {
+        iterations: 600_000,
+        salt: run(0xe0),
+    };
+    let slot = SlotKey::from_passphrase_by_pbkdf2("na\u{ef}ve passphrase\n".as_bytes(), &cost).expect("a good cost");
+    let wrapped = slot.wrap(run(0x80), database_id(), slot_id(), 2, &master_key());
+    assert_eq!(hex(&wrapped), answer("pbkdf2 slot"));
 }
 
 #[test]

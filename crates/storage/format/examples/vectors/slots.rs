@@ -2,7 +2,7 @@
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
-use selenite_cipher::{DatabaseId, PassphraseCost, SlotId, SlotKey, Suite};
+use selenite_cipher::{DatabaseId, PassphraseCost, Pbkdf2Cost, SlotId, SlotKey, Suite};
 use selenite_format::{Slot, SlotKind, Superblock};
 
 use crate::vector::{Vector, hex};
@@ -88,6 +88,24 @@ fn passphrase_slot(memory_kib: u32, passes: u32, lanes: u32) -> Slot {
     }
 }
 
+/// A passphrase slot that states `iterations` of PBKDF2, made with the least number of them.
+fn pbkdf2_slot(iterations: u32) -> Slot {
+    let salt: [u8; 16] = named("salt of the passphrase");
+    let cost = Pbkdf2Cost {
+        iterations: Pbkdf2Cost::ITERATIONS_MIN,
+        salt,
+    };
+    let key = SlotKey::from_passphrase_by_pbkdf2(PASSPHRASE.as_bytes(), &cost).expect("the least cost");
+    let own = passphrase_slot(PassphraseCost::MEMORY_KIB_MIN, 1, 1);
+    let nonce = named("nonce of the slot of PBKDF2");
+    let wrapped = key.wrap(nonce, database_id(), own.id, own.kind.id(), &secret("master key"));
+    Slot {
+        parameters: [iterations.to_be_bytes().as_slice(), &salt].concat(),
+        wrapped: wrapped.to_vec(),
+        ..own
+    }
+}
+
 /// The raw slot with `database` and `slot` in its plaintext; all else is valid.
 fn naming(database: DatabaseId, slot: SlotId) -> Slot {
     let own = raw_slot();
@@ -132,6 +150,12 @@ fn good() -> Vec<Vector> {
             passphrase_key(),
             vec![passphrase_slot(8192, 1, 1)],
         ),
+        opens(
+            "pbkdf2",
+            "one slot, a passphrase stretched by PBKDF2",
+            passphrase_key(),
+            vec![pbkdf2_slot(Pbkdf2Cost::ITERATIONS_MIN)],
+        ),
         opens("age", "one slot, an age recipient", age_key(), vec![age_slot()]),
         opens(
             "all-by-raw",
@@ -161,8 +185,7 @@ fn good() -> Vec<Vector> {
 }
 
 fn costs() -> Vec<Vector> {
-    let case = |name: &str, comment: &str, memory_kib, passes, lanes| {
-        let slot = passphrase_slot(memory_kib, passes, lanes);
+    let refused = |name: &str, comment: &str, slot| {
         refuses(
             &format!("kdf-cost-{name}"),
             "key refused",
@@ -171,6 +194,10 @@ fn costs() -> Vec<Vector> {
             vec![slot],
         )
     };
+    let case = |name: &str, comment: &str, memory_kib, passes, lanes| {
+        refused(name, comment, passphrase_slot(memory_kib, passes, lanes))
+    };
+    let iterations = |name: &str, comment: &str, count| refused(name, comment, pbkdf2_slot(count));
     vec![
         case("memory-low", "8191 KiB", 8191, 1, 1),
         case("memory-high", "1048577 KiB", 1_048_577, 1, 1),
@@ -179,6 +206,9 @@ fn costs() -> Vec<Vector> {
         case("passes-high", "17 passes", 8192, 17, 1),
         case("lanes-low", "no lane", 8192, 1, 0),
         case("lanes-high", "17 lanes", 8192, 1, 17),
+        iterations("iterations-low", "599999 iterations", 599_999),
+        iterations("iterations-high", "16777217 iterations", 16_777_217),
+        iterations("iterations-highest", "2^32-1 iterations", u32::MAX),
     ]
 }
 

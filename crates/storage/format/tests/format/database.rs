@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use selenite_cipher::{
-    DataKey, LogKey, MasterKey, PageCipher, PageError, PageKeys, PageKeysParts, PageNo, PassphraseCost, Scan, Secret,
-    SlotKey, Unauthentic,
+    DataKey, LogKey, MasterKey, PageCipher, PageError, PageKeys, PageKeysParts, PageNo, PassphraseCost, Pbkdf2Cost,
+    Scan, Secret, SlotKey, Unauthentic,
 };
 use selenite_format::{Chosen, EpochRecord, FormatError, Geometry, Slot, SlotKind, State, Superblock, choose};
 
@@ -102,10 +102,7 @@ fn unlock(superblock: &Superblock, key: &str) -> Result<Secret<32>, Class> {
                 }
                 SlotKey::from_raw(&raw, slot.id)
             }
-            (SlotKind::Passphrase, "passphrase") => {
-                let cost = cost_of(slot).ok_or("key refused")?;
-                SlotKey::from_passphrase(secret.as_bytes(), &cost).map_err(|_| "key refused")?
-            }
+            (SlotKind::Passphrase, "passphrase") => passphrase_key(slot, secret.as_bytes()).ok_or("key refused")?,
             _ => continue,
         };
         if let Ok(master) = slot_key.unwrap(superblock.database_id, slot.id, slot.kind.id(), &slot.wrapped) {
@@ -115,20 +112,29 @@ fn unlock(superblock: &Superblock, key: &str) -> Result<Secret<32>, Class> {
     Err("wrong key".to_owned())
 }
 
-fn cost_of(slot: &Slot) -> Option<PassphraseCost> {
+fn passphrase_key(slot: &Slot, passphrase: &[u8]) -> Option<SlotKey> {
     if slot.wrapped.len() != 92 {
         return None;
     }
-    let (numbers, salt) = slot.parameters.split_first_chunk::<12>()?;
-    let (numbers, _) = numbers.as_chunks::<4>();
-    let number = |index: usize| u32::from_be_bytes(numbers[index]);
-    let salt = salt.try_into().ok()?;
-    Some(PassphraseCost {
-        memory_kib: number(0),
-        passes: number(1),
-        lanes: number(2),
-        salt,
-    })
+    let (numbers, salt) = slot.parameters.split_last_chunk::<16>()?;
+    let salt = *salt;
+    let (numbers, rest) = numbers.as_chunks::<4>();
+    match (numbers, rest) {
+        (&[iterations], []) => {
+            let iterations = u32::from_be_bytes(iterations);
+            SlotKey::from_passphrase_by_pbkdf2(passphrase, &Pbkdf2Cost { iterations, salt }).ok()
+        }
+        (&[memory_kib, passes, lanes], []) => {
+            let cost = PassphraseCost {
+                memory_kib: u32::from_be_bytes(memory_kib),
+                passes: u32::from_be_bytes(passes),
+                lanes: u32::from_be_bytes(lanes),
+                salt,
+            };
+            SlotKey::from_passphrase(passphrase, &cost).ok()
+        }
+        _ => None,
+    }
 }
 
 fn page_keys(superblock: &Superblock, master: &MasterKey, vector: &Vector) -> Result<PageKeys, Unauthentic> {

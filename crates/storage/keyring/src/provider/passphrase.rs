@@ -1,14 +1,17 @@
-//! Passphrases, stretched with Argon2id.
+//! Passphrases, stretched with Argon2id or PBKDF2.
 //!
 //! The costs are in the slot and not authenticated when they are read: they are checked against the
-//! limits of FORMAT 4.5 before they are spent.
+//! limits of FORMAT 4.5 before they are spent. `stretching` has the two ways.
+
+mod stretching;
 
 use std::path::Path;
 
-use selenite_cipher::{CostRefused, DatabaseId, PassphraseCost, Secret, SlotId, SlotKey, sha256};
+use selenite_cipher::{CostRefused, DatabaseId, Secret, SlotId, sha256};
 use selenite_format::{Slot, SlotKind};
 use zeroize::Zeroizing;
 
+use self::stretching::Stretching;
 use super::{Effort, Identity, Recipient, SlotBody};
 use crate::key_error::Refusal;
 use crate::{KeyError, OriginProof, os_random, random};
@@ -20,25 +23,34 @@ pub struct PassphraseIdentity {
     cost_max: u32,
 }
 
-/// The cost of opening a new passphrase slot. The default is the second choice of RFC 9106.
+/// How new passphrase slots are stretched, and what opening them costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
-    /// Memory in KiB.
-    pub memory_kib: u32,
-    /// Passes over that memory.
-    pub passes: u32,
-    /// Lanes.
-    pub lanes: u32,
+pub enum Cost {
+    /// Argon2id.
+    Argon2id {
+        /// Memory in KiB.
+        memory_kib: u32,
+        /// Passes over that memory.
+        passes: u32,
+        /// Lanes.
+        lanes: u32,
+    },
+    /// PBKDF2-HMAC-SHA-256.
+    Pbkdf2 {
+        /// Iterations.
+        iterations: u32,
+    },
 }
 
-impl Default for Cost {
-    fn default() -> Self {
-        Self {
-            memory_kib: 65536,
-            passes: 3,
-            lanes: 4,
-        }
-    }
+impl Cost {
+    /// The second choice of RFC 9106.
+    pub const ARGON2ID: Self = Self::Argon2id {
+        memory_kib: 65536,
+        passes: 3,
+        lanes: 4,
+    };
+    /// Takes about as long.
+    pub const PBKDF2: Self = Self::Pbkdf2 { iterations: 1_000_000 };
 }
 
 impl PassphraseIdentity {
@@ -49,7 +61,7 @@ impl PassphraseIdentity {
         let is_empty = matches!(passphrase.as_slice(), b"" | b"\n" | b"\r\n");
         (!is_empty).then(|| Self {
             passphrase,
-            cost: Cost::default(),
+            cost: Cost::ARGON2ID,
             cost_max: u32::MAX,
         })
     }
@@ -64,15 +76,6 @@ impl PassphraseIdentity {
     #[must_use]
     pub fn with_cost_max(self, cost_max: u32) -> Self {
         Self { cost_max, ..self }
-    }
-
-    /// Whether a slot's cost is within [`PassphraseIdentity::with_cost_max`]: its memory, and memory times passes.
-    fn admits(&self, cost: &PassphraseCost) -> bool {
-        let default = Cost::default();
-        let (factor, memory) = (u64::from(self.cost_max), u64::from(cost.memory_kib));
-        let default_memory = u64::from(default.memory_kib);
-        memory <= factor * default_memory
-            && memory * u64::from(cost.passes) <= factor * default_memory * u64::from(default.passes)
     }
 
     /// The identity in a passphrase file. `BadFile` if the contents are empty or not UTF-8.
@@ -99,27 +102,18 @@ impl Recipient for PassphraseIdentity {
     }
 
     fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
-        let Cost {
-            memory_kib,
-            passes,
-            lanes,
-        } = self.cost;
-        let salt = random::draw(&mut os_random);
-        let cost = PassphraseCost {
-            memory_kib,
-            passes,
-            lanes,
-            salt,
-        };
-        let key = SlotKey::from_passphrase(&self.passphrase, &cost).map_err(|refused| KeyError::KeyRefused {
-            slot: slot_id,
-            refusal: refused.into(),
-        })?;
+        let stretching = Stretching::of(self.cost, random::draw(&mut os_random));
+        let key = stretching
+            .key(&self.passphrase)
+            .map_err(|refused| KeyError::KeyRefused {
+                slot: slot_id,
+                refusal: refused.into(),
+            })?;
         let nonce = random::draw(&mut os_random);
         let wrapped = key.wrap(nonce, database_id, slot_id, SlotKind::Passphrase.id(), master);
         Ok(SlotBody {
             identifier: Vec::new(),
-            parameters: encode(&cost).to_vec(),
+            parameters: stretching.encode(),
             wrapped: wrapped.to_vec(),
         })
     }
@@ -144,8 +138,9 @@ impl Identity for PassphraseIdentity {
 
     fn effort(&self, slot: &Slot) -> Effort {
         // A cost that exceeds a limit will be refused and not spent.
-        let cost = parse(&slot.parameters).filter(|cost| cost.check().is_ok() && self.admits(cost));
-        Effort::Stretch(cost.map_or(0, |cost| u64::from(cost.memory_kib) * u64::from(cost.passes)))
+        let stretching = Stretching::parse(&slot.parameters);
+        let spent = stretching.filter(|one| one.check().is_ok() && one.is_within(self.cost_max));
+        Effort::Stretch(spent.map_or(0, |one| one.effort()))
     }
 
     fn fingerprint(&self) -> [u8; 32] {
@@ -159,14 +154,16 @@ impl Identity for PassphraseIdentity {
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
         let refused = |refusal| KeyError::KeyRefused { slot: slot.id, refusal };
-        let cost = parse(&slot.parameters).ok_or_else(|| refused(Refusal::Size))?;
+        let stretching = Stretching::parse(&slot.parameters).ok_or_else(|| refused(Refusal::Size))?;
         if slot.wrapped.len() != WRAPPED_SIZE {
             return Err(refused(Refusal::Size));
         }
-        if cost.check().is_ok() && !self.admits(&cost) {
+        if stretching.check().is_ok() && !stretching.is_within(self.cost_max) {
             return Err(refused(Refusal::CostLimit));
         }
-        let key = SlotKey::from_passphrase(&self.passphrase, &cost).map_err(|refusal| refused(refusal.into()))?;
+        let key = stretching
+            .key(&self.passphrase)
+            .map_err(|refusal| refused(refusal.into()))?;
         key.unwrap(database_id, slot.id, SlotKind::Passphrase.id(), &slot.wrapped)
             .map_err(|_| KeyError::WrongKey)
     }
@@ -187,33 +184,6 @@ impl From<CostRefused> for Refusal {
 /// it is the first.
 pub(crate) const STRETCH_MAX: u64 = 65_536 * 3 * 32;
 
-/// Parameters of a slot (FORMAT 4.5): memory, passes, lanes, salt.
-fn encode(cost: &PassphraseCost) -> [u8; PARAMETERS_SIZE] {
-    let mut bytes = [0; PARAMETERS_SIZE];
-    bytes[0..4].copy_from_slice(&cost.memory_kib.to_be_bytes());
-    bytes[4..8].copy_from_slice(&cost.passes.to_be_bytes());
-    bytes[8..12].copy_from_slice(&cost.lanes.to_be_bytes());
-    bytes[12..28].copy_from_slice(&cost.salt);
-    bytes
-}
-
-fn parse(parameters: &[u8]) -> Option<PassphraseCost> {
-    let parameters: &[u8; PARAMETERS_SIZE] = parameters.try_into().ok()?;
-    let (numbers, salt) = parameters.split_last_chunk::<16>()?;
-    let number = |index: usize| {
-        numbers[4 * index..]
-            .first_chunk()
-            .map(|bytes| u32::from_be_bytes(*bytes))
-    };
-    Some(PassphraseCost {
-        memory_kib: number(0)?,
-        passes: number(1)?,
-        lanes: number(2)?,
-        salt: *salt,
-    })
-}
-
-const PARAMETERS_SIZE: usize = 28;
 const WRAPPED_SIZE: usize = 92;
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ fn new_slots_have_the_cost_of_rfc_9106() {
     let identity = PassphraseIdentity::new(b"x".to_vec()).unwrap();
     assert_eq!(
         identity.cost,
-        Cost {
+        Cost::Argon2id {
             memory_kib: 65536,
             passes: 3,
             lanes: 4
@@ -43,6 +43,38 @@ fn new_slots_have_the_cost_of_rfc_9106() {
     assert_eq!(slot.parameters[..12], [0, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 4]);
     assert_eq!(identity.effort(&slot), Effort::Stretch(3 * 65536));
     assert!(identity.owns(DATABASE, &slot).unwrap());
+}
+
+#[test]
+fn a_slot_of_pbkdf2_opens_with_its_passphrase_within_the_limits() {
+    let maker = PassphraseIdentity::new(b"correct horse".to_vec()).unwrap();
+    let maker = maker.with_cost(Cost::PBKDF2);
+    let slot = slot_of(SlotKind::Passphrase, maker.wrap(DATABASE, SLOT, &master()).unwrap());
+    assert_eq!(
+        (slot.parameters.len(), &slot.parameters[..4]),
+        (20, &[0, 0x0f, 0x42, 0x40][..])
+    );
+    // What another identity makes does not matter: the slot says how it is stretched.
+    let opener = identity("correct horse").with_cost_max(1);
+    assert_eq!(opener.unwrap(DATABASE, &slot).unwrap().expose(), &MASTER);
+    assert_eq!(opener.effort(&slot), Effort::Stretch(3 * 65536));
+    assert!(matches!(identity("x").unwrap(DATABASE, &slot), Err(KeyError::WrongKey)));
+    for (iterations, expected) in [
+        (599_999, Refusal::Cost),
+        (1_000_001, Refusal::CostLimit),
+        (16_777_216, Refusal::CostLimit),
+        (16_777_217, Refusal::Cost),
+        (u32::MAX, Refusal::Cost),
+    ] {
+        let mut slot = slot.clone();
+        slot.parameters[..4].copy_from_slice(&u32::to_be_bytes(iterations));
+        let refused = opener.unwrap(DATABASE, &slot);
+        assert!(
+            matches!(refused, Err(KeyError::KeyRefused { refusal, .. }) if refusal == expected),
+            "{iterations}"
+        );
+        assert_eq!(opener.effort(&slot), Effort::Stretch(0));
+    }
 }
 
 #[test]
@@ -69,7 +101,7 @@ fn a_hostile_cost_or_size_is_refused_before_it_is_spent() {
     ]
     .map(|(index, number)| (with_number(index, number), Refusal::Cost))
     .into();
-    for size in [0, 27, 29, 64] {
+    for size in [0, 16, 19, 21, 24, 27, 29, 64] {
         let parameters = vec![1; size];
         hostile.push((
             Slot {
