@@ -14,7 +14,7 @@ DEBIAN = $(foreach name,selenite libselenite-dev,dist/$(name)_*_$(shell dpkg --p
 .NOTPARALLEL:
 .PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features check-windows \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
-	test-clients sqlite-suite cross test-platforms packages test-packages test-fleet test-hosts docs \
+	test-clients test-fips sqlite-suite cross test-platforms packages test-packages test-fleet test-hosts docs \
 	serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test engines engines-test plan-application \
 	need need-rust need-python need-tsql need-perf need-lint need-docs clean
 
@@ -34,6 +34,10 @@ build-tests: need ## build what scripts/one-test.sh and Python's tests run again
 test-clients: ## run SQL Server's clients of every language against the server
 	@scripts/need.sh rust tests clients
 	@tests/clients/tds/run.sh
+
+test-fips: ## build the FIPS build, and test it alone and beside the normal one; needs Go, CMake and Perl
+	@scripts/need.sh rust tests
+	@scripts/test-fips.sh
 
 sqlite-suite: ## run SQLite's own tests on encrypted databases: half an hour (SUITE=--all-permutations: a day)
 	@scripts/need.sh rust suite

@@ -16,7 +16,7 @@ from sphinx import addnodes
 PARTS = {
     "Start": ["docs/MIGRATION", "docs/HOSTS", "docs/PACKAGES", "docs/PLATFORMS", "packages/*/README", "Rust crate <crates/storage/selenite/README>", "CHANGELOG"],
     "Administer": ["docs/CONFIGURATION", "docs/FLEETS", "docs/BACKUP", "SECURITY"],
-    "Review": ["docs/THREAT_MODEL", "docs/FORMAT", "docs/decisions/index"],
+    "Review": ["docs/THREAT_MODEL", "docs/FIPS", "docs/FORMAT", "docs/decisions/index"],
     "Cost": ["docs/BENCHMARKS", "docs/OBSERVATORY", "docs/studies/index", "docs/PLANNING", "docs/FORECASTS", "docs/LAB", "docs/WORKERS"],
     "Server": ["docs/TSQL"],
     "Contribute": [

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use selenite::{Access, EngineError, PageSize, Spec, Suite};
+use selenite::{Access, EngineError, PageSize, Spec, Suite, fips_module};
 use selenite_keyring::OriginPolicy;
 
 pub use exported_key::{KeysExport, KeysImport};
@@ -231,7 +231,7 @@ pub struct Encrypt {
     pub to: Option<PathBuf>,
     /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20,
     /// AES_256_CTR_HMAC.
-    #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
+    #[arg(long, value_name = "SUITE", default_value = Suite::DEFAULT.name(), value_parser = parse_suite)]
     pub cipher: Suite,
     /// Additional key holder: age1..., or an identity. May be repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
@@ -527,7 +527,7 @@ pub struct Exec {
     pub create: bool,
     /// The cipher suite of a new database: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4,
     /// CHACHA20.
-    #[arg(long, requires = "create", value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
+    #[arg(long, requires = "create", value_name = "SUITE", default_value = Suite::DEFAULT.name(), value_parser = parse_suite)]
     pub cipher: Suite,
     /// The page size of a new database: a power of two from 1024 to 65536.
     #[arg(long, requires = "create", value_name = "BYTES", default_value = "4096", value_parser = parse_page_size)]
@@ -538,6 +538,11 @@ impl Arguments {
     /// Parses the arguments of this process. If they are invalid, or help is requested, the process ends.
     pub fn of_process() -> Self {
         let mut command = Self::shown();
+        if let Ok(Some(module)) = fips_module() {
+            // clap wants a text that lives as long as the process.
+            let version: &'static str = format!("{} (FIPS build, {module})", env!("CARGO_PKG_VERSION")).leak();
+            command = command.version(version);
+        }
         let matches = command.get_matches_mut();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
     }

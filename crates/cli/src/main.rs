@@ -22,7 +22,7 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use selenite::EngineError;
+use selenite::{EngineError, KeyError};
 
 use arguments::{Arguments, Command};
 use cli_error::CliError;
@@ -46,6 +46,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), CliError> {
+    if selenite::IS_FIPS {
+        check_fips(&arguments.command)?;
+    }
     let access = arguments.access()?;
     match &arguments.command {
         Command::Keygen(keygen) => command::keygen::run(keygen),
@@ -91,6 +94,32 @@ fn run(arguments: &Arguments) -> Result<(), CliError> {
         #[cfg(feature = "lab")]
         Command::PlanSession(session) => command::plan::calibrate::run_session(&session.spec),
     }
+}
+
+/// Refuses the commands that the FIPS build does not have, and all of them without its module (docs/FIPS.md).
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a command is in the build unless it is listed here"
+)]
+fn check_fips(command: &Command) -> Result<(), CliError> {
+    selenite::fips_module().map_err(|error| {
+        CliError::Engine(EngineError::Usage {
+            what: error.to_string(),
+            next: "build it again as docs/FIPS.md says".to_owned(),
+        })
+    })?;
+    let name = match command {
+        Command::Import(_) => "import",
+        Command::Export(_) => "export",
+        Command::Follow(_) => "follow",
+        Command::Backup(_) => "backup",
+        Command::Trace(_) => "trace",
+        Command::Serve(_) => "serve",
+        Command::Lab(_) => "lab",
+        Command::Plan(_) => "plan",
+        _ => return Ok(()),
+    };
+    KeyError::refuse_in_fips(&format!("the command {name}")).map_err(|error| CliError::Engine(error.into()))
 }
 
 /// The error of a command whose cargo feature is disabled.

@@ -35,7 +35,7 @@ pub struct Import {
     pub skip_bad: bool,
     /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20,
     /// AES_256_CTR_HMAC.
-    #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
+    #[arg(long, value_name = "SUITE", default_value = Suite::DEFAULT.name(), value_parser = parse_suite)]
     pub cipher: Suite,
     /// Additional key holder: age1..., or an identity. May be repeated.
     #[arg(long, short, value_name = "RECIPIENT")]

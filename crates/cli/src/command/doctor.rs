@@ -9,7 +9,7 @@ use selenite_doctor::{Check, Source, Verdict, extension, files, host, machine, w
 use selenite_keyring::{Config, shell_word};
 use serde_json::json;
 
-use super::status::table::warning_words;
+use super::status::{fips_words, table::warning_words};
 use crate::arguments::doctor::Doctor;
 use crate::cli_error::CliError;
 use crate::output::{print, print_json};
@@ -26,6 +26,7 @@ pub fn run(arguments: &Doctor, access: &Access) -> Result<(), CliError> {
     let hosts = host::find(&|name| std::env::var_os(name));
     let version = env!("CARGO_PKG_VERSION");
     checks.extend(hosts.iter().map(|host| host.check(file.as_deref(), version)));
+    checks.extend(fips());
     checks.extend(keys(access));
     for path in &arguments.database {
         checks.extend(database(&source, path));
@@ -51,6 +52,17 @@ pub fn show(checks: &[Check], is_json: bool) -> Result<(), CliError> {
     match worst(checks) {
         Verdict::Ok | Verdict::Advice => Ok(()),
         Verdict::Problem => Err(CliError::Answer(1)),
+    }
+}
+
+/// The module of the FIPS build; nothing in the normal build.
+fn fips() -> Option<Check> {
+    match selenite::fips_module() {
+        Ok(module) => module.map(|module| Check::ok("FIPS build", module)),
+        Err(error) => {
+            let advice = "build it again as docs/FIPS.md says";
+            Some(Check::problem("FIPS build", error.to_string(), advice))
+        }
     }
 }
 
@@ -103,6 +115,12 @@ fn database(source: &Source, path: &Path) -> Vec<Check> {
             Check::advice(&name, "not encrypted", format!("selenite encrypt {}", shell_word(path)))
         }
     }];
+    if let Some((_, words)) = status.sealed.as_ref().and_then(fips_words)
+        && words != "nothing"
+    {
+        let advice = "the normal build converts: selenite reencrypt DB --cipher AES_256_CTR_HMAC; selenite keys";
+        checks.push(Check::advice(&name, format!("not approved: {words}"), advice));
+    }
     let judged = ListingContext::keyless(Limits::default()).judge(&status);
     let advice = format!("selenite status {}", shell_word(path));
     let warnings = judged.warnings.iter();

@@ -78,7 +78,7 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), CliE
 fn goal(arguments: &arguments::Reencrypt) -> Goal {
     match (arguments.cipher, arguments.on) {
         (Some(suite), _) => Goal::Suite(suite),
-        (None, true) => Goal::Suite(Suite::Aes256),
+        (None, true) => Goal::Suite(Suite::DEFAULT),
         (None, false) if arguments.off => Goal::Off,
         (None, false) if arguments.new_key => Goal::NewKey,
         (None, false) => Goal::GoOn,

@@ -21,7 +21,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), CliError> {
     }
     let suite = match (arguments.cipher, arguments.on, arguments.off) {
         (Some(suite), _, _) => Some(suite),
-        (None, true, _) => Some(Suite::Aes256),
+        (None, true, _) => Some(Suite::DEFAULT),
         (None, false, true) => Some(Suite::None),
         (None, false, false) => None,
     };

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use selenite::folder::{Entry, Limits, Listing, ListingContext};
 use selenite::storage::Disk;
-use selenite::{Access, EngineError, EpochCounts, Sealed, Status, Superblocks, utc, whole_file};
+use selenite::{Access, EngineError, EpochCounts, Sealed, SlotKind, Status, Suite, Superblocks, utc, whole_file};
 use serde_json::{Value, json};
 
 use super::each::{self, Answer};
@@ -42,6 +42,9 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), CliErro
     let judged = ListingContext::keyless(arguments.limits()).judge(&status);
     if arguments.json {
         let mut object = json(&status, &judged);
+        if let Some((module, words)) = status.sealed.as_ref().and_then(fips_words) {
+            object["fips"] = json!({ "module": module, "not_approved": words });
+        }
         if let Some(counts) = &counts {
             object["superblock"]["pages_by_epoch"] = counts_json(counts);
         }
@@ -140,6 +143,35 @@ fn counts_json(counts: &EpochCounts) -> Value {
     json!({ "epochs": epochs, "blank": counts.blank_count })
 }
 
+/// The module of the FIPS build, and what of this database it does not open, or not seal; `None` in the normal build.
+pub fn fips_words(sealed: &Sealed) -> Option<(String, String)> {
+    let module = match selenite::fips_module() {
+        Ok(module) => module?,
+        Err(error) => error.to_string(),
+    };
+    let mut words = Vec::new();
+    for epoch in &sealed.epochs {
+        words.extend(match Suite::from_name(epoch.suite) {
+            Some(suite) if suite.is_sealed_here() => None,
+            Some(suite) if suite.is_opened_here() => Some(format!("suite {suite} (opened, not written)")),
+            Some(_) | None => Some(format!("suite {}", epoch.suite)),
+        });
+    }
+    let age = sealed.slots.iter().filter(|slot| slot.kind == SlotKind::Age).count();
+    if age > 0 {
+        words.push(format!("{age} age key slot(s)"));
+    }
+    let argon2id = sealed.slots.iter().filter(|slot| slot.is_argon2id).count();
+    if argon2id > 0 {
+        words.push(format!("{argon2id} passphrase slot(s) of Argon2id"));
+    }
+    let words = match words.is_empty() {
+        true => "nothing".to_owned(),
+        false => words.join(", "),
+    };
+    Some((module, words))
+}
+
 /// A database as lines of names and values. Text from the database cannot control the terminal.
 fn text(status: &Status, judged: &Entry, counts: Option<&EpochCounts>) -> String {
     let mut lines = Lines::default();
@@ -213,6 +245,10 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
     }
     lines.add("superblocks", superblock_words(sealed.superblocks));
     lines.add("suite", sealed.suite);
+    if let Some((build, words)) = fips_words(sealed) {
+        lines.add("FIPS build", build);
+        lines.add("not approved", words);
+    }
     lines.add("state", sealed.state_word());
     if let Some(percent) = sealed.percent() {
         lines.add(

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
+use selenite_cipher::sha256;
 
 use crate::archive::{LOG_OBJECT_SIZE_MAX, PART_SIZE_MAX};
 
@@ -106,7 +106,7 @@ impl AppendPrecondition {
         destination.get(&self.manifest, LOG_OBJECT_SIZE_MAX)?;
         let Some((name, hash)) = &self.last else { return Ok(()) };
         let bytes = destination.get(name, LOG_OBJECT_SIZE_MAX)?;
-        if Sha256::digest(&bytes)[..] == hash[..] {
+        if sha256(&bytes)[..] == hash[..] {
             return Ok(());
         }
         Err(StoreError {

@@ -5,10 +5,10 @@
 //! - whole-turns-count: a turn is applied if all of its objects exist. A turn without its last
 //!   object was interrupted, if the next object begins a turn, or nothing follows.
 
+use selenite_cipher::sha256;
 use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
 use selenite_format::PageSize;
 use selenite_format::archive::{LogEnd, LogFacts, LogPosition};
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::archive::{ArchiveError, Block, LOG_OBJECT_SIZE_MAX, OpenPart, PackedPage, Unpacker};
@@ -32,7 +32,7 @@ impl LogObject {
     /// # Errors
     /// [`ArchiveError`].
     pub fn open(key: &ArchiveKey, number: u32, bytes: Vec<u8>) -> Result<Self, ArchiveError> {
-        let hash = Sha256::digest(&bytes).into();
+        let hash = sha256(&bytes);
         let part = OpenPart::open(key, (PartKind::Log, number), bytes)?;
         let malformed = ArchiveError::Malformed { what: "facts" };
         let mut facts = Vec::new();

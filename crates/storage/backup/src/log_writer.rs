@@ -13,12 +13,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use selenite_cipher::sha256;
 use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{LogEnd, LogFacts};
 use selenite_keyring::os_random;
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::archive::{Block, CompressionLevel, LOG_OBJECT_SIZE_MAX, PackedPage, Packer, PartWriter, page_count_max};
@@ -28,6 +28,7 @@ use crate::destination::{Destination, StoreError, StoreErrorKind};
 use crate::error::{BackupError, machine};
 use crate::log_reader::LogObject;
 use crate::names::{ArchiveName, Part, object_key};
+use crate::writer::refuse_in_fips;
 
 /// Writes the log of one archive.
 pub struct LogWriter {
@@ -136,6 +137,7 @@ impl LogWriter {
         (page_size, page_count): (PageSize, u32),
         made: u64,
     ) -> Result<LogTurn<'_>, BackupError> {
+        refuse_in_fips(self.name.clone())?;
         self.flush_pending()?;
         // Even if the clock was set back, no turn has an earlier time than the previous one.
         self.made = self.made.max(made);
@@ -197,7 +199,7 @@ impl LogWriter {
         }
         let number = self.number.checked_add(1);
         self.number = number.ok_or_else(|| machine("no more objects fit into this backup"))?;
-        self.previous = Sha256::digest(bytes).into();
+        self.previous = sha256(bytes);
         self.size += bytes.len() as u64;
         self.end = end.unwrap_or(self.end);
         self.seen = Instant::now();

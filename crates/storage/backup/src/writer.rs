@@ -8,11 +8,11 @@
 
 use std::sync::Arc;
 
+use selenite_cipher::sha256;
 use selenite_cipher::{ArchiveId, ArchiveKey, DatabaseId, PartKind, Secret};
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{ArchiveHeader, Facts};
 use selenite_keyring::{AgeRecipient, KeyError, Unlocked, archive_recipient, os_random};
-use sha2::{Digest, Sha256};
 
 use crate::archive::{
     BLOCK_SIZE_MAX, CompressionLevel, IndexBlock, PART_SIZE_MAX, Packer, PartHeader, PartWriter, index_count_max,
@@ -50,6 +50,7 @@ impl ArchiveWriter {
         recipients: &[AgeRecipient],
     ) -> Result<Self, BackupError> {
         let archive_id = ArchiveId(drawn());
+        refuse_in_fips(ArchiveName::new(made, archive_id))?;
         let secret = Secret::fill(|bytes: &mut [u8; 32]| os_random(bytes));
         let key = unlocked.master.archive_key(secret, archive_id);
         let database_id = unlocked.superblock.database_id;
@@ -73,7 +74,7 @@ impl ArchiveWriter {
             key,
             database_id,
             name,
-            begun: Sha256::digest(&bytes).into(),
+            begun: sha256(&bytes),
             made,
             salts: Vec::new(),
             index_salts: Vec::new(),
@@ -90,6 +91,7 @@ impl ArchiveWriter {
         archive: OpenArchive,
         (part_count, index_count): (u32, u32),
     ) -> Result<(Self, Marks), BackupError> {
+        refuse_in_fips(archive.name.clone())?;
         let mut marks = Marks::new().map_err(machine)?;
         let mut writer = Self {
             destination: destination.clone(),
@@ -228,7 +230,7 @@ impl ArchiveWriter {
         }
         let bytes = content.seal(&self.key, (PartKind::Facts, 0, drawn()), true);
         self.write(Part::Manifest, &bytes)?;
-        Ok(Sha256::digest(&bytes).into())
+        Ok(sha256(&bytes))
     }
 
     fn put(
@@ -292,4 +294,9 @@ fn drawn<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     os_random(&mut bytes);
     bytes
+}
+/// Parts are sealed by AES-GCM under nonces that are their positions (FORMAT 12.4), which is no approved service of the
+/// FIPS module.
+pub(crate) fn refuse_in_fips(archive: ArchiveName) -> Result<(), BackupError> {
+    KeyError::refuse_in_fips("a backup").map_err(|source| BackupError::Key { archive, source })
 }

@@ -20,15 +20,19 @@
 //!   registers and stack of the libraries below: AEGIS leaves a copy of its key on the stack until
 //!   the next call overwrites it.)
 //!
+//! With the feature `fips`, AWS-LC's FIPS module does all this, and nothing else is done (docs/FIPS.md).
+//!
 //! `selenite-format` defines the content of a superblock and the location of pages,
 //! `selenite-keyring` the source of keys, the VFS the meaning of a page for SQLite.
 #![forbid(unsafe_code)]
 
 mod anchor_key;
 mod archive_key;
+mod block_cipher;
 mod data_key;
 mod database_id;
 mod epoch;
+mod fips;
 mod hex;
 mod key_cache;
 mod log_key;
@@ -58,9 +62,11 @@ mod xts_key;
 
 pub use anchor_key::AnchorKey;
 pub use archive_key::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKey, PartKind, macs_are_equal};
+pub use block_cipher::BlockCipher;
 pub use data_key::DataKey;
 pub use database_id::DatabaseId;
 pub use epoch::Epoch;
+pub use fips::{FIPS_PASSPHRASE_SIZE_MIN, IS_FIPS, NotInFipsMode, fips_module};
 pub use log_key::LogKey;
 pub use master_key::MasterKey;
 pub use origin_key::OriginKey;
@@ -74,7 +80,7 @@ pub use passphrase_cost::{CostRefused, PassphraseCost, Pbkdf2Cost};
 pub use scan::Scan;
 pub use secret::Secret;
 pub use session_id::SessionId;
-pub use sha256::sha256;
+pub use sha256::{Sha256, sha256};
 pub use slot_id::SlotId;
 pub use slot_key::SlotKey;
 pub use suite::Suite;

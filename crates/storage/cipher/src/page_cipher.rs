@@ -43,7 +43,7 @@ impl PageCipher {
     /// [`PageError::SettingsMismatch`] if SQLite should not write such a page here: a wrong size,
     /// content in the last 48 bytes, a page 1 whose header disagrees with the settings, or suite
     /// NONE where it is not allowed. [`PageError::DeprecatedSuite`] if the suite is deprecated and
-    /// not allowed.
+    /// not allowed. [`PageError::NotApproved`] if the build does not seal in the suite.
     pub fn seal(&mut self, page_no: PageNo, nonce: PageNonce, plain: &[u8], out: &mut [u8]) -> Result<(), PageError> {
         let body = self.checked_body(page_no, plain)?;
         let (sealed, trailer) = match out.split_last_chunk_mut::<TRAILER_SIZE>() {
@@ -64,6 +64,7 @@ impl PageCipher {
     /// [`PageError::Unauthentic`] if the image was not sealed as this page, or is in suite NONE
     /// where that is not allowed. [`PageError::UnknownEpoch`] if its epoch is not listed.
     /// [`PageError::DeprecatedSuite`] if the suite is deprecated and not allowed.
+    /// [`PageError::NotApproved`] if the build does not open the suite.
     /// [`PageError::SettingsMismatch`] if a buffer has another size.
     pub fn open(&mut self, page_no: PageNo, image: &[u8], out: &mut [u8]) -> Result<(), PageError> {
         self.open_or_leave_partial(page_no, image, out)

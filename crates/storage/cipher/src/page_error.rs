@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Epoch, Unauthentic};
+use crate::{Epoch, Suite, Unauthentic};
 
 /// Why a page could not be sealed or opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum PageError {
     },
     /// The caller: the suite is deprecated, and was not requested by name.
     DeprecatedSuite,
+    /// The build: the FIPS build does not do this in this suite.
+    NotApproved(Suite),
     /// The caller: page size, reserved bytes or settings are not those of an encrypted database.
     SettingsMismatch,
 }
@@ -40,6 +42,7 @@ impl fmt::Display for PageError {
                 above_highest: false,
             } => write!(formatter, "key epoch {epoch} is no longer in use"),
             PageError::DeprecatedSuite => formatter.write_str("deprecated suite, refused unless allowed explicitly"),
+            PageError::NotApproved(suite) => write!(formatter, "{suite} is not approved in the FIPS build"),
             PageError::SettingsMismatch => {
                 formatter.write_str("page size or reserved bytes are not those of this encrypted database")
             }

@@ -6,26 +6,32 @@
 //! - zeros-on-failure: a failed opening leaves `out` zero.
 
 mod aead;
+#[cfg(not(feature = "fips"))]
 mod aegis;
 mod copy;
 mod ctr_hmac;
 mod none;
+#[cfg(not(feature = "fips"))]
 mod triple_des;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
 mod vaes_gcm;
 #[cfg(test)]
 mod wycheproof;
 
-use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Algorithm, CHACHA20_POLY1305};
+use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Algorithm};
+#[cfg(not(feature = "fips"))]
+use aws_lc_rs::aead::{AES_192_GCM, CHACHA20_POLY1305};
 
 use self::aead::Aead;
+#[cfg(not(feature = "fips"))]
 use self::aegis::{Aegis128X4, Aegis256X4};
 use self::copy::copy;
 use self::ctr_hmac::CtrHmac;
+#[cfg(not(feature = "fips"))]
 use self::triple_des::TripleDes;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
 use self::vaes_gcm::VaesGcm;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
 pub use self::vaes_gcm::prefer_aws_lc;
 use crate::{
     DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE, Trailer, Unauthentic,
@@ -76,7 +82,8 @@ impl PageKey {
     /// The caller's duty is that of [`PageNonce`].
     ///
     /// # Panics
-    /// If `nonce` is of another session, or the sizes are wrong: a bug of the caller.
+    /// If `nonce` is of another session, the sizes are wrong, or the suite is not [sealed](Suite::is_sealed_here) in
+    /// this build: a bug of the caller.
     pub fn seal(
         &self,
         page_no: PageNo,
@@ -99,15 +106,20 @@ impl PageKey {
                 none::tag(&aad, &fields, plain)
             }
             Body::Aead(_, key) => key.seal(&aad, nonce, plain, out),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
             Body::VaesGcm(_, key) => key.seal(&aad, nonce, plain, out),
+            #[cfg(not(feature = "fips"))]
             Body::Aegis128X4(key) => key.seal(&aad, nonce, plain, out),
+            #[cfg(not(feature = "fips"))]
             Body::Aegis256X4(key) => key.seal(&aad, nonce, plain, out),
+            #[cfg(not(feature = "fips"))]
             Body::TripleDes(key) => key.seal(&aad, &fields, plain, out),
             Body::CtrHmac(key) => {
                 copy(plain, out);
                 key.seal_in_place(&aad, &fields, out)
             }
+            #[cfg(feature = "fips")]
+            Body::Refused(suite) => panic!("the FIPS build does not seal in {suite}"),
         };
         *trailer = fields.encode();
     }
@@ -156,15 +168,24 @@ impl PageKey {
         let aad = self.associated_data(page_no);
         match &self.body {
             Body::None => none::check(&aad, trailer, body),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
             Body::VaesGcm(_, key) => key.open_in_place(&aad, trailer, body),
+            #[cfg(not(feature = "fips"))]
             Body::Aegis128X4(key) => key.open_in_place(&aad, trailer, body),
+            #[cfg(not(feature = "fips"))]
             Body::Aegis256X4(key) => key.open_in_place(&aad, trailer, body),
             Body::CtrHmac(key) => key.open_in_place(&aad, trailer, body),
-            Body::Aead(..) | Body::TripleDes(_) => {
+            Body::Aead(..) => {
                 copy(body, scratch);
                 self.open_or_leave_partial(page_no, scratch, trailer, body)
             }
+            #[cfg(not(feature = "fips"))]
+            Body::TripleDes(_) => {
+                copy(body, scratch);
+                self.open_or_leave_partial(page_no, scratch, trailer, body)
+            }
+            #[cfg(feature = "fips")]
+            Body::Refused(_) => Err(Unauthentic),
         }
     }
 
@@ -192,24 +213,29 @@ impl PageKey {
                 Ok(())
             }
             Body::Aead(_, key) => key.open(&aad, trailer, sealed, out),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
             Body::VaesGcm(_, key) => {
                 copy(sealed, out);
                 key.open_in_place(&aad, trailer, out)
             }
+            #[cfg(not(feature = "fips"))]
             Body::Aegis128X4(key) => {
                 copy(sealed, out);
                 key.open_in_place(&aad, trailer, out)
             }
+            #[cfg(not(feature = "fips"))]
             Body::Aegis256X4(key) => {
                 copy(sealed, out);
                 key.open_in_place(&aad, trailer, out)
             }
+            #[cfg(not(feature = "fips"))]
             Body::TripleDes(key) => key.open(&aad, trailer, sealed, out),
             Body::CtrHmac(key) => {
                 copy(sealed, out);
                 key.open_in_place(&aad, trailer, out)
             }
+            #[cfg(feature = "fips")]
+            Body::Refused(_) => Err(Unauthentic),
         }
     }
 
@@ -229,16 +255,22 @@ impl PageKey {
 enum Body {
     None,
     Aead(Suite, Aead),
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
     VaesGcm(Suite, VaesGcm),
+    #[cfg(not(feature = "fips"))]
     Aegis128X4(Aegis128X4),
+    #[cfg(not(feature = "fips"))]
     Aegis256X4(Aegis256X4),
+    #[cfg(not(feature = "fips"))]
     TripleDes(Box<TripleDes>),
     CtrHmac(Box<CtrHmac>),
+    /// A suite that the FIPS build does not open.
+    #[cfg(feature = "fips")]
+    Refused(Suite),
 }
 
-/// Has no effect: AWS-LC is the only library on this architecture.
-#[cfg(not(target_arch = "x86_64"))]
+/// Has no effect: AWS-LC is the only library on this architecture and in the FIPS build.
+#[cfg(any(not(target_arch = "x86_64"), feature = "fips"))]
 pub fn prefer_aws_lc() {}
 
 impl Body {
@@ -247,19 +279,28 @@ impl Body {
         match suite {
             Suite::None => Body::None,
             Suite::Aes128 => Body::gcm(suite, &AES_128_GCM, &data_key.expand::<16>(session)),
-            Suite::Aes192 => Body::Aead(suite, Aead::new(&AES_192_GCM, &data_key.expand::<24>(session))),
             Suite::Aes256 => Body::gcm(suite, &AES_256_GCM, &data_key.expand::<32>(session)),
-            Suite::ChaCha20 => Body::Aead(suite, Aead::new(&CHACHA20_POLY1305, &data_key.expand::<32>(session))),
-            Suite::Aegis128X4 => Body::Aegis128X4(Aegis128X4::new(data_key.expand(session))),
-            Suite::Aegis256X4 => Body::Aegis256X4(Aegis256X4::new(data_key.expand(session))),
-            Suite::TripleDes3Key => Body::TripleDes(Box::new(TripleDes::new(&data_key.expand(session)))),
             Suite::Aes256CtrHmac => Body::CtrHmac(Box::new(CtrHmac::new(&data_key.expand(session)))),
+            #[cfg(feature = "fips")]
+            Suite::Aes192 | Suite::ChaCha20 | Suite::Aegis128X4 | Suite::Aegis256X4 | Suite::TripleDes3Key => {
+                Body::Refused(suite)
+            }
+            #[cfg(not(feature = "fips"))]
+            Suite::Aes192 => Body::Aead(suite, Aead::new(&AES_192_GCM, &data_key.expand::<24>(session))),
+            #[cfg(not(feature = "fips"))]
+            Suite::ChaCha20 => Body::Aead(suite, Aead::new(&CHACHA20_POLY1305, &data_key.expand::<32>(session))),
+            #[cfg(not(feature = "fips"))]
+            Suite::Aegis128X4 => Body::Aegis128X4(Aegis128X4::new(data_key.expand(session))),
+            #[cfg(not(feature = "fips"))]
+            Suite::Aegis256X4 => Body::Aegis256X4(Aegis256X4::new(data_key.expand(session))),
+            #[cfg(not(feature = "fips"))]
+            Suite::TripleDes3Key => Body::TripleDes(Box::new(TripleDes::new(&data_key.expand(session)))),
         }
     }
 
     /// AES-GCM, by the faster library on this machine.
     fn gcm<const N: usize>(suite: Suite, algorithm: &'static Algorithm, key: &Secret<N>) -> Self {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
         if VaesGcm::is_faster() {
             return Body::VaesGcm(suite, VaesGcm::new(key));
         }
@@ -270,12 +311,17 @@ impl Body {
         match self {
             Body::None => Suite::None,
             Body::Aead(suite, _) => *suite,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
             Body::VaesGcm(suite, _) => *suite,
+            #[cfg(not(feature = "fips"))]
             Body::Aegis128X4(_) => Suite::Aegis128X4,
+            #[cfg(not(feature = "fips"))]
             Body::Aegis256X4(_) => Suite::Aegis256X4,
+            #[cfg(not(feature = "fips"))]
             Body::TripleDes(_) => Suite::TripleDes3Key,
             Body::CtrHmac(_) => Suite::Aes256CtrHmac,
+            #[cfg(feature = "fips")]
+            Body::Refused(suite) => *suite,
         }
     }
 }

@@ -102,6 +102,9 @@ impl PageKeys {
     pub(crate) fn key_to_seal(&self, page_no: PageNo) -> Result<&DataKey, PageError> {
         let key = &self.parts.data_keys[self.sealing_index];
         self.check_deprecated(key.suite())?;
+        if !key.suite().is_sealed_here() {
+            return Err(PageError::NotApproved(key.suite()));
+        }
         // FORMAT 5.4: while switching on, nothing new is written in NONE.
         let switching_on = matches!(self.parts.scan, Scan::SwitchingOn { .. });
         if key.suite() == Suite::None && (switching_on || !self.none_is_accepted(page_no)) {
@@ -126,6 +129,9 @@ impl PageKeys {
                 above_highest: epoch > self.parts.epoch_max,
             })?;
         self.check_deprecated(key.suite())?;
+        if !key.suite().is_opened_here() {
+            return Err(PageError::NotApproved(key.suite()));
+        }
         if key.suite() == Suite::None && !self.none_is_accepted(page_no) {
             return Err(PageError::Unauthentic);
         }

@@ -77,12 +77,15 @@ pub enum CostRefused {
     OutsideLimits,
     /// The machine lacks the requested memory.
     OutOfMemory,
+    /// Argon2id, in the FIPS build.
+    NotApproved,
 }
 
 impl fmt::Display for CostRefused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             CostRefused::OutsideLimits => "the passphrase slot's cost is outside the limits",
+            CostRefused::NotApproved => "Argon2id is not FIPS-approved",
             CostRefused::OutOfMemory => "not enough memory for the passphrase slot's cost",
         })
     }

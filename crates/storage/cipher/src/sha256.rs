@@ -1,9 +1,52 @@
 //! SHA-256 without a key.
 //!
 //! From `sha2`, not from aws-lc-rs, which allocates for every hash: suite NONE hashes in
-//! [`crate::PageKey::seal`], which does not allocate.
+//! [`crate::PageKey::seal`], which does not allocate. The FIPS build has no such suite.
 
-use sha2::{Digest, Sha256};
+#[cfg(feature = "fips")]
+use aws_lc_rs::digest;
+#[cfg(not(feature = "fips"))]
+use sha2::Digest;
+
+/// SHA-256 of bytes that come one after the other.
+#[derive(Clone)]
+pub struct Sha256(State);
+
+#[cfg(not(feature = "fips"))]
+type State = sha2::Sha256;
+#[cfg(feature = "fips")]
+type State = digest::Context;
+
+impl Sha256 {
+    /// The hash of nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        #[cfg(not(feature = "fips"))]
+        return Self(sha2::Sha256::new());
+        #[cfg(feature = "fips")]
+        Self(digest::Context::new(&digest::SHA256))
+    }
+
+    /// Appends bytes.
+    pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
+        self.0.update(bytes.as_ref());
+    }
+
+    /// The hash of all that was appended.
+    #[must_use]
+    pub fn finalize(self) -> [u8; 32] {
+        #[cfg(not(feature = "fips"))]
+        return self.0.finalize().into();
+        #[cfg(feature = "fips")]
+        self.0.finish().as_ref().try_into().expect("SHA-256 has 32 bytes")
+    }
+}
+
+impl Default for Sha256 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// SHA-256 of `bytes`.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
@@ -16,7 +59,7 @@ pub(crate) fn sha256_of_parts(parts: &[&[u8]]) -> [u8; 32] {
     for part in parts {
         hash.update(part);
     }
-    hash.finalize().into()
+    hash.finalize()
 }
 
 #[cfg(test)]

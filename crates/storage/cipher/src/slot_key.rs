@@ -1,7 +1,9 @@
 //! The key of a raw or passphrase slot, under which the master key is wrapped (FORMAT 4.5).
 
+#[cfg(not(feature = "fips"))]
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use aws_lc_rs::pbkdf2;
+#[cfg(not(feature = "fips"))]
 use zeroize::Zeroize;
 
 use crate::pseudorandom_key::PseudorandomKey;
@@ -21,8 +23,20 @@ impl SlotKey {
     /// The key of a passphrase slot. One line ending after the passphrase is not part of it.
     ///
     /// # Errors
-    /// [`CostRefused`] if the cost is outside the limits, which is checked first, or if there is
-    /// not enough memory.
+    /// [`CostRefused`] if the cost is outside the limits, which is checked first, if there is not
+    /// enough memory, and in the FIPS build.
+    #[cfg(feature = "fips")]
+    pub fn from_passphrase(_passphrase: &[u8], cost: &PassphraseCost) -> Result<Self, CostRefused> {
+        cost.check()?;
+        Err(CostRefused::NotApproved)
+    }
+
+    /// The key of a passphrase slot. One line ending after the passphrase is not part of it.
+    ///
+    /// # Errors
+    /// [`CostRefused`] if the cost is outside the limits, which is checked first, if there is not
+    /// enough memory, and in the FIPS build.
+    #[cfg(not(feature = "fips"))]
     pub fn from_passphrase(passphrase: &[u8], cost: &PassphraseCost) -> Result<Self, CostRefused> {
         cost.check()?;
         let mut memory = Memory::new(cost.memory_kib)?;
@@ -129,8 +143,10 @@ fn without_line_end(passphrase: &[u8]) -> &[u8] {
 }
 
 /// The memory of Argon2id. It is allocated here, so that a lack of memory is an error, and wiped on drop.
+#[cfg(not(feature = "fips"))]
 struct Memory(Vec<Block>);
 
+#[cfg(not(feature = "fips"))]
 impl Memory {
     fn new(memory_kib: u32) -> Result<Self, CostRefused> {
         let block_count = usize::try_from(memory_kib).map_err(|_| CostRefused::OutOfMemory)?;
@@ -143,6 +159,7 @@ impl Memory {
     }
 }
 
+#[cfg(not(feature = "fips"))]
 impl Drop for Memory {
     fn drop(&mut self) {
         self.0.iter_mut().for_each(Zeroize::zeroize);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::IS_FIPS;
+
 /// How pages are sealed (FORMAT 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Suite {
@@ -26,6 +28,9 @@ pub enum Suite {
 }
 
 impl Suite {
+    /// The suite of new databases.
+    pub const DEFAULT: Suite = if IS_FIPS { Suite::Aes256CtrHmac } else { Suite::Aes256 };
+
     /// All suites, ordered by number.
     pub const ALL: [Suite; 9] = [
         Suite::None,
@@ -117,6 +122,20 @@ impl Suite {
             | Suite::ChaCha20
             | Suite::Aes256CtrHmac => false,
         }
+    }
+
+    /// Whether this build seals pages in the suite.
+    ///
+    /// The FIPS build seals only in the suite whose nonce AWS-LC's module accepts from its caller.
+    pub fn is_sealed_here(self) -> bool {
+        !IS_FIPS || self == Suite::Aes256CtrHmac
+    }
+
+    /// Whether this build opens pages in the suite.
+    ///
+    /// The FIPS build opens what it seals and AES-GCM, with the key sizes that are approved services of the module.
+    pub fn is_opened_here(self) -> bool {
+        self.is_sealed_here() || matches!(self, Suite::Aes128 | Suite::Aes256)
     }
 
     /// The maximum number of pages that one session seals.

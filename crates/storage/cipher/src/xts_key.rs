@@ -1,23 +1,20 @@
 //! AES-256-XTS (IEEE 1619) of one block of 16 bytes.
 
-use aes::Aes256;
-use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-
-use crate::Secret;
+use crate::{BlockCipher, Secret};
 
 /// The two keys of AES-256-XTS.
 pub(crate) struct XtsKey {
-    data: Aes256,
-    tweak: Aes256,
+    data: BlockCipher,
+    tweak: BlockCipher,
 }
 
 impl XtsKey {
     /// `key` is the data key, then the tweak key.
     pub(crate) fn new(key: &Secret<64>) -> Self {
-        let (data, tweak) = key.expose().split_at(32);
+        let half = |at: usize| Secret::fill(|half: &mut [u8; 32]| half.copy_from_slice(&key.expose()[at..at + 32]));
         Self {
-            data: Aes256::new_from_slice(data).expect("half of 64 bytes is 32"),
-            tweak: Aes256::new_from_slice(tweak).expect("half of 64 bytes is 32"),
+            data: BlockCipher::new(&half(0)),
+            tweak: BlockCipher::new(&half(32)),
         }
     }
 
@@ -25,7 +22,7 @@ impl XtsKey {
     pub(crate) fn seal(&self, tweak: [u8; 16], block: &mut [u8; 16]) {
         let mask = self.mask(tweak);
         xor(block, mask);
-        self.data.encrypt_block(block.into());
+        self.data.encrypt(block);
         xor(block, mask);
     }
 
@@ -33,15 +30,14 @@ impl XtsKey {
     pub(crate) fn open(&self, tweak: [u8; 16], block: &mut [u8; 16]) {
         let mask = self.mask(tweak);
         xor(block, mask);
-        self.data.decrypt_block(block.into());
+        self.data.decrypt(block);
         xor(block, mask);
     }
 
     /// The mask that is XORed with the block before and after the cipher.
-    fn mask(&self, tweak: [u8; 16]) -> [u8; 16] {
-        let mut mask = Array(tweak);
-        self.tweak.encrypt_block(&mut mask);
-        mask.0
+    fn mask(&self, mut tweak: [u8; 16]) -> [u8; 16] {
+        self.tweak.encrypt(&mut tweak);
+        tweak
     }
 }
 

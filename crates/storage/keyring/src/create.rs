@@ -18,6 +18,7 @@ pub fn create(
     now: u64,
     random: &mut Random<'_>,
 ) -> Result<Unlocked, KeyError> {
+    KeyError::check_sealing(suite)?;
     if recipients.len() > SLOT_COUNT_MAX {
         return Err(KeyError::TooManySlots);
     }

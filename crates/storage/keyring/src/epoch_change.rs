@@ -22,6 +22,7 @@ use crate::{KeyError, Random, Unlocked, random};
 ///
 /// `UnderWay` if pages are already being re-encrypted.
 pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -> Result<Change, KeyError> {
+    KeyError::check_sealing(suite)?;
     let old = match (from.superblock.state, from.superblock.epochs.as_slice()) {
         (State::Steady, [old]) => old.suite,
         _ => return Err(KeyError::UnderWay),

@@ -13,7 +13,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use std::{error, io};
 
-use selenite_cipher::{DatabaseId, SlotId};
+use selenite_cipher::{DatabaseId, IS_FIPS, SlotId, Suite, fips_module};
 use selenite_format::FormatError;
 
 /// Why a key could not be obtained or changed.
@@ -226,6 +226,11 @@ pub enum KeyError {
     NotUnderWay,
     /// The caller: neither the new suite nor the old one encrypts.
     NothingToChange,
+    /// The build: the FIPS build does not do this (docs/FIPS.md).
+    NotApproved {
+        /// What: a suite, a kind of key, a command.
+        what: String,
+    },
 }
 
 /// How a key service failed.
@@ -274,6 +279,44 @@ pub enum Refusal {
     Size,
     /// The machine lacks the memory that a passphrase slot requires.
     OutOfMemory,
+    /// A passphrase is stretched with Argon2id, and this is the FIPS build.
+    NotApproved,
+}
+
+impl KeyError {
+    /// Refuses what the FIPS build does not do; `Ok` in the normal build.
+    ///
+    /// `NotApproved`.
+    pub fn refuse_in_fips(what: &str) -> Result<(), KeyError> {
+        if IS_FIPS {
+            return Err(KeyError::NotApproved { what: what.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Refuses a suite in which this build does not seal.
+    ///
+    /// `NotApproved`; also if this is the FIPS build and its module is not in FIPS mode.
+    pub(crate) fn check_sealing(suite: Suite) -> Result<(), KeyError> {
+        Self::check_suite(suite, suite.is_sealed_here())
+    }
+
+    /// As [`KeyError::check_sealing`], of a suite in which this build opens.
+    pub(crate) fn check_opening(suite: Suite) -> Result<(), KeyError> {
+        Self::check_suite(suite, suite.is_opened_here())
+    }
+
+    fn check_suite(suite: Suite, is_approved: bool) -> Result<(), KeyError> {
+        fips_module().map_err(|error| KeyError::NotApproved {
+            what: error.to_string(),
+        })?;
+        if !is_approved {
+            return Err(KeyError::NotApproved {
+                what: format!("the suite {suite}"),
+            });
+        }
+        Ok(())
+    }
 }
 
 impl error::Error for KeyError {

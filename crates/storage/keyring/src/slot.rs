@@ -54,6 +54,8 @@ pub struct SlotSummary {
     pub label: String,
     /// The identity that opens the slot: `age1...`, `raw key 00ff...`, `passphrase`, `command kms`.
     pub who: String,
+    /// Whether its passphrase is stretched by Argon2id, by the size of its parameters (FORMAT 4.5).
+    pub is_argon2id: bool,
 }
 
 impl SlotSummary {
@@ -73,6 +75,7 @@ impl SlotSummary {
         Self {
             id: slot.id,
             kind: slot.kind,
+            is_argon2id: slot.kind == SlotKind::Passphrase && slot.parameters.len() == 28,
             created: slot.created,
             label,
             who,

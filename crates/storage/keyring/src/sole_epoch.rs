@@ -16,6 +16,7 @@ use crate::{KeyError, Random, Unlocked, random};
 ///
 /// `GenerationExhausted` if there is no such number.
 pub fn draw(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -> Result<EpochRecord, KeyError> {
+    KeyError::check_sealing(suite)?;
     let epoch = next_epoch(from)?;
     let key = secret(random);
     Ok(EpochRecord {

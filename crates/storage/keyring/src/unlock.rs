@@ -21,7 +21,8 @@ use crate::{Cache, KeyError, Pin, Trust, Unlocked, origin};
 /// the format is broken), `NoKey` (no identity was given). While trying: `KeyServiceUnavailable`
 /// if a key service failed and no other identity opened the file, else `KeyRefused` if a slot
 /// requested too much, else `WrongKey`. With a key: `Tampered` (the MAC is wrong),
-/// `DatabaseReplaced` or `NotListed` (by the keyring file), `Retired`; and finally
+/// `DatabaseReplaced` or `NotListed` (by the keyring file), `Retired`, `NotApproved` (a suite that
+/// this build does not open); and finally
 /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned` (not accepted by `trust`).
 pub fn unlock(
     bytes: &[u8],
@@ -51,6 +52,9 @@ pub fn unlock(
     }
     if superblock.state == State::Retired {
         return Err(KeyError::Retired);
+    }
+    for epoch in &superblock.epochs {
+        KeyError::check_opening(epoch.suite)?;
     }
     let slot = opened.slot.id;
     let origin = origin::judge(&superblock, &master, opened.identity, identities);

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::types::ValueRef;
-use sha2::{Digest, Sha256};
+use selenite_cipher::Sha256;
 
 use crate::watch::Phase;
 use crate::{Database, EngineError, Watch};
@@ -108,7 +108,7 @@ impl ContentDigest {
             hash.update(table.row_count.to_be_bytes());
             hash.update(table.digest);
         }
-        hash.finalize().into()
+        hash.finalize()
     }
 
     /// The number of rows of all tables.
@@ -193,7 +193,7 @@ impl Reader<'_> {
         self.report();
         Ok(TableDigest {
             row_count,
-            digest: hash.finalize().into(),
+            digest: hash.finalize(),
         })
     }
 

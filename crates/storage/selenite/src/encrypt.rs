@@ -35,7 +35,7 @@ impl Default for Encrypt {
     fn default() -> Self {
         Self {
             target: Target::InPlace,
-            suite: Suite::Aes256,
+            suite: Suite::DEFAULT,
             recipients: Vec::new(),
         }
     }

@@ -214,6 +214,7 @@ impl EncryptedFile {
 /// # Errors
 /// [`EngineError::Key`] if the file exists or cannot be written.
 pub fn create_identity(path: &Path) -> Result<String, EngineError> {
+    selenite_keyring::KeyError::refuse_in_fips("an age identity")?;
     let new = selenite_keyring::keygen(crate::now());
     selenite_keyring::write_key_file(path, new.text.as_bytes())?;
     Ok(new.recipient)

@@ -396,6 +396,7 @@ fn class_of_key(error: &KeyError) -> Class {
         | KeyError::BadRecipient { .. }
         | KeyError::BadConfig { .. }
         | KeyError::Elevated { .. }
+        | KeyError::NotApproved { .. }
         | KeyError::UnknownCommand { .. }
         | KeyError::BadOrigin { .. }
         | KeyError::BadPath { .. }

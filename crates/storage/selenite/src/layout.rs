@@ -17,7 +17,7 @@ pub struct Layout {
 impl Default for Layout {
     fn default() -> Self {
         Self {
-            suite: Suite::Aes256,
+            suite: Suite::DEFAULT,
             page_size: PageSize::DEFAULT,
             auto_vacuum: AutoVacuum::None,
         }

@@ -118,7 +118,7 @@ pub use sealed::{EpochSummary, Sealed};
 #[doc(inline)]
 pub use selenite_backup::{ArchiveName, BackupError, StoreError, StoreErrorKind, Traffic};
 #[doc(inline)]
-pub use selenite_cipher::{DatabaseId, SlotId, Suite};
+pub use selenite_cipher::{DatabaseId, IS_FIPS, SlotId, Suite, fips_module};
 #[doc(inline)]
 pub use selenite_format::{AutoVacuum, PageSize, SlotKind, SourceError, State};
 #[doc(inline)]

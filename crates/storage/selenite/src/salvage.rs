@@ -244,5 +244,5 @@ fn suite_of(unlocked: &Unlocked) -> Suite {
         .chain(others)
         .map(|epoch| epoch.suite)
         .find(|&suite| suite != Suite::None)
-        .unwrap_or(Suite::Aes256)
+        .unwrap_or(Suite::DEFAULT)
 }

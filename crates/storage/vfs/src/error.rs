@@ -89,6 +89,7 @@ impl VfsError {
                 KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,
                 KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
                 KeyError::NotEncrypted => Code::NOTADB,
+                KeyError::NotApproved { .. } => Code::PERM,
                 KeyError::Retired => Code::IOERR_VNODE,
                 KeyError::BadSpec { .. }
                 | KeyError::BadRecipient { .. }
@@ -179,6 +180,9 @@ impl VfsError {
                 epoch: epoch.0,
             },
             PageError::DeprecatedSuite => Self::DeprecatedSuite,
+            PageError::NotApproved(suite) => Self::Key(KeyError::NotApproved {
+                what: format!("the suite {suite}"),
+            }),
             PageError::SettingsMismatch => Self::SettingsMismatch("page size or reserved bytes"),
             PageError::Unauthentic | _ => Self::Unauthentic { role, page_no },
         }

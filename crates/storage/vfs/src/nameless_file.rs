@@ -56,7 +56,7 @@ impl NamelessFile {
         os_random(&mut id)?;
         let mut secret = [0; 32];
         os_random(&mut secret)?;
-        let key = DataKey::new(Secret::new(secret), DatabaseId(id), Epoch(1), Suite::Aes256);
+        let key = DataKey::new(Secret::new(secret), DatabaseId(id), Epoch(1), Suite::DEFAULT);
         Ok(Self {
             counters: host.counters.for_file(Role::Nameless),
             host,
@@ -211,7 +211,7 @@ impl NamelessFile {
             .zip(self.sealed.chunks_exact_mut(BLOCK_SIZE))
             .enumerate()
         {
-            let nonce = self.nonces.draw(Suite::Aes256)?;
+            let nonce = self.nonces.draw(Suite::DEFAULT)?;
             let key = session_key(&self.key, &mut self.session_key, nonce.session);
             let page_no = block_no(first + number)?;
             let trailer = &mut trailers[number];

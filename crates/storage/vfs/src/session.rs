@@ -12,9 +12,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use aes::Aes256;
-use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use selenite_cipher::{PageNonce, SessionId, Suite};
+use selenite_cipher::{BlockCipher, PageNonce, Secret, SessionId, Suite};
 
 use crate::atomics::{AtomicU64, Ordering};
 #[cfg(not(selenite_loom))]
@@ -23,7 +21,7 @@ use crate::ffi::{Code, cycle_count, hardware_random, os_random};
 
 /// Draws the nonces of one file.
 pub struct Nonces {
-    mixer: Aes256,
+    mixer: BlockCipher,
     /// `None` until the first page of a transaction needs one.
     seed: Option<u64>,
 }
@@ -37,7 +35,7 @@ impl Nonces {
         let mut key = [0; 32];
         os_random(&mut key)?;
         Ok(Self {
-            mixer: Aes256::new(&Array::from(key)),
+            mixer: BlockCipher::new(&Secret::new(key)),
             seed: None,
         })
     }
@@ -87,8 +85,7 @@ impl Nonces {
         let mut block = [0; 16];
         block[..8].copy_from_slice(&(seed ^ cycle_count()).to_ne_bytes());
         block[8..].copy_from_slice(&moment.to_ne_bytes());
-        let mut block = Array::from(block);
-        self.mixer.encrypt_block(&mut block);
+        self.mixer.encrypt(&mut block);
         let mut salt = [0; 8];
         salt.copy_from_slice(&block[..8]);
         salt

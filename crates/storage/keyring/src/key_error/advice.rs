@@ -82,6 +82,9 @@ impl KeyError {
             Self::UnderWay => "finish that first: selenite reencrypt DB --resume",
             Self::NotUnderWay => "nothing needs to be done",
             Self::NothingToChange => "choose a suite that encrypts",
+            Self::NotApproved { .. } => {
+                "docs/FIPS.md lists what this build does: AES_256_CTR_HMAC, raw keys, passphrases of 14 bytes and more, key commands; the normal build converts databases: selenite reencrypt DB --cipher AES_256_CTR_HMAC"
+            }
             Self::GenerationExhausted => "copy the data into a new database",
         }
     }
@@ -90,6 +93,7 @@ impl KeyError {
 impl Refusal {
     fn advice(self) -> &'static str {
         match self {
+            Self::NotApproved => "use another identity; the normal build opens this slot",
             Self::OutOfMemory => "use another identity, or a machine with more memory",
             Self::CostLimit => "if you trust the file, raise passphrase_cost_max in the configuration file",
             Self::Cost | Self::CostOfAll | Self::Size => {

@@ -54,6 +54,7 @@ impl fmt::Display for KeyError {
                 write!(f, ": {problem}")
             }
             Self::Untrusted { path, problem } => write!(f, "{} is not trusted: {problem}", path.display()),
+            Self::NotApproved { what } => write!(f, "{what}: not approved in the FIPS build"),
             Self::Elevated { what } => write!(
                 f,
                 "{what} is refused in a process with elevated rights (set-user-ID, set-group-ID or capabilities)"
@@ -172,6 +173,7 @@ impl fmt::Display for Refusal {
             Self::CostOfAll => "the passphrase slots together cost more than the limit",
             Self::Size => "its parameters or wrapped key have the wrong size",
             Self::OutOfMemory => "not enough memory for its passphrase",
+            Self::NotApproved => "its passphrase is stretched with Argon2id, which is not approved in the FIPS build",
         })
     }
 }

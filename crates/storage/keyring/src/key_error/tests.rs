@@ -132,6 +132,9 @@ fn detailed() -> Vec<KeyError> {
             problem: Distrust::OthersWrite,
         },
         KeyError::Elevated { what: "a command" },
+        KeyError::NotApproved {
+            what: "the suite CHACHA20".to_owned(),
+        },
         KeyError::Io {
             verb: "read",
             path,

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use age::secrecy::ExposeSecret;
 use age::x25519;
-use selenite_cipher::{DatabaseId, OriginKey, Secret, SlotId, sha256};
+use selenite_cipher::{DatabaseId, IS_FIPS, OriginKey, Secret, SlotId, sha256};
 use selenite_format::{SLOT_IDENTIFIER_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
 use zeroize::Zeroizing;
 
@@ -64,6 +64,7 @@ impl FromStr for AgeIdentity {
 
     /// Parses `AGE-SECRET-KEY-1...`. `BadSpec` for other text, which is not repeated.
     fn from_str(text: &str) -> Result<Self, KeyError> {
+        KeyError::refuse_in_fips("an age identity")?;
         let key = text.parse::<x25519::Identity>().map_err(|_| KeyError::BadSpec {
             spec: "(a secret key)".to_owned(),
             problem: "not an age secret key",
@@ -83,8 +84,11 @@ impl AgeRecipient {
         matches!(self.key, PublicKey::Plugin(_))
     }
 
-    /// The recipient of a slot, if it requires no plugin.
+    /// The recipient of a slot, if it requires no plugin. The FIPS build has none.
     pub fn native_of(slot: &Slot) -> Option<Self> {
+        if IS_FIPS {
+            return None;
+        }
         let is_age = slot.kind == SlotKind::Age;
         let text = std::str::from_utf8(&slot.identifier).ok().filter(|_| is_age)?;
         let key = PublicKey::Native(native(text)?);
@@ -131,6 +135,7 @@ impl FromStr for AgeRecipient {
 
     /// Parses `age1...`. `BadRecipient` for text that is neither a native recipient nor a plugin's.
     fn from_str(text: &str) -> Result<Self, KeyError> {
+        KeyError::refuse_in_fips("an age recipient")?;
         let bad = |problem| KeyError::BadRecipient {
             text: text.to_owned(),
             problem,

@@ -7,7 +7,7 @@ mod stretching;
 
 use std::path::Path;
 
-use selenite_cipher::{CostRefused, DatabaseId, Secret, SlotId, sha256};
+use selenite_cipher::{CostRefused, DatabaseId, FIPS_PASSPHRASE_SIZE_MIN, IS_FIPS, Secret, SlotId, sha256};
 use selenite_format::{Slot, SlotKind};
 use zeroize::Zeroizing;
 
@@ -51,6 +51,8 @@ impl Cost {
     };
     /// Takes about as long.
     pub const PBKDF2: Self = Self::Pbkdf2 { iterations: 1_000_000 };
+    /// What this build makes: the FIPS build knows PBKDF2 only.
+    pub const DEFAULT: Self = if IS_FIPS { Self::PBKDF2 } else { Self::ARGON2ID };
 }
 
 impl PassphraseIdentity {
@@ -61,7 +63,7 @@ impl PassphraseIdentity {
         let is_empty = matches!(passphrase.as_slice(), b"" | b"\n" | b"\r\n");
         (!is_empty).then(|| Self {
             passphrase,
-            cost: Cost::ARGON2ID,
+            cost: Cost::DEFAULT,
             cost_max: u32::MAX,
         })
     }
@@ -88,7 +90,13 @@ impl PassphraseIdentity {
         if std::str::from_utf8(contents).is_err() {
             return Err(bad("not UTF-8, so not a passphrase"));
         }
-        Self::new(contents.to_vec()).ok_or_else(|| bad("empty, contains no passphrase"))
+        let identity = Self::new(contents.to_vec()).ok_or_else(|| bad("empty, contains no passphrase"))?;
+        if IS_FIPS && contents.trim_ascii_end().len() < FIPS_PASSPHRASE_SIZE_MIN {
+            return Err(bad(
+                "a passphrase of fewer than 14 bytes, which the FIPS build does not stretch",
+            ));
+        }
+        Ok(identity)
     }
 }
 
@@ -171,10 +179,10 @@ impl Identity for PassphraseIdentity {
 
 impl From<CostRefused> for Refusal {
     fn from(refused: CostRefused) -> Self {
-        if refused == CostRefused::OutOfMemory {
-            Self::OutOfMemory
-        } else {
-            Self::Cost
+        match refused {
+            CostRefused::OutOfMemory => Self::OutOfMemory,
+            CostRefused::NotApproved => Self::NotApproved,
+            CostRefused::OutsideLimits | _ => Self::Cost,
         }
     }
 }

@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 use std::io;
 
+use selenite_cipher::Sha256;
 use selenite_cipher::TRAILER_SIZE;
-use sha2::{Digest, Sha256};
 
 use crate::storage::WriteAt;
 
@@ -64,7 +64,7 @@ impl Trailers {
         let mut hash = Sha256::new();
         hash.update(&self.of_source);
         hash.update(&self.of_draft);
-        hash.finalize().into()
+        hash.finalize()
     }
 }
 

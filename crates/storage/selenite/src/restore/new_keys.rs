@@ -112,7 +112,7 @@ fn suite_of(backup: &Backup, allow_deprecated: bool, keep_clear: bool) -> Result
     let sealing = superblock.and_then(|superblock| superblock.sealing().map(|epoch| epoch.suite));
     let suite = sealing
         .filter(|suite| keep_clear || *suite != Suite::None)
-        .unwrap_or(Suite::Aes256);
+        .unwrap_or(Suite::DEFAULT);
     if suite.is_deprecated() && !allow_deprecated {
         return Err(EngineError::usage(
             format!("the database was sealed in {suite}, which is deprecated"),

@@ -2,12 +2,16 @@
 
 use super::Code;
 use super::platform::fill_random;
+use selenite_cipher::IS_FIPS;
 
-/// Fills `out` from the operating system's generator.
+/// Fills `out` from the operating system's generator, in the FIPS build from its module's.
 ///
 /// # Errors
 /// `IOERR` if the generator fails: then nothing can be sealed.
 pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
+    if IS_FIPS {
+        return aws_lc_rs::rand::fill(out).map_err(|_| Code::IOERR);
+    }
     fill_random(out).map_err(|_| Code::IOERR)
 }
 

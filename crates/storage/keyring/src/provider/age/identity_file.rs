@@ -28,6 +28,7 @@ pub(crate) struct Parsed {
 ///
 /// `BadFile` for an invalid line, with its number and without its text, and for a file without identities.
 pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
+    KeyError::refuse_in_fips("an age identity")?;
     let bad = |line, problem: &'static str| KeyError::BadFile {
         path: path.to_owned(),
         line,
