@@ -253,7 +253,7 @@ class _Driver:
             if any(limit is not None and self._on_host[host] >= limit for limit in limits):
                 skipped.append(task)
                 # A host that has enough keeps the others from being looked at only this long.
-                if len(skipped) >= 1000:
+                if len(skipped) >= _SKIPPED_MAX:
                     break
                 continue
             self._start([task, *self._others(task, host)], host)
@@ -261,17 +261,21 @@ class _Driver:
                 self._may_start = max(self._may_start, now) + 1 / self._limits.per_second
         self._waiting.extendleft(reversed(skipped))
 
-    def _others(self, task: Task, host: str) -> Iterator[Task]:
+    def _others(self, task: Task, host: str) -> list[Task]:
         """The next tasks that may be in one batch with this one."""
         if not self._operation.is_look or self._limits.per_second or task.number in self._alone:
-            return
+            return []
         # Towards the end they get smaller, so that all workers end at the same time.
         share = len(self._waiting) / (2 * self._executor.capacity)
-        for _ in range(int(min(self._batch_size, share)) - 1):
-            other = self._waiting[0]
-            if other.number in self._alone or self._executor.host(other) != host:
-                return
-            yield self._waiting.popleft()
+        wanted = int(min(self._batch_size, share)) - 1
+        found: list[Task] = []
+        skipped: list[Task] = []
+        while self._waiting and len(found) < wanted and len(skipped) < _SKIPPED_MAX:
+            other = self._waiting.popleft()
+            is_fitting = other.number not in self._alone and self._executor.host(other) == host
+            (found if is_fitting else skipped).append(other)
+        self._waiting.extendleft(reversed(skipped))
+        return found
 
     def _start(self, tasks: list[Task], host: str) -> None:
         batch = _Batch(tasks, host)
@@ -344,5 +348,6 @@ class _Driver:
 
 _BATCH_SECONDS = 0.5
 _BATCH_MAX = 1000
+_SKIPPED_MAX = 1000
 _COMMIT_SECONDS = 0.2
 """What is done within this time before a driver dies is looked at again."""
