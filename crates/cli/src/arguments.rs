@@ -526,7 +526,7 @@ pub struct Exec {
     #[arg(long)]
     pub create: bool,
     /// The cipher suite of a new database: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4,
-    /// CHACHA20.
+    /// CHACHA20, AES_256_CTR_HMAC.
     #[arg(long, requires = "create", value_name = "SUITE", default_value = Suite::DEFAULT.name(), value_parser = parse_suite)]
     pub cipher: Suite,
     /// The page size of a new database: a power of two from 1024 to 65536.

@@ -173,3 +173,32 @@ fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
     let _ = std::fs::remove_file(path.with_file_name("app.db-shm"));
     follow("command:witness").failed(5, "older than its anchor");
 }
+
+#[test]
+fn an_earlier_anchor_under_a_later_name_is_no_newer_one() {
+    let (fixture, _) = Fixture::encrypted();
+    let run = |words: &[&str]| fixture.run(&[&["-i", "key.txt"], words].concat()).done();
+    run(&["exec", "app.db", "PRAGMA journal_mode = WAL"]);
+    run(&["follow", "app.db", "--anchor-to", "anchors", "--once"]);
+    let text = std::fs::read(fixture.path("anchors")).unwrap();
+    let store = fixture.path("store");
+    let store = store.to_str().unwrap();
+    let (status, _, said) = fixture.ask(&["anchor-store", store, "append-anchor"], &text);
+    assert_eq!(status, Some(0), "{said}");
+    let lines = String::from_utf8(text.clone()).unwrap();
+    let line = lines.lines().find(|line| line.starts_with("database ")).unwrap();
+    let folder = std::path::Path::new(store)
+        .join("anchors")
+        .join(&line["database ".len()..]);
+    for (name, is_refused) in [
+        ("zz", false),
+        ("99999999999999999999", false),
+        ("00000000000000000009", true),
+    ] {
+        std::fs::write(folder.join(name), &text).unwrap();
+        let (status, answer, said) = fixture.ask(&["anchor-store", store, "anchor"], line.as_bytes());
+        assert_eq!(status != Some(0), is_refused, "{name}: {said}");
+        assert_eq!(answer, if is_refused { &b""[..] } else { &text }, "{name}");
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+}

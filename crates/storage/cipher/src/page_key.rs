@@ -21,6 +21,7 @@ mod wycheproof;
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Algorithm};
 #[cfg(not(feature = "fips"))]
 use aws_lc_rs::aead::{AES_192_GCM, CHACHA20_POLY1305};
+use aws_lc_rs::hmac;
 
 use self::aead::Aead;
 #[cfg(not(feature = "fips"))]
@@ -33,6 +34,7 @@ use self::triple_des::TripleDes;
 use self::vaes_gcm::VaesGcm;
 #[cfg(all(target_arch = "x86_64", not(feature = "fips")))]
 pub use self::vaes_gcm::prefer_aws_lc;
+use crate::trailer::TRAILER_HEAD_SIZE;
 use crate::{
     DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE, Trailer, Unauthentic,
 };
@@ -324,6 +326,18 @@ impl Body {
             Body::Refused(suite) => *suite,
         }
     }
+}
+
+/// The tag of the suites that encrypt, and then authenticate by HMAC-SHA-256 (FORMAT 5.2).
+fn hmac_tag(key: &hmac::Key, aad: &[u8], trailer: &Trailer, sealed: &[u8]) -> [u8; 16] {
+    let head = trailer.encode();
+    let mut mac = hmac::Context::with_key(key);
+    mac.update(aad);
+    mac.update(&head[..TRAILER_HEAD_SIZE]);
+    mac.update(sealed);
+    let mut tag = [0; 16];
+    tag.copy_from_slice(&mac.sign().as_ref()[..16]);
+    tag
 }
 
 /// The version of the format in the associated data.

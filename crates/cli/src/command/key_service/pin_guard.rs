@@ -59,10 +59,10 @@ impl PinGuard {
         &self.pin_file
     }
 
-    /// Fails if the token refused the PIN of this file before. Returns what `refused` takes.
+    /// A line for [`PinGuard::refused`]. Fails if this token (serial number and label) refused the PIN of this file before.
     pub fn attempt(&self, token: &str) -> Result<String, CliError> {
         let found = std::fs::metadata(&self.pin_file).map_err(|error| unavailable(error.to_string(), ""))?;
-        let attempt = format!("{} {}\n", state(&found), printable_name(token));
+        let attempt = format!("{} {}\n", state(&found), word(token));
         if self.lines.split_inclusive('\n').any(|line| line == attempt) {
             return Err(refused(
                 format!(
@@ -78,8 +78,9 @@ impl PinGuard {
     /// Notes that the token refused the PIN.
     pub fn refused(mut self, attempt: &str) -> std::io::Result<()> {
         // What other tokens said of this state of the file stays.
-        let state = attempt.rsplit_once(' ').map_or(attempt, |(state, _)| state);
-        let others = self.lines.split_inclusive('\n').filter(|line| line.starts_with(state));
+        let state_of = |line: &str| line.rsplit_once(' ').map(|(state, _)| state.to_owned());
+        let is_of_state = |line: &&str| state_of(line) == state_of(attempt);
+        let others = self.lines.split_inclusive('\n').filter(is_of_state);
         let lines: String = others.chain([attempt]).collect();
         self.note.rewind()?;
         self.note.set_len(0)?;
@@ -93,6 +94,6 @@ fn state(file: &Metadata) -> String {
 }
 
 /// Without the characters that separate lines and words of a note.
-fn printable_name(token: &str) -> String {
+fn word(token: &str) -> String {
     token.chars().filter(char::is_ascii_alphanumeric).collect()
 }

@@ -7,7 +7,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
 use aws_lc_rs::iv::FixedLength;
 
-use crate::trailer::TRAILER_HEAD_SIZE;
+use super::hmac_tag;
 use crate::{PageNonce, Secret, Trailer, Unauthentic};
 
 /// The two keys of the suite.
@@ -30,12 +30,12 @@ impl CtrHmac {
     /// Encrypts `page` in place and returns its tag.
     pub(super) fn seal_in_place(&self, aad: &[u8], trailer: &Trailer, page: &mut [u8]) -> [u8; 16] {
         self.apply_key_stream(&trailer.nonce, page);
-        self.tag(aad, trailer, page)
+        hmac_tag(&self.mac, aad, trailer, page)
     }
 
     /// Decrypts `page` in place if the tag is right, and leaves it as it is otherwise.
     pub(super) fn open_in_place(&self, aad: &[u8], trailer: &Trailer, page: &mut [u8]) -> Result<(), Unauthentic> {
-        verify_slices_are_equal(&self.tag(aad, trailer, page), &trailer.tag).map_err(|_| Unauthentic)?;
+        verify_slices_are_equal(&hmac_tag(&self.mac, aad, trailer, page), &trailer.tag).map_err(|_| Unauthentic)?;
         self.apply_key_stream(&trailer.nonce, page);
         Ok(())
     }
@@ -49,17 +49,6 @@ impl CtrHmac {
         self.cipher
             .less_safe_encrypt(page, context)
             .expect("counter mode takes any size, and the context is one of counter mode");
-    }
-
-    fn tag(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8]) -> [u8; 16] {
-        let head = trailer.encode();
-        let mut mac = hmac::Context::with_key(&self.mac);
-        mac.update(aad);
-        mac.update(&head[..TRAILER_HEAD_SIZE]);
-        mac.update(sealed);
-        let mut tag = [0; 16];
-        tag.copy_from_slice(&mac.sign().as_ref()[..16]);
-        tag
     }
 }
 

@@ -8,7 +8,7 @@ use aws_lc_rs::hmac;
 use cbc::cipher::{Array, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InnerIvInit, KeyInit};
 use des::TdesEde3;
 
-use crate::trailer::TRAILER_HEAD_SIZE;
+use super::hmac_tag;
 use crate::{PageNonce, Secret, Trailer, Unauthentic};
 
 /// The three keys of the suite.
@@ -36,11 +36,11 @@ impl TripleDes {
         cbc::Encryptor::inner_iv_init(&self.cipher, &self.iv(&trailer.nonce))
             .encrypt_blocks_b2b(plain, blocks)
             .expect("the buffers are of equal size, and so have as many blocks");
-        self.tag(aad, trailer, out)
+        hmac_tag(&self.mac, aad, trailer, out)
     }
 
     pub(super) fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
-        verify_slices_are_equal(&self.tag(aad, trailer, sealed), &trailer.tag).map_err(|_| Unauthentic)?;
+        verify_slices_are_equal(&hmac_tag(&self.mac, aad, trailer, sealed), &trailer.tag).map_err(|_| Unauthentic)?;
         let (sealed, sealed_rest) = Array::slice_as_chunks(sealed);
         let (blocks, _) = Array::slice_as_chunks_mut(out);
         if !sealed_rest.is_empty() {
@@ -57,17 +57,6 @@ impl TripleDes {
         iv[4..].copy_from_slice(&nonce.counter.to_be_bytes());
         self.iv.encrypt_block(&mut iv);
         iv
-    }
-
-    fn tag(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8]) -> [u8; 16] {
-        let head = trailer.encode();
-        let mut mac = hmac::Context::with_key(&self.mac);
-        mac.update(aad);
-        mac.update(&head[..TRAILER_HEAD_SIZE]);
-        mac.update(sealed);
-        let mut tag = [0; 16];
-        tag.copy_from_slice(&mac.sign().as_ref()[..16]);
-        tag
     }
 }
 

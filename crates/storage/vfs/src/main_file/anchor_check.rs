@@ -191,7 +191,9 @@ fn check_log(seen: &mut Snapshot<'_>, anchor: &ShortAnchor) -> Result<u32, VfsEr
         };
     }
     let mut frames = Vec::new();
-    seen.frames_of(end, &mut frames)?;
+    if !seen.frames_of(end, &mut frames)? {
+        return Err(VfsError::Older("its log ends before its index does".to_owned()));
+    }
     let last: BTreeMap<u32, Sealed> = frames.into_iter().collect();
     let mut below = vec![0; seen.page_size().bytes()];
     for (page_no, sealed) in last {

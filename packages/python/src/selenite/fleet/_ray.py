@@ -29,8 +29,8 @@ class RayExecutor:
     that ``RAY_ADDRESS`` names, or else one of its own.
 
     Args:
-        capacity: how many operations, or batches of looks, run at a time. Without it, twice as many as the cluster has cores: the second
-            one is sent while the first one runs.
+        capacity: how many operations, or batches of looks, run at a time. Without it, twice as many as the cluster
+            has cores: the second one is sent while the first one runs.
         node_share: how much of a node's custom resource an operation takes.
 
     Example:

@@ -241,9 +241,10 @@ def _look_at_status(paths: Sequence[str], options: Mapping[str, Any]) -> Iterato
                 database_id = found.superblock.database_id
                 made = _backups.find(destination, options["identity"], database_id)
                 facts |= _backups.facts(made.get(database_id, []))
-            yield {"status": facts}
-        except CommandError as error:
+        except Exception as error:  # noqa: BLE001 - the others go on, whatever it is
             yield error
+        else:
+            yield {"status": facts}
 
 
 def _status(path: str, options: Mapping[str, Any]) -> Result:
