@@ -22,9 +22,14 @@ impl Output {
         self.0.write_all(b"\n")
     }
 
+    /// Writes out what was buffered.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+
     /// Flushes the buffer.
     pub fn finish(mut self) -> io::Result<()> {
-        self.0.flush()
+        self.flush()
     }
 
     /// Converts an error of writing to it.

@@ -1,20 +1,23 @@
 //! Databases whose names are in a list: a line of JSON for each.
 //!
-//! - answered-at-once: the answer about one database is written before the next name is read, so
-//!   that a program can ask for one after another without starting a process for each.
+//! - answered-in-time: answers are written before the process waits for another name, so that a
+//!   program can ask for one after another without starting a process for each; while there are
+//!   names, at least every 50 ms.
 //! - errors-are-answers: an error of one database is its answer, and the others go on.
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use selenite::EngineError;
+use selenite::{EngineError, keep_freed_memory};
 use serde_json::{Value, json};
 
 use crate::cli_error::CliError;
-use crate::output::print_json;
+use crate::output::Output;
+use crate::printable;
 
 /// The answer about one database: its result, and its error. One that is damaged has both.
 pub struct Answer {
@@ -45,11 +48,15 @@ pub fn run(list: Option<&Path>, mut answer: impl FnMut(&Path) -> Answer) -> Resu
         path: list.to_owned(),
         source,
     };
-    let mut names: Box<dyn BufRead> = if list == Path::new("-") {
+    keep_freed_memory();
+    let names: Box<dyn Read> = if list == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
-        Box::new(BufReader::new(File::open(list).map_err(cannot_read)?))
+        Box::new(File::open(list).map_err(cannot_read)?)
     };
+    let mut names = BufReader::new(names);
+    let mut output = Output::take();
+    let mut written = Instant::now();
     let mut first_error = 0;
     let mut name = Vec::new();
     while names.read_until(0, &mut name).map_err(cannot_read)? > 0 {
@@ -57,29 +64,37 @@ pub fn run(list: Option<&Path>, mut answer: impl FnMut(&Path) -> Answer) -> Resu
             name.pop();
         }
         let path = Path::new(OsStr::from_bytes(&name));
-        let status = print_answer(path, answer(path))?;
+        let (text, status) = text_of(path, answer(path));
+        output.line(&text)?;
         if first_error == 0 {
             first_error = status;
         }
         name.clear();
+        if !names.buffer().contains(&0) || written.elapsed() > WRITE_INTERVAL {
+            output.flush()?;
+            written = Instant::now();
+        }
     }
+    output.finish()?;
     match first_error {
         0 => Ok(()),
         status => Err(CliError::Answer(status)),
     }
 }
 
-fn print_answer(path: &Path, answer: Answer) -> io::Result<u8> {
+fn text_of(path: &Path, answer: Answer) -> (String, u8) {
     let (error, status) = match answer.error.map(CliError::message) {
         None => (Value::Null, 0),
         Some(Ok((what, next, status))) => (json!({ "message": what, "advice": next }), status),
         Some(Err(status)) => (Value::Null, status),
     };
-    print_json(&json!({
+    let text = printable::json(&json!({
         "path": path.to_string_lossy(),
         "exit_status": status,
         "result": answer.result,
         "error": error,
-    }))?;
-    Ok(status)
+    }));
+    (text, status)
 }
+
+const WRITE_INTERVAL: Duration = Duration::from_millis(50);

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose, PKCS_RSA_SHA256};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
 use crate::ServerError;
@@ -111,10 +112,8 @@ fn make(names: &[String], now: i64) -> Result<StoredCertificate, ServerError> {
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let not_after = now + GOOD_SECONDS;
     // Clocks differ.
-    let (year, month, day) = civil_day(now - DAY_SECONDS);
-    params.not_before = rcgen::date_time_ymd(year, month, day);
-    let (year, month, day) = civil_day(not_after);
-    params.not_after = rcgen::date_time_ymd(year, month, day);
+    params.not_before = moment(now - DAY_SECONDS);
+    params.not_after = moment(not_after);
     let certificate = params.self_signed(&key).map_err(bad)?;
     Ok(StoredCertificate {
         certificate: certificate.der().to_vec(),
@@ -123,23 +122,9 @@ fn make(names: &[String], now: i64) -> Result<StoredCertificate, ServerError> {
     })
 }
 
-/// Year, month and day of a moment between 1970 and 9999.
-fn civil_day(seconds: i64) -> (i32, u8, u8) {
-    // Howard Hinnant's civil_from_days: years begin in March, so that the day that leap years have more is their last.
-    let days = seconds.clamp(0, LAST_SECOND).div_euclid(DAY_SECONDS) + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let small = |number: i64| u8::try_from(number).unwrap_or(1);
-    (i32::try_from(year).unwrap_or(9999), small(month), small(day))
+/// A moment between 1970 and 9999, which a wrong clock is not.
+fn moment(seconds: i64) -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp(seconds.clamp(0, LAST_SECOND)).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
 fn pem(der: &[u8]) -> String {
@@ -172,19 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_of_its_civil_day() {
-        let cases = [
-            (0, (1970, 1, 1)),
-            (951_782_400, (2000, 2, 29)),
-            (951_868_800, (2000, 3, 1)),
-            (1_798_761_599, (2026, 12, 31)),
-            (4_107_542_399, (2100, 2, 28)),
-            (LAST_SECOND, (9999, 12, 31)),
-            (i64::MAX, (9999, 12, 31)),
-            (-1, (1970, 1, 1)),
-        ];
-        for (seconds, day) in cases {
-            assert_eq!(civil_day(seconds), day, "{seconds}");
+    fn a_moment_is_one_that_a_certificate_can_name() {
+        for (seconds, named) in [(0, 0), (951_782_400, 951_782_400), (i64::MAX, LAST_SECOND), (-1, 0)] {
+            assert_eq!(moment(seconds).unix_timestamp(), named, "{seconds}");
         }
     }
 

@@ -150,6 +150,7 @@ pub use {
     selenite_vfs::database::now,
     selenite_vfs::ffi::CountingAllocator,
     selenite_vfs::ffi::is_elevated,
+    selenite_vfs::ffi::keep_freed_memory,
     selenite_vfs::role::Role,
     selenite_vfs::thread_io::{ThreadIo, read as thread_io},
     selenite_vfs::thread_memory,

@@ -1,15 +1,19 @@
 //! Times as text.
 
+use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset};
+
 /// Seconds since 1970-01-01 UTC as `2026-03-01T12:00:00Z`; a time after the year 9999 as its
 /// number.
 #[must_use]
 pub fn utc(unix_seconds: u64) -> String {
-    let known = i64::try_from(unix_seconds).ok().and_then(|seconds| {
-        let connection = rusqlite::Connection::open_in_memory().ok()?;
-        let sql = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', ?1, 'unixepoch')";
-        connection.query_row(sql, [seconds], |row| row.get(0)).ok()
-    });
-    known.unwrap_or_else(|| unix_seconds.to_string())
+    let known = i64::try_from(unix_seconds)
+        .ok()
+        .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+    let Some(known) = known else {
+        return unix_seconds.to_string();
+    };
+    let (hour, minute, second) = known.to_hms();
+    format!("{}T{hour:02}:{minute:02}:{second:02}Z", known.date())
 }
 
 /// Parses a time in RFC 3339, or as `2026-03-01 12:00:00`, which is UTC, to seconds since
@@ -34,15 +38,29 @@ fn parse_seconds(text: &str) -> Option<u64> {
     if !is_form || !is_zone {
         return None;
     }
-    let connection = rusqlite::Connection::open_in_memory().ok()?;
-    // SQLite reads the 31st of a shorter month as a day of the next one.
-    let sql = "SELECT unixepoch(?1), strftime('%Y-%m-%dT%H:%M:%S', ?2) = replace(?2, ' ', 'T')";
-    let (seconds, is_day): (Option<i64>, Option<bool>) = connection
-        .query_row(sql, [text, local], |row| Ok((row.get(0)?, row.get(1)?)))
-        .ok()?;
-    seconds
-        .filter(|_| is_day == Some(true))
-        .and_then(|seconds| seconds.try_into().ok())
+    let number = |range: std::ops::Range<usize>| local.get(range)?.parse::<u8>().ok();
+    let year = local.get(..4)?.parse().ok()?;
+    let date = Date::from_calendar_date(year, Month::try_from(number(5..7)?).ok()?, number(8..10)?).ok()?;
+    let time = Time::from_hms(number(11..13)?, number(14..16)?, number(17..19)?).ok()?;
+    let at = PrimitiveDateTime::new(date, time).assume_offset(offset(zone)?);
+    at.unix_timestamp().try_into().ok()
+}
+
+/// The offset of a time zone as RFC 3339 writes it; that of UTC if there is none.
+fn offset(zone: &str) -> Option<UtcOffset> {
+    let Some((hours, minutes)) = zone.get(1..).and_then(|rest| rest.split_once(':')) else {
+        return Some(UtcOffset::UTC);
+    };
+    let number = |digits: &str| {
+        digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| digits.parse::<i8>().ok())?
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    // RFC 3339, 5.6: time-hour and time-minute.
+    (hours < 24 && minutes < 60).then(|| UtcOffset::from_hms(sign * hours, sign * minutes, 0).ok())?
 }
 
 const FORM: &str = "0000-00-00T00:00:00";
@@ -71,6 +89,7 @@ mod tests {
             ("2000-02-29 00:00", 951_782_400),
             ("2000-02-29T00:01Z", 951_782_460),
             ("2000-02-29T01:30+01:30", 951_782_400),
+            ("2000-02-28T22:15:00-01:45", 951_782_400),
         ] {
             assert_eq!(parse_utc(text), Some(seconds), "{text}");
         }
@@ -85,6 +104,9 @@ mod tests {
             "2000-02-29T00:00:0",
             "2000-02-29T25:00:00Z",
             "2000-02-29T00:00:00+1:30",
+            "2000-02-29T00:00:00+24:00",
+            "2000-02-29T00:00:00+01:60",
+            "2000-02-29T00:00:00++1:30",
             "2000-02-29T00:00:00Zx",
             "951782400",
             "1969-12-31T23:59:59Z",

@@ -119,7 +119,8 @@ class StatusWarning:
 
 @dataclass(frozen=True)
 class Status:
-    """What ``status`` answers. ``superblock`` is ``None`` of an unencrypted database."""
+    """What ``status`` answers. ``superblock`` is ``None`` of an unencrypted database; ``json`` is everything that the
+    command printed."""
 
     path: Path
     encrypted: bool
@@ -127,6 +128,7 @@ class Status:
     size: int
     last_verification: Optional[LastVerification]
     warnings: tuple[StatusWarning, ...]
+    json: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -263,6 +265,7 @@ def status(path: Path, json: Mapping[str, Any]) -> Status:
         size=sum(file["size"] for file in json["files"]),
         last_verification=_last_verification(verified) if verified else None,
         warnings=tuple(StatusWarning(code=one["code"], text=one["text"], file=one["file"]) for one in json["warnings"]),
+        json=json,
     )
 
 

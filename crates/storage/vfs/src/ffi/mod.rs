@@ -50,7 +50,7 @@ pub use index_alias::IndexAlias;
 pub use install::{AutoExtension, EntryPoint, Installer, VFS_NAME, entry_point, install_linked};
 pub use lower::{LowerFile, LowerVfs};
 pub use machine::{cycle_count, hardware_random, os_random};
-pub use memory::{Config, CountingAllocator, count_sqlite};
+pub use memory::{Config, CountingAllocator, count_sqlite, keep_freed_memory};
 pub use module::{Table, TableRow};
 pub use name::{KeptName, Name};
 pub use platform::{

@@ -17,7 +17,7 @@ from typing import Any, Optional, Union
 from .. import _results
 from .._command import command_path
 from .._errors import CommandError, command_error
-from .._results import Status, Verification
+from .._results import Status
 
 
 def status(path: str, identity: Optional[str]) -> Status:
@@ -29,25 +29,19 @@ def status(path: str, identity: Optional[str]) -> Status:
     [found] = statuses([path], identity)
     if isinstance(found, Exception):
         raise found
-    return found
+    return _results.status(Path(path), found)
 
 
-def statuses(paths: Sequence[str], identity: Optional[str]) -> Iterator[Union[Status, Exception]]:
-    """As ``selenite.status`` of each, or its error."""
-    for path, found in zip(paths, _ask(("status",), identity, paths)):
-        yield found if isinstance(found, Exception) else _results.status(Path(path), found)
+def statuses(paths: Sequence[str], identity: Optional[str]) -> Iterator[Union[dict[str, Any], Exception]]:
+    """What ``selenite status`` answers about each, or its error."""
+    return _ask(("status",), identity, paths)
 
 
 def verify(
     paths: Sequence[str], identity: Optional[str], physical_only: bool
-) -> Iterator[Union[tuple[Verification, Status], Exception]]:
-    """As ``selenite.verify`` and, after it, ``selenite.status`` of each, or its error."""
-    command = ("verify", "--with-status", *(["--physical-only"] if physical_only else []))
-    for path, found in zip(paths, _ask(command, identity, paths)):
-        if isinstance(found, Exception):
-            yield found
-        else:
-            yield _results.verification(Path(path), found), _results.status(Path(path), found["status"])
+) -> Iterator[Union[dict[str, Any], Exception]]:
+    """What ``selenite verify`` answers about each, with ``selenite status`` after it as ``status``, or its error."""
+    return _ask(("verify", "--with-status", *(["--physical-only"] if physical_only else [])), identity, paths)
 
 
 class _Process:

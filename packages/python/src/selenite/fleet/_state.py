@@ -187,7 +187,10 @@ def now() -> str:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(dict(value), sort_keys=True)
+    return _ENCODER.encode(dict(value))
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 def _is_utf8(text: str) -> bool:

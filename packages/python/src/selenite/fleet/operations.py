@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Callable, Optional, Union
 
 from .. import _operations as single
@@ -237,8 +237,8 @@ def _look_at_status(paths: Sequence[str], options: Mapping[str, Any]) -> Iterato
         facts = _facts(found)
         destination = options.get("backups")
         try:
-            if destination and found.superblock is not None:
-                database_id = found.superblock.database_id
+            if destination and found["encrypted"]:
+                database_id = facts["database_id"]
                 made = _backups.find(destination, options["identity"], database_id)
                 facts |= _backups.facts(made.get(database_id, []))
         except Exception as error:  # noqa: BLE001 - the others go on, whatever it is
@@ -264,9 +264,8 @@ def _verify(paths: Sequence[str], options: Mapping[str, Any]) -> Iterator[Union[
         if isinstance(answer, Exception):
             yield answer
             continue
-        found, status = answer
-        verified = {"pages": found.page_count, "size": found.size, "seconds": found.seconds}
-        yield {"verified": verified, "status": _facts(status)}
+        verified = {"pages": answer["page_count"], "size": answer["size"], "seconds": answer["ms"] / 1000}
+        yield {"verified": verified, "status": _facts(answer["status"])}
 
 
 def _verify_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
@@ -304,7 +303,7 @@ def _reencrypt(path: str, options: Mapping[str, Any], before: Mapping[str, Any])
         how = f"--cipher={options['cipher']}" if options["cipher"] else "--new-key"
         run("reencrypt", how, *more, "--", path, identity=options["identity"])
         present = _authentic(path, options["identity"])
-    return {"changed": True, "status": _facts(present)}
+    return {"changed": True, "status": _facts(present.json)}
 
 
 def _rotate_identity(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
@@ -312,7 +311,7 @@ def _rotate_identity(path: str, options: Mapping[str, Any], before: Mapping[str,
     present = _opened(path, old)
     if present is None:
         # Done before, or never a key holder: the new identity has to open it in either case.
-        return {"changed": False, "status": _facts(_authentic(path, new))}
+        return {"changed": False, "status": _facts(_authentic(path, new).json)}
     # The only slot is the old one's.
     is_other_there = len(present.slots) > 1 and _opened(path, new) is not None
     try:
@@ -324,8 +323,8 @@ def _rotate_identity(path: str, options: Mapping[str, Any], before: Mapping[str,
         # Another run may have replaced it since the look.
         if _opened(path, old) is not None:
             raise
-        return {"changed": False, "status": _facts(_authentic(path, new))}
-    return {"changed": True, "status": _facts(_authentic(path, new))}
+        return {"changed": False, "status": _facts(_authentic(path, new).json)}
+    return {"changed": True, "status": _facts(_authentic(path, new).json)}
 
 
 def _before_compromised(path: str, options: Mapping[str, Any]) -> Result:
@@ -337,7 +336,7 @@ def _before_compromised(path: str, options: Mapping[str, Any]) -> Result:
 def _compromised(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> Result:
     present = _authentic(path, options["identity"])
     if not before["holds"]:
-        return {"changed": False, "status": _facts(present)}
+        return {"changed": False, "status": _facts(present.json)}
     more = ["--drop"] if options["drop"] else []
     is_replaced = _epoch(present) > before["epoch"] and _is_steady(present)
     if _holds(present, options["slot"]):
@@ -346,7 +345,7 @@ def _compromised(path: str, options: Mapping[str, Any], before: Mapping[str, Any
         # The slot is gone, but not yet the data key that its holder may know.
         run("compromised", "--go-on", *more, "--", path, options["slot"], identity=options["identity"])
     else:
-        return {"changed": True, "status": _facts(present)}
+        return {"changed": True, "status": _facts(present.json)}
     return {"changed": True, **_status(path, options)}
 
 
@@ -365,7 +364,7 @@ def _drill(path: str, options: Mapping[str, Any], before: Mapping[str, Any]) -> 
     if present.superblock is None:
         raise NotEncryptedError("drill", 3, f"{path}: not encrypted", "encrypt it, and make a backup")
     _run_drill(Backups(options["destination"], present.superblock.database_id), options)
-    return {"drill": True, "status": _facts(present)}
+    return {"drill": True, "status": _facts(present.json)}
 
 
 def _drill_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
@@ -389,7 +388,7 @@ def _restore_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
     if changed:
         only = f"--database={backups.database_id}"
         run("restore", f"--to={target}", only, "--", backups.destination, identity=options["identity"])
-    status = _facts(_authentic(target, options["identity"]))
+    status = _facts(_authentic(target, options["identity"]).json)
     if status["database_id"] != backups.database_id:
         raise UsageError("restore", 2, f"{target}: another database", "restore to another folder")
     return {"changed": changed, "restored": target, "status": status}
@@ -474,26 +473,26 @@ def _holds(status: Status, slot: str) -> bool:
     return any(slot in (one.who, one.label) or one.id.startswith(slot) for one in slots)
 
 
-def _facts(status: Status) -> Result:
-    """What a report says about a database, as JSON has it."""
-    superblock = status.superblock
-    verified = status.last_verification
+def _facts(status: Mapping[str, Any]) -> Result:
+    """What a report says about a database, of what ``selenite status`` answers."""
+    superblock = status.get("superblock")
+    verified = status["last_verify"]
     facts: Result = {
-        "encrypted": status.encrypted,
-        "size": status.size,
-        "last_verified": verified.time.isoformat() if verified else None,
-        "warnings": [asdict(warning) for warning in status.warnings],
+        "encrypted": status["encrypted"],
+        "size": sum(file["size"] for file in status["files"]),
+        "last_verified": verified["time"] if verified else None,
+        "warnings": status["warnings"],
     }
     if superblock is not None:
         facts |= {
-            "suite": superblock.suite,
-            "state": superblock.state,
-            "database_id": superblock.database_id,
-            "authentic": superblock.authentic,
-            "key_since": min(epoch.created for epoch in superblock.epochs).isoformat(),
+            "suite": superblock["suite"],
+            "state": superblock["state"],
+            "database_id": superblock["database_id"],
+            "authentic": superblock["authentic"],
+            "key_since": min(epoch["created"] for epoch in superblock["epochs"]),
             "slots": [
-                {"id": slot.id, "who": slot.who, "label": slot.label, "since": slot.created.isoformat()}
-                for slot in superblock.slots
+                {"id": slot["id"], "who": slot["who"], "label": slot["label"], "since": slot["created"]}
+                for slot in superblock["slots"]
             ],
         }
     return facts
