@@ -84,6 +84,9 @@ def test_memory_is_locked_or_the_file_is_refused(host: Host, start: Start, folde
         lines = Path(f"/proc/{peer.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmLck:"))
 
+    def dumped(peer: Peer) -> str:
+        return Path(f"/proc/{peer.pid}/coredump_filter").read_text().strip()
+
     bound = ["setpriv", "--inh-caps=-ipc_lock", "--bounding-set=-ipc_lock"] if os.geteuid() == 0 else []
     bounded = replace(host, command=[*bound, "prlimit", "--memlock=65536:65536", *host.command])
     peer = start(bounded)
@@ -97,9 +100,10 @@ def test_memory_is_locked_or_the_file_is_refused(host: Host, start: Start, folde
     if os.geteuid() != 0:
         pytest.skip("only root may lock all of its memory here")
     peer = start(host)
+    assert dumped(peer) != "00000000"
     peer.open(folder / "app.db", lock_memory=1, pool_size="1M")
     fill(peer)
-    assert locked(peer) > 1000
+    assert locked(peer) > 1000 and dumped(peer) == "00000000"
 
 
 @each_host

@@ -16,14 +16,16 @@ mod pkcs11_uri;
 mod vault;
 
 use std::io::{Read, Write};
+use std::path::Path;
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use selenite::EngineError;
-use selenite_keyring::Config;
+use selenite_keyring::{Config, Spec, read_trusted, readable_by_others};
 use zeroize::Zeroizing;
 
 use crate::arguments::key_service::{KeyService, Service};
 use crate::cli_error::CliError;
+use crate::output::note;
 
 pub fn run(service: &KeyService) -> Result<(), CliError> {
     forbid_core_dumps().map_err(|error| unavailable(format!("core dumps can't be forbidden: {error}"), ""))?;
@@ -62,6 +64,17 @@ fn unavailable(what: impl Into<String>, next: &'static str) -> CliError {
         next,
         status: 6,
     }
+}
+
+/// The contents of a file that has a secret. Others who can read it are a warning, which `check` shows to its user.
+fn read_secret(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, CliError> {
+    if readable_by_others(&Spec::Raw(path.to_owned())).is_some() {
+        note(&format!(
+            "warning: other users can read {}: chmod go= it",
+            path.display()
+        ));
+    }
+    read_trusted(path, size_max).map_err(|error| CliError::Engine(EngineError::Key(error)))
 }
 
 /// Standard input, up to what a key slot holds.

@@ -209,6 +209,15 @@ fn what_is_missing_or_ambiguous_is_said() {
             "{from} as {to}: {ran:?}"
         );
     }
+    for (mode, others_read) in [(0o600, false), (0o640, false), (0o644, true)] {
+        fs::set_permissions(fixture.path("pin.txt"), fs::Permissions::from_mode(mode)).unwrap();
+        let said = service(&fixture, &good, &["check"]).done().err;
+        assert_eq!(
+            said.contains("warning: other users can read"),
+            others_read,
+            "{mode:o}: {said}"
+        );
+    }
     fs::set_permissions(fixture.path("pin.txt"), fs::Permissions::from_mode(0o666)).unwrap();
     service(&fixture, &good, &["check"]).failed(4, "not trusted");
     set_pin(&fixture, PIN);

@@ -10,16 +10,17 @@
 mod cipher_time;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OpenFlags};
 use selenite::backup::{Backup, backup};
+use selenite::follow::{Anchoring, write_anchors};
 use selenite::offline::{Offline, offline};
 use selenite::restore::{Restore, restore};
 use selenite::storage::Disk;
-use selenite::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, keys, verify};
+use selenite::{Access, AnchorPlace, Encrypt, EngineError, FileUri, Suite, Target, Watch, keys, verify};
 use selenite_backup::{Destination, Folder};
 use selenite_worker::engine::{Engine, Status, check_absent, hello, vacuum_into};
 use selenite_worker::protocol::{CipherTime, DatabaseSpec, Hello, PLAIN};
@@ -114,6 +115,8 @@ impl Engine for Native {
             return Stock.create(database);
         };
         check_absent(database)?;
+        // That of a former database of this name.
+        let _ = std::fs::remove_file(anchor_path(database));
         let connection = connect(database, suite, FLAGS | OpenFlags::SQLITE_OPEN_CREATE)?;
         // Selenite takes the page size from the URI. SQLite writes a new file with its first change.
         connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; COMMIT")?;
@@ -296,10 +299,13 @@ fn connect(database: &DatabaseSpec, suite: Suite, flags: OpenFlags) -> Result<Co
     if suite.is_deprecated() {
         uri = uri.with("deprecated", "allow");
     }
+    if database.settings.get(ANCHOR).is_some_and(|value| value == "yes") && database.path.exists() {
+        uri = uri.with("anchor", &anchor(database, suite)?);
+    }
     for (name, value) in database
         .settings
         .iter()
-        .filter(|(name, _)| ![KEY, OBSERVED].contains(&name.as_str()))
+        .filter(|(name, _)| ![KEY, OBSERVED, ANCHOR].contains(&name.as_str()))
     {
         uri = uri.with(name, value);
     }
@@ -319,7 +325,39 @@ fn access(database: &DatabaseSpec, suite: Suite) -> Result<Access, WorkerError> 
     })
 }
 
-/// The identity that opens it: the key in its file, or an age key beside it, which is created on first use.
+/// The file with the short anchor of a database, beside it; the first one is written here.
+fn anchor(database: &DatabaseSpec, suite: Suite) -> Result<String, WorkerError> {
+    let path = anchor_path(database);
+    let name = path.to_str().map(str::to_owned);
+    let name = name.ok_or_else(|| WorkerError::Refused("the database's name is no text".to_owned()))?;
+    if !path.exists() {
+        let how = Anchoring {
+            place: AnchorPlace::File(path),
+            every: Duration::ZERO,
+            accept_older: false,
+        };
+        let access = access(database, suite)?;
+        write_anchors(
+            &Disk,
+            &database.path,
+            &access,
+            (how, true),
+            &Watch::none(),
+            &mut |_, _| {},
+        )
+        .map_err(|error| engine_error(&error))?;
+    }
+    Ok(name)
+}
+
+fn anchor_path(database: &DatabaseSpec) -> PathBuf {
+    let mut path = database.path.clone().into_os_string();
+    path.push(".anchor");
+    path.into()
+}
+
+/// The identity that opens it: the key in its file, an age key beside it, which is created on first use, or the key
+/// command of this name in the user's configuration.
 fn identity(database: &DatabaseSpec) -> Result<String, WorkerError> {
     let path = database.key_file.to_str().filter(|path| !path.is_empty());
     let path = path.ok_or_else(|| WorkerError::Refused("the key file has no name that could be used".to_owned()))?;
@@ -330,8 +368,9 @@ fn identity(database: &DatabaseSpec) -> Result<String, WorkerError> {
             make_age_key(Path::new(&path))?;
             Ok(format!("age:{path}"))
         }
+        Some(command) if command.starts_with("command:") => Ok(command.to_owned()),
         Some(other) => Err(WorkerError::Refused(format!(
-            "unknown kind of key {other}: use raw or age"
+            "unknown kind of key {other}: use raw, age or command:NAME"
         ))),
     }
 }
@@ -375,12 +414,15 @@ const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// What else a database takes (CONFIGURATION): parameters of its URI that no arm's layout or cipher says, and [`KEY`].
-const SETTINGS: [&str; 4] = ["auto_vacuum", KEY, "pool_size", OBSERVED];
+const SETTINGS: [&str; 5] = [ANCHOR, "auto_vacuum", KEY, "pool_size", OBSERVED];
+
+/// `yes` to compare the database with a short anchor whenever it is opened.
+const ANCHOR: &str = "anchor";
 
 /// Of a database in clear: `yes` to count the calls for its files.
 pub const OBSERVED: &str = "observed";
 
-/// The kind of key that opens it: `raw` or `age`.
+/// The kind of key that opens it: `raw`, `age` or `command:NAME`.
 const KEY: &str = "key";
 
 /// Clears AES-NI and PCLMULQDQ, without which AWS-LC uses no VAES either, in its view of the

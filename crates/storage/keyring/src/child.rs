@@ -6,6 +6,8 @@
 //!   have been reused.
 //! - group-is-killed: the command leads its own process group. Whenever the command is abandoned,
 //!   the whole group is killed; descendants that left the group cannot be killed.
+//! - answer-is-the-command's: its answer is what it wrote before it ended. A descendant that left
+//!   the group and keeps stdout open delays it by [`LEFT_OPEN`], and adds nothing that counts.
 //! - buffers-zeroed: input and answer are held in buffers that do not move and are zeroed.
 
 use std::io::{self, PipeReader, Read, Write};
@@ -43,30 +45,36 @@ pub enum Stderr {
 pub fn run(command: Command, stderr: Stderr, input: &[u8], time_limit: Duration) -> Result<Answer, ServiceFailure> {
     let started = Instant::now();
     let running = Running::start(command, stderr, input).map_err(ServiceFailure::Io)?;
-    let mut answer = None;
-    let mut has_ended = false;
+    let mut answer = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX));
+    let (mut is_whole, mut ended) = (false, None::<Instant>);
     loop {
+        let left = time_limit.saturating_sub(started.elapsed());
+        let left_open = ended.map(|ended| LEFT_OPEN.saturating_sub(ended.elapsed()));
         match running
             .events
-            .recv_timeout(time_limit.saturating_sub(started.elapsed()))
+            .recv_timeout(left_open.map_or(left, |open| open.min(left)))
         {
-            Ok(Event::Answer(read)) => {
-                let bytes = read.map_err(ServiceFailure::Io)?;
-                if bytes.len() > ANSWER_SIZE_MAX {
+            Ok(Event::Read(part)) => {
+                let part = part.map_err(ServiceFailure::Io)?;
+                if answer.len() + part.len() > ANSWER_SIZE_MAX {
                     return Err(ServiceFailure::AnswerTooLong(ANSWER_SIZE_MAX));
                 }
-                answer = Some(bytes);
+                is_whole = part.is_empty();
+                answer.extend_from_slice(&part);
             }
-            Ok(Event::Ended) => has_ended = true,
+            Ok(Event::Ended) => {
+                ended = Some(Instant::now());
+                // A remaining child may hold its stdout open forever.
+                if !is_whole {
+                    running.kill();
+                }
+            }
+            Err(RecvTimeoutError::Timeout) if ended.is_some() => is_whole = true,
             Err(RecvTimeoutError::Timeout) => return Err(ServiceFailure::TimedOut(time_limit)),
             Err(RecvTimeoutError::Disconnected) => return Err(ServiceFailure::Io(lost())),
         }
-        match answer.take() {
-            Some(bytes) if has_ended => return running.finish(bytes),
-            Some(bytes) => answer = Some(bytes),
-            // A remaining child may hold its stdout open forever.
-            None if has_ended => running.kill(),
-            None => {}
+        if is_whole && ended.is_some() {
+            return running.finish(answer);
         }
     }
 }
@@ -82,8 +90,8 @@ struct Running {
 }
 
 enum Event {
-    /// All of stdout, or one byte more than the limit.
-    Answer(io::Result<Zeroizing<Vec<u8>>>),
+    /// What it has written since the last one; nothing at the end.
+    Read(io::Result<Zeroizing<Vec<u8>>>),
     /// The command has exited, and can be reaped.
     Ended,
 }
@@ -149,11 +157,18 @@ fn feed(mut stdin: ChildStdin, input: &[u8]) {
 }
 
 /// Reads the answer. If the receiver is gone, the command was abandoned.
-fn drain(pipe: PipeReader, sender: &Sender<Event>) {
-    let mut answer = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX + 64));
-    let limit = u64::try_from(ANSWER_SIZE_MAX).expect("64 KiB fits") + 1;
-    let read = pipe.take(limit).read_to_end(&mut answer).map(|_| answer);
-    let _ = sender.send(Event::Answer(read));
+fn drain(mut pipe: PipeReader, sender: &Sender<Event>) {
+    let mut buffer = Zeroizing::new([0; 4096]);
+    loop {
+        let read = match pipe.read(&mut *buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map(|size| Zeroizing::new(buffer[..size].to_vec())),
+        };
+        let goes_on = read.as_ref().is_ok_and(|part| !part.is_empty());
+        if sender.send(Event::Read(read)).is_err() || !goes_on {
+            return;
+        }
+    }
 }
 
 /// Waits for the command, reaps it when that is allowed, and sends its status.
@@ -173,6 +188,9 @@ fn wait(
 fn lost() -> io::Error {
     io::Error::other("lost sight of it")
 }
+
+/// What a command wrote before it ended is read long before that.
+const LEFT_OPEN: Duration = Duration::from_secs(1);
 
 /// 64 KiB: a wrapped key has at most 8 KiB, what a program says of itself is a line.
 const ANSWER_SIZE_MAX: usize = 65536;

@@ -1,4 +1,4 @@
-//! `lock_memory=1`: no memory of the process is swapped out.
+//! `lock_memory=1`: no memory of the process is swapped out, or written to a core dump.
 //!
 //! - all-memory: all memory is locked, not only keys: ciphers also keep expanded keys, and SQLite's
 //!   cache and the pool keep pages.

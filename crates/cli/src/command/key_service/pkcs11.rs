@@ -16,12 +16,12 @@ use cryptoki::session::{Session, UserType};
 use cryptoki::slot::{Slot, TokenInfo};
 use cryptoki::types::{AuthPin, Ulong};
 use selenite::EngineError;
-use selenite_keyring::{Config, read_trusted};
+use selenite_keyring::Config;
 use zeroize::Zeroizing;
 
 use super::pin_guard::PinGuard;
 use super::pkcs11_uri::{self, Pkcs11Uri};
-use super::{PLAIN_SIZE, input, input_to_wrap, output, refused, unavailable};
+use super::{PLAIN_SIZE, input, input_to_wrap, output, read_secret, refused, unavailable};
 use crate::arguments::key_service::{KeyKind, OaepHash, Pkcs11, Pkcs11Task};
 use crate::cli_error::CliError;
 use crate::output::print;
@@ -163,7 +163,7 @@ impl Token {
         }
         let guard = guard.ok_or_else(|| usage("no PIN: pin-source in the URI, or --pin-file".to_owned()))?;
         let path = guard.pin_file().to_owned();
-        let pin = read_trusted(&path, PIN_SIZE_MAX).map_err(EngineError::Key)?;
+        let pin = read_secret(&path, PIN_SIZE_MAX)?;
         let text = std::str::from_utf8(&pin).map_err(|_| refused("the PIN is not UTF-8", "correct the file"))?;
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);

@@ -12,12 +12,12 @@ use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Url};
 use selenite::EngineError;
-use selenite_keyring::{read_trusted, read_trusted_text};
+use selenite_keyring::read_trusted_text;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::http::{Answer, Caller, Failure, block_on, no_answer};
-use super::{PLAIN_SIZE, input, input_to_wrap, output, refused, unavailable};
+use super::{PLAIN_SIZE, input, input_to_wrap, output, read_secret, refused, unavailable};
 use crate::arguments::key_service::{Task, Vault};
 use crate::cli_error::CliError;
 use crate::output::print;
@@ -198,7 +198,7 @@ fn is_this_machine(url: &Url) -> bool {
 
 /// The text of a file that has a secret.
 fn secret(path: &Path) -> Result<Zeroizing<String>, CliError> {
-    let bytes = read_trusted(path, SECRET_SIZE_MAX).map_err(EngineError::Key)?;
+    let bytes = read_secret(path, SECRET_SIZE_MAX)?;
     let text =
         std::str::from_utf8(&bytes).map_err(|_| refused(format!("{} is not text", path.display()), "correct it"));
     text.map(|text| Zeroizing::new(text.trim().to_owned()))

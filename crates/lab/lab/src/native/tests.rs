@@ -147,6 +147,35 @@ fn a_key_of_either_kind_is_changed_and_where_there_is_none_it_is_refused() {
     assert!(run(&clear, Workload::Rekey).unwrap_err().contains("no key to change"));
 }
 
+#[test]
+fn a_database_with_an_anchor_is_opened_and_one_that_is_older_than_it_is_not() {
+    let testbed = Testbed::new();
+    let mut sealed = testbed.database("AES_256");
+    sealed.settings.insert("anchor".to_owned(), "yes".to_owned());
+    dataset::load(&Native, &sealed, &ROWS, 7).unwrap();
+    let older = testbed.folder.path().join("older");
+    std::fs::copy(&sealed.path, &older).unwrap();
+    Native
+        .open(&sealed)
+        .unwrap()
+        .execute_batch("PRAGMA user_version = 5")
+        .unwrap();
+    let anchor = anchor_path(&sealed);
+    std::fs::remove_file(&anchor).unwrap();
+    Native.open(&sealed).unwrap();
+    assert!(anchor.exists());
+    std::fs::rename(&older, &sealed.path).unwrap();
+    assert!(Native.open(&sealed).is_err());
+    sealed
+        .settings
+        .insert("key".to_owned(), "command:no-such-service".to_owned());
+    let error = Native.open(&sealed).unwrap_err().to_string();
+    assert!(
+        error.contains("unable to open") || error.contains("no-such-service"),
+        "{error}"
+    );
+}
+
 /// The unencrypted backup uses programs that `scripts/need.sh tests` installs.
 #[test]
 fn a_backup_is_made_restored_and_gone_and_what_has_changed_is_a_small_one() {

@@ -102,6 +102,19 @@ fn a_command_ends_even_if_its_child_keeps_stdout_open() {
 }
 
 #[test]
+fn a_command_ends_even_if_a_daemon_of_it_keeps_stdout_open() {
+    // The daemon ends with our pipe; the command ends when the daemon has left its group.
+    let (held, writer) = pipe().unwrap();
+    let (ready, told) = pipe().unwrap();
+    let [held_path, ready_path, told_path] = [held.as_raw_fd(), ready.as_raw_fd(), told.as_raw_fd()]
+        .map(|descriptor| format!("/proc/{}/fd/{descriptor}", std::process::id()));
+    let script =
+        format!("{ROTATE}; setsid sh -c 'echo ready >{told_path}; exec cat {held_path}' & read line <{ready_path}");
+    assert_eq!(service(&script).unwrap(DATABASE, &slot()).unwrap().expose(), &MASTER);
+    drop(writer);
+}
+
+#[test]
 fn a_command_that_fails_gives_its_status_and_never_its_output() {
     let secret = "do-not-tell";
     let script = format!("cat >/dev/null; echo {secret}; echo {secret} >&2; exit 3");

@@ -62,11 +62,12 @@ pub fn make_private_file(path: &CStr) -> io::Result<()> {
 }
 
 /// Locks all current and future memory of this process (mlockall(2)); a page is locked when it is
-/// first used.
+/// first used. Core dumps of it and of processes that it starts get no memory any more (core(5)).
 ///
 /// # Errors
 /// Those of the system.
 pub fn lock_memory() -> io::Result<()> {
+    fs::write("/proc/self/coredump_filter", "0")?;
     const FLAGS: libc::c_int = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
     // SAFETY: the call takes only flags, and moves no memory.
     match unsafe { libc::mlockall(FLAGS) } {
