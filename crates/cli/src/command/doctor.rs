@@ -110,7 +110,14 @@ fn database(source: &Source, path: &Path) -> Vec<Check> {
         Err(error) => return vec![Check::problem(&name, error.to_string(), error.advice())],
     };
     let mut checks = vec![match &status.sealed {
-        Some(sealed) if sealed.is_encrypted() => Check::ok(&name, format!("encrypted, {}", sealed.suite)),
+        Some(sealed) if sealed.is_encrypted() => match &sealed.why_not {
+            Some(why) if *why != KeyError::NoKey.to_string() => {
+                let what = format!("encrypted, {}; not opened: {why}", sealed.suite);
+                let advice = "check the identity; a key service says what is wrong by selenite key-service ... check";
+                Check::advice(&name, what, advice)
+            }
+            _ => Check::ok(&name, format!("encrypted, {}", sealed.suite)),
+        },
         None | Some(Sealed { .. }) => {
             Check::advice(&name, "not encrypted", format!("selenite encrypt {}", shell_word(path)))
         }

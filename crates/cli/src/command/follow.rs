@@ -151,7 +151,7 @@ fn state(status: &Status, lag: Duration) -> String {
     match (&status.waits_for, &status.archive) {
         (Some(why), _) => format!("waiting: {}", printable::line(why)),
         (None, None) => match status.left {
-            None => "making the first backup".to_owned(),
+            None => "making a backup".to_owned(),
             Some(why) => format!("making a new backup: {why}"),
         },
         (None, Some(name)) if status.renewal_waits_for.is_some() => {

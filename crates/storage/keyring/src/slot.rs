@@ -8,7 +8,7 @@ use selenite_format::{Slot, SlotKind, Superblock};
 use crate::{KeyError, Random, Recipient, SlotBody, hex, origin, random};
 
 /// The slot whose id begins with `wanted` (hexadecimal of either case), or whose label or holder
-/// equals it, in the form of [`SlotSummary`]. A complete id takes precedence over labels.
+/// equals it, in the form of [`SlotSummary`]; that of a key command also as `command:NAME`. A complete id takes precedence over labels.
 ///
 /// `NoSuchSlot` if there is none (or `wanted` is empty), `AmbiguousSlot` if there are several.
 pub fn find_slot<'a>(superblock: &'a Superblock, wanted: &str) -> Result<&'a Slot, KeyError> {
@@ -19,8 +19,13 @@ pub fn find_slot<'a>(superblock: &'a Superblock, wanted: &str) -> Result<&'a Slo
     }
     let fits = |slot: &&Slot| {
         let summary = SlotSummary::new(slot);
+        let is_spec = slot.kind == SlotKind::Command
+            && wanted
+                .strip_prefix("command:")
+                .is_some_and(|name| name.as_bytes() == slot.identifier);
         !wanted.is_empty()
-            && (id_of(slot).starts_with(&digits)
+            && (is_spec
+                || id_of(slot).starts_with(&digits)
                 || [&summary.label, &slot.label, &summary.who]
                     .iter()
                     .any(|text| *text == wanted))
@@ -172,6 +177,14 @@ mod tests {
             error.contains("names 2 key slots: ab") && error.contains("\"laptop\""),
             "{error}"
         );
+
+        superblock.slots[1].kind = SlotKind::Command;
+        superblock.slots[1].identifier = b"kms".to_vec();
+        assert_eq!(
+            find_slot(&superblock, "command:kms").unwrap().id,
+            superblock.slots[1].id
+        );
+        assert!(find_slot(&superblock, "command:km").is_err());
 
         superblock.slots[2].label = hex::encode(&superblock.slots[0].id.0);
         let id = superblock.slots[2].label.clone();

@@ -12,7 +12,7 @@ use crate::comparison::SourceDigest;
 use crate::conversion::{self, Conversion, Copied, Source};
 use crate::database::KeyChange;
 use crate::draft::Draft;
-use crate::error::NO_DATABASE;
+use crate::error::{EMPTY, NO_DATABASE};
 use crate::storage::Storage;
 use crate::superblock_file::{FileContent, inspect};
 use crate::transfer::{self, SourceLayout};
@@ -70,7 +70,7 @@ pub fn encrypt(
         FileContent::Sealed { .. } => return Err(EngineError::AlreadyEncrypted { path }),
         found @ (FileContent::Empty | FileContent::Foreign) => {
             let what = if matches!(found, FileContent::Empty) {
-                "it is empty"
+                EMPTY
             } else {
                 NO_DATABASE
             };

@@ -214,6 +214,8 @@ impl Class {
 }
 
 /// The reason that is reported, here and in the VFS, for a file that is neither SQLite's nor ours.
+/// FORMAT 2.6: what is shorter than its superblocks may be a database that was cut short.
+pub(crate) const EMPTY: &str = "it has no page: it is empty, or was cut short";
 pub(crate) const NO_DATABASE: &str = "it is not an SQLite database";
 
 /// The first words of the VFS's error for a database that `reencrypt --off` has made.

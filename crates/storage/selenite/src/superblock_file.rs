@@ -9,7 +9,7 @@ use selenite_format::{
 use selenite_keyring::{Cache, Identity, KeyError, Trust, Unlocked};
 
 use crate::EngineError;
-use crate::error::NO_DATABASE;
+use crate::error::{EMPTY, NO_DATABASE};
 use crate::lost_prefix::has_sealed_pages;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
@@ -166,7 +166,7 @@ impl FileContent {
     pub fn sealed(self, path: &Path) -> Result<(Vec<u8>, Box<Superblock>), EngineError> {
         let what = match self {
             Self::Sealed { bytes, superblock } => return Ok((bytes, superblock)),
-            Self::Empty => "it is empty",
+            Self::Empty => EMPTY,
             Self::Plain => "it is an unencrypted database",
             Self::Foreign => NO_DATABASE,
         };

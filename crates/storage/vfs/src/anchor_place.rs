@@ -88,7 +88,7 @@ impl AnchorPlace {
         newest.check_generation(unlocked)?;
         match newest {
             Newest::Anchor(anchor) => Ok(anchor),
-            Newest::None => Err(self.missing("there is none yet")),
+            Newest::None => Err(self.missing("there is none")),
             Newest::OtherMaster { generation, .. } => Err(self.missing(&format!(
                 "it was written under another master key, at generation {generation}; this database is at {}",
                 unlocked.superblock.generation

@@ -211,8 +211,8 @@ impl fmt::Display for VfsError {
             ),
             Self::NoAnchor(why) => write!(
                 f,
-                "no anchor to compare with: {why}; selenite follow --anchor-to writes it (anchor_missing=allow opens \
-                    without one)"
+                "no anchor to compare with: {why}; if the database never had one, selenite follow --anchor-to writes it, \
+                    else find out what became of it (anchor_missing=allow opens without one)"
             ),
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),

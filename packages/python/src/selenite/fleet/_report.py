@@ -118,7 +118,9 @@ class Report:
             (who, f"{own['databases']:,}", own["since"]) for who, own in sorted(findings["holders"].items())
         )
         if findings["holders"]:
-            parts.append(_table("Key holders", ("who", "databases", "since"), holders))
+            done = counts["done"]
+            of = "" if done == total else f" of the {done:,} databases that are done: others may have other ones"
+            parts.append(_table(f"Key holders{of}", ("who", "databases", "since"), holders))
         for title, key in _LISTS:
             if findings[key]:
                 parts.append(_table(title, ("database",), ((path,) for path in findings[key])))

@@ -167,7 +167,7 @@ def drill(destination: Optional[str] = None, *, identity: Identity = None) -> Op
 
 
 def restore(folder: Union[str, "os.PathLike[str]"], *, identity: Identity = None) -> Operation:
-    """Restores each database of ``Fleet.backups`` from its newest backup, to ``ID.db`` in a folder.
+    """Restores each database of ``Fleet.backups`` from its newest backup, to ``ID.db`` in a folder, which is made.
 
     A database that is there already stays as it is.
     """
@@ -386,6 +386,7 @@ def _restore_backups(backups: Backups, options: Mapping[str, Any]) -> Result:
     # A restored database gets its name when it is whole: what is there is.
     changed = not os.path.lexists(target)
     if changed:
+        os.makedirs(options["folder"], exist_ok=True)
         only = f"--database={backups.database_id}"
         run("restore", f"--to={target}", only, "--", backups.destination, identity=options["identity"])
     status = _facts(_authentic(target, options["identity"]).json)
