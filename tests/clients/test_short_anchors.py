@@ -1,6 +1,7 @@
 """Short anchors of a database that several processes write (FORMAT 10.8): each process is a session of its own."""
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -55,8 +56,8 @@ def write(path: Path, *statements: str) -> None:
     subprocess.run([sys.executable, "-c", WRITER, EXTENSION, name(path), *statements], check=True)
 
 
-def follow(folder: Path) -> None:
-    selenite(folder, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--once")
+def follow(folder: Path, *more: str) -> None:
+    selenite(folder, "-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--once", *more)
 
 
 def copy(folder: Path, to: str) -> Path:
@@ -164,11 +165,35 @@ def test_a_copy_from_before_a_renewed_master_key_does_not_become_the_newest_stat
     old = copy(folder, "old")
     selenite(folder, "-i", "key.txt", *renewal)
     write(folder / "app.db", "UPDATE t SET number = 1 WHERE id = 7")
-    follow(folder)
+    assert "is under another master key" in refuses_to_follow(folder)
+    follow(folder, "--accept-older")
     put_back(old, folder / "app.db")
     for _ in range(2):
         assert is_refused(folder / "app.db", folder / "anchors")
         assert "older than its anchor" in refuses_to_follow(folder)
+
+
+def test_a_text_that_anyone_can_append_does_not_make_an_old_copy_the_newest_state(
+    folder: Path, database: sqlite3.Connection
+) -> None:
+    database.close()
+    follow(folder)
+    old = copy(folder, "old")
+    write(folder / "app.db", "UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    own = (folder / "anchors").read_text()
+    first = own[: own.index("\n", own.index("\nmac ") + 1) + 1]
+    forged = re.sub(r"\nkey [0-9a-f]+\n", f"\nkey {'0' * 32}\n", first)
+    forged = re.sub(r"\nnumber 1\n", "\nnumber 99\n", forged)
+    assert forged != first
+    put_back(old, folder / "app.db")
+    assert "older than its anchor" in refuses_to_follow(folder)
+    # So many that no anchor of the database is found among them.
+    for text in (forged * 64, forged):
+        (folder / "anchors").write_text(own + text)
+        said = refuses_to_follow(folder)
+        assert "is under another master key" in said or "older than its anchor" in said
+        assert is_refused(folder / "app.db", folder / "anchors")
 
 
 def test_no_journal_is_played_back_by_the_witness(folder: Path, database: sqlite3.Connection) -> None:

@@ -58,8 +58,8 @@ fn newest(destination: &dyn Destination, line: &str) -> Result<(), CliError> {
     let text = destination
         .get(&last, ANCHOR_SIZE_MAX)
         .map_err(|error| EngineError::Backup(error.into()))?;
-    // An earlier one under a later name would be taken for the newest.
-    if ShortAnchor::parse(&text).is_ok_and(|anchor| anchor.number != number) {
+    // An earlier one under a later name, alone or within another text, would be taken for the newest.
+    if !ShortAnchor::parse(&text).is_ok_and(|anchor| anchor.number == number) {
         return Err(usage(format!("{last} is not the anchor with this number")));
     }
     print(&String::from_utf8_lossy(&text))?;

@@ -28,6 +28,9 @@ use crate::cli_error::CliError;
 use crate::output::note;
 
 pub fn run(service: &KeyService) -> Result<(), CliError> {
+    // An application that is killed leaves no process that holds its PIN's note. It waits in the thread that started this.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     forbid_core_dumps().map_err(|error| unavailable(format!("core dumps can't be forbidden: {error}"), ""))?;
     let config = Config::load(&|name| std::env::var_os(name)).map_err(EngineError::Key)?;
     match &service.service {

@@ -161,8 +161,9 @@ impl Token {
                 "log in once by the token's own tools",
             ));
         }
-        let guard = guard.ok_or_else(|| usage("no PIN: pin-source in the URI, or --pin-file".to_owned()))?;
+        let mut guard = guard.ok_or_else(|| usage("no PIN: pin-source in the URI, or --pin-file".to_owned()))?;
         let path = guard.pin_file().to_owned();
+        let state = guard.state()?;
         let pin = read_secret(&path, PIN_SIZE_MAX)?;
         let text = std::str::from_utf8(&pin).map_err(|_| refused("the PIN is not UTF-8", "correct the file"))?;
         let text = text.strip_suffix('\n').unwrap_or(text);
@@ -176,10 +177,9 @@ impl Token {
         }
         // All tokens of a TPM have the same serial number.
         let token = format!("{}-{}", self.info.serial_number(), self.info.label());
-        let attempt = guard.attempt(&token)?;
-        match session.login(UserType::User, Some(&AuthPin::from(text))) {
-            Ok(()) => Ok(session),
-            Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(session),
+        let attempt = guard.attempt(state, &token, self.info.user_pin_count_low())?;
+        let answer = session.login(UserType::User, Some(&AuthPin::from(text)));
+        match answer {
             Err(Error::Pkcs11(RvError::PinIncorrect | RvError::PinInvalid | RvError::PinLenRange, _)) => {
                 let noted = guard.refused(&attempt);
                 let what = match noted {
@@ -194,9 +194,16 @@ impl Token {
                     "write the right PIN to that file: until it changes it is not tried again",
                 ))
             }
-            // A TPM says so only here.
-            Err(Error::Pkcs11(RvError::PinLocked, _)) => Err(locked()),
-            Err(error) => Err(failed("log in at the token", &error)),
+            answer => {
+                // What stays noted costs a look at the token's flag.
+                let _ = guard.answered(&attempt);
+                match answer {
+                    Ok(()) | Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(session),
+                    // A TPM says so only here.
+                    Err(Error::Pkcs11(RvError::PinLocked, _)) => Err(locked()),
+                    Err(error) => Err(failed("log in at the token", &error)),
+                }
+            }
         }
     }
 }

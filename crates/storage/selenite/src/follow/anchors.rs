@@ -211,8 +211,11 @@ impl Writer {
             let what = format!("{}: its newest anchor was number {}", self.how.place, self.highest);
             return Err(refused(VfsError::NoAnchor(what), &path));
         }
-        self.highest = newest.number();
+        // That which this process wrote or compared with.
+        let written = self.highest;
+        let highest = newest.number();
         let accept_older = self.how.accept_older;
+        let place = self.how.place.clone();
         let known = self.database.read(move |snapshot| {
             let refused = |error| refused(error, &path);
             let unlocked = snapshot.unlocked().map_err(refused)?;
@@ -221,6 +224,14 @@ impl Writer {
             }
             let anchor = match newest {
                 Newest::None => return Ok(Known::default()),
+                // Anyone who can append could have written it, to have nothing compared.
+                Newest::OtherMaster { number, .. } if !(accept_older || number == written) => {
+                    let what = format!(
+                        "{place}: its newest anchor, number {number}, is under another master key: if it was renewed \
+                         while no selenite follow ran, begin again with --accept-older"
+                    );
+                    return Err(refused(VfsError::NoAnchor(what)));
+                }
                 Newest::OtherMaster { number, .. } => {
                     return Ok(Known {
                         number,
@@ -240,7 +251,9 @@ impl Writer {
             })
         });
         self.database.end_any_read();
-        known
+        let known = known?;
+        self.highest = highest;
+        Ok(known)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use selenite::backup::{Backup, CompressionLevel, Report, backup};
 use selenite::restore::{Restore, Which, restore};
 use selenite::storage::Disk;
-use selenite::{Class, Database, EngineError, Layout, PageSize, Watch, keys};
+use selenite::{Cell, Class, Database, EngineError, Layout, PageSize, Watch, keys};
 use selenite_backup::{
     ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, StoreErrorKind, Traffic,
 };
@@ -31,7 +31,7 @@ fn incremental() -> Backup {
 }
 
 /// Restores a backup, and returns its content.
-fn contents(fixture: &Fixture, name: &ArchiveName) -> String {
+fn contents(fixture: &Fixture, name: &ArchiveName) -> Vec<Vec<Cell>> {
     let to = fixture.path("restored.db");
     let how = Restore {
         which: Which::Named(name.clone()),
@@ -41,11 +41,11 @@ fn contents(fixture: &Fixture, name: &ArchiveName) -> String {
     restore(&Disk, place(fixture).as_ref(), &fixture.access(), &how, &Watch::none()).unwrap();
     let ok = query(&to, &fixture.access(), "PRAGMA integrity_check").unwrap();
     assert_eq!(format!("{ok:?}"), "[[Text(\"ok\")]]");
-    format!("{:?}", query(&to, &fixture.access(), CONTENTS).unwrap())
+    query(&to, &fixture.access(), CONTENTS).unwrap()
 }
 
-fn now(fixture: &Fixture, path: &Path) -> String {
-    format!("{:?}", query(path, &fixture.access(), CONTENTS).unwrap())
+fn now(fixture: &Fixture, path: &Path) -> Vec<Vec<Cell>> {
+    query(path, &fixture.access(), CONTENTS).unwrap()
 }
 
 /// Pages that changed, were added, removed and moved: with a log that is largely not copied to the
