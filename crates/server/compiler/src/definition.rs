@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast::{Condition, Expr, ObjectName};
+use selenite_tsql::ast::{Condition, Expr};
 use selenite_types::DataType;
 
 use crate::catalog::{Check, Column, ForeignKey, IdentityRule, Key, KeyKind, SqliteName, Table};
@@ -33,9 +33,13 @@ pub use index::{IndexDefinition, check_filter};
 pub use sqlite::{index_name, null_index_name, quoted};
 pub use subquery::is_scalar;
 
+pub use crate::file_name::{SCHEMA, file_name, of_file_name};
+
 /// The definition of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TableDefinition {
+    /// The schema's name; `dbo` for a temporary table.
+    pub schema: String,
     /// The name as it was written; `#t` for a temporary table.
     pub name: String,
     /// The columns in order; at least one is not computed.
@@ -98,6 +102,12 @@ pub struct CheckDefinition {
 }
 
 impl TableDefinition {
+    /// The table's name in SQLite.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        file_name(&self.schema, &self.name)
+    }
+
     /// The column with this name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&ColumnDefinition> {
@@ -159,7 +169,7 @@ impl TableDefinition {
         });
         Ok(Table {
             database: place.database.clone(),
-            schema: SCHEMA.to_owned(),
+            schema: self.schema.clone(),
             name: self.name.clone(),
             sqlite: place.sqlite.clone(),
             object_id: place.object_id,
@@ -184,14 +194,6 @@ pub struct TableLocation {
     pub object_id: i32,
 }
 
-/// Checks the schema in an object's name: only `dbo` exists.
-pub(crate) fn check_schema(name: &ObjectName) -> Result<(), SqlError> {
-    match &name.schema {
-        Some(schema) if !same_name(&schema.text, SCHEMA) => Err(SqlError::unknown_schema(&schema.text)),
-        Some(_) | None => Ok(()),
-    }
-}
-
 impl SqlError {
     /// 2760: an unknown schema.
     #[must_use]
@@ -202,9 +204,6 @@ impl SqlError {
         Self::new(2760, Ends::Batch, text)
     }
 }
-
-/// The schema of all objects that users create.
-pub const SCHEMA: &str = "dbo";
 
 #[cfg(test)]
 mod tests;

@@ -20,6 +20,7 @@ mod environment;
 mod error;
 mod evaluate;
 mod expr;
+mod file_name;
 mod functions;
 mod name;
 mod operation;

@@ -7,5 +7,6 @@ pub(crate) mod object_list;
 pub(crate) mod permission;
 pub(crate) mod principals;
 pub(crate) mod schema;
+pub(crate) mod schema_names;
 pub(crate) mod system_relations;
 pub(crate) mod table_variables;

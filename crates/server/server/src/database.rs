@@ -19,6 +19,7 @@ pub(crate) mod durability;
 pub(crate) mod expectation;
 pub(crate) mod file_state;
 pub(crate) mod frames;
+pub(crate) mod globals;
 pub(crate) mod log_sync;
 pub(crate) mod new_database;
 pub(crate) mod restored_key;

@@ -6,6 +6,7 @@ mod cross_database_statement;
 mod cross_database_table;
 mod database_views;
 mod definition;
+mod global_objects;
 mod identity_insert;
 mod name_scope;
 mod plan_cache;

@@ -1,10 +1,10 @@
 //! What all sessions share.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use selenite::Access;
+use selenite::{Access, EngineError};
 use selenite_tds::ProductVersion;
 
 use crate::audit::AuditLog;
@@ -14,6 +14,7 @@ use crate::log::Log;
 use crate::master::{LoginRecord, Master, MasterError};
 use crate::password::{PasswordCost, PasswordFault, PasswordGate, PasswordHash, random_password};
 use crate::pending_logins::PendingLogins;
+use crate::temporary_database::TemporaryDatabase;
 use crate::transport::TlsSetup;
 use crate::{Config, DataFolder, Registry};
 
@@ -33,6 +34,8 @@ pub struct Instance {
     pending_logins: Arc<PendingLogins>,
     descriptors: Descriptors,
     audit: AuditLog,
+    /// The file of tempdb, once a session has needed it.
+    temporary: Mutex<Option<Arc<TemporaryDatabase>>>,
 }
 
 impl Instance {
@@ -58,6 +61,7 @@ impl Instance {
             pending_logins: Arc::new(PendingLogins::new(limits.lobby_max)),
             descriptors,
             audit,
+            temporary: Mutex::default(),
             config,
         })
     }
@@ -84,6 +88,26 @@ impl Instance {
     #[must_use]
     pub fn data_folder(&self) -> &Path {
         self.data_folder.path()
+    }
+
+    /// The file of tempdb, which is made if there is none.
+    ///
+    /// # Errors
+    /// Those of the file and of the VFS.
+    pub(crate) fn temporary_database(&self) -> Result<Arc<TemporaryDatabase>, EngineError> {
+        let mut made = self.temporary.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*made {
+            return Ok(known.clone());
+        }
+        let new = Arc::new(TemporaryDatabase::create(self.data_folder(), self.access())?);
+        *made = Some(new.clone());
+        Ok(new)
+    }
+
+    /// Whether the file of tempdb was made.
+    pub(crate) fn has_temporary_database(&self) -> bool {
+        let made = self.temporary.lock().unwrap_or_else(PoisonError::into_inner);
+        made.is_some()
     }
 
     /// The identity that opens the databases.
@@ -154,6 +178,7 @@ impl Instance {
 
     /// Releases the data folder for another server.
     pub(crate) fn release_data_folder(&self) {
+        *self.temporary.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.data_folder.release();
     }
 

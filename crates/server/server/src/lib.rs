@@ -54,6 +54,7 @@ mod session;
 mod session_state;
 mod settings;
 mod system_views;
+mod temporary_database;
 mod transport;
 mod wire;
 

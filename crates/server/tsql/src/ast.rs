@@ -56,13 +56,14 @@ pub use query::{
     Setting, SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Window, WindowFrame,
 };
 pub use security::{
-    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateSchema,
-    CreateUser, LoginSource, Password, Permission, PermissionAction, PermissionChange, Securable, UserSource,
+    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateUser,
+    LoginSource, Password, Permission, PermissionAction, PermissionChange, Securable, UserSource,
 };
 pub use set_option::{IsolationLevel, SetOption, SetValue};
 pub use statement::{
-    Create, Declaration, Drop, DropKind, If, Parameter, Procedure, RaiseError, RaiseErrorOption, SetVariable,
-    Statement, StatementKind, Throw, Transaction, Tree, Try, Unsupported, VariableType, View, WaitFor, WaitKind, While,
+    AlterSchema, Create, CreateSchema, Declaration, Drop, DropKind, If, Parameter, Procedure, RaiseError,
+    RaiseErrorOption, SchemaStatement, SetVariable, Statement, StatementKind, Throw, Transaction, Tree, Try,
+    Unsupported, VariableType, View, WaitFor, WaitKind, While,
 };
 pub use table::{
     AlterColumn, AlterTable, AlterTableAction, ColumnDefinition, ColumnKind, Constraint, ConstraintChange,

@@ -4,6 +4,7 @@
 //!   that one is reported.
 
 use crate::catalog::{ChangeVerb, ForeignKey, ReferencedAction, Table};
+use crate::file_name::file_name;
 use crate::writer::quoted;
 use crate::{SqlError, same_name};
 
@@ -190,7 +191,8 @@ fn places(table: &Table, names: &[String]) -> Vec<usize> {
 
 /// The SQL name of a table in the same database.
 fn place(table: &Table, named: &(String, String)) -> Result<String, SqlError> {
-    Ok(format!("{}.{}", quoted(&table.sqlite.schema)?, quoted(&named.1)?))
+    let name = file_name(&named.0, &named.1);
+    Ok(format!("{}.{}", quoted(&table.sqlite.schema)?, quoted(&name)?))
 }
 
 fn listed(columns: &[String]) -> Result<String, SqlError> {

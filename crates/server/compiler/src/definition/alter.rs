@@ -216,7 +216,7 @@ impl Alteration {
                 }
             }
         } else {
-            let table = quoted(&self.definition.name);
+            let table = quoted(&self.definition.file_name());
             // This step is first: keys and checks of the statement may refer to the column.
             let sql = Step::Sql(format!("ALTER TABLE {table} ADD COLUMN {}", added.sqlite(None)));
             let mut steps = vec![sql];
@@ -274,7 +274,7 @@ impl Alteration {
             if key.is_in_table {
                 self.rebuild(None);
             } else {
-                let dropped = IndexDefinition::sqlite_drop(&self.definition.name, &key.name);
+                let dropped = IndexDefinition::sqlite_drop(&self.definition.file_name(), &key.name);
                 self.steps.extend(dropped.into_iter().map(Step::Sql));
             }
         } else if let Some(at) = table.foreign_keys.iter().position(|key| same_name(&key.name, name)) {
@@ -310,7 +310,7 @@ impl Alteration {
             return Err(SqlError::last_column(&column.name, &table.name));
         }
         if column.computed.is_none() {
-            let (table, column) = (quoted(&table.name), quoted(&column.name));
+            let (table, column) = (quoted(&table.file_name()), quoted(&column.name));
             self.steps
                 .push(Step::Sql(format!("ALTER TABLE {table} DROP COLUMN {column}")));
         }

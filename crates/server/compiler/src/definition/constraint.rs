@@ -2,7 +2,7 @@
 
 use selenite_tsql::ast::{self, IndexColumn, ReferentialAction};
 
-use super::{ColumnDefinition, SCHEMA, TableDefinition, check_schema};
+use super::{ColumnDefinition, TableDefinition};
 use crate::catalog::{ForeignKey, ReferencedAction};
 use crate::{SqlError, same_name};
 
@@ -58,7 +58,6 @@ impl TableDefinition {
         (given, column): (Option<String>, Option<&str>),
         naming: &Naming,
     ) -> Result<ForeignKey, SqlError> {
-        check_schema(&key.table)?;
         if key.table.database.is_some() || key.table.server.is_some() {
             let text = "Cross-database foreign key references are not supported. Foreign key";
             // 1763: a foreign key to another database.
@@ -101,10 +100,12 @@ impl TableDefinition {
         if key.on_delete == set_default || key.on_update == set_default {
             return Err(SqlError::unsupported("SET DEFAULT of a foreign key"));
         }
+        let schema = key.table.schema.as_ref().map(|schema| schema.text.clone());
         Ok(ForeignKey {
             name,
             columns,
-            referenced_table: (SCHEMA.to_owned(), key.table.name.text.clone()),
+            // Where no schema is written, `resolve_foreign_keys` finds it.
+            referenced_table: (schema.unwrap_or_default(), key.table.name.text.clone()),
             referenced_columns,
             on_delete: action(key.on_delete),
             on_update: action(key.on_update),
@@ -112,18 +113,27 @@ impl TableDefinition {
     }
 
     /// Resolves the foreign keys of a statement: a reference without columns refers to the primary key, and the columns
-    /// of any other must be a key. `find` returns the definition of another table.
+    /// of any other must be a key. `find` returns the definition of another table, by schema and name; a reference
+    /// without a schema is looked up in `schemas`, in order.
     ///
     /// # Errors
     /// 1767 for an unknown table, 1773 for one without a primary key, 1776 for columns that are not a key.
-    pub fn resolve_foreign_keys(&mut self, find: impl Fn(&str) -> Option<TableDefinition>) -> Result<(), SqlError> {
+    pub fn resolve_foreign_keys(
+        &mut self,
+        schemas: &[&str],
+        find: impl Fn(&str, &str) -> Option<TableDefinition>,
+    ) -> Result<(), SqlError> {
         let own = self.clone();
         for key in &mut self.foreign_keys {
-            let table = key.referenced_table.1.clone();
-            let other = if same_name(&table, &own.name) {
-                Some(own.clone())
-            } else {
-                find(&table)
+            let (written, name) = key.referenced_table.clone();
+            let is_own = |schema: &str| same_name(&name, &own.name) && same_name(schema, &own.schema);
+            let look = |schema: &str| match is_own(schema) {
+                true => Some(own.clone()),
+                false => find(schema, &name),
+            };
+            let (table, other) = match written.is_empty() {
+                true => (name.clone(), schemas.iter().find_map(|schema| look(schema))),
+                false => (format!("{written}.{name}"), look(&written)),
             };
             let Some(other) = other else {
                 return Err(SqlError::foreign_table(&key.name, &table));
@@ -141,7 +151,7 @@ impl TableDefinition {
                     return Err(SqlError::foreign_column_count(&own.name));
                 }
             }
-            key.referenced_table.1.clone_from(&other.name);
+            key.referenced_table = (other.schema.clone(), other.name.clone());
             if !other.has_key(&key.referenced_columns) {
                 return Err(SqlError::foreign_no_candidate(&table, &key.name));
             }

@@ -7,31 +7,28 @@ use selenite_types::DataType;
 
 use super::constraint::{Naming, key_columns};
 use super::subquery::check_scalar;
-use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, SCHEMA, TableDefinition, check_schema};
+use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, TableDefinition};
 use crate::catalog::KeyKind;
 use crate::{Ends, SqlError, same_name};
 
 impl TableDefinition {
-    /// Reads a statement. `salt` distinguishes the generated names of constraints from those of other tables: any
-    /// unused number.
+    /// Reads a statement, whose table is in `schema`. `salt` distinguishes the generated names of constraints from those
+    /// of other tables: any unused number.
     ///
     /// # Errors
     /// Any error of the statement, as SQL Server reports it; 40510 for unsupported forms.
-    pub fn read(statement: &CreateTable, salt: u64) -> Result<Self, SqlError> {
-        check_schema(&statement.name)?;
-        let name = statement.name.name.text.clone();
-        if name.starts_with("##") {
-            return Err(SqlError::unsupported(&format!("The global temporary table '{name}'")));
-        }
-        Self::of_elements(&name, &statement.elements, salt)
+    pub fn read(statement: &CreateTable, schema: &str, salt: u64) -> Result<Self, SqlError> {
+        Self::of_elements((schema, &statement.name.name.text), &statement.elements, salt)
     }
 
-    /// Reads the contents of the parentheses after CREATE TABLE and a name, or after `DECLARE @name TABLE`.
+    /// Reads the contents of the parentheses after CREATE TABLE and a name (schema and name), or after
+    /// `DECLARE @name TABLE`.
     ///
     /// # Errors
     /// As [`TableDefinition::read`].
-    pub fn of_elements(name: &str, elements: &[TableElement], salt: u64) -> Result<Self, SqlError> {
+    pub fn of_elements((schema, name): (&str, &str), elements: &[TableElement], salt: u64) -> Result<Self, SqlError> {
         let mut table = Self {
+            schema: schema.to_owned(),
             name: name.to_owned(),
             columns: Vec::new(),
             keys: Vec::new(),
@@ -86,7 +83,7 @@ impl TableDefinition {
             if seen.iter().any(|known| same_name(known, &index.name)) {
                 return Err(SqlError::index_name_taken(
                     &index.name,
-                    &format!("{SCHEMA}.{}", self.name),
+                    &format!("{}.{}", self.schema, self.name),
                 ));
             }
             seen.push(&index.name);

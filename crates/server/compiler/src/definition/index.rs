@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use selenite_tsql::ast::{self, Condition, ConditionKind, CreateIndex, ExprKind};
 
+use super::TableDefinition;
 use super::constraint::key_columns;
 use super::sqlite::{collation, index_name, null_index_name, quoted};
 use super::text::bracketed;
-use super::{SCHEMA, TableDefinition, check_schema};
 use crate::SqlError;
 
 /// The definition of an index.
@@ -16,6 +16,8 @@ use crate::SqlError;
 pub struct IndexDefinition {
     /// The name, unique within its table.
     pub name: String,
+    /// Its table's schema.
+    pub schema: String,
     /// Its table's name.
     pub table: String,
     /// UNIQUE.
@@ -36,9 +38,9 @@ impl IndexDefinition {
     /// # Errors
     /// Any error of the statement, as SQL Server reports it; 40510 for unsupported forms.
     pub fn read(statement: &CreateIndex, table: &TableDefinition) -> Result<Self, SqlError> {
-        check_schema(&statement.table)?;
         let read = Self {
             name: statement.name.text.clone(),
+            schema: table.schema.clone(),
             table: table.name.clone(),
             is_unique: statement.unique,
             is_clustered: statement.clustered.unwrap_or(false),
@@ -62,6 +64,7 @@ impl IndexDefinition {
         }
         let read = Self {
             name: index.name.text.clone(),
+            schema: table.schema.clone(),
             table: table.name.clone(),
             is_unique: index.unique,
             is_clustered: index.clustered.unwrap_or(false),
@@ -109,7 +112,8 @@ impl IndexDefinition {
             .as_ref()
             .map_or_else(String::new, |filter| format!(" WHERE {filter}"));
         let unique = if self.is_unique { "UNIQUE " } else { "" };
-        let (index, on) = (quoted(&index_name(&self.table, &self.name)), quoted(&self.table));
+        let file_name = table.file_name();
+        let (index, on) = (quoted(&index_name(&file_name, &self.name)), quoted(&file_name));
         let mut made = vec![format!(
             "CREATE {unique}INDEX {index} ON {on} ({}){wheres}",
             columns.join(", ")
@@ -120,7 +124,7 @@ impl IndexDefinition {
         Ok(made)
     }
 
-    /// SQLite's statements that drop it.
+    /// SQLite's statements that drop an index of a table, which is named as SQLite names it.
     #[must_use]
     pub fn sqlite_drop(table: &str, index: &str) -> Vec<String> {
         [index_name(table, index), null_index_name(table, index)]
@@ -154,10 +158,11 @@ impl TableDefinition {
         });
         let keys: Vec<String> = keys.collect();
         let filter = filter.map_or_else(String::new, |filter| format!(" AND ({filter})"));
+        let file_name = self.file_name();
         Some(format!(
             "CREATE UNIQUE INDEX {} ON {} ({}) WHERE ({}){filter}",
-            quoted(&null_index_name(&self.name, name)),
-            quoted(&self.name),
+            quoted(&null_index_name(&file_name, name)),
+            quoted(&file_name),
             keys.join(", "),
             nullable.join(" OR ")
         ))
@@ -208,7 +213,8 @@ impl fmt::Display for IndexDefinition {
         let unique = if self.is_unique { "UNIQUE " } else { "" };
         let clustered = if self.is_clustered { "CLUSTERED" } else { "NONCLUSTERED" };
         let (name, table) = (bracketed(&self.name), bracketed(&self.table));
-        write!(f, "CREATE {unique}{clustered} INDEX {name} ON [{SCHEMA}].{table} (")?;
+        let schema = bracketed(&self.schema);
+        write!(f, "CREATE {unique}{clustered} INDEX {name} ON {schema}.{table} (")?;
         super::text::key_columns(f, &self.columns)?;
         f.write_str(")")?;
         if !self.include.is_empty() {

@@ -3,7 +3,7 @@
 use selenite_types::DataType;
 use selenite_types::storage::declared_name;
 
-use super::{ColumnDefinition, KeyDefinition, TableDefinition};
+use super::{ColumnDefinition, KeyDefinition, TableDefinition, file_name};
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
 use crate::writer::Form;
 use crate::{DEFAULT_COLLATION, same_name};
@@ -13,7 +13,7 @@ impl TableDefinition {
     /// `temp`.
     #[must_use]
     pub fn sqlite(&self, schema: &str) -> Vec<String> {
-        let mut made = vec![self.sqlite_table(schema, &self.name)];
+        let mut made = vec![self.sqlite_table(schema, &self.file_name())];
         made.extend(self.sqlite_keys());
         made
     }
@@ -41,12 +41,10 @@ impl TableDefinition {
     }
 
     pub(super) fn sqlite_key(&self, key: &KeyDefinition) -> Vec<String> {
-        let index = quoted(&index_name(&self.name, &key.name));
+        let table = self.file_name();
+        let (index, on) = (quoted(&index_name(&table, &key.name)), quoted(&table));
         let columns = self.index_columns(&key.columns);
-        let mut made = vec![format!(
-            "CREATE UNIQUE INDEX {index} ON {} ({columns})",
-            quoted(&self.name)
-        )];
+        let mut made = vec![format!("CREATE UNIQUE INDEX {index} ON {on} ({columns})")];
         made.extend(self.null_index(&key.name, &key.columns, None));
         made
     }
@@ -135,7 +133,7 @@ fn foreign_key(key: &ForeignKey) -> String {
         "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){}{}",
         quoted(&key.name),
         names(&key.columns),
-        quoted(&key.referenced_table.1),
+        quoted(&file_name(&key.referenced_table.0, &key.referenced_table.1)),
         names(&key.referenced_columns),
         action("DELETE", key.on_delete),
         action("UPDATE", key.on_update)

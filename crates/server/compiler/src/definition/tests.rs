@@ -10,7 +10,8 @@ fn table(text: &str) -> Result<TableDefinition, SqlError> {
     let StatementKind::CreateTable(create) = &tree.statements[0].kind else {
         panic!("{tree:?}");
     };
-    TableDefinition::read(create, 1)
+    let schema = create.name.schema.as_ref().map_or(SCHEMA, |schema| &schema.text);
+    TableDefinition::read(create, schema, 1)
 }
 
 fn altered(table: &TableDefinition, text: &str) -> Result<Alteration, SqlError> {
@@ -32,7 +33,7 @@ const ORDERS: &str = "CREATE TABLE dbo.orders (
     price DECIMAL(20, 2) CHECK (price >= 0),
     made DATETIME2(3) DEFAULT GETDATE(),
     total AS price * 2 PERSISTED,
-    customer INT CONSTRAINT fk_customer REFERENCES customers (id) ON DELETE CASCADE,
+    customer INT CONSTRAINT fk_customer REFERENCES dbo.customers (id) ON DELETE CASCADE,
     CONSTRAINT ck_both CHECK (price < 100 OR name IS NOT NULL),
     CONSTRAINT uq_pair UNIQUE (name, price DESC),
     INDEX ix_made NONCLUSTERED (made) INCLUDE (code))";
@@ -147,7 +148,6 @@ fn errors_of_definitions_are_those_of_sql_server() {
             2714,
             "CREATE TABLE t (a INT CONSTRAINT k UNIQUE, b INT CONSTRAINT k UNIQUE)",
         ),
-        (2760, "CREATE TABLE other.t (a INT)"),
         (1708, "CREATE TABLE t (a AS 1 + 1)"),
     ] {
         assert_eq!(number(table(text)), expected, "{text}");
@@ -157,18 +157,23 @@ fn errors_of_definitions_are_those_of_sql_server() {
 #[test]
 fn a_foreign_key_without_columns_refers_to_the_primary_key() {
     let other = table("CREATE TABLE Customers (id INT PRIMARY KEY, code INT UNIQUE, name INT)").unwrap();
-    let find = |name: &str| same_name(name, "customers").then(|| other.clone());
+    let find =
+        |schema: &str, name: &str| (same_name(name, "customers") && same_name(schema, "dbo")).then(|| other.clone());
     let mut made = table("CREATE TABLE t (a INT REFERENCES customers, b INT REFERENCES customers (code))").unwrap();
-    made.resolve_foreign_keys(find).unwrap();
+    made.resolve_foreign_keys(&["sales", "dbo"], find).unwrap();
     assert_eq!(made.foreign_keys[0].referenced_columns, ["id"]);
-    assert_eq!(made.foreign_keys[0].referenced_table.1, "Customers");
+    assert_eq!(
+        made.foreign_keys[0].referenced_table,
+        ("dbo".to_owned(), "Customers".to_owned())
+    );
     for (expected, text) in [
         (1767, "CREATE TABLE t (a INT REFERENCES nowhere)"),
+        (1767, "CREATE TABLE t (a INT REFERENCES sales.customers)"),
         (1776, "CREATE TABLE t (a INT REFERENCES customers (name))"),
         (1773, "CREATE TABLE t (a INT REFERENCES t)"),
     ] {
         assert_eq!(
-            number(table(text).unwrap().resolve_foreign_keys(find)),
+            number(table(text).unwrap().resolve_foreign_keys(&["dbo"], find)),
             expected,
             "{text}"
         );

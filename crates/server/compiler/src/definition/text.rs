@@ -11,7 +11,7 @@ use crate::{DEFAULT_COLLATION, SqlError};
 /// The statements that create it: CREATE TABLE, and ALTER TABLE for the properties that CREATE TABLE can't express.
 impl fmt::Display for TableDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let table = format!("[{SCHEMA}].{}", bracketed(&self.name));
+        let table = format!("{}.{}", bracketed(&self.schema), bracketed(&self.name));
         write!(f, "CREATE TABLE {table} (")?;
         for (number, column) in self.columns.iter().enumerate() {
             f.write_str(if number == 0 { "" } else { ", " })?;
@@ -61,7 +61,8 @@ impl TableDefinition {
         let Some(StatementKind::CreateTable(create)) = statements.next() else {
             return Err(SqlError::internal("a table's definition"));
         };
-        let mut table = Self::read(create, 0)?;
+        let schema = create.name.schema.as_ref().map_or(SCHEMA, |schema| &schema.text);
+        let mut table = Self::read(create, schema, 0)?;
         for statement in statements {
             let StatementKind::AlterTable(alter) = statement else {
                 return Err(SqlError::internal("a table's definition"));
@@ -133,9 +134,10 @@ fn foreign_key(f: &mut fmt::Formatter<'_>, key: &ForeignKey) -> fmt::Result {
     let names = |names: &[String]| names.iter().map(|name| bracketed(name)).collect::<Vec<_>>().join(", ");
     write!(
         f,
-        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES [{SCHEMA}].{} ({})",
+        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({})",
         bracketed(&key.name),
         names(&key.columns),
+        bracketed(&key.referenced_table.0),
         bracketed(&key.referenced_table.1),
         names(&key.referenced_columns)
     )?;

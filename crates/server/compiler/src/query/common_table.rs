@@ -15,7 +15,16 @@ use crate::{Source, SqlError, same_name};
 #[derive(Debug)]
 pub(crate) struct CommonScope {
     entries: Vec<Entry>,
-    home: Option<String>,
+    home: Option<ViewHome>,
+}
+
+/// The database and schema of a view, in which names of its text are looked up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ViewHome {
+    /// The database.
+    pub database: String,
+    /// The schema.
+    pub schema: String,
 }
 
 /// A common table expression.
@@ -40,16 +49,16 @@ enum BindingState {
 
 impl CommonScope {
     /// The border of a view: outer names are not visible, and names without a database are in `home`.
-    pub fn border(home: String) -> Self {
+    pub fn border(home: ViewHome) -> Self {
         Self {
             entries: Vec::new(),
             home: Some(home),
         }
     }
 
-    /// The database of the view, if this is a border.
-    pub fn home(&self) -> Option<&str> {
-        self.home.as_deref()
+    /// Where the view is, if this is a border.
+    pub fn home(&self) -> Option<&ViewHome> {
+        self.home.as_ref()
     }
 }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use selenite_tsql::ast;
 
-use super::common_table::CommonScope;
+use super::common_table::{CommonScope, ViewHome};
 use super::source::{Bound, rename};
 use super::tree::{From, Leaf, Query, QueryColumn, ROW_ID, Rows, Select, SqliteColumn};
 use super::{Clause, QueryBinder};
 use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View};
-use crate::{Collation, ColumnRef, Expr, ExprKind, Source, SourceColumn, SqlError, written_object};
+use crate::file_name::SCHEMA;
+use crate::{Collation, ColumnRef, Expr, ExprKind, Source, SourceColumn, SqlError, same_name, written_object};
 
 impl QueryBinder<'_> {
     /// The catalog's object with this name.
@@ -19,10 +20,25 @@ impl QueryBinder<'_> {
         if let Some(server) = &name.server {
             return Err(SqlError::unreachable_server(&server.text));
         }
-        let name = self.qualified_by_view(name);
-        self.catalog
-            .relation(&name)?
-            .ok_or_else(|| SqlError::unknown_object(&written_object(&name)))
+        let qualified = self.qualified_by_view(name);
+        let found = match self.schemas_of_view(name) {
+            None => self.catalog.relation(&qualified)?,
+            Some(schemas) => {
+                let mut found = None;
+                for schema in schemas {
+                    let schema = Some(quoted_name(schema, name.position));
+                    found = self.catalog.relation(&ast::ObjectName {
+                        schema,
+                        ..qualified.clone()
+                    })?;
+                    if found.is_some() {
+                        break;
+                    }
+                }
+                found
+            }
+        };
+        found.ok_or_else(|| SqlError::unknown_object(&written_object(&qualified)))
     }
 
     pub(crate) fn bind_relation(
@@ -178,7 +194,10 @@ impl QueryBinder<'_> {
             return Err(SqlError::too_many_tables(SOURCE_COUNT_MAX));
         }
         let scopes = std::mem::take(&mut self.scopes);
-        self.commons.push(CommonScope::border(view.database.clone()));
+        self.commons.push(CommonScope::border(ViewHome {
+            database: view.database.clone(),
+            schema: view.schema.clone(),
+        }));
         self.catalog.enter_view();
         let query = self.nested(|binder| binder.bind_view_rows(view));
         self.catalog.leave_view();
@@ -312,18 +331,39 @@ impl QueryBinder<'_> {
     /// The name qualified by the database of the view that contains it.
     fn qualified_by_view(&self, name: &ast::ObjectName) -> ast::ObjectName {
         let mut name = name.clone();
-        let home = self.commons.iter().rev().find_map(CommonScope::home);
-        if let (None, Some(home)) = (&name.database, home)
+        if let (None, Some(home)) = (&name.database, self.view_home())
             && !name.name.text.starts_with('#')
         {
-            let text = home.to_owned();
-            name.database = Some(ast::Name {
-                text,
-                quoted: true,
-                position: name.position,
-            });
+            name.database = Some(quoted_name(&home.database, name.position));
         }
         name
+    }
+
+    fn view_home(&self) -> Option<&ViewHome> {
+        self.commons.iter().rev().find_map(CommonScope::home)
+    }
+
+    /// Where a name of one part in a view's text is looked up: in the view's schema, and then in `dbo`, whatever the
+    /// default schema of the user is. `None` for any other name.
+    fn schemas_of_view(&self, name: &ast::ObjectName) -> Option<Vec<&str>> {
+        let home = self.view_home()?;
+        let single = name.single()?;
+        if single.text.starts_with('#') {
+            return None;
+        }
+        let mut schemas = vec![home.schema.as_str()];
+        if !same_name(&home.schema, SCHEMA) {
+            schemas.push(SCHEMA);
+        }
+        Some(schemas)
+    }
+}
+
+fn quoted_name(text: &str, position: ast::Position) -> ast::Name {
+    ast::Name {
+        text: text.to_owned(),
+        quoted: true,
+        position,
     }
 }
 

@@ -88,6 +88,7 @@ impl Administration<'_, '_> {
             change(&user::UserWork {
                 connection: &database.connection,
                 present: schema.principals(),
+                schemas: schema.names(),
                 directory: &directory,
             })?;
             database.note_change();

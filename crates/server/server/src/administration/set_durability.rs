@@ -6,6 +6,7 @@ use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
 use crate::administration::Administration;
 use crate::database::durability::DelayedDurability;
+use crate::database::transaction::Writes;
 use crate::execution_context::ExecutionContext;
 
 impl Administration<'_, '_> {
@@ -40,7 +41,7 @@ impl Administration<'_, '_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         self.transactions.connect()?;
-        let scope = self.transactions.begin_statement(true, false, execution)?;
+        let scope = self.transactions.begin_statement(Writes::Shared, false, execution)?;
         let done = self
             .transactions
             .connected()

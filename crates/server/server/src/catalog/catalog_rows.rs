@@ -5,7 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, Row};
 use selenite_compiler::SqlError;
+use selenite_compiler::definition::{SCHEMA, file_name};
 use selenite_runtime::sqlite::tsql_error;
+
+use crate::catalog::schema_names::SchemaNames;
 
 /// A row.
 #[derive(Clone, Debug)]
@@ -14,6 +17,8 @@ pub struct CatalogRow {
     pub object_id: i32,
     /// Its kind.
     pub kind: ObjectKind,
+    /// Its schema.
+    pub schema: String,
     /// Its name.
     pub name: String,
     /// Of an index, its table's number.
@@ -50,10 +55,28 @@ impl ObjectKind {
         }
     }
 
+    /// Whether its objects are in schemas; an index is in its table's.
+    fn has_schema(self) -> bool {
+        match self {
+            Self::Table | Self::View | Self::Procedure => true,
+            Self::Index => false,
+        }
+    }
+
     fn of_word(word: &str) -> Option<Self> {
         [Self::Table, Self::Index, Self::View, Self::Procedure]
             .into_iter()
             .find(|kind| kind.word() == word)
+    }
+}
+
+impl CatalogRow {
+    /// The name in the row: that of the object in SQLite.
+    fn stored_name(&self) -> String {
+        match self.kind.has_schema() {
+            true => file_name(&self.schema, &self.name),
+            false => self.name.clone(),
+        }
     }
 }
 
@@ -70,11 +93,11 @@ pub fn ensure(connection: &Connection, schema: &str) -> Result<(), SqlError> {
     connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
 }
 
-/// All rows of `schema`; none if there is no such table.
+/// All rows of `schema`, `main` or `temp`; none if there is no such table. `names` are the schemas of the database.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, SqlError> {
+pub fn load(connection: &Connection, schema: &str, names: &SchemaNames) -> Result<Vec<CatalogRow>, SqlError> {
     let run = || -> rusqlite::Result<Vec<CatalogRow>> {
         let master = if schema == "temp" {
             "sqlite_temp_schema"
@@ -92,22 +115,28 @@ pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, Sq
         let mut statement = connection.prepare(&format!(
             "SELECT object_id, kind, name, parent, definition, created, modified FROM {schema}.selenite_catalog ORDER BY object_id"
         ))?;
-        let rows = statement.query_map([], read)?;
+        let rows = statement.query_map([], |row| read(row, names))?;
         Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     };
     run().map_err(|error| tsql_error(&error))
 }
 
 /// A row of a kind that a later version made is `None`.
-fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
+fn read(row: &Row<'_>, names: &SchemaNames) -> rusqlite::Result<Option<CatalogRow>> {
     let kind: String = row.get(1)?;
     let Some(kind) = ObjectKind::of_word(&kind) else {
         return Ok(None);
     };
+    let stored: String = row.get(2)?;
+    let (schema, name) = match kind.has_schema() {
+        true => names.of_file_name(&stored),
+        false => (SCHEMA.to_owned(), stored),
+    };
     Ok(Some(CatalogRow {
         object_id: row.get(0)?,
         kind,
-        name: row.get(2)?,
+        schema,
+        name,
         parent: row.get(3)?,
         definition: row.get(4)?,
         created: row.get(5)?,
@@ -128,7 +157,7 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
     let values = (
         row.object_id,
         row.kind.word(),
-        &row.name,
+        row.stored_name(),
         row.parent,
         &row.definition,
         row.created,
@@ -169,7 +198,8 @@ pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, SqlError> {
 /// 40510.
 pub fn check_name(name: &str) -> Result<(), SqlError> {
     let lower = name.to_ascii_lowercase();
-    if lower.starts_with("sqlite_") || lower.starts_with("selenite_") || name.contains('\0') {
+    let is_reserved = lower.starts_with("sqlite_") || lower.starts_with("selenite_") || lower.starts_with('@');
+    if is_reserved || name.contains('\0') {
         return Err(SqlError::unsupported(&format!("The name '{}'", name.replace('\0', ""))));
     }
     Ok(())

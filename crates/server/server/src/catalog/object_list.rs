@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::ObjectKind;
 use selenite_compiler::catalog::KeyKind;
 use selenite_compiler::definition::IndexDefinition;
+use selenite_compiler::{ObjectKind, same_name};
 
 use crate::catalog::schema::{Schema, SchemaTable};
 
@@ -17,6 +17,8 @@ use crate::catalog::schema::{Schema, SchemaTable};
 pub struct ListedObject {
     /// Its number.
     pub id: i32,
+    /// Its schema; of a constraint, its table's.
+    pub schema: String,
     /// Its name.
     pub name: String,
     /// Its kind.
@@ -52,6 +54,7 @@ impl Schema {
         let mut listed: Vec<ListedObject> = self.tables().flat_map(of_table).collect();
         let of_row = |row: &crate::catalog::catalog_rows::CatalogRow, kind| ListedObject {
             id: row.object_id,
+            schema: row.schema.clone(),
             name: row.name.clone(),
             kind,
             parent: 0,
@@ -61,6 +64,13 @@ impl Schema {
         listed.extend(self.procedures().map(|row| of_row(row, ObjectKind::Procedure)));
         listed.sort_by_key(|object| object.id);
         listed
+    }
+
+    /// The name of an object of a schema; `None` if it has none.
+    pub fn object_in(&self, schema: &str) -> Option<String> {
+        let mut objects = self.objects().into_iter();
+        let found = objects.find(|object| same_name(&object.schema, schema));
+        found.map(|object| object.name)
     }
 
     /// All tables, by rising number.
@@ -76,6 +86,7 @@ fn of_table(table: &Arc<SchemaTable>) -> Vec<ListedObject> {
     let parent = table.table.object_id;
     let constraint = |name: &str, kind| ListedObject {
         id: constraint_id(parent, name),
+        schema: table.definition.schema.clone(),
         name: name.to_owned(),
         kind,
         parent,
@@ -84,6 +95,7 @@ fn of_table(table: &Arc<SchemaTable>) -> Vec<ListedObject> {
     let definition = &table.definition;
     let mut listed = vec![ListedObject {
         id: parent,
+        schema: definition.schema.clone(),
         name: definition.name.clone(),
         kind: ObjectKind::UserTable,
         parent: 0,

@@ -7,7 +7,8 @@
 //! | `db_ddladmin` | CREATE, ALTER and DROP of tables, indexes, views and procedures |
 //! | `db_datareader`, `db_datawriter` | SELECT; INSERT, UPDATE and DELETE, on every table and view |
 //! | `db_denydatareader`, `db_denydatawriter` | not that, whatever else they are in, but `db_owner` |
-//! | a user in no role | to use the database, temporary tables, and views of the system |
+//! | the owner of a schema | SELECT, INSERT, UPDATE and DELETE, ALTER, DROP and EXECUTE of what is in it |
+//! | a user in no role | to use the database, temporary objects, and views of the system |
 //! | a login without a user | master, tempdb and msdb as `guest`, no other database |
 //!
 //! - `sysadmin-by-default`: a statement that names no role here may be run by `sysadmin` only. The
@@ -17,7 +18,9 @@
 //!   as users and roles are the same, since its version counts changes of both
 //!   ([`crate::catalog::schema`]).
 //! - `procedures-use-the-callers-rights`: a procedure runs with the rights of its caller; only
-//!   `db_owner` may call one.
+//!   `db_owner` and the owner of its schema may call one, and everyone a temporary one.
+//! - `temporary-objects-are-everyones`: a global temporary object may be used, changed and dropped by
+//!   every session, as SQL Server has it.
 //! - `definitions-by-permission`: definitions are visible to users who may change them; tables and
 //!   views also to users who may read or change rows ([`Permissions::sees`]). The texts of views,
 //!   checks and defaults are visible to the former only. The server's own views contain what is
@@ -25,12 +28,15 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{Ends, ObjectKind, SqlError, same_name, written_object};
-use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
+use selenite_tsql::ast::{self, Create, DropKind, ObjectName, SchemaStatement, StatementKind};
 
 use crate::catalog::directory::Directory;
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::principals::{Principals, User, not_there};
+use crate::catalog::principals::{User, not_there};
+use crate::catalog::schema::{Schema, is_global};
+use crate::catalog::{catalog_rows, schema_names};
 use crate::master::{MASTER, TEMPDB};
 
 /// The permissions of a login in a database.
@@ -40,7 +46,11 @@ pub struct Permissions {
     pub is_administrator: bool,
     /// Its user's id and name; `None` if it may not use the database.
     pub user: Option<(i32, Arc<str>)>,
+    /// The schema of names without one.
+    pub default_schema: Arc<str>,
     roles: Vec<FixedRole>,
+    /// The schemas that the user, or a role that it is in, owns.
+    schemas: Vec<String>,
 }
 
 impl Permissions {
@@ -50,13 +60,16 @@ impl Permissions {
         Self {
             is_administrator: true,
             user: Some((DBO, Arc::from("dbo"))),
+            default_schema: Arc::from(SCHEMA),
             roles: vec![FixedRole::Owner],
+            schemas: Vec::new(),
         }
     }
 
     /// The permissions of the login of `sid` in a database.
     #[must_use]
-    pub fn of(sid: &[u8], directory: &Directory, database_id: i32, principals: &Principals) -> Self {
+    pub fn of(sid: &[u8], directory: &Directory, database_id: i32, schema: &Schema) -> Self {
+        let principals = schema.principals();
         if directory
             .records
             .iter()
@@ -69,9 +82,20 @@ impl Permissions {
         let roles = roles.filter(|role| user.is_some_and(|user| principals.is_member(*role, user.id)));
         let named = |user: &User| (user.id, Arc::from(user.name.as_str()));
         let guest = || has_guests(database_id).then(|| (GUEST, Arc::from("guest")));
+        let roles: Vec<FixedRole> = roles.collect();
+        let owns =
+            |owner: i32| user.is_some_and(|user| user.id == owner) || roles.iter().any(|role| role.id() == owner);
+        let schemas = schema.names().all().iter().filter(|schema| owns(schema.owner));
+        let default_schema = match user {
+            Some(user) => user.default_schema.as_str(),
+            None if has_guests(database_id) => schema_names::GUEST,
+            None => SCHEMA,
+        };
         Self {
             is_administrator: false,
-            roles: roles.collect(),
+            default_schema: Arc::from(default_schema),
+            schemas: schemas.map(|schema| schema.name.clone()).collect(),
+            roles,
             user: user.map(named).or_else(guest),
         }
     }
@@ -94,16 +118,34 @@ impl Permissions {
         self.owns() || self.is_in(FixedRole::DdlAdmin)
     }
 
-    /// Whether it may read tables.
+    /// Whether it owns a schema, or all of them.
+    #[must_use]
+    pub fn owns_schema(&self, schema: &str) -> bool {
+        self.owns() || self.schemas.iter().any(|known| same_name(known, schema))
+    }
+
+    /// Whether it may read tables of any schema.
     #[must_use]
     pub fn reads(&self) -> bool {
         self.owns() || self.is_in(FixedRole::DataReader) && !self.is_in(FixedRole::DenyDataReader)
     }
 
-    /// Whether it may change rows.
+    /// Whether it may read tables of a schema.
+    #[must_use]
+    pub fn reads_in(&self, schema: &str) -> bool {
+        self.reads() || self.owns_schema(schema) && !self.is_in(FixedRole::DenyDataReader)
+    }
+
+    /// Whether it may change rows of tables of any schema.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.owns() || self.is_in(FixedRole::DataWriter) && !self.is_in(FixedRole::DenyDataWriter)
+    }
+
+    /// Whether it may change rows of tables of a schema.
+    #[must_use]
+    pub fn writes_in(&self, schema: &str) -> bool {
+        self.writes() || self.owns_schema(schema) && !self.is_in(FixedRole::DenyDataWriter)
     }
 }
 
@@ -115,9 +157,27 @@ impl Permissions {
         self.defines() || self.reads() || self.writes()
     }
 
-    /// Whether it sees an object of a kind.
+    /// What it sees of a database's objects.
     #[must_use]
-    pub fn sees(&self, kind: ObjectKind) -> bool {
+    pub fn seen(&self, schema: &Schema) -> Schema {
+        let (sees_tables, defines) = (self.sees_tables(), self.defines());
+        schema.only(|kind, schema, name| {
+            let sees = match kind {
+                catalog_rows::ObjectKind::Procedure => defines,
+                catalog_rows::ObjectKind::Table | catalog_rows::ObjectKind::View | catalog_rows::ObjectKind::Index => {
+                    sees_tables
+                }
+            };
+            sees || self.owns_schema(schema) || is_global(name)
+        })
+    }
+
+    /// Whether it sees an object of a kind, by its schema and name.
+    #[must_use]
+    pub fn sees(&self, kind: ObjectKind, (schema, name): (&str, &str)) -> bool {
+        if self.owns_schema(schema) || is_global(name) {
+            return true;
+        }
         match kind {
             ObjectKind::UserTable
             | ObjectKind::View
@@ -151,11 +211,15 @@ pub fn no_access(login: &str, database: &str) -> SqlError {
 }
 
 /// `sysadmin-by-default`: whether a statement may be run at all. Statements on rows are checked when they are bound
-/// ([`check_rows`]).
+/// ([`check_rows`]). `schema_of` is the schema of an object that a name means.
 ///
 /// # Errors
 /// SQL Server's own for each.
-pub fn check(kind: &StatementKind, permissions: &Permissions, (login, database): (&str, &str)) -> Result<(), SqlError> {
+pub fn check(
+    kind: &StatementKind,
+    (permissions, schema_of): (&Permissions, SchemaOf<'_>),
+    (login, database): (&str, &str),
+) -> Result<(), SqlError> {
     if permissions.is_administrator {
         return Ok(());
     }
@@ -175,8 +239,8 @@ pub fn check(kind: &StatementKind, permissions: &Permissions, (login, database):
         | StatementKind::DropIndex { .. }
         | StatementKind::View(_)
         | StatementKind::Procedure(_)
-        | StatementKind::CreateSchema(_) => check_definition(kind, permissions, database),
-        StatementKind::Drop(drop) => check_drop(drop, permissions),
+        | StatementKind::Schema(_) => check_definition(kind, (permissions, schema_of), database),
+        StatementKind::Drop(drop) => check_drop(drop, (permissions, schema_of)),
         StatementKind::CreateUser(_)
         | StatementKind::CreateRole(_)
         | StatementKind::AlterUser(_)
@@ -302,13 +366,23 @@ fn check_administration(
 
 /// Definitions: its own name, which may be a temporary table's.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked definitions")]
-fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
+fn check_definition(
+    kind: &StatementKind,
+    (permissions, schema_of): (&Permissions, SchemaOf<'_>),
+    database: &str,
+) -> Result<(), SqlError> {
     if permissions.defines() {
-        return Ok(());
+        return check_new_schema(kind, permissions);
     }
-    let is_temporary = |name: &ObjectName| name.name.text.starts_with('#');
+    let is_temporary = |name: &ObjectName| is_own(name, permissions, schema_of);
+    let is_new_temporary = |name: &ObjectName| name.name.text.starts_with('#');
     match kind {
-        StatementKind::CreateTable(create) if is_temporary(&create.name) => Ok(()),
+        StatementKind::CreateTable(create) if is_new_temporary(&create.name) => Ok(()),
+        StatementKind::Procedure(procedure) if is_new_temporary(&procedure.name) => Ok(()),
+        StatementKind::View(view) if view.create == Create::Alter && is_temporary(&view.name) => Ok(()),
+        StatementKind::Procedure(procedure) if procedure.create == Create::Alter && is_temporary(&procedure.name) => {
+            Ok(())
+        }
         StatementKind::CreateTable(_) => Err(denied_in("CREATE TABLE", database)),
         StatementKind::AlterTable(alter) => no_object_unless(is_temporary(&alter.name), &alter.name, 13),
         StatementKind::CreateIndex(create) => no_object_unless(is_temporary(&create.table), &create.table, 12),
@@ -322,7 +396,39 @@ fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &
         },
         StatementKind::View(view) => denied_module(view.create, "VIEW", &view.name, database),
         StatementKind::Procedure(procedure) => denied_module(procedure.create, "PROCEDURE", &procedure.name, database),
+        StatementKind::Schema(SchemaStatement::Alter(alter))
+            if permissions.owns_schema(&alter.name.text) && is_temporary(&alter.object) =>
+        {
+            Ok(())
+        }
+        StatementKind::Schema(SchemaStatement::Alter(alter)) => Err(schema_names::no_schema("alter", &alter.name.text)),
         _ => Err(denied_in("CREATE SCHEMA", database)),
+    }
+}
+
+/// The schema of the object that a name means, if there is one.
+pub type SchemaOf<'a> = &'a dyn Fn(&ObjectName) -> Option<String>;
+
+/// Whether an object is temporary, or in a schema that the user owns.
+fn is_own(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>) -> bool {
+    name.name.text.starts_with('#') || schema_of(name).is_some_and(|schema| permissions.owns_schema(&schema))
+}
+
+/// A schema of another owner may be made by those who may act as that owner.
+fn check_new_schema(kind: &StatementKind, permissions: &Permissions) -> Result<(), SqlError> {
+    let StatementKind::Schema(SchemaStatement::Create(create)) = kind else {
+        return Ok(());
+    };
+    let Some(owner) = &create.authorization else {
+        return Ok(());
+    };
+    let is_self = permissions
+        .user
+        .as_ref()
+        .is_some_and(|(_, name)| same_name(name, &owner.text));
+    match permissions.owns() || is_self {
+        true => Ok(()),
+        false => Err(not_there("find", "principal", &owner.text)),
     }
 }
 
@@ -340,14 +446,15 @@ fn denied_module(create: Create, what: &str, name: &ObjectName, database: &str) 
     }
 }
 
-fn check_drop(drop: &ast::Drop, permissions: &Permissions) -> Result<(), SqlError> {
+fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaOf<'_>)) -> Result<(), SqlError> {
     let kind = match drop.kind {
         DropKind::Table => "table",
         DropKind::View => "view",
         DropKind::Procedure => "procedure",
         DropKind::Function => "function",
         DropKind::Trigger => "trigger",
-        DropKind::Schema => "schema",
+        DropKind::Schema if permissions.defines() || permissions.owns_schema(&first(drop)) => return Ok(()),
+        DropKind::Schema => return Err(schema_names::no_schema("drop", &first(drop))),
         DropKind::User if !permissions.owns() => return Err(not_there("drop", "user", &first(drop))),
         DropKind::Role if !permissions.owns() => return Err(not_there("drop", "role", &first(drop))),
         DropKind::User | DropKind::Role => return Ok(()),
@@ -361,7 +468,7 @@ fn check_drop(drop: &ast::Drop, permissions: &Permissions) -> Result<(), SqlErro
     if permissions.defines() {
         return Ok(());
     }
-    match drop.names.iter().find(|name| !name.name.text.starts_with('#')) {
+    match drop.names.iter().find(|name| !is_own(name, permissions, schema_of)) {
         None => Ok(()),
         Some(name) => Err(no_drop(kind, &written_object(name))),
     }
@@ -449,10 +556,10 @@ fn names_own(command: &str, argument: &str, database: &str) -> bool {
 ///
 /// # Errors
 /// 229.
-pub fn check_call(name: &str, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
-    match permissions.owns() {
+pub fn check_call((schema, name): (&str, &str), permissions: &Permissions, database: &str) -> Result<(), SqlError> {
+    match permissions.owns_schema(schema) || name.starts_with('#') {
         true => Ok(()),
-        false => Err(denied_on("EXECUTE", [database, "dbo", name])),
+        false => Err(denied_on("EXECUTE", [database, schema, name])),
     }
 }
 

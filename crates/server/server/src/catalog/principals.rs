@@ -1,6 +1,7 @@
 //! The users of a database and the roles that they are in, in two tables of its file.
 
 use rusqlite::{Connection, OptionalExtension};
+use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
@@ -22,6 +23,8 @@ pub struct User {
     pub name: String,
     /// The security id of its login.
     pub sid: Vec<u8>,
+    /// The schema of its names without one, which need not exist.
+    pub default_schema: String,
     /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was last changed.
@@ -39,8 +42,12 @@ impl Principals {
             if connection.query_row(table, [], |_| Ok(())).optional()?.is_none() {
                 return Ok(Self::default());
             }
-            let sql = "SELECT id, name, sid, created, modified FROM main.selenite_user ORDER BY id";
-            let mut statement = connection.prepare(sql)?;
+            let schema = match has_default_schema(connection)? {
+                true => "default_schema",
+                false => "NULL",
+            };
+            let sql = format!("SELECT id, name, sid, created, modified, {schema} FROM main.selenite_user ORDER BY id");
+            let mut statement = connection.prepare(&sql)?;
             let users = statement.query_map([], |row| {
                 Ok(User {
                     id: row.get(0)?,
@@ -48,6 +55,7 @@ impl Principals {
                     sid: row.get(2)?,
                     created: row.get(3)?,
                     modified: row.get(4)?,
+                    default_schema: row.get::<_, Option<String>>(5)?.unwrap_or_else(|| SCHEMA.to_owned()),
                 })
             })?;
             let users = users.collect::<Result<Vec<_>, _>>()?;
@@ -91,9 +99,21 @@ impl Principals {
     }
 }
 
-/// Creates the tables, if they do not exist.
+/// Creates the tables, if they do not exist; one of an earlier version gets the column that it lacks.
 pub(crate) fn ensure(connection: &Connection) -> Result<(), SqlError> {
-    connection.execute_batch(TABLES).map_err(|error| tsql_error(&error))
+    let run = || -> rusqlite::Result<()> {
+        connection.execute_batch(TABLES)?;
+        if !has_default_schema(connection)? {
+            connection.execute_batch("ALTER TABLE main.selenite_user ADD COLUMN default_schema TEXT")?;
+        }
+        Ok(())
+    };
+    run().map_err(|error| tsql_error(&error))
+}
+
+fn has_default_schema(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM pragma_table_info('selenite_user', 'main') WHERE name = 'default_schema'";
+    Ok(connection.query_row(sql, [], |_| Ok(())).optional()?.is_some())
 }
 
 const TABLES: &str = "
@@ -103,7 +123,8 @@ CREATE TABLE IF NOT EXISTS main.selenite_user (
     folded TEXT NOT NULL UNIQUE,
     sid BLOB NOT NULL UNIQUE,
     created INTEGER NOT NULL,
-    modified INTEGER NOT NULL
+    modified INTEGER NOT NULL,
+    default_schema TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS main.selenite_member (
     role INTEGER NOT NULL,

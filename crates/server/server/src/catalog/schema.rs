@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 use selenite_compiler::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
-use selenite_compiler::definition::{ColumnDefinition, IndexDefinition, TableDefinition, TableLocation};
+use selenite_compiler::definition::{
+    ColumnDefinition, IndexDefinition, SCHEMA, TableDefinition, TableLocation, file_name,
+};
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_runtime::sqlite::tsql_error;
@@ -21,12 +23,13 @@ use selenite_types::DataType;
 use selenite_types::storage::declared_type;
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
-use crate::catalog::permission::Permissions;
 use crate::catalog::principals::Principals;
+use crate::catalog::schema_names::SchemaNames;
 
-/// A database's objects, or those of a session's temporary tables.
+/// A database's objects, or those of a session's temporary tables. They are kept by their names in SQLite.
 #[derive(Clone, Default)]
 pub struct Schema {
+    names: SchemaNames,
     tables: HashMap<NameKey, Arc<SchemaTable>>,
     views: HashMap<NameKey, Arc<SchemaView>>,
     procedures: HashMap<NameKey, Arc<CatalogRow>>,
@@ -59,15 +62,22 @@ impl Schema {
     /// # Errors
     /// SQLite's error; a catalog that this server did not write.
     pub fn load(connection: &Connection, schema: &str, database: &str) -> Result<Self, SqlError> {
-        let rows = catalog_rows::load(connection, schema)?;
         let mut read = Self::default();
         if schema == "main" {
+            read.names = SchemaNames::load(connection)?;
             read.principals = Principals::load(connection)?;
         }
+        let rows = catalog_rows::load(connection, schema, &read.names)?;
         for name in table_names(connection, schema).map_err(|error| tsql_error(&error))? {
-            let row = rows
-                .iter()
-                .find(|row| row.kind == ObjectKind::Table && same_name(&row.name, &name));
+            let (in_schema, own) = read.names.of_file_name(&name);
+            if own.starts_with('@') {
+                // A table variable, or a table of a schema that does not exist.
+                continue;
+            }
+            let is_it = |row: &&CatalogRow| {
+                row.kind == ObjectKind::Table && same_name(&row.name, &own) && same_name(&row.schema, &in_schema)
+            };
+            let row = rows.iter().find(is_it);
             let place = TableLocation {
                 database: database.to_owned(),
                 sqlite: SqliteName {
@@ -77,17 +87,17 @@ impl Schema {
                 object_id: row.map_or_else(|| stray_id(&name), |row| row.object_id),
             };
             let in_sqlite = sqlite_columns(connection, schema, &name).map_err(|error| tsql_error(&error))?;
-            let table = SchemaTable::read(&name, row, &rows, (in_sqlite, place))?;
+            let table = SchemaTable::read((in_schema, own), row, &rows, (in_sqlite, place))?;
             read.tables.insert(NameKey::new(&name), Arc::new(table));
         }
         for row in rows {
             match row.kind {
                 ObjectKind::View => {
                     let view = SchemaView::read(row, database)?;
-                    read.views.insert(NameKey::new(&view.row.name), Arc::new(view));
+                    read.views.insert(key(&view.row.schema, &view.row.name), Arc::new(view));
                 }
                 ObjectKind::Procedure => {
-                    read.procedures.insert(NameKey::new(&row.name), Arc::new(row));
+                    read.procedures.insert(key(&row.schema, &row.name), Arc::new(row));
                 }
                 ObjectKind::Table | ObjectKind::Index => {}
             }
@@ -104,7 +114,8 @@ impl Schema {
             .flat_map(|table| references(&table.table))
             .collect();
         for reference in references.iter() {
-            let Some(referenced) = self.tables.get_mut(&NameKey::new(&reference.key.referenced_table.1)) else {
+            let (schema, name) = &reference.key.referenced_table;
+            let Some(referenced) = self.tables.get_mut(&key(schema, name)) else {
                 continue;
             };
             let mut table = (*referenced.table).clone();
@@ -122,20 +133,16 @@ impl Schema {
         }
     }
 
-    /// What a user sees of it.
+    /// Those of its objects of whose kind, schema and name `is_seen` is true.
     #[must_use]
-    pub fn seen_by(&self, permissions: &Permissions) -> Self {
-        let mut seen = Self {
-            principals: self.principals.clone(),
-            ..Self::default()
-        };
-        if permissions.sees_tables() {
-            seen.tables.clone_from(&self.tables);
-            seen.views.clone_from(&self.views);
-        }
-        if permissions.defines() {
-            seen.procedures.clone_from(&self.procedures);
-        }
+    pub fn only(&self, is_seen: impl Fn(ObjectKind, &str, &str) -> bool) -> Self {
+        let mut seen = self.clone();
+        seen.tables
+            .retain(|_, table| is_seen(ObjectKind::Table, &table.definition.schema, &table.definition.name));
+        seen.views
+            .retain(|_, view| is_seen(ObjectKind::View, &view.row.schema, &view.row.name));
+        seen.procedures
+            .retain(|_, row| is_seen(ObjectKind::Procedure, &row.schema, &row.name));
         seen
     }
 
@@ -153,24 +160,34 @@ impl Schema {
         &self.principals
     }
 
+    /// The schemas of the database.
+    pub fn names(&self) -> &SchemaNames {
+        &self.names
+    }
+
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.views.is_empty() && self.procedures.is_empty()
     }
 
-    /// A table.
-    pub fn table(&self, name: &str) -> Option<&Arc<SchemaTable>> {
-        self.tables.get(&NameKey::new(name))
+    /// A table, by its schema and name; temporary ones are in `dbo`.
+    pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<SchemaTable>> {
+        self.tables.get(&key(schema, name))
     }
 
-    /// A view.
-    pub fn view(&self, name: &str) -> Option<&Arc<SchemaView>> {
-        self.views.get(&NameKey::new(name))
+    /// A view, by its schema and name.
+    pub fn view(&self, schema: &str, name: &str) -> Option<&Arc<SchemaView>> {
+        self.views.get(&key(schema, name))
     }
 
-    /// A procedure.
-    pub fn procedure(&self, name: &str) -> Option<&Arc<CatalogRow>> {
-        self.procedures.get(&NameKey::new(name))
+    /// A procedure, by its schema and name; temporary ones are in `dbo`.
+    pub fn procedure(&self, schema: &str, name: &str) -> Option<&Arc<CatalogRow>> {
+        self.procedures.get(&key(schema, name))
+    }
+
+    /// A temporary table.
+    pub fn temporary_table(&self, name: &str) -> Option<&Arc<SchemaTable>> {
+        self.table(SCHEMA, name)
     }
 
     /// All tables, in no order.
@@ -188,29 +205,32 @@ impl Schema {
         self.procedures.values()
     }
 
-    /// Whether an object or a constraint has this name.
-    pub fn has_object(&self, name: &str) -> bool {
-        let is_constraint =
-            |table: &Arc<SchemaTable>| table.definition.constraint_names().any(|known| same_name(known, name));
-        self.table(name).is_some()
-            || self.view(name).is_some()
-            || self.procedure(name).is_some()
-            || self.tables.values().any(is_constraint)
+    /// Whether an object or a constraint of a schema has this name.
+    pub fn has_object(&self, schema: &str, name: &str) -> bool {
+        let is_constraint = |table: &&Arc<SchemaTable>| {
+            same_name(&table.definition.schema, schema)
+                && table.definition.constraint_names().any(|known| same_name(known, name))
+        };
+        self.table(schema, name).is_some()
+            || self.view(schema, name).is_some()
+            || self.procedure(schema, name).is_some()
+            || self.tables.values().any(|table| is_constraint(&table))
     }
 }
 
 impl SchemaTable {
     fn read(
-        name: &str,
+        (schema, name): (String, String),
         row: Option<&CatalogRow>,
         rows: &[CatalogRow],
         (in_sqlite, place): (Vec<ColumnDefinition>, TableLocation),
     ) -> Result<Self, SqlError> {
         let written = row.map(|row| parsed(&row.definition).and_then(|tree| TableDefinition::of_tree(&tree)));
         let definition = match written.transpose()? {
-            Some(written) if is_same_shape(&written, &in_sqlite) => written,
+            Some(written) if is_same_shape(&written, &in_sqlite) => TableDefinition { schema, ..written },
             Some(_) | None => TableDefinition {
-                name: name.to_owned(),
+                schema,
+                name,
                 columns: in_sqlite,
                 keys: Vec::new(),
                 checks: Vec::new(),
@@ -247,7 +267,7 @@ impl SchemaView {
         };
         let view = View {
             database: database.to_owned(),
-            schema: selenite_compiler::definition::SCHEMA.to_owned(),
+            schema: row.schema.clone(),
             name: row.name.clone(),
             columns: view.columns,
             select: Arc::new(view.select),
@@ -258,6 +278,21 @@ impl SchemaView {
             row,
         })
     }
+}
+
+/// The key of an object: by its name in SQLite, which no other one has.
+fn key(schema: &str, name: &str) -> NameKey {
+    NameKey::new(&file_name(schema, name))
+}
+
+/// Whether a name is that of a global temporary object, which is tempdb's and which all sessions see.
+pub fn is_global(name: &str) -> bool {
+    name.starts_with("##")
+}
+
+/// Whether a name is that of a temporary object of one session.
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with('#') && !is_global(name)
 }
 
 /// A text of the catalog.
@@ -290,7 +325,6 @@ pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &TableLo
     column.ok_or_else(|| SqlError::internal("a computed column"))
 }
 
-/// Whether SQLite's table has the columns that the definition has, in its order.
 /// A table's foreign keys.
 fn references(table: &Table) -> impl Iterator<Item = Reference> + '_ {
     let place = (table.schema.clone(), table.name.clone());
@@ -300,6 +334,7 @@ fn references(table: &Table) -> impl Iterator<Item = Reference> + '_ {
     })
 }
 
+/// Whether SQLite's table has the columns that the definition has, in its order.
 fn is_same_shape(written: &TableDefinition, in_sqlite: &[ColumnDefinition]) -> bool {
     let stored = written.columns.iter().filter(|column| column.computed.is_none());
     stored.clone().count() == in_sqlite.len()
@@ -316,7 +351,7 @@ fn table_names(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<St
     };
     let mut statement = connection.prepare(&format!(
         "SELECT name FROM {master} WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-         AND name NOT LIKE 'selenite\\_%' ESCAPE '\\' AND name NOT LIKE '@%' ORDER BY rowid"
+         AND name NOT LIKE 'selenite\\_%' ESCAPE '\\' ORDER BY rowid"
     ))?;
     let rows = statement.query_map([], |row| row.get(0))?;
     rows.collect()

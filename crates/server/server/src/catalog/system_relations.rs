@@ -112,8 +112,6 @@ fn system_column((name, data_type, nullable): &ColumnSpec) -> SystemColumn {
     }
 }
 
-/// The schemas of every database, with their numbers.
-pub const SCHEMAS: &[(&str, i32)] = &[(SCHEMA, 1), ("guest", 2), (INFORMATION, 3), (SYS, 4)];
 /// The schema of SQL Server's own views.
 pub const SYS: &str = "sys";
 /// The schema of the SQL standard's views.

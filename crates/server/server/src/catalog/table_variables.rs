@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::catalog::{SqliteName, Table};
-use selenite_compiler::definition::{TableDefinition, TableLocation, quoted};
+use selenite_compiler::definition::{SCHEMA as DBO, TableDefinition, TableLocation, quoted};
 use selenite_compiler::{NameKey, SqlError};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::TableElement;
@@ -48,7 +48,7 @@ impl TableVariable {
         depth: usize,
     ) -> Result<Self, SqlError> {
         let in_sqlite = format!("@{depth}{name}");
-        let mut definition = TableDefinition::of_elements(&in_sqlite, elements, salt())?;
+        let mut definition = TableDefinition::of_elements((DBO, &in_sqlite), elements, salt())?;
         if !definition.foreign_keys.is_empty() {
             return Err(SqlError::unsupported("A foreign key of a table variable"));
         }

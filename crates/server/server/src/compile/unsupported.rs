@@ -5,10 +5,10 @@
 //!   What only the database can tell is found when the statement runs, as a missing name is.
 
 use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
-use selenite_compiler::{Function, SqlError, same_name};
+use selenite_compiler::{Function, SqlError};
 use selenite_tsql::ast::{
     AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, DropKind,
-    PermissionAction, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
+    PermissionAction, SchemaStatement, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
 };
 
 use super::set_option_check;
@@ -49,12 +49,12 @@ fn look(statement: &Statement, found: &mut Vec<SqlError>) {
                 .for_each(|inner| look(inner, found));
         }
         StatementKind::SetOption(option) => set_option_check::check(option),
-        StatementKind::CreateTable(create) => only_unsupported(TableDefinition::read(create, 0)),
+        StatementKind::CreateTable(create) => only_unsupported(TableDefinition::read(create, SCHEMA, 0)),
         StatementKind::Declare(declarations) => declarations.iter().try_for_each(|declaration| {
             let VariableType::Table(elements) = &declaration.variable_type else {
                 return Ok(());
             };
-            only_unsupported(TableDefinition::of_elements(&declaration.name, elements, 0))
+            only_unsupported(TableDefinition::of_elements((SCHEMA, &declaration.name), elements, 0))
         }),
         StatementKind::AlterTable(alter) => added(alter),
         StatementKind::CreateIndex(create) if Setting::is_on(&create.options, "IGNORE_DUP_KEY") => {
@@ -66,10 +66,8 @@ fn look(statement: &Statement, found: &mut Vec<SqlError>) {
             AlterIndexAction::Set(_) => refused("ALTER INDEX SET"),
             AlterIndexAction::Rebuild(_) | AlterIndexAction::Reorganize(_) => Ok(()),
         },
-        StatementKind::CreateSchema(create)
-            if !create.name.as_ref().is_some_and(|name| same_name(&name.text, SCHEMA)) =>
-        {
-            refused("CREATE SCHEMA")
+        StatementKind::Schema(SchemaStatement::Create(create)) => {
+            return create.elements.iter().for_each(|inner| look(inner, found));
         }
         StatementKind::AlterDatabase(alter) => match unsupported_setting(&alter.action) {
             Some(what) => refused(&format!("ALTER DATABASE {what}")),
@@ -100,7 +98,11 @@ fn added(alter: &AlterTable) -> Result<(), SqlError> {
     if *check == Some(false) && elements.iter().any(is_foreign) {
         return Err(SqlError::unsupported("WITH NOCHECK of a foreign key"));
     }
-    only_unsupported(TableDefinition::of_elements(&alter.name.name.text, elements, 0))
+    only_unsupported(TableDefinition::of_elements(
+        (SCHEMA, &alter.name.name.text),
+        elements,
+        0,
+    ))
 }
 
 /// What ALTER DATABASE is to change, if that can't be changed.

@@ -22,7 +22,7 @@ use crate::database::expectation::{check_suite, open_expected};
 use crate::database::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use crate::database::write_queue::{Waits, WriteQueue};
 use crate::database_error::log_lost;
-use crate::master::DatabaseRecord;
+use crate::master::{DatabaseRecord, TEMPDB};
 use crate::registry::{WaitType, own};
 use crate::{Instance, Interrupt, Interrupts};
 
@@ -94,7 +94,9 @@ impl SharedDatabase {
         if let Some(path) = &path {
             note_file(path, record.id);
         }
-        let log = path.as_deref().map(|path| LogSync::new(Box::new(LogFile::of(path))));
+        // Nothing of tempdb has to outlive the server.
+        let synced = path.as_deref().filter(|_| record.id != TEMPDB);
+        let log = synced.map(|path| LogSync::new(Box::new(LogFile::of(path))));
         Self {
             write_queue: WriteQueue::of(record.id),
             record,
@@ -252,7 +254,11 @@ impl DatabaseConnection {
             let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
             // What syncs at each commit has no log that others could sync for it.
             let is_synced_later = mode.eq_ignore_ascii_case("wal");
-            let synchronous = if is_synced_later { "NORMAL" } else { "FULL" };
+            let synchronous = match (shared.record.id, is_synced_later) {
+                (TEMPDB, _) => "OFF",
+                (_, true) => "NORMAL",
+                (_, false) => "FULL",
+            };
             connection.execute_batch(&format!(
                 // Pages of temporary tables that were dropped go back to the session's memory.
                 "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory; \

@@ -14,12 +14,15 @@ use crate::catalog::permission::has_guests;
 use crate::catalog::principals::Principals;
 use crate::database::cleanups::Cleanups;
 use crate::database::database_connection::SharedDatabase;
+use crate::database::expectation::tempdb;
+use crate::database::globals::Globals;
 use crate::database::log_sync::{LogSync, SyncFigures};
 use crate::database::scans::Scans;
 use crate::database::unfinished::Settlement;
 use crate::database::write_queue::Waits;
 use crate::database_error::of_master;
-use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MASTER};
+use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MASTER, TEMPDB};
+use crate::temporary_database::remove_left;
 
 /// All databases that sessions have used since the server began.
 #[derive(Default)]
@@ -28,6 +31,8 @@ pub struct DatabaseRegistry {
     directory: Mutex<Option<Arc<Directory>>>,
     scans: Scans,
     waits: Arc<Waits>,
+    /// Global temporary objects.
+    pub(crate) globals: Globals,
     /// The requests to drop caches.
     pub(crate) cleanups: Cleanups,
     /// `no-access-during-restore`: locked after `known`.
@@ -55,7 +60,9 @@ impl DatabaseRegistry {
         {
             return Ok(shared.clone());
         }
-        let path = if record.is_reserved() && record.id != MASTER {
+        let path = if record.id == TEMPDB {
+            Some(tempdb(instance)?.path().to_owned())
+        } else if record.is_reserved() && record.id != MASTER {
             None
         } else if record.id == MASTER {
             Some(instance.master().path().to_owned())
@@ -171,6 +178,7 @@ impl DatabaseRegistry {
 
     /// The server has started: unfinished background work continues. Called once, before the first session.
     pub(crate) fn begin(&self, instance: &Arc<Instance>) {
+        remove_left(instance.data_folder());
         let settlement = Settlement {
             master: instance.master(),
             folder: instance.data_folder(),

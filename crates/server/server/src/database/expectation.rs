@@ -11,6 +11,8 @@
 //! - `checked-at-each-opening`: master.db is read at each opening. A session that has a database
 //!   open has checked it, and the VFS does not let it become another.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, ErrorCode};
 use selenite::{Access, Expected, Suite, take_refusal};
 use selenite_compiler::{Ends, SqlError};
@@ -19,13 +21,17 @@ use selenite_runtime::sqlite::damaged_page;
 use crate::Instance;
 use crate::database_error::damaged_page::log_damage;
 use crate::database_error::{of_master, too_many_files};
-use crate::master::{DatabaseRecord, MASTER};
+use crate::master::{DatabaseRecord, MASTER, TEMPDB};
+use crate::temporary_database::TemporaryDatabase;
 
 /// How a database's file is opened.
 ///
 /// # Errors
 /// The error of master.db.
 pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, SqlError> {
+    if database_id == TEMPDB {
+        return Ok(tempdb(instance)?.access().clone());
+    }
     let known = instance.master().file(database_id).map_err(|fault| of_master(&fault))?;
     if database_id == MASTER {
         return Ok(instance.master().access(instance.access()));
@@ -40,6 +46,15 @@ pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, SqlErr
         expected,
         ..plain_access(instance.access())
     })
+}
+
+/// The file of tempdb.
+///
+/// # Errors
+/// 945, and the reason in the log.
+pub fn tempdb(instance: &Instance) -> Result<Arc<TemporaryDatabase>, SqlError> {
+    let made = instance.temporary_database();
+    made.map_err(|error| inaccessible(instance, "tempdb", &error.to_string()))
 }
 
 /// Refuses a database in a suite that is deprecated, unless an administrator's statement chose it.
@@ -67,7 +82,7 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
         "it is encrypted with {}, which no statement of this server chose",
         suite.name()
     );
-    Err(inaccessible(instance, record, &why))
+    Err(inaccessible(instance, &record.name, &why))
 }
 
 /// Access to a file of which nothing is expected yet: unencrypted or in a deprecated suite, it opens too.
@@ -122,14 +137,13 @@ fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Er
         return too_many_files(name);
     }
     let why = take_refusal().map_or_else(|| error.to_string(), |refusal| refusal.text);
-    inaccessible(instance, record, &why)
+    inaccessible(instance, name, &why)
 }
 
 /// 945: a database that cannot be opened.
 ///
 /// The log gets the reason.
-fn inaccessible(instance: &Instance, record: &DatabaseRecord, why: &str) -> SqlError {
-    let name = &record.name;
+fn inaccessible(instance: &Instance, name: &str, why: &str) -> SqlError {
     instance
         .log()
         .line(&format!("Database '{name}' cannot be opened: {why}."));

@@ -41,7 +41,7 @@ pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: 
 /// # Errors
 /// SQLite's error.
 pub fn drop_table(database: &DatabaseConnection, name: &str) -> Result<(), SqlError> {
-    let Some(table) = database.temporary().table(name).cloned() else {
+    let Some(table) = database.temporary().temporary_table(name).cloned() else {
         return Ok(());
     };
     let sql = format!("DROP TABLE IF EXISTS temp.{}", quoted(&table.table.sqlite.name));

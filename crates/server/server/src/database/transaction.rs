@@ -42,12 +42,25 @@ struct TransactionProgress {
     is_open: bool,
     /// The write permit, held as long as SQLite's transaction.
     permit: Option<WritePermit>,
+    /// Whether the permit is one of a queue of the session's own: SQLite's transaction has no lock yet.
+    is_private: bool,
     /// Whether it has, or may have, changed anything.
     has_changed: bool,
     /// `unexpected-rollback-is-3998`.
     is_lost: bool,
     /// In order.
     savepoints: Vec<Savepoint>,
+}
+
+/// What a statement writes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writes {
+    /// Nothing.
+    Nothing,
+    /// Temporary tables of the session, which SQLite locks alone.
+    Temporary,
+    /// What other sessions see.
+    Shared,
 }
 
 /// A savepoint of the client's.
@@ -106,16 +119,20 @@ impl Transaction {
         self.state.is_open = true;
     }
 
-    /// Obtains the right to write for the session.
+    /// Obtains the right to write for the session; `writes` is not nothing.
     ///
     /// # Errors
     /// 1222; SQLite's error.
     pub fn ensure_write(
         &mut self,
         (session, timeout): (u16, Duration),
+        writes: Writes,
         mut poll: impl FnMut() -> Result<(), Stop>,
     ) -> Result<(), Failure> {
-        if self.state.permit.is_some() {
+        let id = self.database.shared.record.id;
+        let is_tempdbs = id == TEMPDB && writes == Writes::Shared;
+        let is_upgrade = self.state.permit.is_some();
+        if is_upgrade && !(self.state.is_private && is_tempdbs) {
             return Ok(());
         }
         self.database.check_log()?;
@@ -124,9 +141,8 @@ impl Transaction {
         // Every session is in master and tempdb, and writes there to temporary tables, which are the connection's
         // own: SQLite locks them alone. Logins are written to the file, too, and must not wait for another session's
         // idle transaction.
-        let id = self.database.shared.record.id;
-        let is_shared_system_database = [MASTER, TEMPDB].contains(&id);
-        let (write_queue, begin) = if is_shared_system_database {
+        let is_private = id == MASTER || id == TEMPDB && !is_tempdbs;
+        let (write_queue, begin) = if is_private {
             (WriteQueue::of(id), "BEGIN")
         } else {
             (self.database.shared.write_queue.clone(), "BEGIN IMMEDIATE")
@@ -137,11 +153,19 @@ impl Transaction {
             Err(NoPermit::TimedOut) => return Err(lock_timeout().into()),
             Err(NoPermit::Stopped(stop)) => return Err(stop.into()),
         };
-        timeout.retry(poll, || {
-            let begin = self.database.connection.prepare_cached(begin);
-            begin.and_then(|mut begin| begin.raw_execute()).map(drop)
-        })?;
+        if is_upgrade {
+            // A transaction that has only written to temporary tables takes SQLite's lock now. It can't if others have
+            // changed what it reads: its snapshot stays.
+            let taken = self.database.connection.execute_batch(TAKE_LOCK);
+            taken.map_err(|_| deadlock(session))?;
+        } else {
+            timeout.retry(poll, || {
+                let begin = self.database.connection.prepare_cached(begin);
+                begin.and_then(|mut begin| begin.raw_execute()).map(drop)
+            })?;
+        }
         self.state.permit = Some(permit);
+        self.state.is_private = is_private;
         Ok(())
     }
 
@@ -256,3 +280,6 @@ impl Transaction {
         self.state.savepoints = savepoints;
     }
 }
+
+/// Writes what is there already: tempdb's file has no version of its own.
+const TAKE_LOCK: &str = "PRAGMA main.user_version = 0";

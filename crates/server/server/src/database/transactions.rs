@@ -17,9 +17,10 @@ use crate::database::database_connection::DatabaseConnection;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::Frames;
 use crate::database::temporary_tables::move_all;
-use crate::database::transaction::Transaction;
+use crate::database::transaction::{Transaction, Writes};
 use crate::database_error::{of_master, too_many_files};
 use crate::execution_context::{ExecutionContext, SessionInfo};
+use crate::master::TEMPDB;
 
 /// The databases that a session has open, with its transaction in each.
 pub(crate) struct Transactions<'a> {
@@ -171,6 +172,12 @@ impl<'a> Transactions<'a> {
         self.in_transaction = false;
     }
 
+    /// The session ends: what is open is rolled back.
+    pub fn end(&mut self) {
+        self.open.values_mut().for_each(Transaction::rollback);
+        self.open.clear();
+    }
+
     /// Temporary tables may have changed: they are read again.
     ///
     /// # Errors
@@ -267,7 +274,7 @@ impl Transactions<'_> {
             match used.commit_unsynced(said) {
                 Ok(commit) => {
                     unsynced.push((*id, commit));
-                    if changed {
+                    if changed && *id != TEMPDB {
                         committed.push(used.database.shared.record.name.clone());
                     }
                 }
@@ -323,7 +330,11 @@ impl Transactions<'_> {
 
     /// Warns the client once that its transaction writes to a second database.
     fn warn_of_several(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
-        let changed = self.open.values().filter(|used| used.is_open() && used.has_changed());
+        // What is lost with tempdb is not missed.
+        let changed = self
+            .open
+            .values()
+            .filter(|used| used.is_open() && used.has_changed() && used.database.shared.record.id != TEMPDB);
         let mut names: Vec<&str> = changed.map(|used| used.database.shared.record.name.as_str()).collect();
         if names.len() != 2 || self.is_warned {
             return Ok(());
@@ -358,7 +369,7 @@ impl Transactions<'_> {
         change: impl FnOnce(&DatabaseConnection) -> Result<(), SqlError>,
     ) -> Result<(), Failure> {
         self.connect()?;
-        let scope = self.begin_statement(true, false, execution)?;
+        let scope = self.begin_statement(Writes::Shared, false, execution)?;
         let done = match self.connected() {
             Ok(used) => change(&used.database),
             Err(error) => Err(error),
@@ -371,7 +382,7 @@ impl Transactions<'_> {
     /// # Errors
     /// What SQLite says.
     pub fn begin_own(&mut self, execution: &mut ExecutionContext<'_>) -> Result<StatementScope, Failure> {
-        self.begin_statement(false, true, execution)?;
+        self.begin_statement(Writes::Nothing, true, execution)?;
         let database = &self.connected()?.database;
         database.execute("SAVEPOINT statement")?;
         database.identity_journal.begin_statement();
@@ -389,7 +400,7 @@ impl Transactions<'_> {
         }
         self.check_lost()?;
         let used = self.connected_mut()?;
-        used.ensure_write(waits, || execution.reply.poll())
+        used.ensure_write(waits, Writes::Shared, || execution.reply.poll())
     }
 
     /// Begins what the statement needs around it.
@@ -398,12 +409,12 @@ impl Transactions<'_> {
     /// 1222, 1205, 3998; what SQLite says.
     pub fn begin_statement(
         &mut self,
-        changes: bool,
+        writes: Writes,
         is_single: bool,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<StatementScope, Failure> {
-        let scope = self.begin_write(changes, is_single, execution)?;
-        if changes && self.in_transaction {
+        let scope = self.begin_write(writes, is_single, execution)?;
+        if writes != Writes::Nothing && self.in_transaction {
             self.warn_of_several(execution)?;
         }
         Ok(scope)
@@ -411,10 +422,11 @@ impl Transactions<'_> {
 
     fn begin_write(
         &mut self,
-        changes: bool,
+        writes: Writes,
         is_single: bool,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<StatementScope, Failure> {
+        let changes = writes != Writes::Nothing;
         let waits = (self.session.entry.spid(), execution.state.lock_timeout());
         self.check_lost()?;
         let used = self.connected_mut()?;
@@ -423,7 +435,9 @@ impl Transactions<'_> {
             return Ok(StatementScope::Nothing);
         }
         let was_writing = used.writes();
-        used.ensure_write(waits, || execution.reply.poll())?;
+        // What is only read is held for REPEATABLE READ and above.
+        let writes = if changes { writes } else { Writes::Shared };
+        used.ensure_write(waits, writes, || execution.reply.poll())?;
         if !changes {
             return Ok(StatementScope::Nothing);
         }
@@ -516,7 +530,7 @@ impl Transactions<'_> {
 
 impl Drop for Transactions<'_> {
     fn drop(&mut self) {
-        self.open.values_mut().for_each(Transaction::rollback);
+        self.end();
     }
 }
 

@@ -15,11 +15,11 @@ use selenite_tsql::ast::{Name, StatementKind};
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::permission::check_call;
+use crate::catalog::schema::{is_global, is_temporary};
 use crate::database_error::unknown_database;
 use crate::execution::procedures;
 use crate::execution::session_executor::{CrossDatabaseCall, SessionExecutor};
 use crate::memory;
-use crate::names::session_catalog::SessionCatalog;
 
 impl SessionExecutor<'_> {
     /// The procedure of a name in another database.
@@ -40,7 +40,9 @@ impl SessionExecutor<'_> {
         };
         self.switch_to(before)?;
         self.refresh_permissions()?;
-        if let Ok(Some(Callee::Program(program))) = &found {
+        // A global temporary procedure runs in its caller's database.
+        let is_of_caller = is_global(&call.procedure.name.text);
+        if let (false, Ok(Some(Callee::Program(program)))) = (is_of_caller, &found) {
             self.pending_call = Some(CrossDatabaseCall {
                 program: program.clone(),
                 database_id: id,
@@ -123,14 +125,14 @@ impl SessionExecutor<'_> {
         if let Some(program) = procedures::find(call, &self.scope.objects)? {
             return Ok(Some(Callee::Program(program)));
         }
-        self.scope.objects.catalog.check_place(call.procedure)?;
-        if !SessionCatalog::is_users(call.procedure) {
-            return Ok(None);
+        let catalog = &self.scope.objects.catalog;
+        if !is_temporary(&call.procedure.name.text) {
+            catalog.check_place(call.procedure)?;
         }
-        let Some(row) = self.scope.objects.catalog.schema.procedure(&call.procedure.name.text) else {
+        let Some(row) = catalog.procedure(call.procedure) else {
             return Ok(None);
         };
-        check_call(&row.name, &self.permissions, &self.scope.objects.catalog.database)?;
+        check_call((&row.schema, &row.name), &self.permissions, &catalog.database)?;
         if let Some(program) = self.plans.procedures.find(self.transactions.current, row) {
             return Ok(Some(Callee::Program(program)));
         }
@@ -140,11 +142,16 @@ impl SessionExecutor<'_> {
     }
 
     /// Another database is in use, without a word to the client; answers which was.
-    fn switch_to(&mut self, id: i32) -> Result<i32, SqlError> {
+    pub(crate) fn switch_to(&mut self, id: i32) -> Result<i32, SqlError> {
         let before = std::mem::replace(&mut self.transactions.current, id);
         self.scope.objects.database_id = id;
         self.scope.invalidate();
-        self.refresh()?;
+        if let Err(error) = self.refresh() {
+            self.transactions.current = before;
+            self.scope.objects.database_id = before;
+            self.scope.invalidate();
+            return Err(error);
+        }
         Ok(before)
     }
 }

@@ -10,6 +10,7 @@ use selenite_runtime::sqlite::LockTimeout;
 use selenite_types::Value;
 
 use crate::catalog::permission::{Permissions, no_access};
+use crate::database::transaction::Writes;
 use crate::database::transactions::not_open;
 use crate::execution::cross_database_table::{
     AttachedDatabases, CrossDatabaseTable, Reach, attached_max, attached_schema, copy_all, drop_copies,
@@ -18,7 +19,7 @@ use crate::execution::database_views::{DatabaseView, DatabaseViews, DatabaseView
 use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
-use crate::execution::table_statement::ATTEMPTS_MAX;
+use crate::execution::table_statement::{ATTEMPTS_MAX, writes_of};
 use crate::execution_context::ExecutionContext;
 use crate::master::{DatabaseRecord, TEMPDB};
 use crate::names::session_objects::SessionObjects;
@@ -35,9 +36,13 @@ impl SessionExecutor<'_> {
         let mut attempts = 0;
         loop {
             let schema_version = self.return_to(current)?.version.sqlite();
+            let mut objects = self.scope.objects.clone();
+            if let Some(schema) = self.schema_of_procedure(statement) {
+                objects.catalog.default_schema = schema;
+            }
             let view = DatabaseView {
                 id: current,
-                objects: self.scope.objects.clone(),
+                objects,
                 permissions: self.permissions.clone(),
                 schema_version,
             };
@@ -118,9 +123,11 @@ impl SessionExecutor<'_> {
         let copies = others.iter().any(|other| other.reach == Reach::Copied);
         let scope = match self.is_own(bound) {
             true => self.transactions.begin_own(execution)?,
-            false => self
-                .transactions
-                .begin_statement(bound.changes(), bound.is_single() && !copies, execution)?,
+            false => self.transactions.begin_statement(
+                writes_of(bound, bound.changes()),
+                bound.is_single() && !copies,
+                execution,
+            )?,
         };
         // A statement that only reads gets a transaction, too, in which the schemas stay as they are checked.
         let home = &self.transactions.connected()?.database;
@@ -212,7 +219,8 @@ impl SessionExecutor<'_> {
             objects.catalog.temporary = temporary;
         }
         let sid = &self.session.login_info.sid;
-        let permissions = Permissions::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
+        let permissions = Permissions::of(sid, &objects.directory, record.id, &objects.catalog.schema);
+        objects.catalog.default_schema = Arc::clone(&permissions.default_schema);
         Ok(DatabaseView {
             id,
             objects,
@@ -302,7 +310,10 @@ impl SessionExecutor<'_> {
         for id in &ids {
             // REPEATABLE READ and above hold what they read.
             self.transactions.current = *id;
-            let mut held = self.transactions.begin_statement(false, false, execution).map(drop);
+            let mut held = self
+                .transactions
+                .begin_statement(Writes::Nothing, false, execution)
+                .map(drop);
             if holds && held.is_ok() {
                 held = self.transactions.hold(execution);
             }

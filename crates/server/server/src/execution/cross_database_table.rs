@@ -22,7 +22,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ToSqlOutput;
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{SqliteName, Table};
-use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
+use selenite_compiler::definition::{ColumnDefinition, SCHEMA, TableDefinition, quoted};
 use selenite_runtime::sqlite::{tsql_error, within_memory};
 
 use crate::Instance;
@@ -180,6 +180,7 @@ impl CrossDatabaseTable {
             computed: None,
         });
         TableDefinition {
+            schema: SCHEMA.to_owned(),
             name: self.local.sqlite.name.clone(),
             columns: columns.collect(),
             keys: Vec::new(),

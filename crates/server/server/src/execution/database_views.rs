@@ -22,6 +22,7 @@ use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use crate::catalog::permission::Permissions;
+use crate::catalog::schema::{is_global, is_temporary};
 use crate::execution::cross_database_table::{CrossDatabaseTable, Reach};
 use crate::execution::table_statement::definitions_change;
 use crate::master::TEMPDB;
@@ -110,6 +111,9 @@ impl DatabaseViews {
     fn id_of(&self, name: &ObjectName) -> Result<i32, SqlError> {
         if name.server.is_some() {
             return Err(SqlError::unsupported("A name with a server"));
+        }
+        if is_global(&name.name.text) {
+            return Ok(TEMPDB);
         }
         let current = self.current()?;
         let Some(database) = &name.database else {
@@ -242,9 +246,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         }
         let attached = others.iter().filter(|one| one.reach == Reach::Attached);
         let attached: HashSet<i32> = attached.map(|one| one.database_id).chain([database.id]).collect();
-        // The VFS attaches no encrypted database to one in memory.
-        let is_in_memory = [database.id, self.databases.home].contains(&TEMPDB) || table.is_temporary();
-        let reach = match attached.len() > self.databases.attached_max || is_in_memory {
+        let reach = match attached.len() > self.databases.attached_max || table.is_temporary() {
             true => Reach::Copied,
             false => Reach::Attached,
         };
@@ -334,5 +336,5 @@ impl Catalog for DatabaseViewsCatalog<'_> {
 
 /// Whether a table is the session's own, and so lies where the database in use is.
 fn is_sessions(name: &str) -> bool {
-    name.starts_with(['#', '@'])
+    name.starts_with('@') || is_temporary(name)
 }

@@ -7,14 +7,15 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{SqlError, same_name};
+use selenite_compiler::SqlError;
 use selenite_runtime::machine::Failure;
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
+use selenite_tsql::ast::{ObjectName, SchemaStatement, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
-use crate::catalog::schema::{Schema, SchemaTable};
+use crate::catalog::schema::{Schema, SchemaTable, is_temporary};
 use crate::database::database_connection::DatabaseConnection;
+use crate::master::TEMPDB;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
@@ -26,6 +27,7 @@ mod inner;
 mod module;
 mod rebuild;
 mod refusal;
+mod schema;
 mod table;
 
 /// The context of a definition.
@@ -71,13 +73,8 @@ impl DefinitionContext<'_> {
             StatementKind::View(view) => self.define_view(view, statement)?,
             StatementKind::Procedure(procedure) => self.define_procedure(procedure, statement)?,
             StatementKind::Drop(drop) => return self.drop(drop),
-            StatementKind::CreateSchema(create) => {
-                let name = create.name.as_ref().map_or("", |name| name.text.as_str());
-                if same_name(name, selenite_compiler::definition::SCHEMA) {
-                    return Err(SqlError::name_taken(name));
-                }
-                return Err(SqlError::unsupported("CREATE SCHEMA"));
-            }
+            StatementKind::Schema(SchemaStatement::Create(create)) => self.create_schema(create)?,
+            StatementKind::Schema(SchemaStatement::Alter(alter)) => self.transfer(alter)?,
             _ => return Ok(None),
         }
         Ok(Some(()))
@@ -110,30 +107,28 @@ impl DefinitionContext<'_> {
 
     /// A table as it is before the statement.
     fn table(&self, name: &ObjectName) -> Result<Option<Arc<SchemaTable>>, SqlError> {
-        let own = name.name.text.as_str();
-        if is_temporary(own) {
-            return Ok(self.catalog.temporary.table(own).cloned());
+        if !is_temporary(&name.name.text) {
+            self.catalog.check_place(name)?;
         }
-        self.catalog.check_place(name)?;
-        if !SessionCatalog::is_users(name) {
-            return Ok(None);
-        }
-        Ok(self.catalog.schema.table(own).cloned())
+        Ok(self.catalog.table(name).cloned())
     }
 
-    /// Refuses a name that is taken, or reserved.
-    fn check_free(&self, name: &ObjectName) -> Result<(), SqlError> {
+    /// The schema of a new object, as the database names it. Refuses a name that is taken, or reserved.
+    fn check_free(&self, name: &ObjectName) -> Result<String, SqlError> {
         let own = name.name.text.as_str();
-        let is_taken = if is_temporary(own) {
-            self.catalog.temporary.has_object(own)
-        } else {
-            self.catalog.check_place(name)?;
-            self.catalog.schema.has_object(own)
+        let objects = match is_temporary(own) {
+            true => &self.catalog.temporary,
+            false => {
+                self.catalog.check_place(name)?;
+                &self.catalog.schema
+            }
         };
-        if is_taken {
+        let schema = self.catalog.new_schema(name)?;
+        if objects.has_object(&schema, own) {
             return Err(SqlError::name_taken(own));
         }
-        check_name(own)
+        check_name(own)?;
+        Ok(schema)
     }
 
     /// The objects as they are now, after what the statement has done so far.
@@ -161,8 +156,9 @@ impl DefinitionContext<'_> {
     /// A number for a new object of `schema`.
     fn new_id(&self, schema: &str) -> Result<i32, SqlError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
-        if schema == TEMP {
-            // Numbers of all sessions' temporary tables differ: the database's counters of identities are shared.
+        if schema == TEMP || self.database.shared.record.id == TEMPDB {
+            // Numbers of all sessions' temporary objects differ: the database's counters of identities are shared, and
+            // what a session drops when it ends is what it has made.
             return Ok(new_temporary_id());
         }
         catalog_rows::free_id(&self.database.connection, schema)
@@ -175,6 +171,7 @@ impl DefinitionContext<'_> {
         let row = CatalogRow {
             object_id: written.object_id,
             kind: written.kind,
+            schema: written.schema.to_owned(),
             name: written.name.to_owned(),
             parent: written.parent,
             definition: written.definition,
@@ -203,6 +200,7 @@ impl DefinitionContext<'_> {
 struct Written<'a> {
     object_id: i32,
     kind: ObjectKind,
+    schema: &'a str,
     name: &'a str,
     parent: Option<i32>,
     definition: String,
@@ -215,14 +213,10 @@ pub(crate) fn is_of_temporary(statement: &Statement) -> bool {
         StatementKind::CreateTable(create) => is_temporary(&create.name.name.text),
         StatementKind::AlterTable(alter) => is_temporary(&alter.name.name.text),
         StatementKind::CreateIndex(create) => is_temporary(&create.table.name.text),
+        StatementKind::Procedure(procedure) => is_temporary(&procedure.name.name.text),
         StatementKind::Drop(drop) => drop.names.iter().all(|name| is_temporary(&name.name.text)),
         _ => false,
     }
-}
-
-/// Whether a name is a temporary object's.
-fn is_temporary(name: &str) -> bool {
-    name.starts_with('#')
 }
 
 fn seconds() -> i64 {

@@ -1,12 +1,14 @@
 //! SET IDENTITY_INSERT.
 
-use selenite_compiler::{Ends, SqlError};
+use selenite_compiler::{Ends, SqlError, written_object};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::ObjectName;
 
 use crate::catalog::permission::no_object;
+use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::frames::IdentityInsert;
 use crate::execution::session_executor::SessionExecutor;
+use crate::master::TEMPDB;
 
 impl SessionExecutor<'_> {
     /// Sets the one table of the session for which numbers may be given explicitly, or none.
@@ -14,29 +16,30 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 1088, 8106, 8107.
     pub(crate) fn set_identity_insert(&mut self, table: &ObjectName, on: bool) -> Result<(), Failure> {
+        if is_global(&table.name.text) && self.transactions.current != TEMPDB {
+            return self.in_tempdb(|executor| executor.set_identity_insert(table, on))?;
+        }
         self.refresh()?;
         self.scope.objects.catalog.check_place(table)?;
-        let name = &table.name.text;
+        let name = &written_object(table);
         self.refresh_permissions()?;
-        if !name.starts_with('#') && !self.permissions.defines() {
+        let Some(found) = self.scope.objects.catalog.table(table).cloned() else {
+            return Err(match self.permissions.defines() || table.name.text.starts_with('#') {
+                true => no_object(name, 11).with_ends(Ends::Batch).into(),
+                false => no_object(name, 11).into(),
+            });
+        };
+        let may = self.permissions.defines() || self.permissions.owns_schema(&found.definition.schema);
+        if !table.name.text.starts_with('#') && !may {
             return Err(no_object(name, 11).into());
         }
-        let found = match name.strip_prefix('#') {
-            Some(_) => self.scope.objects.catalog.temporary.table(name).cloned(),
-            None => self.scope.objects.catalog.schema.table(name).cloned(),
-        };
-        let Some(found) = found else {
-            let text =
-                format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
-            return Err(SqlError::new(1088, Ends::Batch, text).with_state(11).into());
-        };
         if found.table.identity().is_none() {
             let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
             // 8106: IDENTITY_INSERT of a table without an identity column.
             return Err(SqlError::new(8106, Ends::Statement, text).into());
         }
         let known = IdentityInsert {
-            database_id: (!name.starts_with('#')).then_some(self.transactions.current),
+            database_id: (!is_temporary(&table.name.text)).then_some(self.transactions.current),
             object_id: found.table.object_id,
             name: found.table.full_name(),
         };

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{SqlError, same_name};
 use selenite_tsql::ast::ObjectName;
 
+use crate::catalog::schema::is_global;
 use crate::database::database_connection::Version;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::Frames;
 use crate::database::transactions::Transactions;
 use crate::execution_context::SessionInfo;
+use crate::master::TEMPDB;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_objects::SessionObjects;
 use crate::system_views::RELATIONS;
@@ -37,6 +40,8 @@ pub(crate) struct NameScope {
     pub substitute: Option<SessionObjects>,
     /// Whether a statement runs in another database than the one in use.
     pub is_other_database: bool,
+    /// The schema of names without one.
+    pub default_schema: Arc<str>,
     /// The state that `objects` shows: definitions, and how many connections had been closed.
     shown: Option<(PlanVersion, u64)>,
 }
@@ -51,6 +56,7 @@ impl NameScope {
         let catalog = SessionCatalog {
             database: Arc::from(session.login_info.database.as_str()),
             schema: Arc::default(),
+            default_schema: Arc::from(SCHEMA),
             system: &RELATIONS,
             temporary: Arc::default(),
             directory: directory.clone(),
@@ -68,10 +74,12 @@ impl NameScope {
                 shared: None,
                 instance: session.instance.clone(),
                 interrupts: session.interrupts.clone(),
+                tempdb: None,
                 other_databases: Arc::default(),
             },
             substitute: None,
             is_other_database: false,
+            default_schema: Arc::from(SCHEMA),
             shown: None,
         })
     }
@@ -97,6 +105,11 @@ impl NameScope {
             variables: frames.mark(),
             is_other_database: self.is_other_database,
         };
+        let tempdb = transactions.get(TEMPDB).filter(|_| database_id != TEMPDB);
+        self.objects.tempdb = match tempdb {
+            Some(tempdb) => Some(tempdb.database.definitions()?.1),
+            None => None,
+        };
         let directory = registry.directory(session.instance)?;
         let database = &transactions.connected()?.database;
         let shown = Some((version, transactions.closed_count()));
@@ -108,6 +121,7 @@ impl NameScope {
             self.objects.catalog = SessionCatalog {
                 database: Arc::from(database.shared.record.name.as_str()),
                 schema,
+                default_schema: Arc::clone(&self.default_schema),
                 system: &RELATIONS,
                 temporary: database.temporary(),
                 directory: self.objects.directory.clone(),
@@ -119,6 +133,7 @@ impl NameScope {
             self.shown = shown;
         }
         self.objects.catalog.variables = frames.variables();
+        self.objects.catalog.default_schema = Arc::clone(&self.default_schema);
         Ok(version)
     }
 
@@ -127,12 +142,18 @@ impl NameScope {
         self.shown = None;
     }
 
-    /// The id of the other database that a name specifies; `None` if it specifies none that exists.
+    /// The id of the other database that a name specifies; `None` if it specifies none that exists. A global temporary
+    /// object is tempdb's.
     pub fn other_database(&self, name: &ObjectName, current: i32) -> Option<i32> {
-        let database = name.database.as_ref()?;
-        let mut known = self.objects.directory.databases.iter();
-        let found = known.find(|record| same_name(&record.name, &database.text))?;
-        (found.id != current).then_some(found.id)
+        let id = match is_global(&name.name.text) {
+            true => TEMPDB,
+            false => {
+                let database = name.database.as_ref()?;
+                let mut known = self.objects.directory.databases.iter();
+                known.find(|record| same_name(&record.name, &database.text))?.id
+            }
+        };
+        (id != current).then_some(id)
     }
 
     /// What functions see while a statement runs.

@@ -140,7 +140,8 @@ impl ProcedureCache {
     /// The program of a procedure, if it is still the same one.
     pub fn find(&self, database_id: i32, row: &Arc<CatalogRow>) -> Option<Arc<Program>> {
         let (known, program) = self.kept.get(&(database_id, row.object_id))?;
-        let is_it = Arc::ptr_eq(known, row) || known.name == row.name && known.definition == row.definition;
+        let is_it = Arc::ptr_eq(known, row)
+            || known.name == row.name && known.schema == row.schema && known.definition == row.definition;
         is_it.then(|| program.clone())
     }
 

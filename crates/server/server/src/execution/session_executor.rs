@@ -15,10 +15,12 @@ use selenite_types::Value;
 use crate::administration::Administration;
 use crate::audit::{self, Audited, RefusedCalls};
 use crate::catalog::permission::{Permissions, no_access};
+use crate::catalog::schema::is_temporary;
 use crate::catalog::table_variables::{TableVariable, Variables};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
+use crate::database::transaction::Writes;
 use crate::database::transactions::Transactions;
 use crate::database_error::{unknown_database, unsupported_statement};
 use crate::execution::definition::{DefinitionContext, is_of_temporary};
@@ -45,6 +47,8 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) pending_call: Option<CrossDatabaseCall>,
     /// Of the calls that are in the audit log.
     pub(crate) refused: RefusedCalls,
+    /// The numbers of the global temporary objects that the session has made.
+    pub(crate) globals: Vec<i32>,
 }
 
 /// A procedure that was found in another database, and is about to begin.
@@ -72,6 +76,7 @@ impl<'a> SessionExecutor<'a> {
             identity_insert: None,
             pending_call: None,
             refused: RefusedCalls::default(),
+            globals: Vec::new(),
         })
     }
 
@@ -131,16 +136,18 @@ impl<'a> SessionExecutor<'a> {
         }
     }
 
-    /// CREATE, ALTER and DROP of objects.
-    fn define(
+    /// CREATE, ALTER and DROP of objects of the database in use.
+    pub(crate) fn define_in_use(
         &mut self,
         statement: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         self.refresh()?;
-        let scope = match is_of_temporary(statement.statement) && !self.transactions.is_in_transaction() {
+        let is_own = is_of_temporary(statement.statement);
+        let writes = if is_own { Writes::Temporary } else { Writes::Shared };
+        let scope = match is_own && !self.transactions.is_in_transaction() {
             true => self.transactions.begin_own(execution)?,
-            false => self.transactions.begin_statement(true, false, execution)?,
+            false => self.transactions.begin_statement(writes, false, execution)?,
         };
         // Another session may have defined something while this one waited to write.
         let done = match self.refresh() {
@@ -150,7 +157,7 @@ impl<'a> SessionExecutor<'a> {
         let done = self.transactions.end_statement(scope, done);
         if let StatementKind::CreateTable(create) = &statement.statement.kind
             && done.is_ok()
-            && create.name.name.text.starts_with('#')
+            && is_temporary(&create.name.name.text)
         {
             self.frames.note_temporary(&create.name.name.text);
         }
@@ -209,13 +216,15 @@ impl<'a> SessionExecutor<'a> {
                 sid,
                 &directory,
                 self.transactions.current,
-                self.scope.objects.catalog.schema.principals(),
+                &self.scope.objects.catalog.schema,
             )
         };
         if permissions != self.permissions {
             self.plans.statements.clear();
+            self.scope.default_schema = Arc::clone(&permissions.default_schema);
             self.permissions = permissions;
         }
+        self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
         Ok(())
     }
 
@@ -267,7 +276,7 @@ impl<'a> SessionExecutor<'a> {
             | StatementKind::DropIndex { .. }
             | StatementKind::View(_)
             | StatementKind::Procedure(_)
-            | StatementKind::CreateSchema(_) => self.define(statement, execution),
+            | StatementKind::Schema(_) => self.define(statement, execution),
             StatementKind::Drop(drop) => match drop.kind {
                 ast::DropKind::Table
                 | ast::DropKind::View
@@ -456,6 +465,7 @@ impl SessionExecutor<'_> {
     /// Whatever keeps the session from going on.
     pub fn reset(&mut self) -> Result<CurrentDatabase, Failure> {
         self.transactions.reset();
+        self.drop_globals();
         self.identity_insert = None;
         let home = self.transactions.home();
         let directory = self.registry.directory(self.session.instance)?;
@@ -537,6 +547,8 @@ impl SessionExecutor<'_> {
 impl Drop for SessionExecutor<'_> {
     fn drop(&mut self) {
         self.note_rest();
+        self.transactions.end();
+        self.drop_globals();
     }
 }
 

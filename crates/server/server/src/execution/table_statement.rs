@@ -13,15 +13,19 @@ use std::sync::Arc;
 use selenite::thread_memory;
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
+use selenite_compiler::program::Body;
 use selenite_compiler::statement::{Binding, ResultColumn, Statement};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout};
 use selenite_runtime::statement::Run;
 use selenite_tds::Column;
+use selenite_tsql::ast::ObjectName;
 use selenite_types::{Decimal, Value};
 
 use crate::catalog::permission::check;
+use crate::catalog::schema::{is_global, is_temporary};
+use crate::database::transaction::Writes;
 use crate::database_error::damaged_page::log_damage;
 use crate::execution::definition::DefinitionContext;
 use crate::execution::name_scope::PlanVersion;
@@ -112,7 +116,7 @@ impl SessionExecutor<'_> {
             true => self.transactions.begin_own(execution)?,
             false => self
                 .transactions
-                .begin_statement(changes, bound.is_single(), execution)?,
+                .begin_statement(writes_of(bound, changes), bound.is_single(), execution)?,
         };
         if leaves_snapshot && self.transactions.connected()?.database.version()? != of.version {
             self.transactions.end_statement(scope, Ok(()))?;
@@ -133,10 +137,15 @@ impl SessionExecutor<'_> {
     /// SELECT INTO may have created a table.
     pub(crate) fn note_into(&mut self, bound: &Statement, is_done: bool) -> Result<(), SqlError> {
         let Statement::Into(into) = bound else { return Ok(()) };
-        if is_done && into.name.name.text.starts_with('#') {
-            self.frames.note_temporary(&into.name.name.text);
+        let name = &into.name.name.text;
+        if is_done && is_temporary(name) {
+            self.frames.note_temporary(name);
         }
-        self.note_definitions()
+        self.note_definitions()?;
+        if is_done && is_global(name) {
+            self.note_global(name);
+        }
+        Ok(())
     }
 
     /// Refuses a statement that the session's login may not run.
@@ -146,7 +155,9 @@ impl SessionExecutor<'_> {
             self.session.login_info.login.as_str(),
             self.scope.objects.catalog.database.as_ref(),
         );
-        check(&statement.statement.kind, &self.permissions, session)
+        let catalog = &self.scope.objects.catalog;
+        let schema_of = |name: &ObjectName| catalog.schema_of(name);
+        check(&statement.statement.kind, (&self.permissions, &schema_of), session)
     }
 
     /// An INSERT whose rows are those of a call, before the call is made.
@@ -221,6 +232,9 @@ impl SessionExecutor<'_> {
         };
         // An earlier refusal of another statement does not concern this one.
         self.scope.objects.catalog.take_other_database();
+        if let Some(schema) = self.schema_of_procedure(statement) {
+            self.scope.objects.catalog.default_schema = schema;
+        }
         let asked = Asked::of(&self.scope.objects.catalog);
         let binding = Binding {
             catalog: &asked,
@@ -228,14 +242,31 @@ impl SessionExecutor<'_> {
         };
         let tree = limited.as_ref().unwrap_or(statement.statement);
         let before = thread_memory::used();
-        let bound = Arc::new(binding.statement(tree)?);
+        let bound = binding.statement(tree);
+        let seen = asked.seen();
+        self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
+        let bound = Arc::new(bound?);
         let size = thread_memory::used().saturating_sub(before);
         let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
-        check_rows(&bound, &statement.statement.kind, &asked.seen(), who)?;
+        check_rows(&bound, &statement.statement.kind, &seen, who)?;
         if !is_limited {
             self.plans.statements.keep(statement, of, bound.clone(), size);
         }
         Ok(bound)
+    }
+
+    /// The schema of the procedure that a statement is of: names without a schema are looked up there, whatever the
+    /// default schema of the user is. `None` for a batch, and for procedures of no schema of the database in use.
+    pub(crate) fn schema_of_procedure(&self, statement: &TableStatement<'_>) -> Option<Arc<str>> {
+        let Body::Procedure { object_id, .. } = statement.program.body() else {
+            return None;
+        };
+        if self.scope.is_other_database {
+            return None;
+        }
+        let mut known = self.scope.objects.catalog.schema.procedures();
+        let row = known.find(|row| row.object_id == *object_id)?;
+        Some(Arc::from(row.schema.as_str()))
     }
 
     /// Whether a statement changes only what is private to the session and not undone by a transaction: table
@@ -363,6 +394,24 @@ enum StatementOutcome {
     OtherDatabase(i32),
     /// It creates a table in another database than those that it reads.
     SeveralDatabases,
+}
+
+/// What a statement writes to, if it `changes` anything.
+pub(crate) fn writes_of(bound: &Statement, changes: bool) -> Writes {
+    let is_temporary = match bound {
+        Statement::Into(into) => is_temporary(&into.name.name.text),
+        Statement::Rows(_)
+        | Statement::Assign(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Truncate(_) => bound.written().iter().all(|table| table.is_temporary()),
+    };
+    match (changes, is_temporary) {
+        (false, _) => Writes::Nothing,
+        (true, true) => Writes::Temporary,
+        (true, false) => Writes::Shared,
+    }
 }
 
 /// Whether it is a SELECT INTO whose table is created in the database in use.

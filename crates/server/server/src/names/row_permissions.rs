@@ -9,6 +9,7 @@ use selenite_compiler::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
 use crate::catalog::permission::{Permissions, denied_in, denied_on, error, no_object};
+use crate::catalog::schema::is_global;
 use crate::names::session_catalog::SessionCatalog;
 
 /// What a statement on rows requested from the catalog (`rows-are-checked-at-binding` of
@@ -38,6 +39,15 @@ impl NamedRelation {
         match self {
             Self::Table(_) | Self::View(_) => true,
             Self::System(_) => false,
+        }
+    }
+
+    /// Whether it may be read.
+    fn is_readable(&self, permissions: &Permissions) -> bool {
+        match self {
+            Self::Table(table) => permissions.reads_in(&table.schema),
+            Self::View([_, schema, _]) => permissions.reads_in(schema),
+            Self::System(_) => permissions.reads(),
         }
     }
 
@@ -134,7 +144,8 @@ pub fn check_rows(
         Statement::Update(update) => Some((Target::of(update.table(), update.view()), "UPDATE")),
         Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), "DELETE")),
         Statement::Truncate(truncate) => {
-            if !is_own(&truncate.table) && !permissions.defines() {
+            let may = permissions.defines() || permissions.owns_schema(&truncate.table.schema);
+            if !is_own(&truncate.table) && !may {
                 return Err(no_object(&truncate.table.name, 7));
             }
             None
@@ -145,14 +156,14 @@ pub fn check_rows(
     let target_count = seen.iter().filter(|seen| is_target(seen)).count();
     if let Some((target, verb)) = target
         && !target.is_own()
-        && !permissions.writes()
+        && !permissions.writes_in(target.schema())
     {
         return Err(denied_on(verb, target.name()));
     }
     for seen in seen {
         match seen {
             NamedRelation::System(name) => check_system(name, (permissions, database))?,
-            other if permissions.reads() || (is_target(other) && !reads_target(kind, target_count)) => {}
+            other if other.is_readable(permissions) || (is_target(other) && !reads_target(kind, target_count)) => {}
             NamedRelation::View([database, schema, name]) => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
@@ -181,6 +192,13 @@ impl<'a> Target<'a> {
         match self {
             Self::Table(table) => [&table.database, &table.schema, &table.name],
             Self::View(view) => [&view.database, &view.schema, &view.name],
+        }
+    }
+
+    fn schema(&self) -> &'a str {
+        match self {
+            Self::Table(table) => &table.schema,
+            Self::View(view) => &view.schema,
         }
     }
 
@@ -216,21 +234,22 @@ pub fn check_reads(seen: &[NamedRelation], (permissions, database): (&Permission
     for seen in seen {
         match seen {
             NamedRelation::System(name) => check_system(name, (permissions, database))?,
-            NamedRelation::View([database, schema, name]) if !permissions.reads() => {
+            other if other.is_readable(permissions) => {}
+            NamedRelation::View([database, schema, name]) => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
-            NamedRelation::Table(table) if !is_own(table) && !permissions.reads() => {
+            NamedRelation::Table(table) if !is_own(table) => {
                 return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
             }
-            NamedRelation::View(_) | NamedRelation::Table(_) => {}
+            NamedRelation::Table(_) => {}
         }
     }
     Ok(())
 }
 
-/// Temporary tables are the session's own.
+/// Temporary tables are the session's own, and global ones everyone's.
 fn is_own(table: &Table) -> bool {
-    table.sqlite.schema == "temp"
+    table.sqlite.schema == "temp" || is_global(&table.name)
 }
 
 /// Whether a change reads the rows that it changes: then it needs SELECT, too.

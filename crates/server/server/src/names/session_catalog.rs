@@ -8,10 +8,12 @@ use selenite_compiler::statement::{Binding, ResultColumn};
 use selenite_compiler::{NameKey, SqlError, same_name, written_object};
 use selenite_tsql::ast::ObjectName;
 
+use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::directory::Directory;
-use crate::catalog::schema::{Schema, SchemaView, parsed};
+use crate::catalog::schema::{Schema, SchemaTable, SchemaView, is_global, is_temporary, parsed};
 use crate::catalog::system_relations::{SystemRelations, ViewDefinition};
 use crate::catalog::table_variables::Variables;
+use crate::master::TEMPDB;
 use crate::{Interrupts, memory};
 
 /// The objects that a session sees.
@@ -21,6 +23,8 @@ pub struct SessionCatalog {
     pub database: Arc<str>,
     /// Its objects.
     pub schema: Arc<Schema>,
+    /// The schema of names without one; where an object is not in it, it is looked for in `dbo`.
+    pub default_schema: Arc<str>,
     /// What the server shows of itself.
     pub system: &'static SystemRelations,
     /// The session's temporary tables.
@@ -47,6 +51,9 @@ impl SessionCatalog {
         if name.server.is_some() {
             return Err(SqlError::unsupported("A name with a server"));
         }
+        if is_global(&name.name.text) {
+            return self.check_tempdb();
+        }
         match &name.database {
             Some(database) if !same_name(&database.text, &self.database) => {
                 let known = self.directory.databases.iter();
@@ -63,6 +70,17 @@ impl SessionCatalog {
             None if self.is_other_database => Err(self.refuse_unqualified()),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// A global temporary object is tempdb's, whatever its name says.
+    fn check_tempdb(&self) -> Result<(), SqlError> {
+        if self.id() == Some(TEMPDB) {
+            return Ok(());
+        }
+        *self.noted() = Some(TEMPDB);
+        Err(SqlError::unsupported(
+            "A global temporary object within another database",
+        ))
     }
 
     /// Notes that a name is of another database than the one that all names were thought to be of.
@@ -101,8 +119,9 @@ impl SessionCatalog {
 
     /// The columns of a view; none if its query can't be bound now.
     pub fn view_columns(&self, view: &SchemaView) -> Vec<ResultColumn> {
-        let name = view.view.name.replace(']', "]]");
-        let Ok(tree) = parsed(&format!("SELECT * FROM [{name}]")) else {
+        let quoted = |name: &str| name.replace(']', "]]");
+        let (schema, name) = (quoted(&view.view.schema), quoted(&view.view.name));
+        let Ok(tree) = parsed(&format!("SELECT * FROM [{schema}].[{name}]")) else {
             return Vec::new();
         };
         let variables = selenite_compiler::Variables::default();
@@ -125,12 +144,68 @@ impl SessionCatalog {
     fn noted(&self) -> MutexGuard<'_, Option<i32>> {
         self.other_database.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Whether a name's schema is the one that has users' objects.
-    pub fn is_users(name: &ObjectName) -> bool {
-        name.schema
+/// Objects of users by their names, whose databases [`SessionCatalog::check_place`] has looked at.
+impl SessionCatalog {
+    /// What `find` finds, by schema and name, in the schemas in which a name is looked up: the one that it has, or the
+    /// default one and then `dbo`.
+    fn in_schemas<'a, R>(&'a self, name: &'a ObjectName, find: impl Fn(&'a str, &'a str) -> Option<R>) -> Option<R> {
+        let own = name.name.text.as_str();
+        match &name.schema {
+            Some(schema) => find(&schema.text, own),
+            None => find(&self.default_schema, own).or_else(|| find(SCHEMA, own)),
+        }
+    }
+
+    /// The table of a name, which may be a temporary one's.
+    pub fn table(&self, name: &ObjectName) -> Option<&Arc<SchemaTable>> {
+        if is_temporary(&name.name.text) {
+            return self.temporary.temporary_table(&name.name.text);
+        }
+        self.in_schemas(name, |schema, own| self.schema.table(schema, own))
+    }
+
+    /// The view of a name.
+    pub fn view(&self, name: &ObjectName) -> Option<&Arc<SchemaView>> {
+        self.in_schemas(name, |schema, own| self.schema.view(schema, own))
+    }
+
+    /// The procedure of a name, which may be a temporary one's.
+    pub fn procedure(&self, name: &ObjectName) -> Option<&Arc<CatalogRow>> {
+        if is_temporary(&name.name.text) {
+            return self.temporary.procedure(SCHEMA, &name.name.text);
+        }
+        self.in_schemas(name, |schema, own| self.schema.procedure(schema, own))
+    }
+
+    /// The schema of the table, view or procedure of a name.
+    pub fn schema_of(&self, name: &ObjectName) -> Option<String> {
+        self.in_schemas(name, |schema, own| {
+            let table = self.schema.table(schema, own).map(|table| &table.definition.schema);
+            let view = || self.schema.view(schema, own).map(|view| &view.row.schema);
+            let procedure = || self.schema.procedure(schema, own).map(|row| &row.schema);
+            table.or_else(view).or_else(procedure).cloned()
+        })
+    }
+
+    /// The schema of an object that is to be created, as the database names it.
+    ///
+    /// # Errors
+    /// 2760 for one that does not exist, or has no objects of users.
+    pub fn new_schema(&self, name: &ObjectName) -> Result<String, SqlError> {
+        if name.name.text.starts_with('#') {
+            return Ok(SCHEMA.to_owned());
+        }
+        let written = name
+            .schema
             .as_ref()
-            .is_none_or(|schema| same_name(&schema.text, SCHEMA))
+            .map_or(&*self.default_schema, |schema| schema.text.as_str());
+        let known = self.schema.names().named(written);
+        let known = known.filter(|schema| schema.has_objects());
+        known
+            .map(|schema| schema.name.clone())
+            .ok_or_else(|| SqlError::unknown_schema(written))
     }
 }
 
@@ -145,25 +220,24 @@ impl Catalog for SessionCatalog {
 
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let own = name.name.text.as_str();
-        if own.starts_with('#') {
+        if is_temporary(own) {
             if self.is_other_database {
                 return Err(self.refuse_unqualified());
             }
-            let table = self.temporary.table(own);
-            return Ok(table.map(|table| Relation::Table(table.table.clone())));
+            return Ok(self.table(name).map(|table| Relation::Table(table.table.clone())));
         }
         if let Some(view) = self.system_view(name)? {
             let of = self.id().filter(|_| self.is_other_database && !view.is_of_server);
             return Ok(Some(Relation::System(Arc::new(view.relation_of(of)))));
         }
         self.check_place(name)?;
-        if !Self::is_users(name) {
-            return Ok(None);
-        }
-        if let Some(table) = self.schema.table(own) {
-            return Ok(Some(Relation::Table(table.table.clone())));
-        }
-        Ok(self.schema.view(own).map(|view| Relation::View(view.view.clone())))
+        Ok(self.in_schemas(name, |schema, own| {
+            let table = self.schema.table(schema, own);
+            let view = || self.schema.view(schema, own);
+            table
+                .map(|table| Relation::Table(table.table.clone()))
+                .or_else(|| view().map(|view| Relation::View(view.view.clone())))
+        }))
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {

@@ -17,9 +17,10 @@ use crate::catalog::directory::Directory;
 use crate::catalog::object_list::ListedObject;
 use crate::catalog::permission::{Permissions, has_guests};
 use crate::catalog::principals::Principals;
-use crate::catalog::schema::{Schema, SchemaTable};
-use crate::catalog::system_relations::{SCHEMAS, ViewDefinition};
+use crate::catalog::schema::{Schema, SchemaTable, is_global};
+use crate::catalog::system_relations::ViewDefinition;
 use crate::database::database_connection::{SharedDatabase, look_at};
+use crate::database::expectation::tempdb;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, TEMPDB};
 use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;
@@ -42,6 +43,8 @@ pub struct SessionObjects {
     pub instance: Arc<Instance>,
     /// What stops a statement.
     pub interrupts: Interrupts,
+    /// tempdb's objects, if the session has tempdb open and another database in use.
+    pub tempdb: Option<Arc<Schema>>,
     /// Other databases whose views a statement names, by their ids.
     pub other_databases: Arc<HashMap<i32, Self>>,
 }
@@ -80,15 +83,16 @@ impl SessionObjects {
     /// # Errors
     /// As [`SessionObjects::database`].
     pub fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, SqlError> {
-        let found = SCHEMAS.iter().find(|(name, id)| match key {
-            Key::Current => *id == 1,
-            Key::Name(wanted) => same_name(name, wanted),
-            Key::Id(wanted) => *id == wanted,
-            Key::Sid(_) => false,
-        });
-        Ok(found.map(|(name, id)| SchemaFacts {
-            id: *id,
-            name: Arc::from(*name),
+        let names = self.catalog.schema.names();
+        let found = match key {
+            Key::Current => names.named(&self.permissions().default_schema),
+            Key::Name(wanted) => names.named(wanted),
+            Key::Id(wanted) => names.of_id(wanted),
+            Key::Sid(_) => None,
+        };
+        Ok(found.map(|schema| SchemaFacts {
+            id: schema.id,
+            name: Arc::from(schema.name.as_str()),
         }))
     }
 
@@ -185,7 +189,7 @@ impl SessionObjects {
             .iter()
             .find(|login| login.id == i64::from(self.login_id));
         let sid = login.map(|login| login.sid.as_slice()).unwrap_or_default();
-        Permissions::of(sid, &self.directory, self.database_id, self.catalog.schema.principals())
+        Permissions::of(sid, &self.directory, self.database_id, &self.catalog.schema)
     }
 
     /// What the session's login sees, for the server's views.
@@ -196,7 +200,7 @@ impl SessionObjects {
             return Cow::Borrowed(self);
         }
         let mut seen = self.clone();
-        seen.catalog.schema = Arc::new(self.catalog.schema.seen_by(&permissions));
+        seen.catalog.schema = Arc::new(permissions.seen(&self.catalog.schema));
         if self.database_id == TEMPDB {
             // Temporary tables are the session's own.
             seen.catalog.schema = Arc::new(seen.catalog.schema.with_tables_of(&self.catalog.temporary));
@@ -237,6 +241,9 @@ impl SessionObjects {
         schema: Option<&str>,
         name: &str,
     ) -> Result<Option<ObjectFacts>, SqlError> {
+        if is_global(name) {
+            return self.global(|object| same_name(&object.name, name));
+        }
         if name.starts_with('#') {
             // Temporary tables are tempdb's: without its name they are not found from elsewhere.
             if !same_name(database.unwrap_or(&self.catalog.database), "tempdb") {
@@ -250,11 +257,17 @@ impl SessionObjects {
         if database.is_some_and(|database| !same_name(database, &self.catalog.database)) {
             return self.object_in(Key::Name(database.unwrap_or_default()));
         }
-        if schema.is_some_and(|schema| !same_name(schema, SCHEMA)) {
-            return Ok(None);
-        }
-        let found = self.listed(&self.catalog.schema, |object| same_name(&object.name, name));
-        Ok(found.filter(|found| self.permissions().sees(found.kind)))
+        let permissions = self.permissions();
+        let in_schema = |schema: &str| {
+            self.listed(&self.catalog.schema, |object| {
+                same_name(&object.name, name) && same_name(&object.schema, schema)
+            })
+        };
+        let found = match schema {
+            Some(schema) => in_schema(schema),
+            None => in_schema(&permissions.default_schema).or_else(|| in_schema(SCHEMA)),
+        };
+        Ok(found.filter(|found| permissions.sees(found.kind, (&found.schema.name, &found.name))))
     }
 
     fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, SqlError> {
@@ -263,12 +276,34 @@ impl SessionObjects {
         }
         if let Some(database) = database.filter(|database| *database != self.database_id) {
             return match database {
-                TEMPDB => Ok(self.listed(&self.catalog.temporary, |object| object.id == id)),
+                TEMPDB => match self.listed(&self.catalog.temporary, |object| object.id == id) {
+                    None => self.global(|object| object.id == id),
+                    found => Ok(found),
+                },
                 other => self.object_in(Key::Id(other)),
             };
         }
         let found = self.listed(&self.catalog.schema, |object| object.id == id);
-        Ok(found.filter(|found| self.permissions().sees(found.kind)))
+        let permissions = self.permissions();
+        Ok(found.filter(|found| permissions.sees(found.kind, (&found.schema.name, &found.name))))
+    }
+
+    /// A global temporary object, as the session sees it.
+    fn global(&self, is_it: impl Fn(&ListedObject) -> bool) -> Result<Option<ObjectFacts>, SqlError> {
+        let is_it = |object: &ListedObject| is_global(&object.name) && is_it(object);
+        if self.database_id == TEMPDB {
+            return Ok(self.listed(&self.catalog.schema, is_it));
+        }
+        if let Some(tempdb) = &self.tempdb {
+            return Ok(self.listed(tempdb, is_it));
+        }
+        let record = self.directory.databases.iter().find(|record| record.id == TEMPDB);
+        let Some(record) = record.filter(|_| self.instance.has_temporary_database()) else {
+            return Ok(None);
+        };
+        let path = tempdb(&self.instance)?.path().to_owned();
+        let schema = Schema::load(&look_at(&self.instance, record, &path)?, "main", &record.name)?;
+        Ok(self.listed(&schema, is_it))
     }
 
     /// An object of another database that there is can't be looked up.
@@ -285,12 +320,15 @@ impl SessionObjects {
     fn listed(&self, schema: &Schema, is_it: impl Fn(&ListedObject) -> bool) -> Option<ObjectFacts> {
         let found = schema.objects().into_iter().find(is_it)?;
         let table = schema
-            .table(&found.name)
+            .table(&found.schema, &found.name)
             .filter(|table| table.table.object_id == found.id);
         Some(ObjectFacts {
             id: found.id,
             name: Arc::from(found.name.as_str()),
-            schema: dbo(),
+            schema: SchemaFacts {
+                id: schema.names().id_of(&found.schema),
+                name: Arc::from(found.schema.as_str()),
+            },
             kind: found.kind,
             is_system: false,
             table: table.map(|table| options(table)).unwrap_or_default(),
@@ -298,8 +336,12 @@ impl SessionObjects {
     }
 
     fn table_of_id(&self, id: i32) -> Option<Arc<SchemaTable>> {
-        let shown = self.permissions().sees_tables();
-        let tables = self.catalog.schema.tables().filter(|_| shown);
+        let permissions = self.permissions();
+        let is_shown = |table: &&Arc<SchemaTable>| {
+            let definition = &table.definition;
+            permissions.sees(ObjectKind::UserTable, (&definition.schema, &definition.name))
+        };
+        let tables = self.catalog.schema.tables().filter(is_shown);
         tables
             .chain(self.catalog.temporary.tables())
             .find(|table| table.table.object_id == id)
@@ -323,7 +365,11 @@ impl SessionObjects {
             .catalog
             .schema
             .views()
-            .find(|view| view.row.object_id == id && self.permissions().sees_tables())
+            .find(|view| view.row.object_id == id)
+            .filter(|view| {
+                let name = (view.row.schema.as_str(), view.row.name.as_str());
+                self.permissions().sees(ObjectKind::View, name)
+            })
             .cloned();
         let columns = view.map(|view| self.catalog.view_columns(&view)).unwrap_or_default();
         let facts = |(number, column): (i32, ResultColumn)| ColumnFacts {
@@ -385,12 +431,5 @@ pub fn letters(kind: ObjectKind) -> &'static str {
         ObjectKind::ForeignKey => "F",
         ObjectKind::Check => "C",
         ObjectKind::Default => "D",
-    }
-}
-
-fn dbo() -> SchemaFacts {
-    SchemaFacts {
-        id: 1,
-        name: Arc::from(SCHEMA),
     }
 }

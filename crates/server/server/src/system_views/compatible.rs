@@ -76,7 +76,8 @@ fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let own = context.objects.catalog.schema.objects();
     let of_own = |object: &ListedObject| {
         let (made, _) = moments(object, context);
-        object_row((&object.name, object.id), (object.kind, 1, object.parent), made, 0)
+        let schema = context.objects.catalog.schema.names().id_of(&object.schema);
+        object_row((&object.name, object.id), (object.kind, schema, object.parent), made, 0)
     };
     let mut rows: Vec<Row> = own.iter().map(of_own).collect();
     let started = Cell::of_time(

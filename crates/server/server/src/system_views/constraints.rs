@@ -173,7 +173,8 @@ fn foreign_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         let Some(listed) = listed.iter().find(|listed| listed.id == id) else {
             continue;
         };
-        let referenced = context.objects.catalog.schema.table(&key.referenced_table.1);
+        let (schema, name) = &key.referenced_table;
+        let referenced = context.objects.catalog.schema.table(schema, name);
         let ((on_delete, delete_word), (on_update, update_word)) = (action(key.on_delete), action(key.on_update));
         let mut row = object(listed, context);
         row.extend(row![
@@ -226,7 +227,8 @@ const FOREIGN_COLUMN: &[ColumnSpec] = &[
 fn foreign_key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for (table, key) in all_foreign_keys(context) {
-        let Some(referenced) = context.objects.catalog.schema.table(&key.referenced_table.1) else {
+        let (schema, name) = &key.referenced_table;
+        let Some(referenced) = context.objects.catalog.schema.table(schema, name) else {
             continue;
         };
         for (number, (own, other)) in (1..).zip(key.columns.iter().zip(&key.referenced_columns)) {

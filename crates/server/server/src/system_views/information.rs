@@ -1,7 +1,6 @@
 //! INFORMATION_SCHEMA: tables, columns and routines of the database in use.
 
 use selenite_compiler::SqlError;
-use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::program::Program;
 use selenite_types::{DataType, Family};
 
@@ -12,6 +11,8 @@ use super::{
     Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, TIME, TINY, ViewContext, ViewSpec, narrow, row,
     text,
 };
+use crate::catalog::schema::Schema;
+use crate::catalog::schema_names::{SchemaNames, SchemaRecord};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -68,17 +69,32 @@ const SCHEMATA: &[ColumnSpec] = &[
 ];
 
 fn schemata(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let row = |name: &str| {
+    let schema = &context.objects.catalog.schema;
+    let row = |record: &SchemaRecord| {
         row![
             &*context.objects.catalog.database,
-            name,
-            name,
+            &record.name,
+            owner_name(schema, record),
             Cell::Null,
             Cell::Null,
             "iso_1"
         ]
     };
-    Ok([SCHEMA, "guest", INFORMATION, super::SYS].map(row).to_vec())
+    Ok(schema.names().all().iter().map(row).collect())
+}
+
+/// The name of a schema's owner.
+fn owner_name(schema: &Schema, record: &SchemaRecord) -> Option<String> {
+    let fixed = SchemaNames::default();
+    let user = || {
+        let users = schema.principals().users();
+        users
+            .iter()
+            .find(|user| user.id == record.owner)
+            .map(|user| user.name.clone())
+    };
+    // The principals that every database has own the schemas of their names.
+    fixed.of_id(record.owner).map(|known| known.name.clone()).or_else(user)
 }
 
 const TABLE: &[ColumnSpec] = &[
@@ -91,18 +107,20 @@ fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let catalog = &context.objects.catalog;
     let mut rows: Vec<Row> = Vec::new();
     for table in catalog.schema.sorted_tables() {
-        rows.push(row![&*catalog.database, SCHEMA, &table.definition.name, "BASE TABLE"]);
+        let definition = &table.definition;
+        rows.push(row![
+            &*catalog.database,
+            &definition.schema,
+            &definition.name,
+            "BASE TABLE"
+        ]);
     }
-    for view in sorted_views(context) {
-        rows.push(row![&*catalog.database, SCHEMA, view, "VIEW"]);
+    let mut views: Vec<_> = catalog.schema.views().collect();
+    views.sort_by_key(|view| view.row.object_id);
+    for view in views {
+        rows.push(row![&*catalog.database, &view.row.schema, &view.row.name, "VIEW"]);
     }
     Ok(rows)
-}
-
-fn sorted_views<'a>(context: &'a ViewContext<'_>) -> Vec<&'a String> {
-    let mut views: Vec<_> = context.objects.catalog.schema.views().collect();
-    views.sort_by_key(|view| view.row.object_id);
-    views.into_iter().map(|view| &view.row.name).collect()
 }
 
 const VIEW: &[ColumnSpec] = &[
@@ -119,7 +137,7 @@ fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |view: &std::sync::Arc<crate::catalog::schema::SchemaView>| {
         row![
             &*catalog.database,
-            SCHEMA,
+            &view.row.schema,
             &view.row.name,
             if shows {
                 limited(&view.row.definition)
@@ -174,7 +192,7 @@ fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |column: ViewColumn| {
         let mut row = row![
             &*context.objects.catalog.database,
-            column.schema,
+            &column.schema,
             &column.object,
             &column.name,
             column.number,
@@ -320,8 +338,8 @@ fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     procedures.sort_by_key(|procedure| procedure.object_id);
     let mut rows = Vec::new();
     for procedure in procedures {
-        let name = &procedure.name;
-        let mut row = row![database, SCHEMA, name, database, SCHEMA, name, "PROCEDURE"];
+        let (schema, name) = (&procedure.schema, &procedure.name);
+        let mut row = row![database, schema, name, database, schema, name, "PROCEDURE"];
         row.extend(vec![Cell::Null; 29]);
         row.extend(row!["SQL", &procedure.definition, Cell::Null, Cell::Null, Cell::Null]);
         row.extend(row!["NO", "MODIFIES", Cell::Null, Cell::Null, "YES", -1, "NO", "NO"]);
@@ -381,7 +399,7 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             let collation = facts.characters.map(|_| selenite_compiler::DEFAULT_COLLATION);
             let mut row = row![
                 &*context.objects.catalog.database,
-                SCHEMA,
+                &procedure.schema,
                 &procedure.name,
                 number,
                 if parameter.is_output { "INOUT" } else { "IN" },

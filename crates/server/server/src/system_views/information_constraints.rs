@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ForeignKey, KeyKind, ReferencedAction};
-use selenite_compiler::definition::SCHEMA;
 
 use super::constraints::{all_foreign_keys, column_id, referenced_key};
 use super::information::limited;
@@ -70,9 +69,9 @@ const KIND: &[ColumnSpec] = &[
     ("INITIALLY_DEFERRED", narrow(2), false),
 ];
 
-/// The values of [`CONSTRAINT`], or of a table.
-fn place(context: &ViewContext<'_>, name: &str) -> Row {
-    row![&*context.objects.catalog.database, SCHEMA, name]
+/// The values of [`CONSTRAINT`], whose schema is its table's, or of a table.
+fn place(context: &ViewContext<'_>, table: &SchemaTable, name: &str) -> Row {
+    row![&*context.objects.catalog.database, &table.definition.schema, name]
 }
 
 fn table_constraints(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
@@ -80,8 +79,8 @@ fn table_constraints(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;
         let mut add = |name: &str, kind: &str| {
-            let mut row = place(context, name);
-            row.extend(place(context, &definition.name));
+            let mut row = place(context, table, name);
+            row.extend(place(context, table, &definition.name));
             row.extend(row![kind, "NO", "NO"]);
             rows.push(row);
         };
@@ -110,8 +109,8 @@ fn key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     let mut add = |table: &Arc<SchemaTable>, name: &str, columns: &mut dyn Iterator<Item = &String>| {
         for (number, column) in (1..).zip(columns) {
-            let mut row = place(context, name);
-            row.extend(place(context, &table.definition.name));
+            let mut row = place(context, table, name);
+            row.extend(place(context, table, &table.definition.name));
             row.extend(row![column, number]);
             rows.push(row);
         }
@@ -137,13 +136,14 @@ const REFERENCE: &[ColumnSpec] = &[
 ];
 
 fn references(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let row = |(_, key): (&Arc<SchemaTable>, &ForeignKey)| {
-        let referenced = context.objects.catalog.schema.table(&key.referenced_table.1);
+    let row = |(table, key): (&Arc<SchemaTable>, &ForeignKey)| {
+        let (schema, name) = &key.referenced_table;
+        let referenced = context.objects.catalog.schema.table(schema, name);
         let unique = referenced.and_then(|table| referenced_key(table, key));
-        let mut row = place(context, &key.name);
+        let mut row = place(context, table, &key.name);
         row.extend(row![
             &*context.objects.catalog.database,
-            SCHEMA,
+            schema,
             unique.and_then(|index| index.name),
             "SIMPLE",
             rule(key.on_update),
@@ -169,7 +169,7 @@ fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         for check in &table.definition.checks {
-            let mut row = place(context, &check.name);
+            let mut row = place(context, table, &check.name);
             row.push(match context.objects.sees_texts() {
                 true => limited(&format!("({})", check.condition)),
                 false => super::Cell::Null,
@@ -194,9 +194,9 @@ fn used_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;
         let mut add = |column: &str, name: &str| {
-            let mut row = place(context, &definition.name);
+            let mut row = place(context, table, &definition.name);
             row.extend(row![column]);
-            row.extend(place(context, name));
+            row.extend(place(context, table, name));
             rows.push(row);
         };
         for key in &definition.keys {
@@ -228,8 +228,8 @@ fn used_tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         let foreign_keys = definition.foreign_keys.iter().map(|key| &key.name);
         let checks = definition.checks.iter().map(|check| &check.name);
         for name in keys.chain(foreign_keys).chain(checks) {
-            let mut row = place(context, &definition.name);
-            row.extend(place(context, name));
+            let mut row = place(context, table, &definition.name);
+            row.extend(place(context, table, name));
             rows.push(row);
         }
     }

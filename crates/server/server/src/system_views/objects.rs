@@ -70,10 +70,10 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         name: "schemas",
         is_of_server: false,
         columns: (SCHEMAS, &[]),
-        rows: |_| {
-            Ok(crate::catalog::system_relations::SCHEMAS
-                .iter()
-                .map(|(name, id)| row![*name, *id, *id])
+        rows: |context| {
+            let schemas = context.objects.catalog.schema.names().all().iter();
+            Ok(schemas
+                .map(|schema| row![&schema.name, schema.id, schema.owner])
                 .collect())
         },
     },
@@ -111,7 +111,7 @@ pub(crate) fn object(object: &ListedObject, context: &ViewContext<'_>) -> Row {
         &object.name,
         object.id,
         Cell::Null,
-        1,
+        context.objects.catalog.schema.names().id_of(&object.schema),
         object.parent,
         letters(object.kind),
         description(object.kind),
@@ -228,7 +228,7 @@ const TABLE: &[ColumnSpec] = &[
 
 fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(of_kind(context, ObjectKind::UserTable, |listed| {
-        let table = context.objects.catalog.schema.table(&listed.name);
+        let table = context.objects.catalog.schema.table(&listed.schema, &listed.name);
         let columns = table.map_or(0, |table| table.table.columns.len());
         row![
             0,
@@ -272,7 +272,9 @@ const VIEW: &[ColumnSpec] = &[
 fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;
     Ok(of_kind(context, ObjectKind::View, |listed| {
-        let is_checked = schema.view(&listed.name).is_some_and(|view| view.view.check_option);
+        let is_checked = schema
+            .view(&listed.schema, &listed.name)
+            .is_some_and(|view| view.view.check_option);
         let cell = |(name, ..): &ColumnSpec| Cell::from(is_checked && *name == "with_check_option");
         VIEW.iter().map(cell).collect()
     }))

@@ -66,6 +66,7 @@ const COLUMN: &[ColumnSpec] = &[
 ];
 
 const PARAMETER: &[ColumnSpec] = &[
+    ("schema_name", NAME, false),
     ("procedure_name", NAME, false),
     ("parameter_id", INT, false),
     ("parameter_name", NAME, false),
@@ -272,7 +273,7 @@ fn columns(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec
         };
         row![
             column.object_id,
-            column.schema,
+            &column.schema,
             &column.object,
             column.number,
             &column.name,
@@ -310,6 +311,7 @@ fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<
         let mut add = |number: i32, name: &str, kind: i32, data_type: &DataType| {
             let odbc = OdbcType::of(data_type, client);
             rows.push(row![
+                &procedure.schema,
                 &procedure.name,
                 number,
                 name,

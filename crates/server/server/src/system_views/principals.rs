@@ -183,6 +183,7 @@ struct Principal<'a> {
     name: &'a str,
     is_role: bool,
     is_fixed: bool,
+    schema: Option<&'a str>,
     sid: Option<Vec<u8>>,
     times: (i64, i64),
 }
@@ -194,18 +195,13 @@ impl Principal<'_> {
         } else {
             ("S", "SQL_USER")
         };
-        let schema = match self.id {
-            GUEST => Some("guest"),
-            id if self.is_role || id == 3 || id == 4 => None,
-            _ => Some("dbo"),
-        };
         let is_of_login = !self.is_role && self.sid.is_some();
         row![
             self.name,
             self.id,
             kind,
             word,
-            schema,
+            self.schema,
             Cell::of_seconds(self.times.0, offset),
             Cell::of_seconds(self.times.1, offset),
             self.is_role.then_some(DBO),
@@ -230,6 +226,11 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> 
         name,
         is_role,
         is_fixed,
+        schema: match id {
+            DBO => Some("dbo"),
+            GUEST => Some("guest"),
+            _ => None,
+        },
         sid: (id == DBO).then(|| vec![1]),
         times: (made, made),
     };
@@ -248,6 +249,7 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> 
             name: &user.name,
             is_role: false,
             is_fixed: false,
+            schema: Some(&user.default_schema),
             sid: Some(user.sid.clone()),
             times: (user.created, user.modified),
         };

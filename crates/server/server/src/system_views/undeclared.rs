@@ -8,7 +8,7 @@ use selenite_types::storage::StoredRef;
 
 use super::describe::{text_at, wire};
 use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, row, text};
-use crate::catalog::schema::parsed;
+use crate::catalog::schema::{is_temporary, parsed};
 use crate::parameter_inference::{InferenceContext, Inferred, undeclared};
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[FunctionSpec {
@@ -87,9 +87,10 @@ fn described(number: i32, parameter: &Inferred) -> Row {
 /// The parameters of one of the database's own procedures.
 fn formal_parameters(context: &ViewContext<'_>, name: &ObjectName) -> Option<Vec<Parameter>> {
     let catalog = &context.objects.catalog;
-    catalog.check_place(name).ok()?;
-    let mut procedures = catalog.schema.procedures();
-    let procedure = procedures.find(|row| selenite_compiler::same_name(&row.name, &name.name.text))?;
+    if !is_temporary(&name.name.text) {
+        catalog.check_place(name).ok()?;
+    }
+    let procedure = catalog.procedure(name)?;
     let tree = parsed(&procedure.definition).ok()?;
     let StatementKind::Procedure(tree) = tree.statements.into_iter().next()?.kind else {
         return None;

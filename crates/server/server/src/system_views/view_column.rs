@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use selenite_compiler::Collation;
 use selenite_compiler::catalog::Column;
-use selenite_compiler::definition::SCHEMA;
 use selenite_types::{DataType, Family};
 
 use super::{Cell, Row, ViewContext, listed, row};
@@ -14,7 +13,7 @@ use crate::catalog::schema::SchemaTable;
 /// What a column is to the views.
 pub(crate) struct ViewColumn {
     pub object_id: i32,
-    pub schema: &'static str,
+    pub schema: String,
     pub object: String,
     pub number: i32,
     pub name: String,
@@ -34,7 +33,7 @@ impl ViewColumn {
         let default = column.default.as_ref();
         Self {
             object_id,
-            schema: SCHEMA,
+            schema: table.definition.schema.clone(),
             object: table.definition.name.clone(),
             number,
             name: column.name.clone(),
@@ -103,7 +102,7 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
         for (number, column) in (1..).zip(catalog.view_columns(view)) {
             tolds.push(ViewColumn {
                 object_id: view.row.object_id,
-                schema: SCHEMA,
+                schema: view.row.schema.clone(),
                 object: view.row.name.clone(),
                 number,
                 name: column.name,
@@ -127,7 +126,7 @@ pub(crate) fn systems() -> Vec<ViewColumn> {
         for (number, (name, data_type, nullable)) in (1..).zip(columns) {
             tolds.push(ViewColumn {
                 object_id: view.id,
-                schema: view.schema,
+                schema: view.schema.to_owned(),
                 object: view.name.to_owned(),
                 number,
                 name: (*name).to_owned(),

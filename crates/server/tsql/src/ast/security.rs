@@ -135,15 +135,6 @@ pub enum AlterRoleAction {
     Rename(Name),
 }
 
-/// CREATE SCHEMA.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CreateSchema {
-    /// The schema's name; `None` if it is the owner's name.
-    pub name: Option<Name>,
-    /// `AUTHORIZATION owner`.
-    pub authorization: Option<Name>,
-}
-
 /// GRANT, DENY or REVOKE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionChange {

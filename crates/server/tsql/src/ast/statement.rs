@@ -3,9 +3,9 @@
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
-    CreateSchema, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert,
-    KeyManagement, Kill, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
-    SetOption, TableElement, TypeName, Update,
+    CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert, KeyManagement, Kill, Name,
+    NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement, SetOption, TableElement,
+    TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -170,8 +170,8 @@ pub enum StatementKind {
     CreateRole(CreateRole),
     /// `ALTER ROLE`, `ALTER SERVER ROLE`
     AlterRole(AlterRole),
-    /// `CREATE SCHEMA`
-    CreateSchema(CreateSchema),
+    /// `CREATE SCHEMA`, `ALTER SCHEMA`
+    Schema(SchemaStatement),
     /// `GRANT`, `DENY`, `REVOKE`
     Permission(Box<PermissionChange>),
     /// `DBCC`
@@ -192,6 +192,37 @@ pub enum StatementKind {
     },
     /// A T-SQL statement that the server does not support.
     Unsupported(Unsupported),
+}
+
+/// CREATE SCHEMA or ALTER SCHEMA.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemaStatement {
+    /// `CREATE SCHEMA`
+    Create(CreateSchema),
+    /// `ALTER SCHEMA`
+    Alter(AlterSchema),
+}
+
+/// CREATE SCHEMA.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateSchema {
+    /// The schema's name; `None` if it is the owner's name.
+    pub name: Option<Name>,
+    /// `AUTHORIZATION owner`.
+    pub authorization: Option<Name>,
+    /// The CREATE TABLE, CREATE VIEW, GRANT, DENY and REVOKE statements that belong to it.
+    pub elements: Vec<Statement>,
+}
+
+/// `ALTER SCHEMA name TRANSFER ..`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlterSchema {
+    /// The schema that gets the object.
+    pub name: Name,
+    /// `OBJECT ::`, `TYPE ::` or `XML SCHEMA COLLECTION ::`: the words as written, separated by one space.
+    pub class: Option<String>,
+    /// The object.
+    pub object: ObjectName,
 }
 
 /// `BEGIN TRANSACTION`, `COMMIT`, `ROLLBACK` or `SAVE TRANSACTION`.

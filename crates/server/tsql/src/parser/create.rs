@@ -56,6 +56,7 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Index) => self.alter_index(),
             TokenKind::Keyword(Keyword::Database) => self.alter_database(),
             TokenKind::Keyword(Keyword::User) => self.alter_user(),
+            TokenKind::Keyword(Keyword::Schema) => self.alter_schema(),
             TokenKind::Word if self.is_word("login") => self.alter_login(),
             TokenKind::Word if self.is_word("role") => self.alter_role(false),
             TokenKind::Word if self.is_word("server") && self.is_word_at(1, "role") => {
@@ -173,7 +174,6 @@ const OBJECTS: &[&str] = &[
     "RESOURCE",
     "ROUTE",
     "RULE",
-    "SCHEMA",
     "SEARCH",
     "SECURITY",
     "SELECTIVE",

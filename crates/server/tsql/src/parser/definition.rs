@@ -9,6 +9,19 @@ use crate::{
 
 impl Parser<'_> {
     pub(super) fn view(&mut self, create: Create) -> Parse<StatementKind> {
+        let view = self.view_definition(create)?;
+        if !self.is(TokenKind::Semicolon) && !self.is(TokenKind::End) {
+            return Err(self.unexpected());
+        }
+        Ok(view)
+    }
+
+    /// A view in CREATE SCHEMA, which other elements may follow.
+    pub(super) fn view_element(&mut self) -> Parse<StatementKind> {
+        self.view_definition(Create::New)
+    }
+
+    fn view_definition(&mut self, create: Create) -> Parse<StatementKind> {
         self.advance();
         let name = self.object_name()?;
         let columns = self.optional_names()?;
@@ -26,9 +39,6 @@ impl Parser<'_> {
         if check_option {
             self.expect_keyword(Keyword::Check)?;
             self.expect_keyword(Keyword::Option)?;
-        }
-        if !self.is(TokenKind::Semicolon) && !self.is(TokenKind::End) {
-            return Err(self.unexpected());
         }
         Ok(StatementKind::View(Box::new(View {
             create,

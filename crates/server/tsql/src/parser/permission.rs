@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::{
-    ast::{Name, Permission, PermissionAction, PermissionChange, Securable, StatementKind},
+    ast::{Name, ObjectName, Permission, PermissionAction, PermissionChange, Securable, StatementKind},
     keyword::Keyword,
     token::TokenKind,
 };
@@ -85,6 +85,19 @@ impl Parser<'_> {
 
     /// `[class ::] name [(columns)]`; the columns apply to all permissions.
     fn securable(&mut self, permissions: &mut [Permission]) -> Parse<Securable> {
+        let (class, name) = self.classed_name()?;
+        let columns = self.optional_names()?;
+        for permission in permissions
+            .iter_mut()
+            .filter(|permission| permission.columns.is_empty())
+        {
+            permission.columns.clone_from(&columns);
+        }
+        Ok(Securable { class, name })
+    }
+
+    /// `[class ::] name`.
+    pub(super) fn classed_name(&mut self) -> Parse<(Option<String>, ObjectName)> {
         let mut ahead = 0;
         while ahead < CLASS_WORD_COUNT_MAX
             && matches!(self.peek_at(ahead).kind, TokenKind::Word | TokenKind::Keyword(_))
@@ -97,15 +110,7 @@ impl Parser<'_> {
             self.advance();
             self.advance();
         }
-        let name = self.object_name()?;
-        let columns = self.optional_names()?;
-        for permission in permissions
-            .iter_mut()
-            .filter(|permission| permission.columns.is_empty())
-        {
-            permission.columns.clone_from(&columns);
-        }
-        Ok(Securable { class, name })
+        Ok((class, self.object_name()?))
     }
 }
 

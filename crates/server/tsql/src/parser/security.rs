@@ -3,8 +3,9 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{
-        AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateSchema,
-        CreateUser, Literal, LoginSource, Password, StatementKind, UserSource,
+        AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterSchema, AlterUser, CreateLogin, CreateRole,
+        CreateSchema, CreateUser, Literal, LoginSource, Password, SchemaStatement, Statement, StatementKind,
+        UserSource,
     },
     keyword::Keyword,
     token::TokenKind,
@@ -168,29 +169,53 @@ impl Parser<'_> {
     }
 
     pub(super) fn create_schema(&mut self) -> Parse<StatementKind> {
-        let start = self.advance().position;
+        self.advance();
         let name = match self.is_keyword(Keyword::Authorization) {
             true => None,
             false => Some(self.name()?),
         };
         let authorization = self.optional_authorization()?;
         // Elements without a semicolon before them belong to CREATE SCHEMA.
+        let mut elements = Vec::new();
         while matches!(
             self.kind(),
             TokenKind::Keyword(Keyword::Create | Keyword::Grant | Keyword::Deny | Keyword::Revoke)
         ) {
-            self.refused_element()?;
-            self.refuse("CREATE SCHEMA with elements", self.since(start));
+            elements.push(self.schema_element()?);
         }
-        Ok(StatementKind::CreateSchema(CreateSchema { name, authorization }))
+        Ok(StatementKind::Schema(SchemaStatement::Create(CreateSchema {
+            name,
+            authorization,
+            elements,
+        })))
     }
 
     /// A table, view or permission in CREATE SCHEMA.
-    fn refused_element(&mut self) -> Parse<()> {
-        if self.is_at(1, TokenKind::Keyword(Keyword::View)) {
-            self.advance();
-            return self.view(crate::ast::Create::New).map(drop);
+    fn schema_element(&mut self) -> Parse<Statement> {
+        if !self.is_keyword(Keyword::Create) || self.is_at(1, TokenKind::Keyword(Keyword::Table)) {
+            return self.statement(true);
         }
-        self.statement(true).map(drop)
+        let start = self.advance().position;
+        if !self.is_keyword(Keyword::View) {
+            return Err(self.unexpected());
+        }
+        let kind = self.view_element()?;
+        Ok(Statement {
+            kind,
+            position: self.since(start),
+        })
+    }
+
+    /// `ALTER SCHEMA name TRANSFER [class ::] object`.
+    pub(super) fn alter_schema(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let name = self.name()?;
+        self.expect_word("transfer")?;
+        let (class, object) = self.classed_name()?;
+        Ok(StatementKind::Schema(SchemaStatement::Alter(AlterSchema {
+            name,
+            class,
+            object,
+        })))
     }
 }

@@ -4,8 +4,9 @@ use core::fmt;
 
 use super::{List, Optional, OptionalList, Text, word};
 use crate::ast::{
-    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateSchema,
-    CreateUser, LoginSource, Password, Permission, PermissionAction, PermissionChange, Securable, UserSource,
+    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterSchema, AlterUser, CreateLogin, CreateRole,
+    CreateSchema, CreateUser, LoginSource, Password, Permission, PermissionAction, PermissionChange, SchemaStatement,
+    Securable, UserSource,
 };
 
 impl fmt::Display for CreateLogin {
@@ -91,6 +92,15 @@ impl fmt::Display for AlterRole {
     }
 }
 
+impl fmt::Display for SchemaStatement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create(create) => write!(f, "{create}"),
+            Self::Alter(alter) => write!(f, "{alter}"),
+        }
+    }
+}
+
 impl fmt::Display for CreateSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Optional("", self.name.as_ref(), "");
@@ -98,7 +108,18 @@ impl fmt::Display for CreateSchema {
             f,
             "CREATE SCHEMA{name}{}",
             Optional("AUTHORIZATION ", self.authorization.as_ref(), "")
-        )
+        )?;
+        self.elements.iter().try_for_each(|element| write!(f, "\n{element}"))
+    }
+}
+
+impl fmt::Display for AlterSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ALTER SCHEMA {} TRANSFER ", self.name)?;
+        match &self.class {
+            Some(class) => write!(f, "{class}::{}", self.object),
+            None => write!(f, "{}", self.object),
+        }
     }
 }
 

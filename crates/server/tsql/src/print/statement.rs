@@ -89,7 +89,7 @@ impl fmt::Display for StatementKind {
             Self::AlterUser(it) => write!(f, "{it}"),
             Self::CreateRole(it) => write!(f, "{it}"),
             Self::AlterRole(it) => write!(f, "{it}"),
-            Self::CreateSchema(it) => write!(f, "{it}"),
+            Self::Schema(it) => write!(f, "{it}"),
             Self::Permission(it) => write!(f, "{it}"),
             Self::Dbcc(it) => write!(f, "{it}"),
             Self::Kill(it) => write!(f, "{it}"),

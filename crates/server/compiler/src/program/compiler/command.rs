@@ -40,7 +40,8 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
         StatementKind::AlterUser(_) => write(Command::ALTER_USER),
         StatementKind::CreateRole(_) => write(Command::CREATE_ROLE),
         StatementKind::AlterRole(_) => write(Command::ALTER_ROLE),
-        StatementKind::CreateSchema(_) => write(Command::CREATE_SCHEMA),
+        StatementKind::Schema(ast::SchemaStatement::Create(_)) => write(Command::CREATE_SCHEMA),
+        StatementKind::Schema(ast::SchemaStatement::Alter(_)) => write(Command::NONE),
         StatementKind::Permission(change) => write(match change.action {
             PermissionAction::Grant => Command::GRANT,
             PermissionAction::Deny => Command::DENY,

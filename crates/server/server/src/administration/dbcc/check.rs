@@ -14,6 +14,7 @@ use std::sync::Arc;
 use selenite::storage::Disk;
 use selenite::verify::{self, ServedReport};
 use selenite::{Class, Observer, Progress, Watch};
+use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::machine::{Affected, Failure};
 use selenite_runtime::sqlite::tsql_error;
@@ -86,8 +87,12 @@ impl Administration<'_, '_> {
                 purity::check(connection, &schema, None, found).map_err(|error| tsql_error(&error))?;
                 if found.is_good() {
                     for table in integrity::extents(connection, None).map_err(|error| tsql_error(&error))? {
-                        found.info(2536, format!("DBCC results for '{}'.", table.name));
-                        found.info(2593, extent_text(&table));
+                        let name = match schema.names().of_file_name(&table.name) {
+                            (schema, name) if same_name(&schema, SCHEMA) => name,
+                            (schema, name) => format!("{schema}.{name}"),
+                        };
+                        found.info(2536, format!("DBCC results for '{name}'."));
+                        found.info(2593, extent_text(&table, &name));
                     }
                 }
                 Ok(())
@@ -106,24 +111,27 @@ impl Administration<'_, '_> {
         let depth = request.depth()?;
         let used = self.transactions.connect()?;
         let record = used.database.shared.record.clone();
-        let own = written
-            .rsplit('.')
-            .next()
-            .unwrap_or_default()
-            .trim_matches(['[', ']', '"']);
+        let mut parts = written.rsplit('.').map(|part| part.trim_matches(['[', ']', '"']));
+        let own = parts.next().unwrap_or_default();
+        let in_schema = parts.next().filter(|schema| !schema.is_empty());
+        let default_schema = self.permissions.default_schema.clone();
         let depth = depth.filter(|_| !request.options.physical_only);
         let mut findings = Findings::default();
         // As CHECKDB: in one snapshot.
         let done = used.database.in_snapshot(|| {
             let (connection, (_, schema)) = (&used.database.connection, used.database.definitions()?);
-            let Some(table) = schema.table(own).cloned() else {
+            let found = match in_schema {
+                Some(in_schema) => schema.table(in_schema, own),
+                None => schema.table(&default_schema, own).or_else(|| schema.table(SCHEMA, own)),
+            };
+            let Some(table) = found.cloned() else {
                 let text =
                     format!("Cannot find a table or object with the name \"{written}\". Check the system catalog.");
                 // 2501: DBCC of an unknown table.
                 return Err(SqlError::new(2501, Ends::Statement, text).with_state(45));
             };
-            let name = &table.table.name;
-            findings.info(2536, format!("DBCC results for '{name}'."));
+            let name = &table.table.sqlite.name;
+            findings.info(2536, format!("DBCC results for '{}'.", table.table.name));
             let check = |findings: &mut Findings| {
                 let checked_depth = depth.unwrap_or(Depth::WithoutIndexes);
                 integrity::check(connection, (checked_depth, Some(name)), &record.name, findings)?;
@@ -132,7 +140,7 @@ impl Administration<'_, '_> {
                 }
                 if findings.is_good() {
                     for extent in integrity::extents(connection, Some(name))? {
-                        findings.info(2593, extent_text(&extent));
+                        findings.info(2593, extent_text(&extent, &table.table.name));
                     }
                 }
                 Ok(())
@@ -270,10 +278,10 @@ fn note_bad_pages(report: &ServedReport, record: &DatabaseRecord, found: &mut Fi
     found.consistency_errors += report.bad_count.saturating_sub(listed);
 }
 
-fn extent_text(table: &integrity::Extent) -> String {
+fn extent_text(table: &integrity::Extent, name: &str) -> String {
     format!(
-        "There are {} rows in {} pages for object \"{}\".",
-        table.rows, table.pages, table.name
+        "There are {} rows in {} pages for object \"{name}\".",
+        table.rows, table.pages
     )
 }
 

@@ -8,7 +8,7 @@ use selenite_types::storage::from_stored;
 use super::finding::{Finding, Findings};
 use crate::catalog::schema::Schema;
 
-/// Reads every value of a database's tables, or of one.
+/// Reads every value of a database's tables, or of one, which is named as SQLite names it.
 ///
 /// # Errors
 /// SQLite's.
@@ -20,7 +20,7 @@ pub(crate) fn check(
 ) -> rusqlite::Result<()> {
     for one in schema.sorted_tables() {
         let one = &one.table;
-        if table.is_some_and(|name| name != one.name) {
+        if table.is_some_and(|name| name != one.sqlite.name) {
             continue;
         }
         let columns: Vec<_> = one.columns.iter().filter(|column| column.computed.is_none()).collect();

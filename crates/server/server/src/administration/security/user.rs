@@ -10,6 +10,7 @@ use super::{error, refused, special};
 use crate::catalog::directory::Directory;
 use crate::catalog::fixed_role::{FixedRole, UNSUPPORTED};
 use crate::catalog::principals::{Principals, User, ensure, not_there};
+use crate::catalog::schema_names::SchemaNames;
 
 /// What a change of users is carried out with.
 pub(crate) struct UserWork<'a> {
@@ -17,6 +18,8 @@ pub(crate) struct UserWork<'a> {
     pub connection: &'a Connection,
     /// The users before it.
     pub present: &'a Principals,
+    /// The schemas.
+    pub schemas: &'a SchemaNames,
     /// The logins.
     pub directory: &'a Directory,
 }
@@ -36,15 +39,28 @@ impl UserWork<'_> {
         ensure(self.connection)?;
         let now = now();
         self.execute(
-            "INSERT INTO main.selenite_user (id, name, folded, sid, created, modified) \
-             VALUES ((SELECT max(5, ifnull(max(id), 0) + 1) FROM main.selenite_user), ?1, ?2, ?3, ?4, ?4)",
-            (name, crate::master::folded(name), sid, now),
+            "INSERT INTO main.selenite_user (id, name, folded, sid, created, modified, default_schema) \
+             VALUES ((SELECT max(5, ifnull(max(id), 0) + 1) FROM main.selenite_user), ?1, ?2, ?3, ?4, ?4, ?5)",
+            (
+                name,
+                crate::master::folded(name),
+                sid,
+                now,
+                default_schema(&create.options),
+            ),
         )
     }
 
     pub fn alter_user(&self, alter: &ast::AlterUser) -> Result<(), SqlError> {
         let user = self.known(&alter.name.text, "alter")?;
         self.check_options(&alter.options, "ALTER USER")?;
+        ensure(self.connection)?;
+        if let Some(schema) = default_schema(&alter.options) {
+            self.execute(
+                "UPDATE main.selenite_user SET default_schema = ?2, modified = ?3 WHERE id = ?1",
+                (user.id, schema, now()),
+            )?;
+        }
         for option in &alter.options {
             let word = option.word().map(|word| word.text.as_str()).unwrap_or_default();
             if option.name.is("NAME") {
@@ -77,6 +93,10 @@ impl UserWork<'_> {
             return Err(error(15150, format!("Cannot drop the user '{name}'.")));
         }
         let user = self.known(name, "drop")?;
+        if self.schemas.all().iter().any(|schema| schema.owner == user.id) {
+            let text = "The database principal owns a schema in the database, and cannot be dropped.";
+            return Err(error(15138, text.to_owned()));
+        }
         self.execute("DELETE FROM main.selenite_member WHERE member = ?1", [user.id])?;
         self.execute("DELETE FROM main.selenite_user WHERE id = ?1", [user.id])
     }
@@ -170,7 +190,7 @@ impl UserWork<'_> {
             let word = option.word().map(|word| word.text.as_str()).unwrap_or_default();
             let is_alter = statement == "ALTER USER";
             match name.as_str() {
-                "DEFAULT_SCHEMA" if same_name(word, SCHEMA) => {}
+                "DEFAULT_SCHEMA" if !word.is_empty() => {}
                 "NAME" | "LOGIN" if is_alter && !word.is_empty() => {}
                 "PASSWORD" => {
                     let text = "You can only create a user with a password in a contained database.";
@@ -186,6 +206,16 @@ impl UserWork<'_> {
         let done = self.connection.execute(sql, values);
         done.map(drop).map_err(|error| tsql_error(&error))
     }
+}
+
+/// DEFAULT_SCHEMA, which need not exist; NULL stands for the one of users who have none.
+fn default_schema(options: &[Setting]) -> Option<&str> {
+    let option = options.iter().find(|option| option.name.is("DEFAULT_SCHEMA"))?;
+    let word = option.word()?;
+    Some(match word.is_word("NULL") {
+        true => SCHEMA,
+        false => &word.text,
+    })
 }
 
 /// Users that every database has.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{KeyKind, Table};
 use selenite_compiler::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
-use selenite_compiler::{SqlError, same_name};
+use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
@@ -17,14 +17,14 @@ impl DefinitionContext<'_> {
     pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), SqlError> {
         let own = alter.name.name.text.as_str();
         let Some(table) = self.table(&alter.name)? else {
-            return Err(refusal::no_table(own));
+            return Err(refusal::no_table(&written_object(&alter.name)));
         };
         check_needed(&table, &alter.action)?;
         let mut altered = table.definition.alter(&alter.action, salt())?;
         let new = &mut altered.definition;
         new.keys.sort_by_key(|key| key.kind != KeyKind::Primary);
         new.columns.iter().try_for_each(|column| check_name(&column.name))?;
-        if super::is_temporary(own) {
+        if own.starts_with('#') {
             new.foreign_keys.clear();
         }
         self.check_new_names(new, Some(&table.definition))?;
@@ -69,8 +69,9 @@ impl DefinitionContext<'_> {
     /// A statement of SQLite's; indexes that were written in the statement are created with their rows in the
     /// catalog.
     fn run_sql(&self, sql: &str, new: &TableDefinition) -> Result<(), SqlError> {
+        let table = new.file_name();
         let is_of = |name: &str| {
-            [index_name(&new.name, name), null_index_name(&new.name, name)]
+            [index_name(&table, name), null_index_name(&table, name)]
                 .iter()
                 .any(|index| sql.contains(&format!("INDEX {} ", quoted(index))))
         };
@@ -88,6 +89,7 @@ impl DefinitionContext<'_> {
         let written = Written {
             object_id,
             kind: ObjectKind::Table,
+            schema: &new.schema,
             name: &new.name,
             parent: None,
             definition: new.to_string(),
@@ -107,7 +109,7 @@ impl DefinitionContext<'_> {
         let own = altered.definition.name.as_str();
         let schema = self.reloaded(own)?;
         let table = schema
-            .table(own)
+            .table(&altered.definition.schema, own)
             .ok_or_else(|| SqlError::internal("a table that was altered"))?;
         for step in &altered.steps {
             match step {
@@ -158,7 +160,7 @@ impl DefinitionContext<'_> {
             let sql = format!(
                 "PRAGMA {}.foreign_key_check({})",
                 self.place(&new.name),
-                quoted(&new.name)
+                quoted(&new.file_name())
             );
             let mut statement = self.database.connection.prepare(&sql)?;
             let mut rows = statement.query([])?;

@@ -25,7 +25,7 @@ impl DefinitionContext<'_> {
                 return Err(tsql_error(&error));
             }
             let value = self.duplicate(table, columns)?;
-            let name = format!("{}.{}", selenite_compiler::definition::SCHEMA, table.name);
+            let name = format!("{}.{}", table.schema, table.name);
             return Err(refusal::duplicate_key(&name, index, &value));
         }
         Ok(())
@@ -44,7 +44,7 @@ impl DefinitionContext<'_> {
         let sql = format!(
             "SELECT {listed} FROM {}.{} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1",
             self.place(&table.name),
-            quoted(&table.name)
+            quoted(&table.file_name())
         );
         let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<String>> {
             let mut told = Vec::with_capacity(columns.len());

@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP INDEX.
 
 use selenite_compiler::catalog::KeyKind;
-use selenite_compiler::definition::{IndexDefinition, TableDefinition, index_name, null_index_name, quoted};
-use selenite_compiler::{SqlError, same_name};
+use selenite_compiler::definition::{IndexDefinition, TableDefinition, file_name, index_name, null_index_name, quoted};
+use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Setting};
 
 use super::{DefinitionContext, Written, refusal};
@@ -16,7 +16,7 @@ impl DefinitionContext<'_> {
             if self.other_kinds(&create.table).0 {
                 return Err(SqlError::unsupported("An index on a view"));
             }
-            return Err(refusal::no_object(own));
+            return Err(refusal::no_object(&written_object(&create.table)));
         };
         if Setting::is_on(&create.options, "IGNORE_DUP_KEY") {
             return Err(SqlError::unsupported("IGNORE_DUP_KEY"));
@@ -55,6 +55,7 @@ impl DefinitionContext<'_> {
             let written = Written {
                 object_id,
                 kind: ObjectKind::Table,
+                schema: &table.definition.schema,
                 name: &table.definition.name,
                 parent: None,
                 definition: table.definition.to_string(),
@@ -76,6 +77,7 @@ impl DefinitionContext<'_> {
         let written = Written {
             object_id: self.new_id(schema)?,
             kind: ObjectKind::Index,
+            schema: &index.schema,
             name: &index.name,
             parent: Some(parent),
             definition: index.to_string(),
@@ -84,7 +86,7 @@ impl DefinitionContext<'_> {
     }
 
     fn unmake_index(&self, index: &IndexDefinition, object_id: i32) -> Result<(), SqlError> {
-        for sql in IndexDefinition::sqlite_drop(&index.table, &index.name) {
+        for sql in IndexDefinition::sqlite_drop(&file_name(&index.schema, &index.table), &index.name) {
             self.execute(&sql)?;
         }
         self.forget(self.place(&index.table), object_id)
@@ -92,7 +94,7 @@ impl DefinitionContext<'_> {
 
     pub(crate) fn drop_indexes(&self, if_exists: bool, indexes: &[DropIndex]) -> Result<(), SqlError> {
         for dropped in indexes {
-            let (table_name, name) = (dropped.table.name.text.as_str(), dropped.name.text.as_str());
+            let (table_name, name) = (&written_object(&dropped.table), dropped.name.text.as_str());
             let table = self.table(&dropped.table)?;
             let index = table
                 .as_ref()
@@ -122,7 +124,7 @@ impl DefinitionContext<'_> {
 
     pub(crate) fn alter_index(&self, alter: &AlterIndex) -> Result<(), SqlError> {
         let Some(table) = self.table(&alter.table)? else {
-            return Err(refusal::no_object(&alter.table.name.text));
+            return Err(refusal::no_object(&written_object(&alter.table)));
         };
         let mut names: Vec<&str> = table.indexes.iter().map(|(_, index)| index.name.as_str()).collect();
         names.extend(table.definition.keys.iter().map(|key| key.name.as_str()));
@@ -135,7 +137,7 @@ impl DefinitionContext<'_> {
         match &alter.action {
             AlterIndexAction::Rebuild(_) => {
                 for name in names {
-                    self.reindex(&table.definition.name, name)?;
+                    self.reindex(&table.definition, name)?;
                 }
                 Ok(())
             }
@@ -146,8 +148,8 @@ impl DefinitionContext<'_> {
     }
 
     /// A key that is SQLite's rowid, or in its table, has no index of this name.
-    fn reindex(&self, table: &str, index: &str) -> Result<(), SqlError> {
-        let schema = self.place(table);
+    fn reindex(&self, table: &TableDefinition, index: &str) -> Result<(), SqlError> {
+        let (schema, table) = (self.place(&table.name), &table.file_name());
         let master = if schema == super::TEMP {
             "sqlite_temp_schema"
         } else {

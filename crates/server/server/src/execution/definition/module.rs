@@ -6,12 +6,12 @@ use selenite_compiler::catalog::{self, Catalog, Relation, SystemFunction, Table}
 use selenite_compiler::definition::{SCHEMA, is_scalar};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
-use selenite_compiler::{SqlError, Variables, same_name};
+use selenite_compiler::{SqlError, Variables, same_name, written_object};
 use selenite_tsql::ast::{Create, Name, ObjectName, Procedure, Statement, StatementKind, View};
 
-use super::{DefinitionContext, Written, is_temporary, refusal};
+use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind};
-use crate::catalog::schema::parsed;
+use crate::catalog::schema::{is_temporary, parsed};
 use crate::names::session_catalog::SessionCatalog;
 
 impl DefinitionContext<'_> {
@@ -24,25 +24,19 @@ impl DefinitionContext<'_> {
         if view.check_option {
             self.check_checked(view)?;
         }
-        let known = self
-            .catalog
-            .schema
-            .view(&view.name.name.text)
-            .map(|view| view.row.clone());
-        let known = self.check_module(view.create, &view.name, (known, "view"))?;
-        self.check_view(view)?;
-        self.keep_module(ObjectKind::View, (&view.name, known), statement)
+        let known = self.catalog.view(&view.name).map(|view| view.row.clone());
+        let (schema, known) = self.check_module(view.create, &view.name, (known, "view"))?;
+        self.check_view(view, &schema)?;
+        self.keep_module(ObjectKind::View, (&schema, &view.name, known), statement)
     }
 
     /// WITH CHECK OPTION is for views over one table, whose condition depends on nothing else.
     fn check_checked(&self, view: &View) -> Result<(), SqlError> {
         let refused =
             || SqlError::unsupported("WITH CHECK OPTION of a view that is not over one table, or asks another");
-        let seen = self.catalog_view(view);
+        let seen = self.catalog_view(view, SCHEMA);
         let filter = seen.checked_filter().ok_or_else(refused)?;
-        let is_of_view = seen
-            .table_name()
-            .is_none_or(|table| self.catalog.schema.view(&table.name.text).is_some());
+        let is_of_view = seen.table_name().is_none_or(|table| self.catalog.view(table).is_some());
         let is_scalar = filter.is_none_or(|(filter, _)| is_scalar(filter));
         if is_of_view || !is_scalar {
             return Err(refused());
@@ -50,10 +44,10 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    fn catalog_view(&self, view: &View) -> catalog::View {
+    fn catalog_view(&self, view: &View, schema: &str) -> catalog::View {
         catalog::View {
             database: self.catalog.database.to_string(),
-            schema: SCHEMA.to_owned(),
+            schema: schema.to_owned(),
             name: view.name.name.text.clone(),
             columns: view.columns.clone(),
             select: Arc::new(view.select.clone()),
@@ -62,11 +56,16 @@ impl DefinitionContext<'_> {
     }
 
     /// Binds a view once, as queries will see it.
-    fn check_view(&self, view: &View) -> Result<(), SqlError> {
+    fn check_view(&self, view: &View, schema: &str) -> Result<(), SqlError> {
         let name = view.name.name.text.as_str();
         let variables = Variables::default();
+        // The names of its text are looked up in its schema.
+        let catalog = SessionCatalog {
+            default_schema: Arc::from(schema),
+            ..self.catalog.clone()
+        };
         let inside = WithView {
-            catalog: self.catalog,
+            catalog: &catalog,
             view: None,
         };
         let binding = Binding {
@@ -92,7 +91,7 @@ impl DefinitionContext<'_> {
         }
         let outside = WithView {
             catalog: self.catalog,
-            view: Some(Arc::new(self.catalog_view(view))),
+            view: Some(Arc::new(self.catalog_view(view, schema))),
         };
         let tree = parsed(&format!("SELECT * FROM {}", super::alter::bracketed(name)))?;
         let select = tree.statements.first().ok_or_else(|| SqlError::internal("a view"))?;
@@ -115,8 +114,8 @@ impl DefinitionContext<'_> {
             return Err(SqlError::unsupported("Procedures that share a name"));
         }
         let name = procedure.name.name.text.as_str();
-        let known = self.catalog.schema.procedure(name).map(|row| (**row).clone());
-        let known = self.check_module(procedure.create, &procedure.name, (known, "procedure"))?;
+        let known = self.catalog.procedure(&procedure.name).map(|row| (**row).clone());
+        let (schema, known) = self.check_module(procedure.create, &procedure.name, (known, "procedure"))?;
         Program::of_procedure(self.source, procedure, name, 0).map_err(|mut errors| {
             if errors.is_empty() {
                 SqlError::internal("a procedure")
@@ -124,54 +123,62 @@ impl DefinitionContext<'_> {
                 errors.remove(0)
             }
         })?;
-        self.keep_module(ObjectKind::Procedure, (&procedure.name, known), statement)
+        self.keep_module(ObjectKind::Procedure, (&schema, &procedure.name, known), statement)
     }
 
-    /// Whether the definition is allowed: returns the present object of its name and kind.
+    /// Whether the definition is allowed: returns the schema, and the present object of its name and kind.
     fn check_module(
         &self,
         create: Create,
         name: &ObjectName,
         (known, kind): (Option<CatalogRow>, &str),
-    ) -> Result<Option<CatalogRow>, SqlError> {
+    ) -> Result<(String, Option<CatalogRow>), SqlError> {
         let own = name.name.text.as_str();
-        if is_temporary(own) {
-            return Err(SqlError::unsupported(&format!("The temporary {kind} '{own}'")));
+        if kind == "view" && own.starts_with('#') {
+            return Err(refusal::temporary_view(own));
         }
-        self.catalog.check_place(name)?;
-        if let Some(schema) = name.schema.as_ref().filter(|schema| !same_name(&schema.text, SCHEMA)) {
-            return Err(SqlError::unknown_schema(&schema.text));
+        if !is_temporary(own) {
+            self.catalog.check_place(name)?;
         }
-        match (create, &known) {
-            (Create::Alter | Create::NewOrAlter, Some(_)) => {}
-            (Create::New, _) | (Create::NewOrAlter, None) => self.check_free(name)?,
-            (Create::Alter, None) if self.catalog.schema.has_object(own) => {
-                return Err(refusal::not_of_kind(own, kind));
+        // A definition that may be new is one of the schema that a new object would be in.
+        let known = match create {
+            Create::Alter => known,
+            Create::New | Create::NewOrAlter => {
+                let schema = self.catalog.new_schema(name)?;
+                known.filter(|row| same_name(&row.schema, &schema))
             }
-            (Create::Alter, None) => return Err(refusal::invalid_name(own)),
+        };
+        match (create, known) {
+            (Create::Alter | Create::NewOrAlter, Some(row)) => Ok((row.schema.clone(), Some(row))),
+            (Create::New, _) | (Create::NewOrAlter, None) => Ok((self.check_free(name)?, None)),
+            (Create::Alter, None) if self.catalog.schema_of(name).is_some() => {
+                Err(refusal::not_of_kind(&written_object(name), kind))
+            }
+            (Create::Alter, None) => Err(refusal::invalid_name(&written_object(name))),
         }
-        Ok(known)
     }
 
     fn keep_module(
         &self,
         kind: ObjectKind,
-        (name, known): (&ObjectName, Option<CatalogRow>),
+        (schema, name, known): (&str, &ObjectName, Option<CatalogRow>),
         statement: &Statement,
     ) -> Result<(), SqlError> {
+        let place = self.place(&name.name.text);
         let text = statement.position.text(self.source).trim_end();
         let object_id = match &known {
             Some(row) => row.object_id,
-            None => self.new_id("main")?,
+            None => self.new_id(place)?,
         };
         let written = Written {
             object_id,
             kind,
+            schema,
             name: known.as_ref().map_or(name.name.text.as_str(), |row| row.name.as_str()),
             parent: None,
             definition: created(text),
         };
-        self.store("main", written)
+        self.store(place, written)
     }
 
     pub(crate) fn drop_module(
@@ -180,29 +187,27 @@ impl DefinitionContext<'_> {
         if_exists: bool,
         (kind, used): (&str, &str),
     ) -> Result<(), SqlError> {
-        let own = name.name.text.as_str();
-        self.catalog.check_place(name)?;
-        let schema = &self.catalog.schema;
-        let (view, procedure) = (schema.view(own).map(|view| view.row.object_id), schema.procedure(own));
-        let found = if kind == "view" {
-            view
-        } else {
-            procedure.map(|row| row.object_id)
-        };
-        if let Some(object_id) = found.filter(|_| SessionCatalog::is_users(name)) {
-            return self.forget("main", object_id);
+        if !is_temporary(&name.name.text) {
+            self.catalog.check_place(name)?;
         }
-        let other = if schema.table(own).is_some() {
+        let view = self.catalog.view(name).map(|view| view.row.object_id);
+        let procedure = self.catalog.procedure(name).map(|row| row.object_id);
+        let found = if kind == "view" { view } else { procedure };
+        if let Some(object_id) = found {
+            return self.forget(self.place(&name.name.text), object_id);
+        }
+        let other = if self.catalog.table(name).is_some() {
             Some("table")
         } else if view.is_some() {
             Some("view")
         } else {
             procedure.map(|_| "procedure")
         };
-        match other.filter(|_| SessionCatalog::is_users(name)) {
-            Some(other) => Err(refusal::wrong_kind(used, own, other)),
+        let written = written_object(name);
+        match other {
+            Some(other) => Err(refusal::wrong_kind(used, &written, other)),
             None if if_exists => Ok(()),
-            None => Err(refusal::not_there(kind, own)),
+            None => Err(refusal::not_there(kind, &written)),
         }
     }
 }
@@ -226,7 +231,7 @@ struct WithView<'a> {
 
 impl Catalog for WithView<'_> {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
-        if is_temporary(&name.name.text) {
+        if name.name.text.starts_with('#') {
             return Err(refusal::view_of_temporary());
         }
         if let Some(view) = &self.view

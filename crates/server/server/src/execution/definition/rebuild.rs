@@ -31,7 +31,7 @@ impl DefinitionContext<'_> {
                 "ALTER TABLE of a table that SQLite has made, other than to add a column",
             ));
         }
-        let schema = self.place(&new.name);
+        let (schema, file_name) = (self.place(&new.name), new.file_name());
         let strange = self.strange_indexes(old)?;
         let keys = KeysOff::new(self.database)?;
         self.execute(&new.sqlite_table(schema, NEW))?;
@@ -40,7 +40,10 @@ impl DefinitionContext<'_> {
         self.execute(&format!("DROP TABLE {schema}.{old_name}"))?;
         self.execute(&format!("ALTER TABLE {schema}.{new_name} RENAME TO {old_name}"))?;
         for key in new.keys.iter().filter(|key| !key.is_in_table) {
-            let names = [index_name(&new.name, &key.name), null_index_name(&new.name, &key.name)];
+            let names = [
+                index_name(&file_name, &key.name),
+                null_index_name(&file_name, &key.name),
+            ];
             let is_its = |sql: &String| {
                 names
                     .iter()
@@ -87,12 +90,7 @@ impl DefinitionContext<'_> {
             .map(|(_, index): &(i32, IndexDefinition)| index.name.as_str());
         let own: Vec<String> = keys
             .chain(indexes)
-            .flat_map(|index| {
-                [
-                    index_name(&old.definition.name, index),
-                    null_index_name(&old.definition.name, index),
-                ]
-            })
+            .flat_map(|index| [index_name(name, index), null_index_name(name, index)])
             .collect();
         let strange = found.into_iter().filter(|(_, name, _)| !own.contains(name));
         Ok(strange.filter_map(|(_, _, sql)| sql).collect())

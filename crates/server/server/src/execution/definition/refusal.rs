@@ -137,6 +137,11 @@ pub fn view_of_temporary() -> SqlError {
     refused(4508, text.to_owned())
 }
 
+/// 4103: a view with a temporary table's name.
+pub fn temporary_view(name: &str) -> SqlError {
+    refused(4103, format!("\"{name}\": Temporary views are not allowed."))
+}
+
 /// 4511: a column of a view without a name.
 pub fn view_column_unnamed(number: usize) -> SqlError {
     refused(
@@ -154,15 +159,24 @@ pub fn view_column_twice(column: &str, view: &str) -> SqlError {
     refused(4506, text)
 }
 
-/// 15151: DROP SCHEMA of what does not exist.
-pub fn no_schema(name: &str) -> SqlError {
-    refused(
-        15151,
-        format!("Cannot drop the schema '{name}', because it does not exist or you do not have permission."),
-    )
-}
-
-/// 15150: DROP SCHEMA of the only one.
+/// 15150: DROP SCHEMA of one that every database has.
 pub fn schema_stays(name: &str) -> SqlError {
     refused(15150, format!("Cannot drop the schema '{name}'."))
+}
+
+/// 3729: DROP SCHEMA of one that has objects.
+pub fn schema_has_objects(name: &str, object: &str) -> SqlError {
+    let text = format!("Cannot drop schema '{name}' because it is being referenced by object '{object}'.");
+    refused(3729, text)
+}
+
+/// 15151: an owner or an object that does not exist.
+pub fn not_found(kind: &str, name: &str) -> SqlError {
+    let text = format!("Cannot find the {kind} '{name}', because it does not exist or you do not have permission.");
+    refused(15151, text)
+}
+
+/// 15530: ALTER SCHEMA TRANSFER of a name that the schema has already.
+pub fn taken_in_schema(name: &str) -> SqlError {
+    refused(15530, format!("The object with name \"{name}\" already exists."))
 }

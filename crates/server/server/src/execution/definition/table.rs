@@ -3,25 +3,24 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{SqliteName, Table};
+use selenite_compiler::catalog::{Reference, SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, SCHEMA, TableDefinition, TableLocation, quoted};
 use selenite_compiler::statement::{Binding, Into, IntoColumn};
-use selenite_compiler::{SqlError, Variables, same_name};
+use selenite_compiler::{SqlError, Variables, same_name, written_object};
 use selenite_runtime::statement::Run;
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::alter::bracketed;
 use super::inner::Few;
-use super::{DefinitionContext, Written, is_temporary, refusal};
+use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
-use crate::catalog::schema::{SchemaTable, computed_type, parsed};
-use crate::names::session_catalog::SessionCatalog;
+use crate::catalog::schema::{SchemaTable, computed_type, is_temporary, parsed};
 
 impl DefinitionContext<'_> {
     pub(crate) fn create_table(&self, create: &CreateTable) -> Result<(), SqlError> {
-        let mut definition = TableDefinition::read(create, salt())?;
-        self.check_free(&create.name)?;
-        if is_temporary(&definition.name) {
+        let mut definition = TableDefinition::read(create, SCHEMA, salt())?;
+        definition.schema = self.check_free(&create.name)?;
+        if definition.name.starts_with('#') {
             // As SQL Server does (1766): foreign keys of temporary tables are not enforced.
             definition.foreign_keys.clear();
         }
@@ -47,7 +46,7 @@ impl DefinitionContext<'_> {
             database: self.database_name(&definition.name).to_owned(),
             sqlite: SqliteName {
                 schema: self.place(&definition.name).to_owned(),
-                name: definition.name.clone(),
+                name: definition.file_name(),
             },
             object_id: 0,
         };
@@ -75,15 +74,7 @@ impl DefinitionContext<'_> {
 
     /// Creates the table of SELECT INTO, empty, and returns it as statements see it.
     fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, SqlError> {
-        self.check_free(name)?;
-        if name
-            .schema
-            .as_ref()
-            .is_some_and(|schema| !same_name(&schema.text, SCHEMA))
-        {
-            let schema = name.schema.as_ref().map_or("", |schema| schema.text.as_str());
-            return Err(SqlError::unknown_schema(schema));
-        }
+        let schema = self.check_free(name)?;
         let own = name.name.text.as_str();
         let columns = columns.iter().map(|column| ColumnDefinition {
             name: column.name.clone(),
@@ -95,6 +86,7 @@ impl DefinitionContext<'_> {
             computed: None,
         });
         let definition = TableDefinition {
+            schema,
             name: own.to_owned(),
             columns: columns.collect(),
             keys: Vec::new(),
@@ -105,7 +97,7 @@ impl DefinitionContext<'_> {
         self.make(&definition)?;
         self.settle(is_temporary(own))?;
         let made = self.reloaded(own)?;
-        let table = made.table(own).map(|table| table.table.clone());
+        let table = made.table(&definition.schema, own).map(|table| table.table.clone());
         table.ok_or_else(|| SqlError::internal("the table of SELECT INTO"))
     }
 
@@ -125,6 +117,7 @@ impl DefinitionContext<'_> {
             Written {
                 object_id,
                 kind: ObjectKind::Table,
+                schema: &definition.schema,
                 name: &definition.name,
                 parent: None,
                 definition: definition.to_string(),
@@ -136,14 +129,14 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    /// 2714: names of constraints are unique in the whole database; those of `old` are the table's own.
+    /// 2714: names of constraints are unique in their schema; those of `old` are the table's own.
     pub(crate) fn check_new_names(&self, new: &TableDefinition, old: Option<&TableDefinition>) -> Result<(), SqlError> {
         if is_temporary(&new.name) {
             return Ok(());
         }
         for name in new.constraint_names() {
             let is_own = old.is_some_and(|old| old.constraint_names().any(|known| same_name(known, name)));
-            if !is_own && (self.catalog.schema.has_object(name) || same_name(name, &new.name)) {
+            if !is_own && (self.catalog.schema.has_object(&new.schema, name) || same_name(name, &new.name)) {
                 return Err(SqlError::name_taken(name));
             }
         }
@@ -152,17 +145,15 @@ impl DefinitionContext<'_> {
 
     /// Resolves what foreign keys refer to, and checks whether that is allowed.
     pub(crate) fn resolve(&self, definition: &mut TableDefinition) -> Result<(), SqlError> {
-        definition.resolve_foreign_keys(|name| self.catalog.schema.table(name).map(|table| with_indexes(table)))?;
+        definition.resolve_foreign_keys(&[&self.catalog.default_schema, SCHEMA], |schema, name| {
+            self.catalog.schema.table(schema, name).map(|table| with_indexes(table))
+        })?;
         for key in &definition.foreign_keys {
-            let other = self
-                .catalog
-                .schema
-                .table(&key.referenced_table.1)
-                .map(|table| &table.definition);
-            let other = if same_name(&key.referenced_table.1, &definition.name) {
-                Some(&*definition)
-            } else {
-                other
+            let (schema, name) = &key.referenced_table;
+            let is_itself = same_name(name, &definition.name) && same_name(schema, &definition.schema);
+            let other = match is_itself {
+                true => Some(&*definition),
+                false => self.catalog.schema.table(schema, name).map(|table| &table.definition),
             };
             for (own, referenced) in key.columns.iter().zip(&key.referenced_columns) {
                 let own_type = definition.column(own).and_then(|column| column.data_type);
@@ -182,9 +173,10 @@ impl DefinitionContext<'_> {
     }
 
     pub(crate) fn drop(&self, drop: &ast::Drop) -> Result<Option<()>, SqlError> {
-        let mut dropped: Vec<String> = Vec::new();
+        let mut dropped: Vec<(String, String)> = Vec::new();
         for name in &drop.names {
             let own = name.name.text.as_str();
+            let schema = self.catalog.table(name).map(|table| table.definition.schema.clone());
             match drop.kind {
                 DropKind::Table => self.drop_table(name, drop.if_exists, &dropped)?,
                 DropKind::View => self.drop_module(name, drop.if_exists, ("view", "VIEW"))?,
@@ -192,9 +184,7 @@ impl DefinitionContext<'_> {
                 DropKind::Function | DropKind::Trigger if drop.if_exists => {}
                 DropKind::Function => return Err(refusal::not_there("function", own)),
                 DropKind::Trigger => return Err(refusal::not_there("trigger", own)),
-                DropKind::Schema if same_name(own, SCHEMA) => return Err(refusal::schema_stays(own)),
-                DropKind::Schema if drop.if_exists => {}
-                DropKind::Schema => return Err(refusal::no_schema(own)),
+                DropKind::Schema => self.drop_schema(own, drop.if_exists)?,
                 DropKind::Database
                 | DropKind::Login
                 | DropKind::User
@@ -206,15 +196,19 @@ impl DefinitionContext<'_> {
                     return Ok(None);
                 }
             }
-            dropped.push(own.to_owned());
+            dropped.push((schema.unwrap_or_default(), own.to_owned()));
         }
         Ok(Some(()))
     }
 
-    fn drop_table(&self, name: &ObjectName, if_exists: bool, dropped: &[String]) -> Result<(), SqlError> {
-        let own = name.name.text.as_str();
-        let is_dropped = |name: &str| dropped.iter().any(|known| same_name(known, name));
-        let Some(table) = self.table(name)?.filter(|_| !is_dropped(own)) else {
+    fn drop_table(&self, name: &ObjectName, if_exists: bool, dropped: &[(String, String)]) -> Result<(), SqlError> {
+        let own = &written_object(name);
+        let is_dropped = |schema: &str, name: &str| {
+            let is_it = |known: &(String, String)| same_name(&known.0, schema) && same_name(&known.1, name);
+            dropped.iter().any(is_it)
+        };
+        let is_left = |table: &Arc<SchemaTable>| !is_dropped(&table.definition.schema, &table.definition.name);
+        let Some(table) = self.table(name)?.filter(is_left) else {
             let (is_view, is_procedure) = self.other_kinds(name);
             return match (is_view, is_procedure) {
                 (true, _) => Err(refusal::wrong_kind("TABLE", own, "view")),
@@ -223,26 +217,29 @@ impl DefinitionContext<'_> {
                 _ => Err(refusal::not_there("table", own)),
             };
         };
-        let is_other = |(referencing, _): &&(String, _)| {
-            let referencing = referencing.strip_prefix("dbo.").unwrap_or(referencing);
-            !same_name(referencing, &table.definition.name) && !is_dropped(referencing)
+        let own_place = (table.definition.schema.as_str(), table.definition.name.as_str());
+        let refers = |reference: &&Reference| {
+            let (schema, name) = &reference.key.referenced_table;
+            let (other_schema, other) = &reference.table;
+            let is_itself = same_name(other_schema, own_place.0) && same_name(other, own_place.1);
+            same_name(schema, own_place.0)
+                && same_name(name, own_place.1)
+                && !is_itself
+                && !is_dropped(other_schema, other)
         };
-        if table.table.referenced_by.iter().any(|key| is_other(&key)) {
+        if table.table.references.iter().any(|reference| refers(&reference)) {
             return Err(refusal::referenced(own));
         }
-        let schema = self.place(own);
+        let schema = self.place(&name.name.text);
         self.execute(&format!("DROP TABLE {schema}.{}", quoted(&table.table.sqlite.name)))?;
         self.forget(schema, table.table.object_id)
     }
 
     /// Whether a view or a procedure has this name.
     pub(crate) fn other_kinds(&self, name: &ObjectName) -> (bool, bool) {
-        let own = name.name.text.as_str();
-        let schema = &self.catalog.schema;
-        let is_users = SessionCatalog::is_users(name);
         (
-            is_users && schema.view(own).is_some(),
-            is_users && schema.procedure(own).is_some(),
+            self.catalog.view(name).is_some(),
+            self.catalog.procedure(name).is_some(),
         )
     }
 }

@@ -11,6 +11,7 @@ SELECT CONVERT(nvarchar(128), DB_NAME()) AS TABLE_QUALIFIER, c.schema_name AS TA
 FROM sys.selenite_odbc_columns(0, @ODBCVer) c
 WHERE (@table_qualifier IS NULL OR DB_NAME() LIKE @table_qualifier)
     AND c.object_name LIKE @table_name
+    AND (@table_owner IS NOT NULL OR @table_name LIKE N'%[%[_]%' OR c.object_id = OBJECT_ID(QUOTENAME(@table_name)))
     AND (@table_owner IS NULL OR c.schema_name LIKE @table_owner)
     AND (@column_name IS NULL OR c.column_name LIKE @column_name)
 ORDER BY 1, 2, 3, 17

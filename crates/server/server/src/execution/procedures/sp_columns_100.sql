@@ -17,6 +17,7 @@ SELECT CONVERT(nvarchar(128), DB_NAME()) AS TABLE_QUALIFIER, c.schema_name AS TA
 FROM sys.selenite_odbc_columns(1, @ODBCVer) c
 WHERE (@table_qualifier IS NULL OR DB_NAME() LIKE @table_qualifier)
     AND ((@fUsePattern = 1 AND c.object_name LIKE @table_name) OR (@fUsePattern = 0 AND c.object_name = @table_name))
+    AND (@table_owner IS NOT NULL OR @fUsePattern = 1 AND @table_name LIKE N'%[%[_]%' OR c.object_id = OBJECT_ID(QUOTENAME(@table_name)))
     AND (@table_owner IS NULL OR (@fUsePattern = 1 AND c.schema_name LIKE @table_owner) OR (@fUsePattern = 0 AND c.schema_name = @table_owner))
     AND (@column_name IS NULL OR (@fUsePattern = 1 AND c.column_name LIKE @column_name) OR (@fUsePattern = 0 AND c.column_name = @column_name))
 ORDER BY 1, 2, 3, 17

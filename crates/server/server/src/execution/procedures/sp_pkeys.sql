@@ -9,5 +9,5 @@ FROM sys.key_constraints k
     JOIN sys.schemas s ON s.schema_id = t.schema_id
     JOIN sys.index_columns i ON i.object_id = k.parent_object_id AND i.index_id = k.unique_index_id
     JOIN sys.columns c ON c.object_id = i.object_id AND c.column_id = i.column_id
-WHERE k.type = 'PK' AND t.name = @table_name AND (@table_owner IS NULL OR s.name = @table_owner)
+WHERE k.type = 'PK' AND t.name = @table_name AND (@table_owner IS NULL AND t.object_id = OBJECT_ID(QUOTENAME(@table_name)) OR s.name = @table_owner)
 ORDER BY 1, 2, 3, 5

@@ -4,7 +4,7 @@ CREATE PROCEDURE sp_special_columns
 AS
 DECLARE @object int, @index int
 SELECT @object = t.object_id FROM sys.tables t
-WHERE t.name = @table_name AND (@table_owner IS NULL OR SCHEMA_NAME(t.schema_id) = @table_owner)
+WHERE t.name = @table_name AND (@table_owner IS NULL AND t.object_id = OBJECT_ID(QUOTENAME(@table_name)) OR SCHEMA_NAME(t.schema_id) = @table_owner)
 -- A primary key before others; of those, one whose columns can't be NULL where that is asked for.
 IF @col_type = 'R'
     SELECT TOP 1 @index = i.index_id FROM sys.indexes i

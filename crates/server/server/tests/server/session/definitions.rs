@@ -94,7 +94,7 @@ fn definitions_that_can_not_be_are_refused_by_number() {
             (208, "ALTER PROCEDURE nothing AS SELECT 1"),
             (137, "CREATE PROCEDURE x AS SELECT @a"),
             (40510, "CREATE TABLE sqlite_x (a INT)"),
-            (40510, "CREATE SCHEMA other"),
+            (2714, "CREATE SCHEMA dbo"),
         ],
     );
     succeed(

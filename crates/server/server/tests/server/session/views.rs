@@ -36,7 +36,7 @@ fn views_of_the_database_in_use_have_a_row_for_each_of_its_things() {
     let mut client = shop(&fixture);
     for (view, count) in [
         ("databases", 5),
-        ("schemas", 4),
+        ("schemas", 13),
         ("tables", 2),
         ("views", 1),
         ("procedures", 1),

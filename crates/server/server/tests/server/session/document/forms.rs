@@ -212,6 +212,12 @@ pub const GROUPS: &[Group] = &[
             ("DROP VIEW", "DROP VIEW vv"),
             ("DROP TABLE", "DROP TABLE IF EXISTS x, z"),
             ("CREATE SCHEMA", "CREATE SCHEMA s"),
+            (
+                "elements of CREATE SCHEMA",
+                "CREATE SCHEMA s2 AUTHORIZATION dbo CREATE TABLE st (a int) CREATE VIEW sv AS SELECT a FROM st",
+            ),
+            ("ALTER SCHEMA", "ALTER SCHEMA s TRANSFER s2.sv"),
+            ("DROP SCHEMA", "DROP VIEW s.sv DROP SCHEMA s"),
             ("CREATE TYPE", "CREATE TYPE tt AS TABLE (a int)"),
             ("CREATE SYNONYM", "CREATE SYNONYM sy FOR dbo.t"),
             ("CREATE SEQUENCE", "CREATE SEQUENCE sq START WITH 1"),

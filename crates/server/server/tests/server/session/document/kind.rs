@@ -1,6 +1,6 @@
 //! The kinds of statements that the parser knows.
 
-use selenite_tsql::ast::{Statement, StatementKind, Transaction};
+use selenite_tsql::ast::{SchemaStatement, Statement, StatementKind, Transaction};
 
 /// The name of a kind. To add one, add it to [`ALL`], and a form of it to the page.
 pub fn name(kind: &StatementKind) -> &'static str {
@@ -66,7 +66,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::AlterUser(_) => "ALTER USER",
         StatementKind::CreateRole(_) => "CREATE ROLE",
         StatementKind::AlterRole(_) => "ALTER ROLE",
-        StatementKind::CreateSchema(_) => "CREATE SCHEMA",
+        StatementKind::Schema(_) => "CREATE SCHEMA",
         StatementKind::Permission(_) => "GRANT",
         StatementKind::Dbcc(_) => "DBCC",
         StatementKind::Kill(_) => "KILL",
@@ -153,6 +153,7 @@ pub fn walk(statement: &Statement, see: &mut dyn FnMut(&Statement)) {
         StatementKind::Block(block) => block.iter().collect(),
         StatementKind::If(branches) => std::iter::once(&branches.then).chain(&branches.otherwise).collect(),
         StatementKind::While(permit) => vec![&permit.body],
+        StatementKind::Schema(SchemaStatement::Create(create)) => create.elements.iter().collect(),
         StatementKind::Try(tried) => tried.body.iter().chain(&tried.handler).collect(),
         _ => Vec::new(),
     };

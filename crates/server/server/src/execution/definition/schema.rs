@@ -1,0 +1,266 @@
+//! CREATE, ALTER and DROP SCHEMA.
+//!
+//! - `name-in-the-file-follows`: an object that is transferred gets the name in SQLite that its new
+//!   schema gives it, and so do its indexes. SQLite renames what foreign keys refer to.
+
+use std::sync::Arc;
+
+use selenite_compiler::definition::{IndexDefinition, SCHEMA, TableDefinition, file_name, quoted};
+use selenite_compiler::{SqlError, same_name};
+use selenite_tsql::ast::{AlterSchema, CreateSchema, Statement, StatementKind};
+
+use super::{DefinitionContext, Written, refusal};
+use crate::catalog::catalog_rows::{CatalogRow, ObjectKind, check_name};
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::permission::{DBO, GUEST};
+use crate::catalog::schema::{Schema, SchemaTable};
+use crate::catalog::schema_names::{self, SchemaRecord, no_schema};
+use crate::names::session_catalog::SessionCatalog;
+
+impl DefinitionContext<'_> {
+    pub(crate) fn create_schema(&self, create: &CreateSchema) -> Result<(), SqlError> {
+        let owner = create.authorization.as_ref().map(|owner| owner.text.as_str());
+        let Some(name) = create.name.as_ref().map(|name| name.text.as_str()).or(owner) else {
+            return Err(SqlError::internal("a schema without a name"));
+        };
+        if self.catalog.schema.names().named(name).is_some() {
+            return Err(SqlError::name_taken(name));
+        }
+        check_name(name)?;
+        let owner = match owner {
+            Some(owner) => self.principal(owner)?,
+            None => self.objects.permissions().user.map_or(DBO, |(id, _)| id),
+        };
+        schema_names::add(&self.database.connection, name, owner)?;
+        self.create_elements(name, &create.elements)
+    }
+
+    /// The id of a user or role.
+    fn principal(&self, name: &str) -> Result<i32, SqlError> {
+        let fixed = [(SCHEMA, DBO), (schema_names::GUEST, GUEST)];
+        let fixed = fixed.into_iter().find(|(known, _)| same_name(known, name));
+        let role = || FixedRole::of_name(name).map(FixedRole::id);
+        let user = || self.catalog.schema.principals().named(name).map(|user| user.id);
+        let found = fixed.map(|(_, id)| id).or_else(role).or_else(user);
+        found.ok_or_else(|| refusal::not_found("principal", name))
+    }
+
+    /// Tables come before the views over them, and those that foreign keys refer to before the others.
+    fn create_elements(&self, schema: &str, elements: &[Statement]) -> Result<(), SqlError> {
+        let is_table = |element: &&Statement| matches!(element.kind, StatementKind::CreateTable(_));
+        let (mut waiting, others): (Vec<&Statement>, Vec<&Statement>) = elements.iter().partition(is_table);
+        while !waiting.is_empty() {
+            let mut left = Vec::new();
+            let count = waiting.len();
+            let mut why = None;
+            for table in waiting {
+                match self.create_element(schema, table) {
+                    Ok(()) => {}
+                    Err(error) if error.number() == UNKNOWN_REFERENCE => {
+                        why = Some(error);
+                        left.push(table);
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            if let (true, Some(why)) = (left.len() == count, why) {
+                return Err(why);
+            }
+            waiting = left;
+        }
+        others
+            .into_iter()
+            .try_for_each(|view| self.create_element(schema, view))
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser lets no other statement be an element"
+    )]
+    fn create_element(&self, schema: &str, element: &Statement) -> Result<(), SqlError> {
+        let present = Schema::load(&self.database.connection, "main", &self.catalog.database)?;
+        let catalog = SessionCatalog {
+            schema: Arc::new(present),
+            default_schema: Arc::from(schema),
+            ..self.catalog.clone()
+        };
+        let inner = DefinitionContext {
+            database: self.database,
+            catalog: &catalog,
+            source: self.source,
+            state: self.state,
+            objects: self.objects,
+        };
+        let name = match &element.kind {
+            StatementKind::CreateTable(create) => &create.name,
+            StatementKind::View(view) => &view.name,
+            StatementKind::Unsupported(unsupported) => return Err(SqlError::unsupported(&unsupported.what)),
+            _ => return Err(SqlError::internal("an element of a schema")),
+        };
+        let is_its = name
+            .schema
+            .as_ref()
+            .is_none_or(|written| same_name(&written.text, schema));
+        if !is_its || name.database.is_some() || name.name.text.starts_with('#') {
+            return Err(SqlError::unsupported("CREATE SCHEMA with an object of another schema"));
+        }
+        let done = inner.carry_out_kind(element);
+        done.map(drop).map_err(|error| error.on_line(element.position.line))
+    }
+
+    pub(crate) fn drop_schema(&self, name: &str, if_exists: bool) -> Result<(), SqlError> {
+        let Some(schema) = self.catalog.schema.names().named(name) else {
+            return match if_exists {
+                true => Ok(()),
+                false => Err(no_schema("drop", name)),
+            };
+        };
+        if schema.id < FIRST_ID {
+            return Err(refusal::schema_stays(name));
+        }
+        if schema.is_fixed() {
+            return Err(SqlError::unsupported("DROP SCHEMA of a schema that every database has"));
+        }
+        if let Some(object) = self.catalog.schema.object_in(&schema.name) {
+            return Err(refusal::schema_has_objects(name, &object));
+        }
+        schema_names::remove(&self.database.connection, schema.id)
+    }
+
+    /// ALTER SCHEMA TRANSFER.
+    pub(crate) fn transfer(&self, alter: &AlterSchema) -> Result<(), SqlError> {
+        let names = self.catalog.schema.names();
+        let target = names.named(&alter.name.text).filter(|schema| schema.has_objects());
+        let target = target.ok_or_else(|| no_schema("alter", &alter.name.text))?;
+        let object = &alter.object;
+        let class = alter.class.as_deref().unwrap_or("OBJECT");
+        if !class.eq_ignore_ascii_case("OBJECT") {
+            return Err(refusal::not_found(&class.to_ascii_lowercase(), &object.name.text));
+        }
+        if object.name.text.starts_with('#') {
+            return Err(SqlError::unsupported("ALTER SCHEMA TRANSFER of a temporary object"));
+        }
+        self.catalog.check_place(object)?;
+        if let Some(table) = self.catalog.table(object) {
+            return self.transfer_table(table, target);
+        }
+        let view = self.catalog.view(object).map(|view| view.row.clone());
+        let row = view.or_else(|| self.catalog.procedure(object).map(|row| (**row).clone()));
+        match row {
+            Some(row) => self.transfer_module(row, target),
+            None => Err(refusal::not_found("object", &object.name.text)),
+        }
+    }
+
+    fn check_free_in(&self, target: &SchemaRecord, name: &str) -> Result<(), SqlError> {
+        match self.catalog.schema.has_object(&target.name, name) {
+            true => Err(refusal::taken_in_schema(name)),
+            false => Ok(()),
+        }
+    }
+
+    /// The text stays as it was written, as SQL Server has it.
+    fn transfer_module(&self, row: CatalogRow, target: &SchemaRecord) -> Result<(), SqlError> {
+        self.check_free_in(target, &row.name)?;
+        let written = Written {
+            object_id: row.object_id,
+            kind: row.kind,
+            schema: &target.name,
+            name: &row.name,
+            parent: None,
+            definition: row.definition,
+        };
+        self.store("main", written)
+    }
+
+    fn transfer_table(&self, table: &SchemaTable, target: &SchemaRecord) -> Result<(), SqlError> {
+        let old = &table.definition;
+        self.check_free_in(target, &old.name)?;
+        old.constraint_names()
+            .try_for_each(|name| self.check_free_in(target, name))?;
+        let object_id = self.row_of(table)?;
+        let mut new = TableDefinition {
+            schema: target.name.clone(),
+            ..old.clone()
+        };
+        refer(&mut new, old, target);
+        let keys = old.keys.iter().filter(|key| !key.is_in_table).map(|key| &key.name);
+        let names = table.indexes.iter().map(|(_, index)| &index.name).chain(keys);
+        for index in names {
+            for sql in IndexDefinition::sqlite_drop(&old.file_name(), index) {
+                self.execute(&sql)?;
+            }
+        }
+        let (from, to) = (quoted(&table.table.sqlite.name), quoted(&new.file_name()));
+        self.execute(&format!("ALTER TABLE main.{from} RENAME TO {to}"))?;
+        for sql in new.sqlite_keys() {
+            self.execute(&sql)?;
+        }
+        self.keep_definition(&new, object_id)?;
+        for (id, index) in &table.indexes {
+            let moved = IndexDefinition {
+                schema: target.name.clone(),
+                ..index.clone()
+            };
+            for sql in moved.sqlite(&new)? {
+                self.execute(&sql)?;
+            }
+            self.store(
+                "main",
+                Written {
+                    object_id: *id,
+                    kind: ObjectKind::Index,
+                    schema: SCHEMA,
+                    name: &index.name,
+                    parent: Some(object_id),
+                    definition: moved.to_string(),
+                },
+            )?;
+        }
+        self.follow(old, target)
+    }
+
+    /// The definitions of other tables that refer to a table, once it has another schema.
+    fn follow(&self, old: &TableDefinition, target: &SchemaRecord) -> Result<(), SqlError> {
+        for other in self.catalog.schema.tables() {
+            let is_itself = file_name(&other.definition.schema, &other.definition.name) == old.file_name();
+            let mut definition = other.definition.clone();
+            if !is_itself && refer(&mut definition, old, target) {
+                let object_id = self.row_of(other)?;
+                self.keep_definition(&definition, object_id)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_definition(&self, definition: &TableDefinition, object_id: i32) -> Result<(), SqlError> {
+        let written = Written {
+            object_id,
+            kind: ObjectKind::Table,
+            schema: &definition.schema,
+            name: &definition.name,
+            parent: None,
+            definition: definition.to_string(),
+        };
+        self.store("main", written)
+    }
+}
+
+/// Makes the foreign keys of a definition that refer to a table refer to it in another schema; returns whether there
+/// are any.
+fn refer(definition: &mut TableDefinition, old: &TableDefinition, target: &SchemaRecord) -> bool {
+    let mut refers = false;
+    for key in &mut definition.foreign_keys {
+        let (schema, name) = &mut key.referenced_table;
+        if same_name(schema, &old.schema) && same_name(name, &old.name) {
+            schema.clone_from(&target.name);
+            refers = true;
+        }
+    }
+    refers
+}
+
+/// A foreign key to a table that does not exist.
+const UNKNOWN_REFERENCE: i32 = 1767;
+/// The ids of `dbo`, `guest`, `INFORMATION_SCHEMA` and `sys` are below.
+const FIRST_ID: i32 = 5;
