@@ -25,12 +25,16 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// [`ServerError::Machine`] where SQLite's memory can't be counted.
 pub(crate) fn start(limits: &ServerLimits) -> Result<(), ServerError> {
     selenite::count_memory().map_err(|error| ServerError::Machine(format!("cannot limit SQLite's memory: {error}")))?;
-    let total = match limits.server_memory {
+    thread_memory::limit_total(total(limits));
+    Ok(())
+}
+
+/// Bytes that all sessions may use together.
+pub(crate) fn total(limits: &ServerLimits) -> u64 {
+    match limits.server_memory {
         0 => machine_memory() / 4 * 3,
         total => total,
-    };
-    thread_memory::limit_total(total);
-    Ok(())
+    }
 }
 
 /// A session's next request begins. `kept` is what the session has kept of earlier ones.

@@ -1,8 +1,10 @@
 //! Which statements and procedures are in the audit log, and what they are done to.
 
+use selenite_compiler::written_object;
 use selenite_runtime::machine::{Call, Failure};
 use selenite_tsql::ast::{
-    DropKind, ExprKind, KeyManagement, Literal, Name, NameOrVariable, ObjectName, PermissionAction, StatementKind,
+    DropKind, ExprKind, KeyManagement, Literal, Name, NameOrVariable, ObjectName, PermissionAction, SchemaStatement,
+    StatementKind,
 };
 use selenite_types::Value;
 
@@ -62,6 +64,7 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
             true => ("ALTER SERVER ROLE", Some(alter.name.text.clone())),
             false => ("ALTER ROLE", Some(alter.name.text.clone())),
         },
+        StatementKind::Schema(statement) => of_schema(statement),
         StatementKind::Permission(change) => match change.action {
             PermissionAction::Grant => ("GRANT", None),
             PermissionAction::Deny => ("DENY", None),
@@ -93,6 +96,21 @@ pub fn of_call(call: &Call<'_>) -> Option<Audited> {
     })
 }
 
+/// A schema's owner has rights on what is in it.
+fn of_schema(statement: &SchemaStatement) -> (&'static str, Option<String>) {
+    match statement {
+        SchemaStatement::Create(create) => {
+            let parts = create.name.iter().chain(&create.authorization);
+            let parts: Vec<&str> = parts.map(|name| name.text.as_str()).collect();
+            ("CREATE SCHEMA", Some(parts.join(", ")))
+        }
+        SchemaStatement::Alter(alter) => {
+            let told = format!("{}, {}", alter.name.text, written_object(&alter.object));
+            ("ALTER SCHEMA", Some(told))
+        }
+    }
+}
+
 fn of_key_management(manage: &KeyManagement) -> (&'static str, &Name) {
     match manage {
         KeyManagement::CreateProvider(create) => ("CREATE CRYPTOGRAPHIC PROVIDER", &create.name),
@@ -113,12 +131,8 @@ fn dropped(kind: DropKind) -> Option<&'static str> {
         DropKind::CryptographicProvider => Some("DROP CRYPTOGRAPHIC PROVIDER"),
         DropKind::Credential => Some("DROP CREDENTIAL"),
         DropKind::AsymmetricKey => Some("DROP ASYMMETRIC KEY"),
-        DropKind::Table
-        | DropKind::View
-        | DropKind::Procedure
-        | DropKind::Function
-        | DropKind::Trigger
-        | DropKind::Schema => None,
+        DropKind::Schema => Some("DROP SCHEMA"),
+        DropKind::Table | DropKind::View | DropKind::Procedure | DropKind::Function | DropKind::Trigger => None,
     }
 }
 

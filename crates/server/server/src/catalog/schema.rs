@@ -34,6 +34,8 @@ pub struct Schema {
     views: HashMap<NameKey, Arc<SchemaView>>,
     procedures: HashMap<NameKey, Arc<CatalogRow>>,
     principals: Principals,
+    /// Whether a procedure is in another schema than `dbo`.
+    has_other_procedures: bool,
 }
 
 /// A table.
@@ -97,6 +99,7 @@ impl Schema {
                     read.views.insert(key(&view.row.schema, &view.row.name), Arc::new(view));
                 }
                 ObjectKind::Procedure => {
+                    read.has_other_procedures |= !same_name(&row.schema, SCHEMA);
                     read.procedures.insert(key(&row.schema, &row.name), Arc::new(row));
                 }
                 ObjectKind::Table | ObjectKind::Index => {}
@@ -146,12 +149,12 @@ impl Schema {
         seen
     }
 
-    /// All of it, and another's tables.
+    /// All of it, and a session's temporary tables and procedures.
     #[must_use]
-    pub fn with_tables_of(&self, other: &Self) -> Self {
+    pub fn with_temporary(&self, temporary: &Self) -> Self {
         let mut both = self.clone();
-        let theirs = other.tables.iter().map(|(name, table)| (name.clone(), table.clone()));
-        both.tables.extend(theirs);
+        both.tables.extend(temporary.tables.clone());
+        both.procedures.extend(temporary.procedures.clone());
         both
     }
 
@@ -183,6 +186,13 @@ impl Schema {
     /// A procedure, by its schema and name; temporary ones are in `dbo`.
     pub fn procedure(&self, schema: &str, name: &str) -> Option<&Arc<CatalogRow>> {
         self.procedures.get(&key(schema, name))
+    }
+
+    /// The schema of the procedure of a number, if it is another than `dbo`.
+    pub fn schema_of_procedure(&self, object_id: i32) -> Option<&str> {
+        let mut procedures = self.procedures.values().filter(|_| self.has_other_procedures);
+        let found = procedures.find(|row| row.object_id == object_id)?;
+        Some(&found.schema)
     }
 
     /// A temporary table.

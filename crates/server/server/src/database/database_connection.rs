@@ -24,7 +24,7 @@ use crate::database::write_queue::{Waits, WriteQueue};
 use crate::database_error::log_lost;
 use crate::master::{DatabaseRecord, TEMPDB};
 use crate::registry::{WaitType, own};
-use crate::{Instance, Interrupt, Interrupts};
+use crate::{Instance, Interrupt, Interrupts, memory};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -264,6 +264,9 @@ impl DatabaseConnection {
                 "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory; \
                  PRAGMA temp.auto_vacuum = FULL"
             ))?;
+            if shared.record.id == TEMPDB {
+                limit_size(&connection, memory::total(&instance.config().limits))?;
+            }
             shared.load_durability(&connection)?;
             connection.busy_timeout(BUSY_WAIT)?;
             let functions = FunctionContext::default();
@@ -488,6 +491,17 @@ impl DatabaseConnection {
     fn kept(&self) -> std::sync::MutexGuard<'_, Option<(Version, Arc<Schema>)>> {
         self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Global temporary tables of all sessions take no more of the disk than other temporary tables may take of memory: any
+/// login may make them.
+fn limit_size(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
+    let page_size: u32 = connection.query_row("PRAGMA main.page_size", [], |row| row.get(0))?;
+    let count = bytes / u64::from(page_size.max(1));
+    connection.execute_batch(&format!(
+        "PRAGMA main.max_page_count = {}",
+        count.clamp(1, u32::MAX.into())
+    ))
 }
 
 /// Other processes hold SQLite's locks for a commit, or for a batch of re-encryption.

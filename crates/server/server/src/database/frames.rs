@@ -20,6 +20,8 @@ pub struct Frames(Vec<Frame>);
 pub struct Frame {
     /// A batch, procedure or text.
     pub kind: FrameKind,
+    /// The schema of a procedure, in which it looks for others.
+    pub schema: Option<Arc<str>>,
     /// The caller's database, if it is another one.
     pub before: Option<i32>,
     /// Its table variables.
@@ -45,6 +47,11 @@ impl Frames {
     /// The table variables that a statement can name now.
     pub fn variables(&self) -> Arc<Variables> {
         self.0.last().map(|frame| frame.variables.clone()).unwrap_or_default()
+    }
+
+    /// The schema in which the running procedure looks for others; `None` in a batch.
+    pub fn schema(&self) -> Option<Arc<str>> {
+        self.0.last()?.schema.clone()
     }
 
     /// Distinguishes bound statements of one depth from those of another; 0 where there is no table variable.

@@ -129,7 +129,9 @@ impl SessionExecutor<'_> {
         if !is_temporary(&call.procedure.name.text) {
             catalog.check_place(call.procedure)?;
         }
-        let Some(row) = catalog.procedure(call.procedure) else {
+        // `other..p` is in the caller's default schema there.
+        let caller = self.frames.schema().filter(|_| call.procedure.database.is_none());
+        let Some(row) = catalog.called_procedure(call.procedure, caller.as_deref()) else {
             return Ok(None);
         };
         check_call((&row.schema, &row.name), &self.permissions, &catalog.database)?;

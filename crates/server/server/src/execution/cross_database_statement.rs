@@ -215,7 +215,7 @@ impl SessionExecutor<'_> {
         self.refresh_within(timeout, execution)?;
         objects.database_id = id;
         if id == TEMPDB {
-            objects.catalog.schema = Arc::new(objects.catalog.schema.with_tables_of(&temporary));
+            objects.catalog.schema = Arc::new(objects.catalog.schema.with_temporary(&temporary));
             objects.catalog.temporary = temporary;
         }
         let sid = &self.session.login_info.sid;
@@ -268,7 +268,7 @@ impl SessionExecutor<'_> {
         // Its views are bound by their own names.
         objects.catalog.is_other_database = false;
         if id == TEMPDB {
-            let both = objects.catalog.schema.with_tables_of(&from.catalog.temporary);
+            let both = objects.catalog.schema.with_temporary(&from.catalog.temporary);
             objects.catalog.schema = Arc::new(both);
             objects.catalog.temporary = from.catalog.temporary.clone();
         }

@@ -509,6 +509,7 @@ impl SessionExecutor<'_> {
         }
         self.frames.begin(Frame {
             kind,
+            schema: self.schema_of_program(program),
             before,
             variables: Arc::new(variables),
             temporary: Vec::new(),

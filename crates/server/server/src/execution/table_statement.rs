@@ -13,7 +13,8 @@ use std::sync::Arc;
 use selenite::thread_memory;
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
-use selenite_compiler::program::Body;
+use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::program::{Body, Program};
 use selenite_compiler::statement::{Binding, ResultColumn, Statement};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
@@ -258,15 +259,24 @@ impl SessionExecutor<'_> {
     /// The schema of the procedure that a statement is of: names without a schema are looked up there, whatever the
     /// default schema of the user is. `None` for a batch, and for procedures of no schema of the database in use.
     pub(crate) fn schema_of_procedure(&self, statement: &TableStatement<'_>) -> Option<Arc<str>> {
-        let Body::Procedure { object_id, .. } = statement.program.body() else {
+        match self.scope.is_other_database {
+            true => None,
+            false => self.schema_of_program(statement.program),
+        }
+    }
+
+    /// The schema of a procedure of the database in use, if it is not the one in which names would be looked up anyhow.
+    pub(crate) fn schema_of_program(&self, program: &Program) -> Option<Arc<str>> {
+        let Body::Procedure { object_id, .. } = program.body() else {
             return None;
         };
-        if self.scope.is_other_database {
-            return None;
+        let schema = &self.scope.objects.catalog.schema;
+        match schema.schema_of_procedure(*object_id) {
+            Some(schema) => Some(Arc::from(schema)),
+            // The server's own procedures, and temporary ones, are in no schema.
+            None if *object_id < 0 => None,
+            None => Some(Arc::from(SCHEMA)),
         }
-        let mut known = self.scope.objects.catalog.schema.procedures();
-        let row = known.find(|row| row.object_id == *object_id)?;
-        Some(Arc::from(row.schema.as_str()))
     }
 
     /// Whether a statement changes only what is private to the session and not undone by a transaction: table

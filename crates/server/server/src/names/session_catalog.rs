@@ -173,8 +173,18 @@ impl SessionCatalog {
 
     /// The procedure of a name, which may be a temporary one's.
     pub fn procedure(&self, name: &ObjectName) -> Option<&Arc<CatalogRow>> {
-        if is_temporary(&name.name.text) {
-            return self.temporary.procedure(SCHEMA, &name.name.text);
+        self.called_procedure(name, None)
+    }
+
+    /// The procedure of a name that another one of the schema `caller` calls.
+    pub fn called_procedure(&self, name: &ObjectName, caller: Option<&str>) -> Option<&Arc<CatalogRow>> {
+        let own = name.name.text.as_str();
+        if is_temporary(own) {
+            return self.temporary.procedure(SCHEMA, own);
+        }
+        if let (Some(caller), None) = (caller, &name.schema) {
+            let found = self.schema.procedure(caller, own);
+            return found.or_else(|| self.schema.procedure(SCHEMA, own));
         }
         self.in_schemas(name, |schema, own| self.schema.procedure(schema, own))
     }

@@ -203,7 +203,7 @@ impl SessionObjects {
         seen.catalog.schema = Arc::new(permissions.seen(&self.catalog.schema));
         if self.database_id == TEMPDB {
             // Temporary tables are the session's own.
-            seen.catalog.schema = Arc::new(seen.catalog.schema.with_tables_of(&self.catalog.temporary));
+            seen.catalog.schema = Arc::new(seen.catalog.schema.with_temporary(&self.catalog.temporary));
         }
         Cow::Owned(seen)
     }

@@ -28,6 +28,7 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         "CREATE DATABASE d",
         "USE d CREATE USER one FOR LOGIN one",
         "EXEC sp_addrolemember 'db_datareader', 'one'",
+        "CREATE SCHEMA s AUTHORIZATION one",
         "USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Master-Key-1'",
         "CREATE CERTIFICATE c WITH SUBJECT = 's'",
         "BACKUP DATABASE d TO DISK = 'd.bak'",
@@ -57,7 +58,7 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         .map(|event| event.join("|").trim_end_matches('|').to_owned())
         .collect();
     // Two sessions write them: the killed one may be first.
-    if let Some(kill_and_logout) = told.get_mut(13..15) {
+    if let Some(kill_and_logout) = told.get_mut(14..16) {
         kill_and_logout.sort();
     }
     let expected = [
@@ -67,6 +68,7 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
         "CREATE DATABASE|ok||sa|51|master|d",
         "CREATE USER|ok||sa|51|d|one",
         "sp_addrolemember|ok||sa|51|d|db_datareader, one",
+        "CREATE SCHEMA|ok||sa|51|d|s, one",
         "CREATE MASTER KEY|ok||sa|51|master",
         "CREATE CERTIFICATE|ok||sa|51|master|c",
         "BACKUP|ok||sa|51|master|d",

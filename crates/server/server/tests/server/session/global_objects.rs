@@ -1,5 +1,6 @@
 //! Global temporary tables, and temporary procedures.
 
+use selenite_server::ServerLimits;
 use selenite_types::Value;
 
 use super::client::Client;
@@ -265,6 +266,13 @@ fn temporary_procedures_are_the_sessions_own() {
     ok(&mut one, "ALTER PROCEDURE #p AS SELECT 3");
     assert_eq!(one.int("#p"), 3);
     ok(&mut one, "CREATE OR ALTER PROCEDURE #p AS SELECT 4");
+    assert_eq!(
+        text(
+            &mut one,
+            "SELECT name FROM tempdb.sys.procedures WHERE object_id = OBJECT_ID('tempdb..#p')"
+        ),
+        "#p"
+    );
     ok(&mut one, "USE master");
     assert_eq!(one.int("EXEC #p"), 4);
     ok(&mut one, "EXEC ('CREATE PROCEDURE #inner AS SELECT 5')");
@@ -295,6 +303,29 @@ fn global_procedures_are_everyones() {
     drop(one);
     wait_for_none(&mut two, "##p");
     fails(&mut two, &[(2812, "EXEC ##p")]);
+}
+
+/// Any login may make one: it takes no more of the disk than other temporary tables of memory.
+#[test]
+fn global_tables_take_no_more_than_sessions_may_of_memory() {
+    let limits = ServerLimits {
+        session_memory: 16 << 20,
+        server_memory: 64 << 20,
+        ..ServerLimits::default()
+    };
+    let fixture = Fixture::limited(limits);
+    let mut one = client(&fixture);
+    ok(&mut one, "CREATE TABLE ##t (a VARCHAR(8000)) CREATE TABLE ##u (a INT)");
+    let filled = one.batch(
+        "DECLARE @n INT = 0 WHILE @n < 20 BEGIN INSERT ##t SELECT TOP 1000 REPLICATE('x', 8000) FROM sys.all_columns SET @n += 1 END",
+    );
+    assert_eq!(
+        filled.errors().first().map(|(number, _)| *number),
+        Some(1105),
+        "{filled:?}"
+    );
+    ok(&mut one, "DROP TABLE ##t INSERT ##u VALUES (1) DBCC CHECKDB ('tempdb')");
+    assert_eq!(one.int("SELECT a FROM ##u"), 1);
 }
 
 /// As everything nameless of tempdb: in no form that outlives the server.

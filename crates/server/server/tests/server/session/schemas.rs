@@ -404,6 +404,14 @@ fn a_name_of_one_part_is_in_the_default_schema_or_in_dbo() {
         assert_eq!(text(client, "EXEC dbo.p"), "dbo");
     }
     assert_eq!(text(&mut ann, "EXEC p"), "su");
+    // Nor does it matter whose default schema it is where one procedure calls another.
+    ok(&mut client, "CREATE PROCEDURE s.calls AS EXEC p EXEC only");
+    ok(&mut client, "CREATE PROCEDURE calls AS EXEC p");
+    ok(&mut client, "CREATE PROCEDURE only AS SELECT 'only'");
+    let of_s = [[Value::Text("su".into())], [Value::Text("only".into())]];
+    assert_eq!(client.batch("EXEC s.calls").rows(), of_s);
+    assert_eq!(ann.batch("EXEC s.calls").rows(), of_s);
+    assert_eq!(text(&mut ann, "EXEC dbo.calls"), "dbo");
     assert_eq!(text(&mut client, "EXEC p"), "dbo");
     assert_eq!(ann.int("SELECT IIF(OBJECT_ID('t') = OBJECT_ID('s.t'), 1, 0)"), 1);
     assert_eq!(ann.int("SELECT IIF(OBJECT_ID('u') = OBJECT_ID('dbo.u'), 1, 0)"), 1);
