@@ -196,3 +196,46 @@ def test_a_schema_is_read_back(engine: sa.Engine) -> None:
     assert inspector.has_table("author") and not inspector.has_table("nothing")
     Base.metadata.drop_all(engine)
     assert sa.inspect(engine).get_table_names() == []
+
+
+def test_schemas_are_apart_and_refer_to_each_other(engine: sa.Engine) -> None:
+    metadata = sa.MetaData()
+    parent = sa.Table("parent", metadata, sa.Column("id", sa.Integer, primary_key=True), schema="sales")
+    sa.Table("parent", metadata, sa.Column("other", sa.Integer, index=True))
+    sa.Table("child", metadata, sa.Column("parent_id", sa.ForeignKey(parent.c.id), primary_key=True), schema="hr.x")
+    with engine.begin() as connection:
+        for schema in ("sales", "hr.x"):
+            connection.execute(sa.schema.CreateSchema(schema, if_not_exists=False))
+    # The dialect splits a name at its point unless it is quoted.
+    metadata.tables["hr.x.child"].schema = sa.sql.quoted_name("hr.x", quote=True)
+    metadata.create_all(engine)
+    inspector = sa.inspect(engine)
+    assert {"sales", "hr.x", "dbo", "guest"} <= set(inspector.get_schema_names())
+    assert inspector.get_table_names("sales") == ["parent"]
+    assert inspector.has_table("parent", schema="sales") and not inspector.has_table("child", schema="sales")
+    assert [column["name"] for column in inspector.get_columns("parent", "sales")] == ["id"]
+    assert [column["name"] for column in inspector.get_columns("parent")] == ["other"]
+    (key,) = inspector.get_foreign_keys("child", sa.sql.quoted_name("hr.x", quote=True))
+    assert (key["referred_schema"], key["referred_table"]) == ("sales", "parent")
+    with engine.begin() as connection:
+        connection.execute(parent.insert().values(id=5))
+        assert connection.scalar(sa.text("SELECT id FROM sales.parent")) == 5
+    metadata.drop_all(engine)
+
+
+def test_a_global_temporary_table_is_reflected(engine: sa.Engine) -> None:
+    name = f"##of_{engine.driver.replace('-', '_')}"
+    table = sa.Table(name, sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True), sa.Column("name", sa.Unicode(9)))
+    with engine.connect() as connection, engine.connect() as other:
+        table.create(connection)
+        connection.commit()
+        other.execute(table.insert(), [{"id": 1, "name": "one"}, {"id": 2, "name": None}])
+        other.commit()
+        assert connection.execute(sa.select(table.c.name).order_by(table.c.id)).scalars().all() == ["one", None]
+        inspector = sa.inspect(connection)
+        assert inspector.has_table(name)
+        assert [column["name"] for column in inspector.get_columns(name)] == ["id", "name"]
+        assert inspector.get_pk_constraint(name)["constrained_columns"] == ["id"]
+        table.drop(connection)
+        connection.commit()
+        assert not sa.inspect(other).has_table(name)
