@@ -79,9 +79,11 @@ impl SessionExecutor<'_> {
         if own.is_empty() && !self.registry.globals.has_left() {
             return;
         }
+        // A session that has made none does not wait for what others have left.
+        let wait = if own.is_empty() { Duration::ZERO } else { WAIT };
         let left = self.registry.globals.take_left();
         let ids: Vec<i32> = own.into_iter().chain(left).collect();
-        if let Err(error) = self.drop_objects(&ids) {
+        if let Err(error) = self.drop_objects(&ids, wait) {
             self.session
                 .instance
                 .log()
@@ -90,7 +92,7 @@ impl SessionExecutor<'_> {
         }
     }
 
-    fn drop_objects(&self, ids: &[i32]) -> Result<(), SqlError> {
+    fn drop_objects(&self, ids: &[i32], wait: Duration) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let record = instance.master().database_of(TEMPDB);
         let record = record.map_err(|error| of_master(&error))?;
@@ -98,7 +100,7 @@ impl SessionExecutor<'_> {
         let shared = self.registry.database(instance, &record)?;
         let database = DatabaseConnection::connect(shared, instance, self.session.interrupts.clone())?;
         let mut transaction = Transaction::new(database);
-        let waits = (self.session.entry.spid(), WAIT);
+        let waits = (self.session.entry.spid(), wait);
         transaction
             .ensure_write(waits, Writes::Shared, || Ok::<(), Stop>(()))
             .map_err(|failure| match failure {
