@@ -190,12 +190,14 @@ fn an_earlier_anchor_under_a_later_name_is_no_newer_one() {
     let folder = std::path::Path::new(store)
         .join("anchors")
         .join(&line["database ".len()..]);
-    for (name, is_refused) in [
-        ("zz", false),
-        ("99999999999999999999", false),
-        ("00000000000000000009", true),
+    let within = [b"x\n", &text[..]].concat();
+    for (name, content, is_refused) in [
+        ("zz", &text, false),
+        ("99999999999999999999", &text, false),
+        ("00000000000000000009", &text, true),
+        ("00000000000000000009", &within, true),
     ] {
-        std::fs::write(folder.join(name), &text).unwrap();
+        std::fs::write(folder.join(name), content).unwrap();
         let (status, answer, said) = fixture.ask(&["anchor-store", store, "anchor"], line.as_bytes());
         assert_eq!(status != Some(0), is_refused, "{name}: {said}");
         assert_eq!(answer, if is_refused { &b""[..] } else { &text }, "{name}");

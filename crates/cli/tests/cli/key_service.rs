@@ -1,7 +1,8 @@
 //! Keys in a token of SoftHSM, and modules that misbehave.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::fixture::{Fixture, Ran, run};
@@ -172,6 +173,50 @@ fn several_processes_use_a_token_at_once() {
             scope.spawn(|| (0..8).for_each(|_| drop(service(&fixture, &uri, &["check"]).done())));
         }
     });
+}
+
+/// A process that was killed while the token had not answered leaves such a line.
+#[test]
+fn an_unfinished_try_is_repeated_only_if_the_token_refused_no_pin_since() {
+    let fixture = fixture();
+    let uri = uri(&fixture, "aes");
+    service(&fixture, &uri, &["generate"]).done();
+    let note = || {
+        let notes = fs::read_dir(fixture.path(".local/state/selenite/pins")).unwrap();
+        let paths: Vec<PathBuf> = notes.map(|note| note.unwrap().path()).collect();
+        let [path] = &paths[..] else { panic!("{paths:?}") };
+        path.clone()
+    };
+    assert_eq!(fs::read_to_string(note()).unwrap(), "", "an answer ends the try");
+    set_pin(&fixture, "4321-other");
+    service(&fixture, &uri, &["check"]).failed(4, "the token refused the PIN");
+    let line = fs::read_to_string(note()).unwrap();
+    let unfinished = line.replace('\n', " unfinished\n");
+    fs::write(note(), &unfinished).unwrap();
+    service(&fixture, &uri, &["check"]).failed(4, "it is not tried again");
+    set_pin(&fixture, PIN);
+    service(&fixture, &uri, &["check"]).done();
+    let modified = fs::metadata(fixture.path("pin.txt")).unwrap();
+    let words: Vec<&str> = line.split(' ').collect();
+    let state = format!("{} {} {}", modified.size(), modified.mtime(), modified.mtime_nsec());
+    fs::write(note(), format!("{state} {} unfinished\n", words[3].trim())).unwrap();
+    service(&fixture, &uri, &["check"]).done();
+    assert_eq!(fs::read_to_string(note()).unwrap(), "");
+}
+
+#[test]
+fn a_link_in_the_state_folder_has_no_other_file_written() {
+    let fixture = fixture();
+    let uri = uri(&fixture, "aes");
+    service(&fixture, &uri, &["generate"]).done();
+    let pin = fs::metadata(fixture.path("pin.txt")).unwrap();
+    let note = fixture.path(&format!(".local/state/selenite/pins/{}-{}", pin.dev(), pin.ino()));
+    fs::remove_file(&note).unwrap();
+    fs::write(fixture.path("victim"), "theirs").unwrap();
+    std::os::unix::fs::symlink(fixture.path("victim"), &note).unwrap();
+    set_pin(&fixture, "4321-other");
+    service(&fixture, &uri, &["check"]).failed(6, "could not be remembered");
+    assert_eq!(fs::read_to_string(fixture.path("victim")).unwrap(), "theirs");
 }
 
 /// A file is empty while another program rewrites it.
