@@ -62,6 +62,8 @@ class Client:
     catalog: frozenset[str] = frozenset()
     # Ways to send many rows by one statement: as arrays or in one message, and one after the other.
     many: tuple[bool, ...] = ()
+    # Copies rows in bulk.
+    bulk: bool = False
     # Gives the offset of a datetimeoffset, and not the instant alone.
     offsets: bool = True
     # How it cancels: after the first row, within a loop, within a delay.
@@ -334,6 +336,7 @@ PYMSSQL = _python(
     "pymssql",
     "pymssql_client.py",
     quick=True,
+    bulk=True,
     announces={"off": "not supported", "login": "off", "on": "on"},
     second_digits=6,
     parameters=False,
@@ -349,6 +352,7 @@ PYTDS = _python(
     "python-tds",
     "pytds_client.py",
     quick=True,
+    bulk=True,
     announces={"off": "not supported", "login": "off", "verified": "on"},
     second_digits=6,
     keeps_scale=False,
@@ -388,6 +392,7 @@ TEDIOUS = Client(
     "tedious",
     (str(NODE), str(HERE / "node/tedious.mjs")),
     quick=False,
+    bulk=True,
     announces={"off": "not supported", "on": "on", "verified": "on", "strict": "strict"},
     logs_in_regardless=True,
     decimal_digits=15,
@@ -401,6 +406,7 @@ JDBC = Client(
     "mssql-jdbc",
     ("java", "-XX:TieredStopAtLevel=1", "-cp", f"{BUILT}/java:{BUILT}/java/*", "JdbcClient"),
     quick=False,
+    bulk=True,
     announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
     # Before the reform it counts days as Julius did.
     offset_year_min=1583,
@@ -412,6 +418,7 @@ GO = Client(
     "go-mssqldb",
     (str(BUILT / "go-client"),),
     quick=False,
+    bulk=True,
     announces={"off": "not supported", "login": "off", "on": "on", "verified": "on", "strict": "strict"},
     calls=True,
 )
@@ -419,6 +426,7 @@ TIBERIUS = Client(
     "tiberius",
     (str(BUILT / "tiberius-client"),),
     quick=False,
+    bulk=True,
     announces={"off": "not supported", "login": "off", "on": "required", "verified": "required", "strict": "strict"},
     money_digits=15,
     # It counts the zero before the point as a digit.

@@ -80,6 +80,9 @@ pub struct Serve {
     /// Whether CREATE DATABASE creates encrypted databases [default: encrypted]
     #[arg(long, value_name = "HOW", value_parser = ["encrypted", "clear"])]
     pub new_databases: Option<String>,
+    /// A folder whose files BULK INSERT may read; repeatable [default: none]
+    #[arg(long, value_name = "DIR")]
+    pub bulk_folders: Vec<PathBuf>,
     /// The new file, readable by its owner alone, for sa's first password; otherwise it is printed
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
@@ -116,6 +119,7 @@ impl Serve {
             audit_log: self.audit_log.clone(),
             audit_failure: self.audit_failure.clone(),
             new_databases: self.new_databases.clone(),
+            bulk_folders: (!self.bulk_folders.is_empty()).then(|| self.bulk_folders.clone()),
             password_file: self.password_file.clone(),
             lock_memory: self.lock_memory.then_some(true),
         }

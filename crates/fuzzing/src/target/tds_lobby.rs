@@ -37,7 +37,7 @@ fn greeted(stream: &[u8], piece_size: usize, mode: EncryptionMode) -> Vec<String
             let message = match pushed {
                 Ok(None) => break,
                 Ok(Some(Incoming::Message(message))) => message,
-                Ok(Some(Incoming::Attention | Incoming::Ignored(_))) => {
+                Ok(Some(Incoming::BulkLoad(_) | Incoming::Attention | Incoming::Ignored(_))) => {
                     told.push("out of order".to_owned());
                     return told;
                 }

@@ -4,6 +4,7 @@
 //!   is a query that reads the rows to change, and a statement that writes one row by its rowid; the runtime computes
 //!   the rows in between.
 
+mod bulk;
 mod delete;
 mod insert;
 mod output;
@@ -16,6 +17,7 @@ mod target;
 mod through;
 mod update;
 
+pub use bulk::{BulkField, BulkRows};
 pub use delete::{Delete, DeleteStrategy, Truncate};
 pub use insert::{GivenExpr, Insert, InsertLimit, InsertSource};
 pub use output::Outputs;

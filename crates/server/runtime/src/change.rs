@@ -6,6 +6,7 @@
 //! A row that depends on another row of the statement waits until that is written, and rows that exchange their keys
 //! are moved aside: keys and foreign keys are checked when the statement ends.
 
+mod bulk;
 mod delete;
 mod insert;
 mod output;
@@ -15,9 +16,11 @@ mod row_writer;
 mod shift;
 mod update;
 
+pub use bulk::RowFeed;
 pub use insert::GivenRow;
 use selenite_compiler::SqlError;
 use selenite_compiler::change::{Delete, Insert, Update};
+use selenite_types::DataType;
 
 use crate::statement::Run;
 
@@ -35,6 +38,18 @@ impl Run<'_> {
     /// of a row.
     pub fn insert_given(&mut self, insert: &Insert, rows: Vec<GivenRow>) -> Result<u64, SqlError> {
         insert::run_given(insert, self, rows)
+    }
+
+    /// Inserts the rows of a bulk load, whose values have these types, and returns their number.
+    ///
+    /// Errors: 206, 257 for types that do not convert; any error of `feed`, of the values or of a row.
+    pub fn insert_bulk(
+        &mut self,
+        insert: &Insert,
+        types: &[DataType],
+        feed: &mut RowFeed<'_>,
+    ) -> Result<u64, SqlError> {
+        bulk::run(insert, self, types, feed)
     }
 
     /// Runs an UPDATE, and returns the number of rows.

@@ -27,6 +27,7 @@ mod capture;
 mod done_sender;
 mod event;
 mod execute;
+mod format_only;
 mod frame;
 mod host;
 mod message;

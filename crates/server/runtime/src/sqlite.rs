@@ -13,7 +13,7 @@ mod memory;
 pub use cancellation::{Cancellation, Cancelled};
 pub use damaged_page::{DAMAGED_PAGE, damaged_page, note_file};
 pub use error::{ChangeError, is_busy, lock_timeout, tsql_error};
-pub use executor::{Call, Executor, LateSnapshot, RowSink, SqliteRow};
+pub use executor::{Call, Executor, LateSnapshot, PreparedChange, RowSink, SqliteRow};
 pub use function_context::{CurrentCall, FunctionContext, SessionSnapshot, SharedSnapshot};
 pub use functions::{register, stored_ref};
 pub use identities::{Identities, IdentityJournal};

@@ -30,6 +30,8 @@ pub struct Config {
     pub tls_offload: TlsOffload,
     /// How new databases are created.
     pub new_databases: NewDatabases,
+    /// The folders whose files BULK INSERT may read.
+    pub bulk_folders: Vec<PathBuf>,
     /// The limits.
     pub limits: ServerLimits,
     /// The cost of hashing passwords that are set from now on.
@@ -162,6 +164,7 @@ impl Config {
             encryption: EncryptionMode::Required,
             tls_offload: TlsOffload::Inline,
             new_databases: NewDatabases::default(),
+            bulk_folders: Vec::new(),
             limits: ServerLimits::default(),
             password_cost: PasswordCost::DEFAULT,
             audit: AuditSettings::default(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::bulk_load::BulkFeed;
 use crate::reply::Reply;
 use crate::session_state::SessionState;
 use crate::{Instance, Interrupts, LoginInfo, SessionEntry};
@@ -28,4 +29,6 @@ pub(crate) struct ExecutionContext<'a> {
     pub state: &'a mut SessionState,
     /// Where rows and messages go.
     pub reply: &'a mut Reply,
+    /// The rows of a bulk load that runs.
+    pub bulk: &'a mut Option<BulkFeed>,
 }

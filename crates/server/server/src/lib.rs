@@ -18,6 +18,7 @@
 mod administration;
 mod announcement;
 mod audit;
+mod bulk_load;
 mod catalog;
 mod certificate;
 mod compile;
@@ -76,4 +77,4 @@ pub use server_error::ServerError;
 pub use session::SqlFront;
 pub use settings::Settings;
 pub use system_views::system_relations;
-pub use wire::{Interrupt, Interrupts, Outlet, Wire, WireError};
+pub use wire::{BulkInput, Inlet, Interrupt, Interrupts, Outlet, Wire, WireError};

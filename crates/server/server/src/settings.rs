@@ -70,6 +70,8 @@ pub struct Settings {
     pub audit_failure: Option<String>,
     /// `encrypted` or `clear`.
     pub new_databases: Option<String>,
+    /// The folders whose files BULK INSERT may read.
+    pub bulk_folders: Option<Vec<PathBuf>>,
     /// The new file for the first password of the login sa, instead of standard output.
     pub password_file: Option<PathBuf>,
     /// Whether memory is kept out of swap.
@@ -112,6 +114,9 @@ impl Settings {
         for named in [data, tls_cert, tls_key, password_file] {
             *named = named.as_deref().map(settle);
         }
+        for folder in settings.bulk_folders.iter_mut().flatten() {
+            *folder = settle(folder);
+        }
         if let Some(identity) = &mut settings.identity {
             *identity = settle_spec(identity, settle)?;
         }
@@ -143,6 +148,7 @@ impl Settings {
             audit_log: self.audit_log.or(others.audit_log),
             audit_failure: self.audit_failure.or(others.audit_failure),
             new_databases: self.new_databases.or(others.new_databases),
+            bulk_folders: self.bulk_folders.or(others.bulk_folders),
             password_file: self.password_file.or(others.password_file),
             lock_memory: self.lock_memory.or(others.lock_memory),
         }
@@ -187,6 +193,7 @@ impl Settings {
         if let Some(word) = &self.new_databases {
             config.new_databases = new_databases(word)?;
         }
+        config.bulk_folders = self.bulk_folders.clone().unwrap_or_default();
         if let Some(path) = &self.audit_log {
             config.audit.target = match path.as_os_str() == NO_FILE {
                 true => AuditTarget::None,
@@ -371,7 +378,7 @@ mod tests {
     fn limits_and_the_audit_log_are_set() {
         let text = "data = \"/d\"\nmax-sessions = 100\nmax-sessions-per-login = 30\nadmin-sessions = 2\nattempts-per-login = 3\n\
             attempts-per-address = 0\nstatement-timeout = 7\naudit-log = \"a.jsonl\"\naudit-failure = \"refuse-logins\"\n\
-            new-databases = \"clear\"\nlock-memory = true\n";
+            new-databases = \"clear\"\nlock-memory = true\nbulk-folders = [\"in\", \"/loads\"]\n";
         let file = Settings::parse(text, Path::new("/etc/s.toml"), None).unwrap();
         assert_eq!(file.lock_memory, Some(true));
         let config = file.config(Access::default()).unwrap();
@@ -386,6 +393,7 @@ mod tests {
         );
         assert_eq!(config.limits.request_time, Duration::from_secs(7));
         assert_eq!(config.new_databases, NewDatabases::Clear);
+        assert_eq!(config.bulk_folders, [Path::new("/etc/in"), Path::new("/loads")]);
         assert_eq!(config.audit.target, AuditTarget::File("/etc/a.jsonl".into()));
         assert!(config.audit.refuses_logins);
         let none = Settings::parse("audit-log = \"none\"", Path::new("/s.toml"), None).unwrap();

@@ -12,7 +12,9 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use rustix::time::{ClockId, clock_gettime};
-use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
+use selenite_tds::{
+    BulkPiece, Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter,
+};
 
 use crate::SessionEntry;
 use crate::registry::{CancelHandle, CancelReason};
@@ -29,6 +31,20 @@ pub struct Wire {
 /// read.
 #[derive(Clone)]
 pub struct Outlet(Arc<Shared>);
+
+/// The input of a bulk load while its request runs.
+pub struct Inlet(Arc<Shared>);
+
+/// What came of a bulk load.
+#[derive(Debug)]
+pub enum BulkInput {
+    /// Its next piece.
+    Piece(BulkPiece),
+    /// The client has withdrawn the message.
+    Withdrawn,
+    /// The request is to stop: [`Interrupts::poll`] tells why.
+    Interrupted,
+}
 
 /// Tells a long statement to stop. It can be cloned, given to SQLite's progress handler and polled often.
 #[derive(Clone)]
@@ -163,6 +179,12 @@ impl Wire {
         Interrupts(self.shared.clone())
     }
 
+    /// The input of a bulk load that has begun.
+    #[must_use]
+    pub fn inlet(&self) -> Inlet {
+        Inlet(self.shared.clone())
+    }
+
     /// Whether an ATTENTION was seen since the last time. The caller answers it.
     #[must_use]
     pub fn take_attention(&mut self) -> bool {
@@ -207,7 +229,7 @@ impl ConnectionState {
         match self.line.message(&mut self.reader, WaitMode::None) {
             Ok(None) => NOTHING,
             Ok(Some(Incoming::Attention)) => ATTENTION,
-            Ok(Some(other @ (Incoming::Message(_) | Incoming::Ignored(_)))) => {
+            Ok(Some(other @ (Incoming::Message(_) | Incoming::BulkLoad(_) | Incoming::Ignored(_)))) => {
                 self.kept = Some(other);
                 NOTHING
             }
@@ -265,6 +287,47 @@ impl Shared {
             .noted
             .compare_exchange(TIMED_OUT, NOTHING, Ordering::AcqRel, Ordering::Acquire);
         timeout.is_ok()
+    }
+}
+
+impl Inlet {
+    /// Waits for the next piece, as long as the request may run.
+    pub fn next_piece(&self) -> BulkInput {
+        if Interrupts(self.0.clone()).poll().is_some() {
+            return BulkInput::Interrupted;
+        }
+        let end_ns = self.0.request_end_ns.load(Ordering::Acquire);
+        let left_ns = end_ns.saturating_sub(coarse_now_ns()).max(1);
+        self.receive((end_ns != NEVER).then(|| Duration::from_nanos(left_ns)))
+    }
+
+    /// Waits for the next piece after the request has ended.
+    pub fn next_skipped(&self) -> BulkInput {
+        self.receive(None)
+    }
+
+    fn receive(&self, limit: Option<Duration>) -> BulkInput {
+        let mut state = self.0.state();
+        let limited = limit.is_none() || state.line.limit_wait(limit).is_ok();
+        let received = match limited {
+            true => state.receive(),
+            false => Err((LineError::End, false)),
+        };
+        if limit.is_some() {
+            // If it fails, so does the next read.
+            let _ = state.line.limit_wait(None);
+        }
+        let noted = match received {
+            Ok(Incoming::BulkLoad(piece)) => return BulkInput::Piece(piece),
+            Ok(Incoming::Ignored(_)) => return BulkInput::Withdrawn,
+            Ok(Incoming::Attention) => ATTENTION,
+            Err((LineError::TooSlow, _)) if limit.is_some() => TIMED_OUT,
+            // No other message begins within one.
+            Ok(Incoming::Message(_)) | Err(_) => GONE,
+        };
+        drop(state);
+        Interrupts(self.0.clone()).note(noted);
+        BulkInput::Interrupted
     }
 }
 

@@ -10,5 +10,5 @@ mod token;
 
 pub use answer::{split_message, tokens};
 pub use login::{login, new_login};
-pub use request::{attention, batch, prelogin, rpc, transaction};
+pub use request::{attention, batch, bulk_load, prelogin, rpc, transaction};
 pub use token::{Change, ResultColumn, ServerMessage, Token};

@@ -39,6 +39,13 @@ pub enum TdsError {
         /// The name of the unsupported feature.
         what: &'static str,
     },
+    /// Peer: a column of a bulk load, or a value of it, is invalid. The rest of the message can be skipped.
+    BulkColumn {
+        /// The column's number in the message, from 1.
+        index: u16,
+        /// The fault.
+        fault: ParameterFault,
+    },
     /// Peer: a parameter of a call is invalid. The message was complete: the connection can continue.
     Parameter(Box<ParameterError>),
     /// Caller: a value or name does not fit its declared type or length field.
@@ -65,6 +72,8 @@ pub enum MessagePart {
     Batch,
     /// RPC.
     Rpc,
+    /// A bulk load.
+    BulkLoad,
     /// A Transaction Manager request.
     Transaction,
     /// A server's response.
@@ -117,6 +126,7 @@ impl fmt::Display for TdsError {
             Self::TooManyParameters => f.write_str("a call has too many parameters"),
             Self::ProcedureName => f.write_str("a call names no procedure"),
             Self::Unsupported { what } => write!(f, "{what} is not supported"),
+            Self::BulkColumn { index, .. } => write!(f, "column {index} of a bulk load is invalid"),
             Self::Parameter(error) => write!(f, "{error}"),
             Self::Misfit { what } => write!(f, "{what} does not fit what it is sent as"),
             Self::Sink(_) => f.write_str("the peer takes no more"),
@@ -133,6 +143,7 @@ impl fmt::Display for MessagePart {
             Self::Headers => "ALL_HEADERS",
             Self::Batch => "SQLBatch",
             Self::Rpc => "RPC",
+            Self::BulkLoad => "a bulk load",
             Self::Transaction => "a request to the manager of transactions",
             Self::Answer => "an answer",
         })
@@ -167,6 +178,7 @@ impl std::error::Error for TdsError {
             | Self::TooManyParameters
             | Self::ProcedureName
             | Self::Unsupported { .. }
+            | Self::BulkColumn { .. }
             | Self::Parameter(_)
             | Self::Misfit { .. } => None,
         }

@@ -34,13 +34,13 @@ mod vector;
 pub use error::{Complaint, MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError};
 pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};
 pub use packet::{
-    HEADER_SIZE, HandshakePiece, Header, Incoming, Limits, Message, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX,
-    PRELOGIN_SIZE_MAX, PacketSink, PacketSize, PacketWriter, Reset, wrap_handshake,
+    BulkPiece, HEADER_SIZE, HandshakePiece, Header, Incoming, Limits, Message, MessageKind, MessageReader,
+    PRE_LOGIN_TOTAL_MAX, PRELOGIN_SIZE_MAX, PacketSink, PacketSize, PacketWriter, Reset, wrap_handshake,
 };
 pub use prelogin::{Channel, Encryption, EncryptionMode, Negotiated, Prelogin, ProductVersion, negotiate};
 pub use request::{
-    Batch, Headers, Isolation, Parameter, Procedure, ProcedureId, Request, RpcCall, RpcRequest, TransactionRequest,
-    TransactionStep,
+    Batch, BulkReader, BulkStep, Headers, Isolation, Parameter, Procedure, ProcedureId, Request, RpcCall, RpcRequest,
+    TransactionRequest, TransactionStep,
 };
 pub use token::{Column, Done, DoneKind, EnvChange, LoginAck, Notice, ReturnValue, RowShape, TokenWriter};
 pub use value::{Collation, TypeInfo};

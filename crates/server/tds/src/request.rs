@@ -1,10 +1,12 @@
 //! The requests of a client after login (MS-TDS 2.2.6).
 
+mod bulk_load;
 mod headers;
 mod procedure;
 mod rpc;
 mod transaction;
 
+pub use bulk_load::{BulkReader, BulkStep};
 pub use headers::Headers;
 pub use procedure::{Procedure, ProcedureId};
 pub use rpc::{Parameter, RpcCall, RpcRequest};
@@ -43,14 +45,15 @@ impl Request {
             MessageKind::SqlBatch => Batch::parse(data).map(Self::Batch),
             MessageKind::Rpc => RpcRequest::parse(data).map(Self::Rpc),
             MessageKind::TransactionRequest => TransactionRequest::parse(data).map(Self::Transaction),
-            MessageKind::BulkLoad => Err(TdsError::Unsupported { what: "bulk load" }),
             MessageKind::FederatedToken => Err(TdsError::Unsupported {
                 what: "federated authentication",
             }),
             MessageKind::Sspi => Err(TdsError::Unsupported {
                 what: "Windows authentication",
             }),
-            MessageKind::OldLogin
+            // A bulk load is read by [`BulkReader`].
+            MessageKind::BulkLoad
+            | MessageKind::OldLogin
             | MessageKind::TabularResult
             | MessageKind::Attention
             | MessageKind::Login

@@ -7,6 +7,11 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<String> {
         return None;
     }
     let mut text = String::with_capacity(units.len());
+    if units.iter().all(|[low, high]| *high == 0 && low.is_ascii()) {
+        // Fast path for ASCII, many units at a time.
+        text.extend(units.iter().map(|[low, _]| char::from(*low)));
+        return Some(text);
+    }
     let units = units.iter().map(|unit| u16::from_le_bytes(*unit));
     for character in char::decode_utf16(units) {
         text.push(character.ok()?);

@@ -6,7 +6,7 @@
 //!   value.
 
 mod cell;
-mod chunks;
+pub(crate) mod chunks;
 mod code_page;
 mod collation;
 mod moment;

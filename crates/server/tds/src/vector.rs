@@ -3,7 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Complaint, Incoming, Limits, Login, MessageKind, MessageReader, Prelogin, Request, TdsError, client};
+use crate::{
+    BulkPiece, BulkReader, BulkStep, Complaint, Incoming, Limits, Login, MessageKind, MessageReader, Prelogin, Request,
+    TdsError, client,
+};
 
 /// Lines `name: value`, an empty line, then bytes as hexadecimal digits.
 pub(crate) struct Vector {
@@ -93,6 +96,7 @@ fn attempt(read: &str, bytes: &[u8]) -> Result<&'static str, TdsError> {
     match reader.push(&mut bytes)? {
         None => Ok("more"),
         Some(Incoming::Attention) => Ok("attention"),
+        Some(Incoming::BulkLoad(piece)) => read_bulk_load(piece),
         Some(Incoming::Ignored(_)) => Ok("ignored"),
         Some(Incoming::Message(message)) if message.kind() == MessageKind::Prelogin => {
             Prelogin::parse(message.data()).map(|_| "ok")
@@ -102,6 +106,17 @@ fn attempt(read: &str, bytes: &[u8]) -> Result<&'static str, TdsError> {
         }
         Some(Incoming::Message(message)) => Request::parse(&message).map(|_| "ok"),
     }
+}
+
+fn read_bulk_load(piece: BulkPiece) -> Result<&'static str, TdsError> {
+    let mut rows = BulkReader::new(1 << 20);
+    rows.push(piece);
+    rows.columns()?;
+    let mut step = BulkStep::Row;
+    while step == BulkStep::Row {
+        step = rows.row(&mut Vec::new())?;
+    }
+    Ok("ok")
 }
 
 #[test]
@@ -139,7 +154,8 @@ fn a_truncated_message_with_a_valid_header_never_panics() {
 #[test]
 fn a_corrupted_vector_is_an_error_or_a_value() {
     let numbers = [
-        4002, 4009, 4014, 8003, 8004, 8005, 8006, 8007, 8009, 8015, 8016, 8017, 8023, 17828, 17832, 40510,
+        701, 4002, 4009, 4014, 4804, 4815, 4816, 8003, 8004, 8005, 8006, 8007, 8009, 8015, 8016, 8017, 8023, 9803,
+        17828, 17832, 40510,
     ];
     let mut known: Vec<_> = numbers.iter().map(i32::to_string).collect();
     known.extend(["ok", "more", "attention", "ignored", "silent"].map(str::to_owned));

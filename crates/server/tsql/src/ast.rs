@@ -32,8 +32,8 @@ pub mod type_name;
 
 pub use administration::{Dbcc, Kill};
 pub use change::{
-    Assignment, AssignmentTarget, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto, Update,
-    ValueOrDefault,
+    Assignment, AssignmentTarget, BulkLoad, BulkType, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto,
+    Update, ValueOrDefault,
 };
 pub use database::{
     AlterDatabase, AlterDatabaseAction, Backup, BackupDevice, BackupKind, CreateDatabase, DeviceKind, FileGroup,

@@ -25,6 +25,7 @@ use crate::{
 
 mod administration;
 mod alter_table;
+mod bulk;
 mod change;
 mod control;
 mod create;

@@ -38,6 +38,10 @@ type request struct {
 	// A type and a text each; of a call, a name before them.
 	Parameters [][]*string `json:"parameters"`
 	Outputs    [][2]string `json:"outputs"`
+	// Of a bulk copy: names and types, and the texts of the rows.
+	Table   string      `json:"table"`
+	Columns [][2]string `json:"columns"`
+	Rows    [][]*string `json:"rows"`
 	AfterMs    *int        `json:"after_ms"`
 }
 
@@ -149,6 +153,8 @@ func act(asked *request) (*reply, error) {
 		return run(ctx, to, asked.SQL, arguments...)
 	case "call":
 		return call(ctx, to, asked)
+	case "bulk":
+		return bulk(ctx, to, asked)
 	case "cancel":
 		return cancel(to, asked)
 	case "begin":
@@ -319,6 +325,64 @@ func call(ctx context.Context, on *connection, asked *request) (*reply, error) {
 		kept.Outputs = append(kept.Outputs, textOf("", value))
 	}
 	return kept, nil
+}
+
+// bulk copies rows: the driver asks for the columns by SET FMTONLY, and sends INSERT BULK.
+func bulk(ctx context.Context, on *connection, asked *request) (*reply, error) {
+	kept := &reply{Sets: []resultSet{}, Counts: []int64{}, Messages: []notice{}, Errors: []notice{}, Outputs: []*string{}}
+	names := make([]string, len(asked.Columns))
+	for i, column := range asked.Columns {
+		names[i] = column[0]
+	}
+	copied, err := copyRows(ctx, on, asked, mssql.CopyIn(asked.Table, mssql.BulkOptions{}, names...))
+	if err != nil {
+		kept.Errors = append(kept.Errors, notices(err)...)
+	} else {
+		kept.Counts = append(kept.Counts, copied)
+	}
+	return kept, nil
+}
+
+func copyRows(ctx context.Context, on *connection, asked *request, text string) (int64, error) {
+	statement, err := on.one.PrepareContext(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	defer statement.Close()
+	for _, row := range asked.Rows {
+		values := make([]any, len(row))
+		for i, text := range row {
+			if values[i], err = copied(asked.Columns[i][1], text); err != nil {
+				return 0, err
+			}
+		}
+		if _, err := statement.ExecContext(ctx, values...); err != nil {
+			return 0, err
+		}
+	}
+	result, err := statement.ExecContext(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// copied is a value as a bulk copy takes it: of the plain types alone.
+func copied(kind string, text *string) (any, error) {
+	if text == nil {
+		return nil, nil
+	}
+	switch base, _, _ := strings.Cut(kind, "("); base {
+	case "decimal", "nvarchar":
+		return *text, nil
+	case "datetime2":
+		return time.Parse("2006-01-02 15:04:05", *text)
+	case "uniqueidentifier":
+		var id mssql.UniqueIdentifier
+		err := id.Scan(*text)
+		return id[:], err
+	}
+	return valueOf(kind, text)
 }
 
 // cancel ends the context of a request: the driver sends ATTENTION then.

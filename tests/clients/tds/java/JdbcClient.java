@@ -1,6 +1,8 @@
 // Microsoft's JDBC driver: answers requests on stdin, one line of JSON each, as ../python/serve.py says.
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import com.microsoft.sqlserver.jdbc.ISQLServerBulkData;
+import com.microsoft.sqlserver.jdbc.SQLServerBulkCopy;
 import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
 import com.microsoft.sqlserver.jdbc.SQLServerException;
 import com.microsoft.sqlserver.jdbc.SQLServerPreparedStatement;
@@ -28,6 +30,7 @@ import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.SQLWarning;
 import java.sql.Statement;
+import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -37,16 +40,21 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 public final class JdbcClient {
     static final class Request {
         String action, name, user, password, encryption, certificate, database, sql, what, table;
         int port;
         Integer packet_size, after_ms;
-        List<List<String>> parameters, outputs, rows;
+        List<List<String>> parameters, outputs, rows, columns;
         List<String> kinds;
     }
 
@@ -120,6 +128,9 @@ public final class JdbcClient {
             }
             case "call" -> {
                 return call(on, asked);
+            }
+            case "bulk" -> {
+                return bulk(on, asked);
             }
             case "many" -> {
                 return many(on, asked);
@@ -385,6 +396,102 @@ public final class JdbcClient {
             }
             return reply;
         }
+    }
+
+    /// Rows of SQLServerBulkCopy.
+    private record Copied(List<List<String>> columns, Iterator<List<String>> rows, List<List<String>> row)
+        implements ISQLServerBulkData {
+        @Override
+        public Set<Integer> getColumnOrdinals() {
+            return IntStream.rangeClosed(1, columns.size()).boxed().collect(Collectors.toCollection(TreeSet::new));
+        }
+
+        @Override
+        public String getColumnName(int column) {
+            return columns.get(column - 1).get(0);
+        }
+
+        @Override
+        public int getColumnType(int column) {
+            return switch (base(column)) {
+                case "int" -> Types.INTEGER;
+                case "bigint" -> Types.BIGINT;
+                case "bit" -> Types.BIT;
+                case "float" -> Types.DOUBLE;
+                case "decimal" -> Types.DECIMAL;
+                case "nvarchar" -> Types.NVARCHAR;
+                case "varbinary" -> Types.VARBINARY;
+                case "datetime2" -> Types.TIMESTAMP;
+                case "uniqueidentifier" -> microsoft.sql.Types.GUID;
+                default -> throw new IllegalArgumentException(base(column));
+            };
+        }
+
+        @Override
+        public int getPrecision(int column) {
+            return base(column).equals("datetime2") ? 0 : size(column, 0);
+        }
+
+        @Override
+        public int getScale(int column) {
+            return base(column).equals("datetime2") ? size(column, 0) : size(column, 1);
+        }
+
+        @Override
+        public boolean next() {
+            row.clear();
+            if (rows.hasNext()) {
+                row.add(rows.next());
+            }
+            return !row.isEmpty();
+        }
+
+        @Override
+        public Object[] getRowData() {
+            Object[] values = new Object[columns.size()];
+            for (int i = 0; i < values.length; i++) {
+                String text = row.get(0).get(i);
+                values[i] = text == null ? null : value(base(i + 1), text);
+            }
+            return values;
+        }
+
+        private String base(int column) {
+            return columns.get(column - 1).get(1).replaceAll("\\(.*", "");
+        }
+
+        private int size(int column, int at) {
+            String[] sizes = columns.get(column - 1).get(1).replaceAll("[^0-9,]", "").split(",");
+            return at < sizes.length && !sizes[at].isEmpty() ? Integer.parseInt(sizes[at]) : 0;
+        }
+
+        private static Object value(String base, String text) {
+            return switch (base) {
+                case "int" -> Integer.valueOf(text);
+                case "bigint" -> Long.valueOf(text);
+                case "bit" -> text.equals("1");
+                case "float" -> Double.valueOf(text);
+                case "decimal" -> new BigDecimal(text);
+                case "varbinary" -> bytes(text);
+                case "datetime2" -> Timestamp.valueOf(text);
+                default -> text;
+            };
+        }
+    }
+
+    /// Rows by INSERT BULK.
+    private static Reply bulk(Connection on, Request asked) throws SQLException {
+        Reply reply = new Reply();
+        try (SQLServerBulkCopy copy = new SQLServerBulkCopy(on)) {
+            copy.setDestinationTableName(asked.table);
+            for (List<String> column : asked.columns) {
+                copy.addColumnMapping(column.get(0), column.get(0));
+            }
+            copy.writeToServer(new Copied(asked.columns, asked.rows.iterator(), new ArrayList<>()));
+        } catch (SQLException error) {
+            reply.errors.addAll(notices(error));
+        }
+        return reply;
     }
 
     /// Many rows by one statement.

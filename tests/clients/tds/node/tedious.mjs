@@ -72,6 +72,25 @@ const actions = {
     await step((done) => { request.userCallback = done; connection.unprepare(request); });
     return reply;
   },
+  bulk({ name, table, columns, rows }) {
+    const connection = connections.get(name);
+    const reply = empty();
+    return new Promise((resolve) => {
+      const load = connection.newBulkLoad(table, (failed, count) => {
+        if (failed) {
+          reply.errors.push(...(failed.errors ?? [failed]).map(notice));
+        } else {
+          reply.counts.push(count);
+        }
+        resolve(reply);
+      });
+      for (const [column, kind] of columns) {
+        const [type, , options] = typed(kind, null);
+        load.addColumn(column, type, { nullable: true, ...options });
+      }
+      connection.execBulkLoad(load, rows.map((row) => row.map((text, i) => typed(columns[i][1], text)[1])));
+    });
+  },
   async cancel({ name, sql, after_ms }) {
     const connection = connections.get(name);
     let started;

@@ -101,6 +101,16 @@ class Pymssql:
         back = [text_of(value) for value in told[-len(outputs) :]]
         return Reply(sets=sets, status=cursor.returnvalue, outputs=back)
 
+    def bulk(self, name: str, table: str, columns: list[tuple[str, str]], rows: list[list[str | None]]) -> Reply:
+        """INSERT BULK, by FreeTDS' bcp."""
+        kinds = [kind for _, kind in columns]
+        data = [tuple(value_of(kind, text) for kind, text in zip(kinds, row, strict=True)) for row in rows]
+        try:
+            self.connections[name].bulk_copy(table, data)
+        except pymssql.Error as error:
+            return Reply(errors=refused(error).notices)
+        return Reply()
+
     def close(self, name: str) -> None:
         self.connections.pop(name).close()
 

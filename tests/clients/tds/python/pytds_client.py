@@ -6,6 +6,7 @@ from typing import Any
 
 import pytds
 from native import set_of, text_of, value_of
+from pytds import tds_types
 from serve import Notice, Refused, Reply, serve
 
 
@@ -109,6 +110,19 @@ class Pytds:
             return Reply(errors=[notice(error)])
         return Reply(sets=sets, status=cursor.get_proc_return_status(), outputs=[text_of(value) for value in told])
 
+    def bulk(self, name: str, table: str, columns: list[tuple[str, str]], rows: list[list[str | None]]) -> Reply:
+        """INSERT BULK."""
+        kinds = [kind for _, kind in columns]
+        nullable = pytds.Column.fNullable
+        about = [pytds.Column(name=column, type=type_of(kind), flags=nullable) for column, kind in columns]
+        data = [[value_of(kind, text) for kind, text in zip(kinds, row, strict=True)] for row in rows]
+        cursor = self.connections[name].cursor()
+        try:
+            cursor.copy_to(data=data, table_or_view=table, columns=about)
+        except pytds.Error as error:
+            return Reply(errors=[notice(error)])
+        return Reply()
+
     def close(self, name: str) -> None:
         self.connections.pop(name).close()
 
@@ -137,6 +151,24 @@ class Pytds:
         if errors := [notice(message) for message in told if message.severity > 10]:
             reply.errors = errors
         return reply
+
+
+def type_of(kind: str) -> Any:
+    """The type of a column that is copied in bulk."""
+    base, _, sizes = kind.rstrip(")").partition("(")
+    sizes = [int(size) for size in sizes.split(",") if size]
+    types = {
+        "int": tds_types.IntType,
+        "bigint": tds_types.BigIntType,
+        "bit": tds_types.BitType,
+        "float": tds_types.FloatType,
+        "decimal": tds_types.DecimalType,
+        "nvarchar": tds_types.NVarCharType,
+        "varbinary": tds_types.VarBinaryType,
+        "datetime2": tds_types.DateTime2Type,
+        "uniqueidentifier": tds_types.UniqueIdentifierType,
+    }
+    return types[base](*sizes)
 
 
 def bound(value: Any) -> Any:

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::DataType;
 
+use super::bulk::BulkRows;
 use super::output::{Layout, Outputs, result_columns};
 use super::row_writer::{RowWriter, targets};
 use super::target::ThroughColumn;
@@ -59,6 +60,8 @@ pub enum InsertSource {
     },
     /// The result of a procedure, which the server supplies.
     Execute,
+    /// The rows of a bulk load, which the server supplies.
+    Bulk(BulkRows),
 }
 
 /// A value of VALUES.
@@ -113,11 +116,27 @@ impl Insert {
         matches!(self.source, InsertSource::Execute)
     }
 
+    /// Whether values of the identity column are given.
+    #[must_use]
+    pub fn gives_identity(&self) -> bool {
+        let identity = self.table().identity();
+        identity.is_some_and(|identity| self.writer.targets.contains(&identity))
+    }
+
+    /// The rows of a bulk load, which the caller supplies.
+    #[must_use]
+    pub fn bulk(&self) -> Option<&BulkRows> {
+        match &self.source {
+            InsertSource::Bulk(bulk) => Some(bulk),
+            InsertSource::Values(_) | InsertSource::Query { .. } | InsertSource::Execute => None,
+        }
+    }
+
     /// Whether a hint of its query holds the rows that are read.
     pub(crate) fn holds(&self) -> bool {
         match &self.source {
             InsertSource::Query { compiled, .. } => compiled.holds() || self.limit_holds(),
-            InsertSource::Values(_) | InsertSource::Execute => self.limit_holds(),
+            InsertSource::Values(_) | InsertSource::Execute | InsertSource::Bulk(_) => self.limit_holds(),
         }
     }
 
@@ -133,7 +152,7 @@ impl Insert {
     pub fn is_single(&self) -> bool {
         let one = match &self.source {
             InsertSource::Values(rows) => rows.len() == 1,
-            InsertSource::Query { .. } | InsertSource::Execute => false,
+            InsertSource::Query { .. } | InsertSource::Execute | InsertSource::Bulk(_) => false,
         };
         one && self.outputs.iter().all(Outputs::is_result)
     }
@@ -188,6 +207,10 @@ impl Binding<'_> {
             }
             ast::InsertSource::DefaultValues => Ok(Source::Values(vec![Vec::new()], Vec::new())),
             ast::InsertSource::Execute(_) => Ok(Source::Execute),
+            ast::InsertSource::Bulk(bulk) => {
+                let columns = through.as_ref().map(|(_, columns)| columns.as_slice());
+                Ok(Source::Bulk(BulkRows::bind(bulk, (&table, columns), &targets)?))
+            }
         })?;
         let (source, targets, types) = self.insert_source(binder, &table, targets, bound)?;
         let mut writer = RowWriter::of_targets(self, &table, targets, types)?;
@@ -259,6 +282,10 @@ impl Binding<'_> {
                 let types = columns.map(|column| column.data_type).collect();
                 Ok((InsertSource::Execute, targets, types))
             }
+            Source::Bulk(bulk) => {
+                let (targets, types) = bulk.filled(table);
+                Ok((InsertSource::Bulk(bulk), targets, types))
+            }
         }
     }
 }
@@ -304,6 +331,7 @@ enum Source {
     Values(Vec<Vec<GivenExpr>>, Vec<DataType>),
     Query(Query),
     Execute,
+    Bulk(BulkRows),
 }
 
 impl QueryBinder<'_> {

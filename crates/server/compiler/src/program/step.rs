@@ -307,6 +307,8 @@ pub enum Switch {
     XactAbort,
     /// IMPLICIT_TRANSACTIONS.
     ImplicitTransactions,
+    /// FMTONLY.
+    FormatOnly,
 }
 
 /// EXEC of a procedure.

@@ -46,6 +46,7 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
             spool,
         } => run_query(insert, run, text, compiled, inputs, *spool, row_limit),
         InsertSource::Execute => Err(SqlError::internal("rows of a procedure")),
+        InsertSource::Bulk(_) => Err(SqlError::internal("rows of a bulk load")),
     }
 }
 
@@ -163,7 +164,7 @@ fn write_or_wait(
 }
 
 /// Writes the rows that waited, because they may refer to one another.
-fn write_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
+pub(super) fn write_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
     if waiting.is_empty() {
         return Ok(());
     }
@@ -187,7 +188,7 @@ fn write_deferred(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> R
     Ok(())
 }
 
-fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepared) -> SqlError {
+pub(super) fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepared) -> SqlError {
     row::refusal(
         &insert.writer.rules,
         run,

@@ -63,7 +63,7 @@ pub(super) fn write_given(
 pub(super) fn prepare(
     writer: &RowWriter,
     run: &mut Run<'_>,
-    given: Vec<Given>,
+    given: impl IntoIterator<Item = Given>,
     verb: ChangeVerb,
 ) -> Result<Prepared, SqlError> {
     let table = &writer.rules.table;
@@ -100,10 +100,17 @@ pub(super) fn prepare(
 pub(super) fn store(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), ChangeError> {
     let parameters = row::stored(&writer.rules, &writer.stored, &prepared.row)?;
     run.change(&writer.sql, &parameters)?;
-    if let Some(number) = prepared.number {
-        run.executor.identity_used(&writer.rules.table, number)?;
+    note_number(writer, run, prepared)
+}
+
+/// Notes the identity value of a stored row.
+///
+/// Errors: SQLite's error.
+pub(super) fn note_number(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), ChangeError> {
+    match prepared.number {
+        Some(number) => Ok(run.executor.identity_used(&writer.rules.table, number)?),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn default(writer: &RowWriter, run: &Run<'_>, at: usize) -> Result<Value, SqlError> {

@@ -24,6 +24,9 @@ impl Machine {
         let Some(step) = program.steps().get(frame.at) else {
             return self.end_frame(Some(status), host);
         };
+        if self.options.format_only && self.describe(&program, step, host)? {
+            return Ok(());
+        }
         match step {
             Step::End | Step::Return(None) => self.end_frame(Some(status), host),
             Step::Return(Some(operand)) => self.return_value(operand, host),
@@ -178,6 +181,7 @@ impl Machine {
             Switch::NoCount => self.options.no_count = on,
             Switch::XactAbort => self.options.xact_abort = on,
             Switch::ImplicitTransactions => self.options.implicit_transactions = on,
+            Switch::FormatOnly => self.options.format_only = on,
         }
         self.show_options(host);
         if last {

@@ -92,6 +92,12 @@ pub trait Host {
     /// that it read or changed.
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure>;
 
+    /// Sends the columns of the rows that a statement would return, and does not run it: SET FMTONLY ON. `Ok` is
+    /// [`Affected::Rows`] if there are any.
+    ///
+    /// Errors: any error of binding the statement.
+    fn describe(&mut self, statement: &TableStatement<'_>) -> Result<Affected, Failure>;
+
     /// Begins to keep the rows of the following call for this INSERT .. EXECUTE, which is passed to
     /// [`Host::statement`] when the call has ended; the client receives only errors and messages. With `is_own` the
     /// transaction that begins next is not reported to the client.

@@ -9,6 +9,8 @@ pub struct Options {
     pub xact_abort: bool,
     /// IMPLICIT_TRANSACTIONS: a statement on tables begins a transaction.
     pub implicit_transactions: bool,
+    /// FMTONLY: statements are not executed; the columns of their results are sent. `@@OPTIONS` has no bit of it.
+    pub format_only: bool,
 }
 
 impl Options {

@@ -20,6 +20,9 @@ pub(super) enum Pause {
 impl Machine {
     /// Runs steps until one needs the host.
     pub(super) fn scalar<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<Pause, Stop> {
+        if self.options.format_only {
+            return Ok(Pause::Event);
+        }
         let manner = self.manner();
         let Some(frame) = self.frames.last_mut() else {
             return Ok(Pause::Event);

@@ -161,6 +161,7 @@ fn in_short(call: &HostCall) -> Option<String> {
         HostCall::Flush => "flush".to_owned(),
         HostCall::Wait(wait) => format!("{wait:?}"),
         HostCall::Statement(text) => format!("stmt {text}"),
+        HostCall::Described(text) => format!("described {text}"),
         HostCall::Transaction(step) => step.clone(),
         HostCall::Option(name, value) => format!("set {name} {:?}", value.as_ref().map(shown)),
         HostCall::Use(name) => format!("use {name}"),

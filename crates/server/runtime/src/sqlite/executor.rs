@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Statement, ToSql, ffi};
+use rusqlite::{CachedStatement, Connection, Statement, ToSql, ffi};
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::compiled::{Compiled, ROWS_FUNCTION};
@@ -149,6 +149,18 @@ impl Executor<'_> {
         })
     }
 
+    /// Prepares SQL without operations that changes rows, to be run many times.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn prepare(&self, sql: &str) -> Result<PreparedChange<'_>, SqlError> {
+        let statement = within_memory(&mut || self.connection.prepare_cached(sql));
+        Ok(PreparedChange {
+            executor: self,
+            statement: statement.map_err(|error| tsql_error(&error))?,
+        })
+    }
+
     /// Takes the next identity value of a table.
     pub(crate) fn next_identity(&self, table: &Table) -> Result<i128, SqlError> {
         let taken = self.identities.take(self.connection, table)?;
@@ -192,6 +204,45 @@ impl Executor<'_> {
             Some(_) => self.identities.restart(self.connection, table, self.identity_journal),
             None => Ok(()),
         }
+    }
+}
+
+/// Prepared SQL without operations that changes rows.
+pub struct PreparedChange<'a> {
+    executor: &'a Executor<'a>,
+    statement: CachedStatement<'a>,
+}
+
+impl PreparedChange<'_> {
+    /// Runs it with the values of `?1`, `?2` and so on.
+    ///
+    /// # Errors
+    /// As [`Executor::change`]; those of the values.
+    pub fn run<'p>(
+        &mut self,
+        parameters: impl Iterator<Item = Result<Stored<'p>, SqlError>>,
+    ) -> Result<(), ChangeError> {
+        let (executor, statement) = (self.executor, &mut self.statement);
+        for (index, parameter) in parameters.enumerate() {
+            let bound = statement.raw_bind_parameter(index + 1, Bound(&parameter?));
+            bound.map_err(|error| change_error(&error))?;
+        }
+        executor.cancellation.write(|| {
+            let before = executor.functions.begin(None);
+            let mut once = || within_memory(&mut || statement.raw_execute());
+            let mut done = once();
+            while done.as_ref().is_err_and(is_busy) && executor.may_wait() {
+                done = once();
+            }
+            executor.functions.begin(before);
+            match done {
+                Ok(_) => Ok(()),
+                Err(error) => Err(match executor.functions.take_error() {
+                    Some(error) => ChangeError::Failed(error),
+                    None => change_error(&error),
+                }),
+            }
+        })
     }
 }
 
@@ -252,9 +303,9 @@ fn after_rows(error: rusqlite::Error, count: u64) -> rusqlite::Error {
     error
 }
 
-struct Bound<'a>(&'a Stored<'static>);
+struct Bound<'a, 'p>(&'a Stored<'p>);
 
-impl ToSql for Bound<'_> {
+impl ToSql for Bound<'_, '_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             Stored::Null => ValueRef::Null,

@@ -2,7 +2,7 @@
 //!
 //! | who | may |
 //! |---|---|
-//! | `sysadmin` | everything, in every database, as `dbo` |
+//! | `sysadmin` | everything, in every database, as `dbo`; alone the files of BULK INSERT |
 //! | `db_owner` | everything in the database, but to back it up, to restore, to drop or to alter it as a whole |
 //! | `db_ddladmin` | CREATE, ALTER and DROP of tables, indexes, views and procedures |
 //! | `db_datareader`, `db_datawriter` | SELECT; INSERT, UPDATE and DELETE, on every table and view |
@@ -549,6 +549,20 @@ fn names_own(command: &str, argument: &str, database: &str) -> bool {
         (true, [first, ..]) => same_name(first.trim_matches(['[', ']', '"']), database),
         (false, _) => same_name(text, database),
         (true, []) => false,
+    }
+}
+
+/// Whether files of the server may be read: ADMINISTER BULK OPERATIONS.
+///
+/// # Errors
+/// 4834.
+pub fn check_bulk(permissions: &Permissions) -> Result<(), SqlError> {
+    match permissions.is_administrator {
+        true => Ok(()),
+        false => Err(error(
+            4834,
+            "You do not have permission to use the bulk load statement.".to_owned(),
+        )),
     }
 }
 

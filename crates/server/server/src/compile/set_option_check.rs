@@ -88,10 +88,10 @@ pub(crate) fn unsupported(what: &str) -> SqlError {
 pub(crate) const QUOTED_IDENTIFIER: i32 = 256;
 
 /// The switches that the machine keeps: all of them may be ON and OFF.
-const MACHINE_SWITCHES: [&str; 3] = ["NOCOUNT", "XACT_ABORT", "IMPLICIT_TRANSACTIONS"];
+const MACHINE_SWITCHES: [&str; 4] = ["NOCOUNT", "XACT_ABORT", "IMPLICIT_TRANSACTIONS", "FMTONLY"];
 
 /// Options by lower-case name. An option that allows both values has no effect on supported features.
-const SWITCHES: [(&str, Effect); 21] = [
+const SWITCHES: [(&str, Effect); 20] = [
     ("ansi_null_dflt_off", Effect::Off(2048)),
     ("ansi_null_dflt_on", Effect::On(1024)),
     ("ansi_nulls", Effect::On(32)),
@@ -104,7 +104,6 @@ const SWITCHES: [(&str, Effect); 21] = [
     // There are no cursors.
     ("cursor_close_on_commit", Effect::Any(4)),
     ("disable_def_cnst_chk", Effect::Off(1)),
-    ("fmtonly", Effect::Off(0)),
     ("forceplan", Effect::Any(0)),
     ("no_browsetable", Effect::Any(0)),
     ("noexec", Effect::Off(0)),
@@ -127,7 +126,7 @@ mod tests {
         let error = check_switch("ansi_nulls", false).unwrap_err();
         assert_eq!(error.number(), 40517);
         assert!(error.text().contains("'SET ANSI_NULLS OFF'"), "{error}");
-        assert_eq!(check_switch("fmtonly", true).unwrap_err().number(), 40517);
+        assert_eq!(check_switch("noexec", true).unwrap_err().number(), 40517);
         assert_eq!(check_switch("no_such_option", true).unwrap_err().number(), 195);
     }
 

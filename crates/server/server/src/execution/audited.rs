@@ -2,11 +2,23 @@
 
 use std::time::Instant;
 
+use selenite_runtime::machine::Failure;
+
 use crate::audit::{Audited, Event};
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::SessionInfo;
 
 impl SessionExecutor<'_> {
+    /// Writes to the audit log that a file was loaded.
+    pub(crate) fn note_bulk_insert<R>(&mut self, file: &str, done: &Result<R, Failure>) {
+        let audited = Audited {
+            event: "BULK INSERT",
+            object: Some(file.to_owned()),
+        };
+        let database = self.current_database().name;
+        self.note_audited(&audited, &database, Audited::error(done));
+    }
+
     /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only
     /// the first have entries of their own.
     pub(crate) fn note_audited(&mut self, audited: &Audited, database: &str, error: Option<i32>) {

@@ -1,5 +1,6 @@
 //! A session's executor: databases, transactions, statements.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use selenite_types::Value;
 
 use crate::administration::Administration;
 use crate::audit::{self, Audited, RefusedCalls};
-use crate::catalog::permission::{Permissions, no_access};
+use crate::catalog::permission::{Permissions, check_bulk, no_access};
 use crate::catalog::schema::is_temporary;
 use crate::catalog::table_variables::{TableVariable, Variables};
 use crate::database::database_registry::DatabaseRegistry;
@@ -43,6 +44,8 @@ pub(crate) struct SessionExecutor<'a> {
     /// What the session's login may do in the database in use; statements were bound for it.
     pub(crate) permissions: Permissions,
     pub(crate) identity_insert: Option<IdentityInsert>,
+    /// Whether statements are described, and not run.
+    pub(crate) describes: bool,
     /// The procedure of another database that is about to begin.
     pub(crate) pending_call: Option<CrossDatabaseCall>,
     /// Of the calls that are in the audit log.
@@ -74,6 +77,7 @@ impl<'a> SessionExecutor<'a> {
             frames: Frames::default(),
             permissions: Permissions::administrator(),
             identity_insert: None,
+            describes: false,
             pending_call: None,
             refused: RefusedCalls::default(),
             globals: Vec::new(),
@@ -229,7 +233,7 @@ impl<'a> SessionExecutor<'a> {
     }
 
     /// The id and name of a database.
-    fn current_database(&self) -> CurrentDatabase {
+    pub(crate) fn current_database(&self) -> CurrentDatabase {
         let record = self
             .scope
             .objects
@@ -364,6 +368,44 @@ impl SessionExecutor<'_> {
         mut execution: ExecutionContext<'_>,
     ) -> Result<Arc<Statement>, Failure> {
         self.bind_given(statement, &mut execution)
+    }
+
+    /// The folders whose files BULK INSERT may read.
+    pub fn bulk_folders(&self) -> &[PathBuf] {
+        &self.session.instance.config().bulk_folders
+    }
+
+    /// Refuses to read files to a login that may not: ADMINISTER BULK OPERATIONS, which only `sysadmin` has.
+    ///
+    /// # Errors
+    /// 4834.
+    pub fn permit_bulk(&mut self) -> Result<(), SqlError> {
+        self.refresh_permissions()?;
+        check_bulk(&self.permissions)
+    }
+
+    /// Sends the columns of the rows that a statement on tables would return.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn describe(
+        &mut self,
+        statement: &TableStatement<'_>,
+        mut execution: ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let is_on_rows = matches!(
+            statement.statement.kind,
+            StatementKind::Select(_) | StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
+        );
+        if !is_on_rows {
+            return Ok(Affected::Nothing);
+        }
+        self.permit(statement)?;
+        self.describes = true;
+        let mut slots = vec![Value::Null; statement.program.variables().slot_count()];
+        let done = self.on_tables(statement, &mut slots, &mut execution);
+        self.describes = false;
+        done
     }
 
     /// Runs a statement on tables, of definitions or of administration. `slots` are all variables of the program;

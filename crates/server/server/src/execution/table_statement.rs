@@ -24,6 +24,7 @@ use selenite_tds::Column;
 use selenite_tsql::ast::ObjectName;
 use selenite_types::{Decimal, Value};
 
+use crate::bulk_load::BulkFeed;
 use crate::catalog::permission::check;
 use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::transaction::Writes;
@@ -100,6 +101,9 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<Affected>, Failure> {
+        if self.describes {
+            return self.run(bound, slots, execution).map(Some);
+        }
         let reads = self.begin_reads(execution)?;
         let is_own = self.is_own(bound);
         let changes = bound.changes() && !is_own;
@@ -175,6 +179,25 @@ impl SessionExecutor<'_> {
             return Err(SqlError::unsupported("INSERT ... EXECUTE into a table of another database").into());
         }
         Ok(bound?)
+    }
+
+    /// INSERT BULK, before its rows come.
+    ///
+    /// # Errors
+    /// What is wrong with the statement. What is wrong in another database is told when the rows come.
+    pub fn announce_bulk(
+        &mut self,
+        statement: &TableStatement<'_>,
+        mut execution: ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        self.permit(statement)?;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let of = self.refresh_within(timeout, &mut execution)?;
+        match self.bound(statement, of, 0) {
+            Ok(_) => Ok(()),
+            Err(_) if self.scope.objects.catalog.take_other_database().is_some() => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// A statement with a name of another database: it is run there if all of its names are, with what was bound kept.
@@ -294,14 +317,13 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let Some(used) = self.transactions.connected().ok() else {
-            return Err(SqlError::internal("a database that is not open").into());
-        };
-        let columns = bound.columns();
+        let used = self.transactions.connected()?;
+        let columns: Vec<Column> = bound.columns().iter().map(reply_column).collect();
         if !columns.is_empty() {
-            execution
-                .reply
-                .columns(&columns.iter().map(reply_column).collect::<Vec<_>>())?;
+            execution.reply.columns(&columns)?;
+        }
+        if self.describes {
+            return Ok([Affected::Rows(0), Affected::Nothing][usize::from(columns.is_empty())]);
         }
         let last_identity = Cell::new(None);
         let objects = self.scope.seen_by_functions();
@@ -310,7 +332,7 @@ impl SessionExecutor<'_> {
             connection: &used.database.connection,
             functions: &used.database.functions,
             session: LateSnapshot::new(&take),
-            identity_insert: self.numbered_by_hand(),
+            identity_insert: bulk_identity(bound).unwrap_or_else(|| self.numbered_by_hand()),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
             timeout: LockTimeout::of(execution.state.lock_timeout()),
@@ -323,7 +345,7 @@ impl SessionExecutor<'_> {
         };
         let (mut values, mut stop) = (slots.to_vec(), None);
         let (mut count, most) = (0_u64, execution.state.row_count_max);
-        let reply = &mut *execution.reply;
+        let (reply, feed) = (&mut *execution.reply, execution.bulk.as_mut());
         let given = match is_execute(bound) {
             true => reply.take_captured(),
             false => Vec::new(),
@@ -356,7 +378,7 @@ impl SessionExecutor<'_> {
             state: execution.state,
             objects: &self.scope.objects,
         };
-        let done = on_rows(bound, &work, given, &mut run);
+        let done = on_rows(bound, &work, (given, feed), &mut run);
         if let Some(stop) = stop {
             return Err(stop.into());
         }
@@ -439,17 +461,29 @@ fn is_numberless(bound: &Statement) -> bool {
     matches!(bound, Statement::Insert(insert) if insert.table().identity().is_none())
 }
 
+/// The table of a bulk load whose identity values are given, if it is one.
+fn bulk_identity(bound: &Statement) -> Option<Option<i32>> {
+    let Statement::Insert(insert) = bound else { return None };
+    insert.bulk()?;
+    Some(insert.gives_identity().then_some(insert.table().object_id))
+}
+
 /// Runs a statement that needs nothing but rows, and returns how many it read or changed.
 fn on_rows(
     bound: &Statement,
     work: &DefinitionContext<'_>,
-    given: Vec<GivenRow>,
+    (given, feed): (Vec<GivenRow>, Option<&mut BulkFeed>),
     run: &mut Run<'_>,
 ) -> Result<u64, SqlError> {
     match bound {
         Statement::Rows(rows) => run.rows(rows),
         Statement::Assign(assign) => run.assign(assign),
         Statement::Insert(insert) if insert.is_execute() => run.insert_given(insert, given),
+        Statement::Insert(insert) if insert.bulk().is_some() => {
+            let feed = feed.ok_or_else(|| SqlError::internal("a bulk load without rows"))?;
+            let types = feed.begin(insert)?;
+            run.insert_bulk(insert, &types, &mut |row| feed.next_row(row))
+        }
         Statement::Insert(insert) => run.insert(insert),
         Statement::Update(update) => run.update(update),
         Statement::Delete(delete) => run.delete(delete),

@@ -79,7 +79,7 @@ fn message(line: &mut Line, reader: &mut MessageReader, kind: MessageKind) -> Re
         match line.message(reader, WaitMode::Wait)? {
             None => {}
             Some(Incoming::Message(message)) if message.kind() == kind => return Ok(message),
-            Some(Incoming::Message(_) | Incoming::Attention | Incoming::Ignored(_)) => {
+            Some(Incoming::Message(_) | Incoming::BulkLoad(_) | Incoming::Attention | Incoming::Ignored(_)) => {
                 return Err(LineError::Tds(TdsError::Malformed {
                     part: MessagePart::Packet,
                     what: "an unexpected message",

@@ -160,6 +160,15 @@ pub fn check_rows(
     {
         return Err(denied_on(verb, target.name()));
     }
+    if let Statement::Insert(insert) = bound
+        && insert.bulk().is_some()
+        && insert.gives_identity()
+        && !is_own(insert.table())
+        && !permissions.defines()
+    {
+        // As SET IDENTITY_INSERT.
+        return Err(no_object(&insert.table().name, 11));
+    }
     for seen in seen {
         match seen {
             NamedRelation::System(name) => check_system(name, (permissions, database))?,

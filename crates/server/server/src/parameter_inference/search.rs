@@ -182,7 +182,7 @@ impl Search<'_> {
             }
             InsertSource::Query(query) => self.query(query, Some(&columns))?,
             InsertSource::Execute(execute) => self.execute(execute)?,
-            InsertSource::DefaultValues => {}
+            InsertSource::DefaultValues | InsertSource::Bulk(_) => {}
         }
         self.output(&insert.output)
     }

@@ -24,6 +24,7 @@ use super::command::{Command, frees_programs};
 use super::procedure_name::{self, Target};
 use super::set_option::{self, SetTarget};
 use super::statistics::Stopwatch;
+use crate::bulk_load::{BulkFeed, FileOptions, FileRows, open_allowed};
 use crate::compile::ProgramKey;
 use crate::compile::set_option_check::QUOTED_IDENTIFIER;
 use crate::execution::session_executor::SessionExecutor;
@@ -55,6 +56,10 @@ pub(crate) struct SessionHost<'a> {
     pub suppresses_env_change: bool,
     /// The handle that sp_prepexec returns after the status.
     pub handle: Option<Handle>,
+    /// INSERT BULK, whose rows are in the client's next message.
+    pub announced: Option<String>,
+    /// The rows of the bulk load that runs.
+    pub bulk: Option<BulkFeed>,
 }
 
 /// A prepared statement's handle on its way to the client.
@@ -77,6 +82,7 @@ impl<'a> SessionHost<'a> {
         let execution = ExecutionContext {
             state: &mut self.state,
             reply: &mut self.reply,
+            bulk: &mut self.bulk,
         };
         (&mut self.executor, execution)
     }
@@ -248,6 +254,13 @@ impl Host for SessionHost<'_> {
     }
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
+        if let Some(bulk) = bulk_load(statement.statement) {
+            match &bulk.file {
+                Some(file) => return self.load_file(statement, slots, (bulk, file)),
+                None if self.bulk.is_none() => return self.announce_bulk(statement),
+                None => {}
+            }
+        }
         let _command = Command::of(statement.statement);
         let (executor, execution) = self.execution();
         let done = executor.statement(statement, slots, execution);
@@ -255,6 +268,13 @@ impl Host for SessionHost<'_> {
         if done.is_ok() && frees_programs(statement.statement) {
             self.shared.forget_programs();
         }
+        done
+    }
+
+    fn describe(&mut self, statement: &TableStatement<'_>) -> Result<Affected, Failure> {
+        let (executor, execution) = self.execution();
+        let done = executor.describe(statement, execution);
+        self.reply.forget_rows();
         done
     }
 
@@ -320,6 +340,70 @@ impl Host for SessionHost<'_> {
 }
 
 impl SessionHost<'_> {
+    /// INSERT BULK: its rows are in the next message.
+    fn announce_bulk(&mut self, statement: &TableStatement<'_>) -> Result<Affected, Failure> {
+        let (executor, execution) = self.execution();
+        executor.announce_bulk(statement, execution)?;
+        self.announced = Some(statement.statement.to_string());
+        Ok(Affected::Nothing)
+    }
+
+    /// BULK INSERT.
+    fn load_file(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        (bulk, file): (&ast::BulkLoad, &str),
+    ) -> Result<Affected, Failure> {
+        let _command = Command::begin("BULK INSERT");
+        let done = match self.open_file(bulk, file) {
+            Ok(rows) => {
+                self.bulk = Some(BulkFeed::File(rows));
+                self.load_batches(statement, slots)
+            }
+            Err(error) => Err(error.into()),
+        };
+        self.executor.note_bulk_insert(file, &done);
+        if let Some(BulkFeed::File(mut rows)) = self.bulk.take() {
+            for error in rows.take_errors() {
+                self.reply.message(&Message {
+                    number: error.number(),
+                    severity: error.severity(),
+                    state: error.state(),
+                    line: statement.line(),
+                    procedure: "",
+                    text: error.text(),
+                    to_log: false,
+                })?;
+            }
+        }
+        done
+    }
+
+    fn open_file(&mut self, bulk: &ast::BulkLoad, file: &str) -> Result<FileRows, SqlError> {
+        self.executor.permit_bulk()?;
+        let options = FileOptions::of(bulk)?;
+        let file = open_allowed(self.executor.bulk_folders(), file)?;
+        let field_size_max = usize::try_from(self.limits.message_size_max).unwrap_or(usize::MAX);
+        let date_format = self.state.session.date_format;
+        Ok(FileRows::new(file, options, date_format, field_size_max))
+    }
+
+    /// Each batch is a statement: BATCHSIZE.
+    fn load_batches(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
+        let mut total = 0;
+        loop {
+            let (executor, execution) = self.execution();
+            if let Affected::Rows(count) = executor.statement(statement, slots, execution)? {
+                total += count;
+            }
+            if !matches!(&self.bulk, Some(BulkFeed::File(rows)) if !rows.is_ended()) {
+                return Ok(Affected::Rows(total));
+            }
+            self.reply.poll()?;
+        }
+    }
+
     /// A text is about to run as sp_executesql of a database.
     pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
         self.executor.run_in(database, program)
@@ -334,6 +418,20 @@ impl SessionHost<'_> {
             let name = selenite_compiler::written_object(call.procedure);
             SqlError::unknown_procedure(&name).into()
         })
+    }
+}
+
+/// What a bulk load says of its rows.
+fn bulk_load(statement: &ast::Statement) -> Option<&ast::BulkLoad> {
+    let ast::StatementKind::Insert(insert) = &statement.kind else {
+        return None;
+    };
+    match &insert.source {
+        ast::InsertSource::Bulk(bulk) => Some(bulk),
+        ast::InsertSource::Values(_)
+        | ast::InsertSource::Query(_)
+        | ast::InsertSource::Execute(_)
+        | ast::InsertSource::DefaultValues => None,
     }
 }
 

@@ -213,6 +213,10 @@ impl Answering<'_, '_> {
     }
 
     fn call_other(&mut self, name: &ObjectName, first: usize) -> Ended {
+        if self.machine.options().format_only {
+            let error = SqlError::unsupported("EXECUTE of a procedure with SET FMTONLY ON");
+            return self.refuse_here(vec![error], first);
+        }
         let arguments = call_arguments(self.call, first);
         let call = Call {
             procedure: name,

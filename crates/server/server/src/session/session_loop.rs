@@ -3,7 +3,7 @@
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{self, Entry, Machine, Request as Run, TransactionStep};
 use selenite_tds::{
-    Done, DoneKind, EnvChange, Incoming, Isolation, Message, Request, Reset, TdsError, TransactionRequest,
+    BulkPiece, Done, DoneKind, EnvChange, Incoming, Isolation, Message, Request, Reset, TdsError, TransactionRequest,
     TransactionStep as Asked,
 };
 use selenite_tsql::ast::IsolationLevel;
@@ -13,6 +13,7 @@ use super::facts::new_state;
 use super::host::SessionHost;
 use super::rpc::{Prepared, answer_call};
 use super::statistics::Stopwatch;
+use crate::bulk_load::{BulkFeed, BulkStream};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::SessionInfo;
@@ -78,6 +79,8 @@ impl<'a> SessionLoop<'a> {
                 swallows_done: false,
                 suppresses_env_change: false,
                 handle: None,
+                announced: None,
+                bulk: None,
             },
             prepared: Prepared::new(memory::kept_max(&instance.config().limits)),
         };
@@ -94,6 +97,7 @@ impl<'a> SessionLoop<'a> {
         memory::begin_request(&self.host.limits, kept);
         let message = match self.wire.receive() {
             Ok(Incoming::Message(message)) => message,
+            Ok(Incoming::BulkLoad(piece)) => return self.bulk_load(piece),
             Ok(Incoming::Attention) => return self.answer_attention(),
             Ok(Incoming::Ignored(_)) => {
                 let done = self.host.reply.bare_done(DoneKind::Statement, Done::ERROR);
@@ -102,6 +106,7 @@ impl<'a> SessionLoop<'a> {
             Err(error) => return Err(self.broken(&error)),
         };
         self.host.reply.begin_request();
+        self.host.announced = None;
         self.reset(message.reset())?;
         match Request::parse(&message) {
             Ok(Request::Batch(batch)) => self.batch(&batch.text),
@@ -162,6 +167,50 @@ impl<'a> SessionLoop<'a> {
                 ended
             }
         };
+        self.ended(ended)
+    }
+
+    /// The rows of the INSERT BULK of the last request. What remains of them after an error is skipped: most clients
+    /// read no answer before they have sent all.
+    fn bulk_load(&mut self, first: BulkPiece) -> Served {
+        self.host.reply.begin_request();
+        let row_size_max = usize::try_from(self.host.limits.message_size_max).unwrap_or(usize::MAX);
+        let stream = BulkStream::new(self.wire.inlet(), first, row_size_max);
+        self.host.bulk = Some(BulkFeed::Stream(stream));
+        let program = match self.host.announced.take() {
+            Some(text) => self.host.program(&text, ""),
+            None => Err(vec![unannounced()]),
+        };
+        let ended = match program {
+            Ok(program) => self.machine.run(
+                Run {
+                    program,
+                    arguments: Vec::new(),
+                    entry: Entry::Batch,
+                },
+                &mut self.host,
+            ),
+            Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
+        };
+        let Some(BulkFeed::Stream(mut stream)) = self.host.bulk.take() else {
+            return self.ended(ended);
+        };
+        // ATTENTION within a message ends the message.
+        let is_abandoned = |wire: &mut Wire, stream: &BulkStream| !stream.is_read() && wire.take_attention();
+        match ended {
+            machine::Ended::Gone => {}
+            machine::Ended::Attention if is_abandoned(self.wire, &stream) => return self.answer_attention(),
+            machine::Ended::Attention | machine::Ended::Finished | machine::Ended::Connection => {
+                stream.skip_rest();
+                if is_abandoned(self.wire, &stream) {
+                    return self.answer_attention();
+                }
+                if !stream.is_read() {
+                    let _ = machine::Host::poll(&mut self.host);
+                    return Err(self.host.reply.ended().unwrap_or(Ended::Broken));
+                }
+            }
+        }
         self.ended(ended)
     }
 
@@ -349,6 +398,15 @@ fn send_error(reply: &mut Reply, error: &SqlError) {
     });
     let told = told.and_then(|()| reply.bare_done(DoneKind::Statement, Done::ERROR));
     let _ = told.and_then(|()| reply.finish());
+}
+
+/// 4002: rows that no INSERT BULK has announced.
+fn unannounced() -> SqlError {
+    let error = TdsError::Malformed {
+        part: selenite_tds::MessagePart::BulkLoad,
+        what: "rows without INSERT BULK",
+    };
+    crate::bulk_load::stream_error(&error).with_ends(Ends::Batch)
 }
 
 /// 8649: the error of SQL Server's query governor.

@@ -241,6 +241,14 @@ impl Line {
         self.socket.set_write_timeout(None).map_err(LineError::Io)
     }
 
+    /// Limits how long the next reads wait, from now on; `None` is as long as it takes.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn limit_wait(&self, limit: Option<std::time::Duration>) -> Result<(), LineError> {
+        self.socket.set_read_timeout(limit).map_err(LineError::Io)
+    }
+
     /// Has packets encrypted by another thread from here on.
     pub fn offload(&mut self, encryptor: Encryptor) {
         self.encryptor = Some(encryptor);

@@ -1,9 +1,11 @@
 //! Encodes requests as packets.
 
+use selenite_types::Value;
+
 use crate::value::Cell;
 use crate::{
-    Header, Headers, Isolation, MessageKind, PacketSize, PacketWriter, Prelogin, Procedure, Reset, RpcCall, RpcRequest,
-    TdsError, TransactionRequest, TransactionStep, utf16,
+    Column, Done, DoneKind, Header, Headers, Isolation, MessageKind, PacketSize, PacketWriter, Prelogin, Procedure,
+    Reset, RowShape, RpcCall, RpcRequest, TdsError, TokenWriter, TransactionRequest, TransactionStep, utf16,
 };
 
 /// Encodes a message of any kind as packets.
@@ -102,6 +104,26 @@ fn append_call(call: &RpcCall, packets: &mut PacketWriter<Vec<u8>>) -> Result<()
         cell.write(packets, &parameter.value)?;
     }
     Ok(())
+}
+
+/// Encodes a bulk load: columns, rows and DONE.
+///
+/// Errors: `Misfit` for a value that does not belong to its column.
+pub fn bulk_load(columns: &[Column], rows: &[Vec<Value>], size: PacketSize) -> Result<Vec<u8>, TdsError> {
+    let mut tokens = TokenWriter::new(writer(MessageKind::BulkLoad, size, Reset::None));
+    let shape = RowShape::new(columns)?;
+    tokens.columns(&shape)?;
+    for row in rows {
+        tokens.row(&shape, row)?;
+    }
+    tokens.done(Done {
+        kind: DoneKind::Statement,
+        status: Done::FINAL,
+        command: 0,
+        row_count: 0,
+    })?;
+    tokens.packets_mut().finish()?;
+    Ok(tokens.into_packets().into_sink())
 }
 
 /// Encodes a Transaction Manager request.

@@ -31,10 +31,18 @@ impl TdsError {
             }
             | Self::Misfit { .. }
             | Self::Sink(_) => return None,
+            Self::Cut {
+                part: MessagePart::BulkLoad,
+            } => (4804, 16, ROW_CUT.to_owned()),
+            Self::TooLarge {
+                part: MessagePart::BulkLoad,
+                ..
+            } => (701, 17, OUT_OF_MEMORY.to_owned()),
             Self::Cut { part } | Self::Malformed { part, .. } | Self::TooLarge { part, .. } => of_part(*part),
             Self::TooManyParameters => (8003, 16, too_many_parameters()),
             Self::ProcedureName => (8004, 16, format!("{RPC} The RPC name is invalid.")),
             Self::Unsupported { what } => (40510, 16, unsupported(what)),
+            Self::BulkColumn { index, fault } => of_bulk_column(*index, *fault),
             Self::Parameter(error) => of_parameter(error),
         };
         Some(Complaint { number, severity, text })
@@ -52,7 +60,7 @@ fn of_part(part: MessagePart) -> (i32, u8, String) {
         MessagePart::Prelogin => (17828, 20, invalid("prelogin")),
         MessagePart::Login => (17832, 20, invalid("login")),
         MessagePart::Headers => (4009, 16, format!("{STREAM} The TDS headers contained errors.")),
-        MessagePart::Batch | MessagePart::Rpc | MessagePart::Transaction => {
+        MessagePart::Batch | MessagePart::Rpc | MessagePart::BulkLoad | MessagePart::Transaction => {
             (4002, 16, format!("{STREAM} The stream ended unexpectedly."))
         }
         MessagePart::Packet | MessagePart::Answer => (
@@ -104,6 +112,27 @@ fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
     (number, 16, text)
 }
 
+fn of_bulk_column(index: u16, fault: ParameterFault) -> (i32, u8, String) {
+    let (number, text) = match fault {
+        ParameterFault::Length(_) | ParameterFault::Chunks(_) => (
+            4815,
+            format!("Received an invalid column length from the bcp client for colid {index}."),
+        ),
+        ParameterFault::Value(byte) => {
+            let name = crate::type_byte::type_name(byte);
+            (9803, format!("Invalid data for type \"{name}\"."))
+        }
+        ParameterFault::UnknownType(_)
+        | ParameterFault::Precision(_)
+        | ParameterFault::UntypedOutput(_)
+        | ParameterFault::Name
+        | ParameterFault::Status => (4816, format!("Invalid column type from bcp client for colid {index}.")),
+        ParameterFault::Unsupported(what) => (40510, unsupported(what)),
+        ParameterFault::UnsupportedType(what) => (40510, unsupported(&format!("INSERT BULK of {what}"))),
+    };
+    (number, 16, text)
+}
+
 fn too_many_parameters() -> String {
     format!(
         "The incoming request has too many parameters. The server supports a maximum of {PARAMETER_COUNT_MAX} parameters. \
@@ -115,6 +144,10 @@ fn unsupported(what: &str) -> String {
     format!("Statement '{what}' is not supported in this version of SQL Server.")
 }
 
+const ROW_CUT: &str = "While reading current row from host, a premature end-of-message was encountered--an incoming \
+                       data stream was interrupted when the server expected to see more data. The host program may have \
+                       terminated. Ensure that you are using a supported client application programming interface (API).";
+const OUT_OF_MEMORY: &str = "There is insufficient system memory in resource pool 'default' to run this query.";
 const STREAM: &str = "The incoming tabular data stream (TDS) protocol stream is incorrect.";
 const RPC: &str = "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect.";
 

@@ -11,12 +11,29 @@ use super::MessageKind;
 pub enum Incoming {
     /// A message that requires a response.
     Message(Message),
+    /// A packet of a bulk load, whose message is not held as a whole.
+    BulkLoad(BulkPiece),
     /// Cancel the running request; the response is a DONE with the bit ATTN (MS-TDS 2.2.1.7). An incomplete message is
     /// discarded with it.
     Attention,
     /// A message that its sender withdrew with the bit IGNORE; the response is a DONE with the bit ERROR (MS-TDS
     /// 2.2.1.7).
     Ignored(MessageKind),
+}
+
+/// The data of one packet of a bulk load.
+pub struct BulkPiece {
+    /// The data, at most a packet's.
+    pub data: Vec<u8>,
+    /// Whether the message ends with it.
+    pub is_last: bool,
+}
+
+impl fmt::Debug for BulkPiece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The bytes contain user data.
+        write!(f, "BulkPiece({} bytes, last: {})", self.data.len(), self.is_last)
+    }
 }
 
 /// The reset of the session before a request (MS-TDS 2.2.3.1.2).
@@ -64,6 +81,10 @@ impl Message {
 
     pub(super) fn reserve(&mut self, size: usize) {
         self.data.reserve_exact(size.saturating_sub(self.data.len()));
+    }
+
+    pub(super) fn take_data(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.data)
     }
 
     pub(super) fn append(&mut self, bytes: &[u8]) {

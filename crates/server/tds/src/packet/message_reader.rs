@@ -1,6 +1,6 @@
 //! Reassembles messages from a byte stream.
 
-use super::{HEADER_SIZE, Header, Incoming, Message, MessageKind, PacketSize, Reset};
+use super::{BulkPiece, HEADER_SIZE, Header, Incoming, Message, MessageKind, PacketSize, Reset};
 use crate::{LOGIN_SIZE_MAX, MessagePart, TdsError};
 
 /// The message types that a peer may send, and their size limits.
@@ -64,7 +64,8 @@ impl MessageReader {
         self.message.is_none() && self.packet.is_none() && self.header_size == 0
     }
 
-    /// Consumes bytes from the front of `bytes` until a message is complete or no bytes are left. Call it again with
+    /// Consumes bytes from the front of `bytes` until a message, or a packet of a bulk load, is complete or no bytes are
+    /// left. Call it again with
     /// the rest.
     ///
     /// Errors: `Malformed`, `Unsupported` (a pre-TDS7 login), `TooLarge`. After an error the stream is unusable: close
@@ -156,7 +157,20 @@ impl MessageReader {
             return Ok(None);
         }
         self.packet = None;
-        if status & Header::END == 0 {
+        let is_last = status & Header::END != 0;
+        if status & Header::IGNORE == 0
+            && let Some(message) = self
+                .message
+                .as_mut()
+                .filter(|message| message.kind() == MessageKind::BulkLoad)
+        {
+            let data = message.take_data();
+            if is_last {
+                self.message = None;
+            }
+            return Ok(Some(Incoming::BulkLoad(BulkPiece { data, is_last })));
+        }
+        if !is_last {
             return Ok(None);
         }
         Ok(self.message.take().map(|message| {

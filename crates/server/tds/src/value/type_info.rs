@@ -63,6 +63,24 @@ impl WireType {
         self.byte == byte::NULL
     }
 
+    /// Whether its values have a size that the type determines, and no length.
+    pub fn is_fixed(&self) -> bool {
+        fixed(self.byte).is_some()
+    }
+
+    /// Whether its values are sent in chunks.
+    pub fn is_in_chunks(&self) -> bool {
+        self.size == IN_CHUNKS
+    }
+
+    /// Whether its values have a length of two bytes (USHORTLEN_TYPE).
+    pub fn has_short_size(&self) -> bool {
+        matches!(
+            self.byte,
+            byte::BIG_VARBINARY | byte::BIG_BINARY | byte::BIG_VARCHAR | byte::BIG_CHAR | byte::NVARCHAR | byte::NCHAR
+        )
+    }
+
     fn new(byte: u8, data_type: DataType, size: u16) -> Self {
         let info = TypeInfo {
             data_type,

@@ -1,8 +1,8 @@
 //! INSERT, UPDATE, DELETE.
 
 use super::{
-    AssignmentOperator, ColumnName, CommonTable, Condition, Execute, Expr, Name, ObjectName, Position, Query,
-    SelectItem, Setting, TableSource, Top,
+    AssignmentOperator, ColumnName, CommonTable, Condition, Execute, Expr, ExprKind, Literal, Name, ObjectName,
+    Position, Query, SelectItem, Setting, SettingValue, TableSource, Top, TypeName,
 };
 
 /// INSERT.
@@ -37,6 +37,53 @@ pub enum InsertSource {
     Execute(Box<Execute>),
     /// `DEFAULT VALUES`.
     DefaultValues,
+    /// `INSERT BULK t (a int)` or `BULK INSERT t FROM 'file'`.
+    Bulk(Box<BulkLoad>),
+}
+
+/// The rows of a bulk load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkLoad {
+    /// The file of BULK INSERT; `None` for INSERT BULK, whose rows are in the client's next message.
+    pub file: Option<String>,
+    /// The columns' types of INSERT BULK, one for each of [`Insert::columns`].
+    pub types: Vec<BulkType>,
+    /// `WITH (..)`; empty if absent. ORDER has its columns as values, without ASC and DESC.
+    pub options: Vec<Setting>,
+}
+
+/// The type of a column of INSERT BULK.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkType {
+    /// The type.
+    pub type_name: TypeName,
+    /// `NULL` or `NOT NULL`.
+    pub nullable: Option<bool>,
+    /// `COLLATE`.
+    pub collation: Option<Name>,
+}
+
+impl BulkLoad {
+    /// Whether an option without a value is given.
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        self.options.iter().any(|option| option.name.is(name))
+    }
+
+    /// The text or number of an option, as written.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let option = self.options.iter().find(|option| option.name.is(name))?;
+        match option.value.as_ref()? {
+            SettingValue::Value(Expr {
+                kind: ExprKind::Literal(Literal::String(text) | Literal::National(text) | Literal::Integer(text)),
+                ..
+            }) => Some(text),
+            SettingValue::Word(_) | SettingValue::Value(_) | SettingValue::Values(_) | SettingValue::Settings(_) => {
+                None
+            }
+        }
+    }
 }
 
 /// UPDATE.

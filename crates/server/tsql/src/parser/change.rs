@@ -14,8 +14,8 @@ use crate::{
 impl Parser<'_> {
     pub(super) fn insert(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
         self.advance();
-        if self.is_keyword(Keyword::Bulk) {
-            return self.refused_statement("INSERT BULK");
+        if with.is_empty() && self.eat_keyword(Keyword::Bulk) {
+            return self.insert_bulk();
         }
         let top = self.optional_change_top()?;
         self.eat_keyword(Keyword::Into);

@@ -51,10 +51,6 @@ impl Parser<'_> {
                 self.refuse("DEALLOCATE", self.since(start));
                 Ok(StatementKind::Break)
             }
-            Keyword::Bulk if self.is_at(1, TokenKind::Keyword(Keyword::Insert)) => {
-                self.advance();
-                self.refused_statement("BULK INSERT")
-            }
             Keyword::End if self.is_word_at(1, "conversation") => self.refused_statement("END CONVERSATION"),
             Keyword::Add if self.is_word_at(1, "signature") => self.refused_statement("ADD SIGNATURE"),
             Keyword::Revert => self.refused_statement("REVERT"),

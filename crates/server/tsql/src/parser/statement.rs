@@ -105,6 +105,7 @@ impl Parser<'_> {
                     false => self.name().map(StatementKind::Use),
                 }
             }
+            Keyword::Bulk => self.bulk_insert(),
             Keyword::Truncate => self.truncate(),
             Keyword::Drop => self.drop(),
             Keyword::Grant | Keyword::Deny | Keyword::Revoke => self.permission(keyword),

@@ -2,14 +2,17 @@
 
 use core::fmt;
 
-use super::{List, Optional, OptionalList, query::With};
+use super::{List, Optional, OptionalList, Text, query::With};
 use crate::ast::{
-    Assignment, AssignmentOperator, AssignmentTarget, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto,
-    Update, ValueOrDefault,
+    Assignment, AssignmentOperator, AssignmentTarget, BulkLoad, BulkType, ChangeTarget, Delete, Insert, InsertSource,
+    Output, OutputInto, Update, ValueOrDefault,
 };
 
 impl fmt::Display for Insert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let InsertSource::Bulk(bulk) = &self.source {
+            return print_bulk(self, bulk, f);
+        }
         let top = Optional("", self.top.as_ref(), "");
         write!(f, "{}INSERT{top} INTO {}", With(&self.with), self.target)?;
         write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
@@ -32,7 +35,35 @@ impl fmt::Display for InsertSource {
             Self::Query(query) => write!(f, "{query}"),
             Self::Execute(execute) => write!(f, "{execute}"),
             Self::DefaultValues => f.write_str("DEFAULT VALUES"),
+            // Printed with its target.
+            Self::Bulk(_) => Ok(()),
         }
+    }
+}
+
+fn print_bulk(insert: &Insert, bulk: &BulkLoad, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match &bulk.file {
+        Some(file) => write!(f, "BULK INSERT {} FROM {}", insert.target, Text(file))?,
+        None => {
+            write!(f, "INSERT BULK {}", insert.target)?;
+            for (at, (name, bulk_type)) in insert.columns.iter().zip(&bulk.types).enumerate() {
+                write!(f, "{}{name} {bulk_type}", if at > 0 { ", " } else { " (" })?;
+            }
+            f.write_str(if bulk.types.is_empty() { "" } else { ")" })?;
+        }
+    }
+    write!(f, "{}", OptionalList("WITH (", &bulk.options, ")"))
+}
+
+impl fmt::Display for BulkType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.type_name)?;
+        match self.nullable {
+            Some(true) => f.write_str(" NULL")?,
+            Some(false) => f.write_str(" NOT NULL")?,
+            None => {}
+        }
+        write!(f, "{}", Optional("COLLATE ", self.collation.as_ref(), ""))
     }
 }
 

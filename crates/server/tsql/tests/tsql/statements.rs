@@ -105,6 +105,20 @@ fn control_of_flow_nests() {
 }
 
 #[test]
+fn bulk_loads_have_columns_and_options() {
+    check(&[
+        "INSERT BULK t (a int)",
+        "insert bulk [d].[dbo].[t t] ([a b] nvarchar(max) collate Latin1_General_BIN2 not null, b decimal(10,2) null)",
+        "INSERT BULK #t (a int) WITH (CHECK_CONSTRAINTS, FIRE_TRIGGERS, KEEP_NULLS, KILOBYTES_PER_BATCH = 5, TABLOCK)",
+        "INSERT BULK t (a int, b int) WITH (ORDER (a ASC, b DESC), ROWS_PER_BATCH = 1000)",
+        "INSERT BULK t",
+        "BULK INSERT t FROM 'c:\\x.txt'",
+        "BULK INSERT d..t FROM N'it''s' WITH (FIELDTERMINATOR = '|', ROWTERMINATOR = '\\n', FIRSTROW = 2, KEEPNULLS)",
+        "BULK INSERT t FROM 'x' WITH (FORMAT = 'CSV', FIELDQUOTE = '\"', MAXERRORS = 0, BATCHSIZE = 5, KEEPIDENTITY)",
+    ]);
+}
+
+#[test]
 fn transactions_have_optional_names() {
     check(&[
         "BEGIN TRAN",

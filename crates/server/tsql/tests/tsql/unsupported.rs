@@ -121,8 +121,14 @@ fn statements_are_refused_by_name() {
         ("FETCH c", "FETCH"),
         ("CLOSE c", "CLOSE cursor"),
         ("DEALLOCATE c", "DEALLOCATE"),
-        ("BULK INSERT t FROM 'x' WITH (FIRSTROW = 2)", "BULK INSERT"),
-        ("INSERT BULK t (a int, b varchar(10)) WITH (TABLOCK)", "INSERT BULK"),
+        (
+            "BULK INSERT t FROM 'x' WITH (ERRORFILE = 'e')",
+            "BULK INSERT WITH ERRORFILE",
+        ),
+        (
+            "BULK INSERT t FROM 'x' WITH (FIRSTROW = 2, FORMATFILE = 'f')",
+            "BULK INSERT WITH FORMATFILE",
+        ),
         ("REVERT", "REVERT"),
         ("UPDATE STATISTICS t WITH FULLSCAN", "UPDATE STATISTICS"),
         ("WAITFOR (RECEIVE * FROM q), TIMEOUT 500", "WAITFOR RECEIVE"),

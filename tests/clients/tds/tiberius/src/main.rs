@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use tiberius::error::{Error, TokenError};
-use tiberius::{AuthMethod, Client, Config, EncryptionLevel, Query, QueryItem, QueryStream};
+use tiberius::{AuthMethod, Client, Config, EncryptionLevel, Query, QueryItem, QueryStream, TokenRow};
 use tokio::net::TcpStream;
 use tokio_util::compat::{Compat, TokioAsyncWriteCompatExt};
 
@@ -55,6 +55,7 @@ async fn act(connections: &mut HashMap<String, Connection>, asked: &Value) -> An
             }
             run(query.query(connection).await).await
         }
+        "bulk" => bulk(connection, asked).await,
         "cancel" => cancel(connection, asked).await,
         "begin" => connection.begin_transaction().await.map(|()| Value::Null),
         "commit" => connection.commit_transaction().await.map(|()| Value::Null),
@@ -130,6 +131,27 @@ async fn run(started: Result<QueryStream<'_>, Error>) -> Answer {
         sets.push(json!({ "columns": columns, "rows": rows }));
     }
     Ok(json!({ "sets": sets, "counts": [], "messages": [], "errors": errors, "status": null, "outputs": [] }))
+}
+
+/// Rows by INSERT BULK.
+async fn bulk(connection: &mut Connection, asked: &Value) -> Answer {
+    let columns = asked["columns"].as_array().expect("columns");
+    let copied = async {
+        let mut load = connection.bulk_insert(text(asked, "table")).await?;
+        for row in asked["rows"].as_array().expect("rows") {
+            let mut sent = TokenRow::new();
+            for (column, value) in columns.iter().zip(row.as_array().expect("a row")) {
+                sent.push(value::data_of(column[1].as_str().expect("a type"), value.as_str()));
+            }
+            load.send(sent).await?;
+        }
+        load.finalize().await
+    };
+    let (counts, errors) = match copied.await {
+        Ok(done) => (vec![done.total()], vec![]),
+        Err(error) => (vec![], vec![failed(error)?]),
+    };
+    Ok(json!({ "sets": [], "counts": counts, "messages": [], "errors": errors, "status": null, "outputs": [] }))
 }
 
 /// Stops reading, and tells the server so.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
 use tiberius::numeric::Numeric;
-use tiberius::{ColumnData, FromSql, Query};
+use tiberius::{ColumnData, FromSql, IntoSql, Query};
 use uuid::Uuid;
 
 /// The text by which a value travels.
@@ -69,6 +69,24 @@ pub fn bind(query: &mut Query<'_>, kind: &str, text: Option<&str>) {
         "datetimeoffset" => query.bind(text.map(|text| DateTime::parse_from_rfc3339(text).expect("a moment"))),
         "uniqueidentifier" => query.bind(text.map(|text| text.parse::<Uuid>().expect("a GUID"))),
         _ => query.bind(text.map(str::to_owned)),
+    }
+}
+
+/// A value of a column of a bulk copy.
+pub fn data_of(kind: &str, text: Option<&str>) -> ColumnData<'static> {
+    match kind.split('(').next().expect("a name") {
+        "bit" => text.map(|text| text == "1").into_sql(),
+        "int" => text.map(|text| text.parse::<i32>().expect("a number")).into_sql(),
+        "bigint" => text.map(|text| text.parse::<i64>().expect("a number")).into_sql(),
+        "float" => text.map(|text| text.parse::<f64>().expect("a number")).into_sql(),
+        "decimal" => text.map(numeric).into_sql(),
+        "varbinary" => text.map(bytes).into_sql(),
+        "datetime2" => {
+            let moment = |text: &str| text.replace(' ', "T").parse::<NaiveDateTime>().expect("a moment");
+            text.map(moment).into_sql()
+        }
+        "uniqueidentifier" => text.map(|text| text.parse::<Uuid>().expect("a GUID")).into_sql(),
+        _ => text.map(str::to_owned).into_sql(),
     }
 }
 

@@ -80,6 +80,7 @@ fn switch(name: &ast::Name) -> Option<Switch> {
         ("NOCOUNT", Switch::NoCount),
         ("XACT_ABORT", Switch::XactAbort),
         ("IMPLICIT_TRANSACTIONS", Switch::ImplicitTransactions),
+        ("FMTONLY", Switch::FormatOnly),
     ];
     known
         .into_iter()

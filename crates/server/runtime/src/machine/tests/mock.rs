@@ -41,6 +41,7 @@ pub(crate) enum HostCall {
     Flush,
     Wait(Wait),
     Statement(String),
+    Described(String),
     Transaction(String),
     Option(String, Option<Value>),
     Use(String),
@@ -226,6 +227,13 @@ impl Host for Mock {
         self.push(HostCall::Wait(wait))
     }
 
+    fn describe(&mut self, statement: &TableStatement<'_>) -> Result<Affected, Failure> {
+        let text = statement.statement.position.text(statement.program.source());
+        self.push(HostCall::Described(text.to_owned()))?;
+        let has_rows = matches!(statement.statement.kind, StatementKind::Select(_));
+        Ok(if has_rows { Affected::Rows(0) } else { Affected::Nothing })
+    }
+
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let text = statement.statement.position.text(statement.program.source());
         self.push(HostCall::Statement(text.to_owned()))?;
@@ -388,6 +396,10 @@ impl Host for Counter {
 
     fn wait(&mut self, wait: Wait) -> Result<(), Stop> {
         self.inner.wait(wait)
+    }
+
+    fn describe(&mut self, statement: &TableStatement<'_>) -> Result<Affected, Failure> {
+        self.inner.describe(statement)
     }
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {

@@ -5,11 +5,11 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use selenite_tds::client::{
-    ServerMessage, Token, attention, batch, login, new_login, prelogin, rpc, split_message, tokens,
+    ServerMessage, Token, attention, batch, bulk_load, login, new_login, prelogin, rpc, split_message, tokens,
 };
 use selenite_tds::{
-    Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Password, Prelogin, Procedure, ProcedureId, Reset,
-    RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
+    Column, Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Password, Prelogin, Procedure, ProcedureId,
+    Reset, RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
 };
 use selenite_types::{DataType, Value, Width};
 
@@ -122,6 +122,14 @@ impl Client {
     /// Runs a batch in a session that is set back.
     pub fn batch_after_reset(&mut self, text: &str) -> Answer {
         self.ask_after(text, Reset::Session);
+        self.answer().unwrap()
+    }
+
+    /// Announces a bulk load, and sends its rows.
+    pub fn bulk(&mut self, announcement: &str, columns: &[(&str, DataType)], rows: &[Vec<Value>]) -> Answer {
+        succeed(self, announcement);
+        let bytes = bulk(columns, rows, self.size);
+        self.send(&bytes).unwrap();
         self.answer().unwrap()
     }
 
@@ -305,6 +313,19 @@ pub fn text(value: &str) -> Parameter {
 
 pub fn int(name: &str, value: i32) -> Parameter {
     parameter(name, DataType::Int, Value::Int(value))
+}
+
+/// A bulk load of nullable columns.
+pub fn bulk(columns: &[(&str, DataType)], rows: &[Vec<Value>], size: PacketSize) -> Vec<u8> {
+    let column = |(name, data_type): &(&str, DataType)| Column {
+        name: (*name).to_owned(),
+        data_type: *data_type,
+        is_nullable: true,
+        is_identity: false,
+        is_computed: false,
+    };
+    let columns: Vec<Column> = columns.iter().map(column).collect();
+    bulk_load(&columns, rows, size).unwrap()
 }
 
 pub const HEADERS: Headers = Headers {

@@ -90,7 +90,11 @@ pub struct Page {
 
 impl Page {
     fn new() -> Self {
-        let fixture = Fixture::new();
+        // A file for BULK INSERT.
+        let fixture = Fixture::with(|config| config.bulk_folders = vec![config.data.join("../loads")]);
+        let loads = fixture.data_folder().join("../loads");
+        std::fs::create_dir_all(&loads).unwrap();
+        std::fs::write(loads.join("x"), "1\ta\r\n2\tb\r\n").unwrap();
         let mut client = fixture.client();
         for text in SETUP {
             assert_eq!(client.batch(text).errors(), [], "{text}");

@@ -70,7 +70,7 @@ impl Talk {
             Incoming::Attention => {
                 return self.finish(Done::ATTENTION).map_err(|_| Ended::Broken);
             }
-            Incoming::Ignored(_) => return self.finish(Done::ERROR).map_err(|_| Ended::Broken),
+            Incoming::BulkLoad(_) | Incoming::Ignored(_) => return self.finish(Done::ERROR).map_err(|_| Ended::Broken),
         };
         let text = match Request::parse(message) {
             Ok(Request::Batch(batch)) => batch.text,

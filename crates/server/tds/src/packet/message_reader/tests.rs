@@ -37,6 +37,7 @@ fn push_all(reader: &mut MessageReader, bytes: &[u8]) -> Result<Vec<Incoming>, T
 fn described(incoming: &Incoming) -> String {
     match incoming {
         Incoming::Message(message) => format!("{:?} {:?} {:?}", message.kind(), message.reset(), message.data()),
+        Incoming::BulkLoad(piece) => format!("bulk load {:?} {}", piece.data, piece.is_last),
         Incoming::Attention => "attention".to_owned(),
         Incoming::Ignored(kind) => format!("ignored {kind:?}"),
     }
@@ -137,7 +138,6 @@ fn a_reset_counts_on_the_first_packet_of_a_request_alone() {
     assert_eq!(reset(MessageKind::SqlBatch, &[0, 0x09]), Reset::None);
     assert_eq!(reset(MessageKind::Rpc, &[0x11]), Reset::SessionKeepingTransaction);
     assert_eq!(reset(MessageKind::TransactionRequest, &[0x09]), Reset::Session);
-    assert_eq!(reset(MessageKind::BulkLoad, &[0x09]), Reset::None);
     let both = packets(MessageKind::Rpc, &[0x19], b"a", 1);
     assert!(matches!(error(&both, &mut logged_in()), TdsError::Malformed { .. }));
 }
@@ -155,6 +155,27 @@ fn a_message_larger_than_its_limit_is_refused_before_it_is_whole() {
     let stream = packets(MessageKind::SqlBatch, &[0, 0, 0], &data, 500);
     let refused = error(&stream, &mut logged_in());
     assert!(matches!(refused, TdsError::TooLarge { limit: 1000, .. }), "{refused}");
+}
+
+/// `bulk-loads-in-pieces`.
+#[test]
+fn a_bulk_load_comes_packet_by_packet_and_has_no_size() {
+    let mut reader = logged_in();
+    let told = |all: Vec<Incoming>| all.iter().map(described).collect::<Vec<_>>();
+    let stream = packets(MessageKind::BulkLoad, &[0, 1], b"abcd", 2);
+    let all = told(push_all(&mut reader, &stream).unwrap());
+    assert_eq!(all, ["bulk load [97, 98] false", "bulk load [99, 100] true"]);
+    assert!(reader.is_idle());
+    let large = packets(MessageKind::BulkLoad, &[0; 9], &[7; 4500], 500);
+    assert_eq!(push_all(&mut reader, &large).unwrap().len(), 9);
+    assert!(!reader.is_idle());
+    let attention = packets(MessageKind::Attention, &[1], b"", 1);
+    assert_eq!(told(push_all(&mut reader, &attention).unwrap()), ["attention"]);
+    assert!(reader.is_idle());
+    // What is withdrawn says so.
+    let withdrawn = packets(MessageKind::BulkLoad, &[0, 3], b"abcd", 2);
+    let all = told(push_all(&mut reader, &withdrawn).unwrap());
+    assert_eq!(all, ["bulk load [97, 98] false", "ignored BulkLoad"]);
 }
 
 #[test]

@@ -127,7 +127,15 @@ pub const GROUPS: &[Group] = &[
             ("TRUNCATE TABLE", "TRUNCATE TABLE w"),
             ("MERGE", "MERGE w USING t ON t.a = w.a WHEN MATCHED THEN DELETE;"),
             ("BULK INSERT", "BULK INSERT w FROM 'x'"),
-            ("INSERT BULK", "INSERT BULK w (a int)"),
+            (
+                "BULK INSERT of CSV",
+                "BULK INSERT w FROM 'x' WITH (FORMAT = 'CSV', FIELDTERMINATOR = '\\t', FIRSTROW = 2)",
+            ),
+            (
+                "BULK INSERT with a format file",
+                "BULK INSERT w FROM 'x' WITH (FORMATFILE = 'f')",
+            ),
+            ("INSERT BULK", "INSERT BULK w (a int) WITH (KEEP_NULLS, TABLOCK)"),
             ("SELECT INTO", "SELECT a, b INTO made FROM t"),
             ("READTEXT", "READTEXT w.b @p 0 1"),
             ("UPDATE STATISTICS", "UPDATE STATISTICS w"),

@@ -1,0 +1,85 @@
+//! Runs INSERT BULK and BULK INSERT.
+//!
+//! - `rows-are-not-kept`: a row is written before the next one is read. Only a row that refers to a later row of its
+//!   own table waits for it.
+
+use selenite_compiler::SqlError;
+use selenite_compiler::catalog::ChangeVerb;
+use selenite_compiler::change::{BulkRows, Insert};
+use selenite_types::storage::to_stored;
+use selenite_types::{DataType, Value};
+
+use super::insert::{refusal, write_waiting};
+use super::row;
+use super::row_writer::{self, Given, Prepared};
+use crate::sqlite::{ChangeError, PreparedChange, reserve};
+use crate::statement::Run;
+
+/// The source of a bulk load's rows: fills the row that it is passed, which is empty; false at the end.
+pub type RowFeed<'a> = dyn FnMut(&mut Vec<Value>) -> Result<bool, SqlError> + 'a;
+
+pub(super) fn run(
+    insert: &Insert,
+    run: &mut Run<'_>,
+    types: &[DataType],
+    feed: &mut RowFeed<'_>,
+) -> Result<u64, SqlError> {
+    let Some(bulk) = insert.bulk() else {
+        return Err(SqlError::internal("rows for no bulk load"));
+    };
+    insert.check_types(types)?;
+    let defaulted = defaulted(insert, bulk);
+    let executor = run.executor;
+    let mut change = executor.prepare(&insert.writer.sql)?;
+    let (mut count, mut waiting) = (0, Vec::new());
+    let mut row = Vec::with_capacity(types.len());
+    while feed(&mut row)? {
+        count += 1;
+        let given = row.drain(..).zip(types).zip(&defaulted);
+        let given = given.map(
+            |((value, data_type), is_defaulted)| match *is_defaulted && value == Value::Null {
+                true => Given::Default,
+                false => Given::Value(value, *data_type),
+            },
+        );
+        let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
+        match store(insert, run, &mut change, &prepared) {
+            Ok(()) => {}
+            Err(error) if row::may_wait(&insert.writer.rules, &error) => {
+                reserve(0)?;
+                waiting.push(prepared);
+            }
+            Err(error) => return Err(refusal(insert, run, error, &prepared)),
+        }
+    }
+    write_waiting(insert, run, &waiting)?;
+    Ok(count)
+}
+
+/// Stores a row by the prepared INSERT.
+fn store(
+    insert: &Insert,
+    run: &Run<'_>,
+    change: &mut PreparedChange<'_>,
+    prepared: &Prepared,
+) -> Result<(), ChangeError> {
+    let writer = &insert.writer;
+    let table = &writer.rules.table;
+    let stored = writer.stored.iter().map(|at| {
+        let (column, value) = (table.columns.get(*at), prepared.row.get(*at));
+        let (column, value) = column
+            .zip(value)
+            .ok_or_else(|| SqlError::internal("a column beyond the last"))?;
+        to_stored(value, &column.data_type).map_err(|misfit| SqlError::internal(&misfit.to_string()))
+    });
+    change.run(stored)?;
+    row_writer::note_number(writer, run, prepared)
+}
+
+/// Of each filled column, whether NULL stands for its default.
+fn defaulted(insert: &Insert, bulk: &BulkRows) -> Vec<bool> {
+    let writer = &insert.writer;
+    let has_default = |at: &usize| matches!(writer.defaults.get(*at), Some(Some(_)));
+    let targets = writer.targets.iter();
+    targets.map(|at| !bulk.keeps_nulls && has_default(at)).collect()
+}
