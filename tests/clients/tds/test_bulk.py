@@ -42,8 +42,8 @@ ROWS: list[list[str | None]] = [
 
 def made(connection: Connection, columns: list[tuple[str, str]] = COLUMNS) -> None:
     declared = ", ".join(f"{name} {kind}{' PRIMARY KEY' if name == 'a' else ''}" for name, kind in columns)
-    connection.run("IF DB_ID('bulk') IS NULL CREATE DATABASE bulk")
-    connection.run("USE bulk")
+    connection.run("IF DB_ID('loads') IS NULL CREATE DATABASE loads")
+    connection.run("USE loads")
     connection.run(f"DROP TABLE IF EXISTS copied; CREATE TABLE copied ({declared})")
 
 

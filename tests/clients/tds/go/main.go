@@ -42,7 +42,7 @@ type request struct {
 	Table   string      `json:"table"`
 	Columns [][2]string `json:"columns"`
 	Rows    [][]*string `json:"rows"`
-	AfterMs    *int        `json:"after_ms"`
+	AfterMs *int        `json:"after_ms"`
 }
 
 type notice struct {
@@ -379,8 +379,11 @@ func copied(kind string, text *string) (any, error) {
 		return time.Parse("2006-01-02 15:04:05", *text)
 	case "uniqueidentifier":
 		var id mssql.UniqueIdentifier
-		err := id.Scan(*text)
-		return id[:], err
+		if err := id.Scan(*text); err != nil {
+			return nil, err
+		}
+		// In the order of the wire.
+		return id.Value()
 	}
 	return valueOf(kind, text)
 }

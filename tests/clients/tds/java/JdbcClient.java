@@ -429,7 +429,11 @@ public final class JdbcClient {
 
         @Override
         public int getPrecision(int column) {
-            return base(column).equals("datetime2") ? 0 : size(column, 0);
+            return switch (base(column)) {
+                // As text.
+                case "datetime2", "uniqueidentifier" -> 50;
+                default -> size(column, 0);
+            };
         }
 
         @Override

@@ -107,8 +107,9 @@ class Pymssql:
         data = [tuple(value_of(kind, text) for kind, text in zip(kinds, row, strict=True)) for row in rows]
         try:
             self.connections[name].bulk_copy(table, data)
-        except pymssql.Error as error:
-            return Reply(errors=refused(error).notices)
+        except pymssql._mssql.MSSQLDatabaseException as told:
+            text = told.text.decode(errors="replace").split("DB-Lib error message")[0]
+            return Reply(errors=[Notice(text, told.number, told.state, told.severity, told.line)])
         return Reply()
 
     def close(self, name: str) -> None:
