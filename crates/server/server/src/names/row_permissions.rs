@@ -164,7 +164,7 @@ pub fn check_rows(
         && insert.bulk().is_some()
         && insert.gives_identity()
         && !is_own(insert.table())
-        && !permissions.defines()
+        && !(permissions.defines() || permissions.owns_schema(&insert.table().schema))
     {
         // As SET IDENTITY_INSERT.
         return Err(no_object(&insert.table().name, 11));
