@@ -7,7 +7,7 @@
 //! - group-is-killed: the command leads its own process group. Whenever the command is abandoned,
 //!   the whole group is killed; descendants that left the group cannot be killed.
 //! - answer-is-the-command's: its answer is what it wrote before it ended. A descendant that left
-//!   the group and keeps stdout open delays it by [`LEFT_OPEN`], and adds nothing that counts.
+//!   the group and keeps stdout open delays it by a second, and adds nothing that counts.
 //! - buffers-zeroed: input and answer are held in buffers that do not move and are zeroed.
 
 use std::io::{self, PipeReader, Read, Write};
