@@ -188,9 +188,6 @@ pub(crate) fn make_default(api: &Api) -> Result<(), Code> {
 const ANCHORED_IS_EMPTY: &str =
     "with anchor= it has to exist, and to be encrypted; make it without, and run selenite follow --anchor-to first";
 
-/// How often a database is opened again because another file has taken its name.
-const REPLACED_MAX: u32 = 16;
-
 impl Selenite {
     fn try_open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {
         match (Role::of(flags, name.is_some()), name) {
@@ -223,7 +220,7 @@ impl Selenite {
     /// registered as one that moves (`move_over.rs`).
     fn open_main(&self, name: &Name<'_>, flags: OpenFlags) -> Result<OpenedFile, VfsError> {
         let identify = || (self.host.identify)(name.path());
-        for _ in 0..REPLACED_MAX {
+        for _ in 0..move_over::REPLACED_MAX {
             let before = identify();
             let opened = self.open_main_once(name, flags);
             let is_replaced = before.is_some() && identify() != before;

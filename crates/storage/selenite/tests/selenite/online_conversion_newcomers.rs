@@ -101,7 +101,7 @@ fn check_a_connection_that_is_opened_at_any_moment(goal: Goal) {
 const LAST_STEPS: u32 = 12;
 
 #[test]
-fn applications_that_open_it_meanwhile_lose_no_commit() {
+fn applications_that_open_it_meanwhile_lose_no_commit_and_get_no_error() {
     let fixture = Fixture::new();
     let path = made(&fixture, 300, Goal::Encrypted);
     let mut children: Vec<Child> = (1..=3)
@@ -146,11 +146,10 @@ fn applications_that_open_it_meanwhile_lose_no_commit() {
         drop(child.stdin.take());
     }
     let connection = open(&fixture, &path);
-    let mut refused = 0;
     for (worker, child) in (1..).zip(children) {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        refused += known_refusals(&said);
+        assert!(!said.contains("refused "), "{done} conversions: {said}");
         let committed = said
             .lines()
             .find_map(|line| Some(line.split_once("committed ")?.1))
@@ -174,14 +173,7 @@ fn applications_that_open_it_meanwhile_lose_no_commit() {
             .unwrap(),
         "ok"
     );
-    assert!(done > 5 && refused <= 2, "{done} conversions, {refused} refused");
-}
-
-/// Known: under load one of some thousand openings is refused, and the next one works (MIGRATION).
-fn known_refusals(said: &str) -> usize {
-    let refusals = said.lines().filter(|line| line.contains("refused "));
-    let is_known = |line: &str| line.contains("extended_code: 6922") || line.contains("extended_code: 15 ");
-    refusals.inspect(|line| assert!(is_known(line), "{said}")).count()
+    assert!(done > 5, "{done}");
 }
 
 /// Several times what a conversion takes that waits for no one.

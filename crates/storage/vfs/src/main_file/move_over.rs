@@ -43,6 +43,9 @@ use crate::index_header;
 use crate::own_descriptors;
 use crate::role::Role;
 
+/// How often a database is opened again because another file has taken its name.
+pub(crate) const REPLACED_MAX: u32 = 16;
+
 /// What a connection needs to move.
 pub struct MoveOver {
     name: KeptName,
@@ -340,8 +343,18 @@ impl MainFile {
     }
 
     /// Opens the file that now has the name, with the lock that is held, and gives the old one up. Returns whether it
-    /// did (only-if-told).
+    /// did (only-if-told). Until this connection is registered at that file, that one may be replaced, too.
     fn move_to_successor(&mut self, is_told: bool) -> Result<bool, VfsError> {
+        for _ in 0..REPLACED_MAX {
+            match self.try_successor(is_told) {
+                Err(error) if error.is_retired() => {}
+                taken => return taken,
+            }
+        }
+        self.try_successor(is_told)
+    }
+
+    fn try_successor(&mut self, is_told: bool) -> Result<bool, VfsError> {
         let database = self.database.clone();
         let host = &database.host;
         let Some(over) = &self.move_over else { return Ok(false) };
