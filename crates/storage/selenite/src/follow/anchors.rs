@@ -56,8 +56,8 @@ struct Writer {
     identity: (u64, u64),
     known: Option<Known>,
     tried: Option<Instant>,
-    /// Enforces never-back.
-    highest: u64,
+    /// The last anchor that this process wrote or compared with (never-back).
+    last: Option<ShortAnchor>,
 }
 
 /// What is known of a database.
@@ -116,7 +116,7 @@ impl Anchors {
                 identity: identity(storage, path)?,
                 known: None,
                 tried: None,
-                highest: 0,
+                last: None,
             };
             writer.known = Some(writer.first()?);
             Ok(writer)
@@ -179,7 +179,7 @@ impl Writer {
         // After an error it is not known whether it was written: the newest one is read again.
         let appended = self.how.place.append(&self.config, anchor.number, &text);
         appended.map_err(|error| refused(error, self.database.path()))?;
-        self.highest = anchor.number;
+        self.last = Some(anchor.clone());
         // Once: what is put back later was not meant.
         self.how.accept_older = false;
         known.last = Some(state);
@@ -207,13 +207,11 @@ impl Writer {
         // Asked before the transaction begins that is compared: another one may be writing its last anchor.
         let newest = self.how.place.newest(&self.config, &unlocked?);
         let newest = newest.map_err(|error| refused(error, &path))?;
-        if newest.number() < self.highest {
-            let what = format!("{}: its newest anchor was number {}", self.how.place, self.highest);
+        let last = self.last.clone();
+        if let Some(last) = last.as_ref().filter(|last| newest.number() < last.number) {
+            let what = format!("{}: its newest anchor was number {}", self.how.place, last.number);
             return Err(refused(VfsError::NoAnchor(what), &path));
         }
-        // That which this process wrote or compared with.
-        let written = self.highest;
-        let highest = newest.number();
         let accept_older = self.how.accept_older;
         let place = self.how.place.clone();
         let known = self.database.read(move |snapshot| {
@@ -222,37 +220,47 @@ impl Writer {
             if !accept_older {
                 newest.check_generation(&unlocked).map_err(refused)?;
             }
-            let anchor = match newest {
-                Newest::None => return Ok(Known::default()),
-                // Anyone who can append could have written it, to have nothing compared.
-                Newest::OtherMaster { number, .. } if !(accept_older || number == written) => {
+            let (number, anchor, is_own) = match (newest, last) {
+                (Newest::None, _) => return Ok((Known::default(), None)),
+                (Newest::Anchor(anchor), _) => (anchor.number, anchor, true),
+                (Newest::OtherMaster { number, .. }, _) if accept_older => {
+                    let known = Known {
+                        number,
+                        ..Known::default()
+                    };
+                    return Ok((known, None));
+                }
+                // What is at the place may be what anyone appended; this is what was there.
+                (Newest::OtherMaster { number, .. }, Some(last)) => (number, last, false),
+                (Newest::OtherMaster { number, .. }, None) => {
                     let what = format!(
                         "{place}: its newest anchor, number {number}, is under another master key: if it was renewed \
                          while no selenite follow ran, begin again with --accept-older"
                     );
                     return Err(refused(VfsError::NoAnchor(what)));
                 }
-                Newest::OtherMaster { number, .. } => {
-                    return Ok(Known {
-                        number,
-                        ..Known::default()
-                    });
-                }
-                Newest::Anchor(anchor) => anchor,
+            };
+            let known = Known {
+                number,
+                ..Known::of(&anchor)
             };
             if accept_older {
-                return Ok(Known::of(&anchor));
+                return Ok((known, Some(anchor)));
             }
+            Newest::Anchor(anchor.clone())
+                .check_generation(&unlocked)
+                .map_err(refused)?;
             check_not_older(snapshot, &anchor).map_err(refused)?;
-            Ok(Known {
+            let known = Known {
                 pages: anchor.pages.clone(),
-                anchor: Some(anchor.clone()),
-                ..Known::of(&anchor)
-            })
+                anchor: is_own.then(|| anchor.clone()),
+                ..known
+            };
+            Ok((known, Some(anchor)))
         });
         self.database.end_any_read();
-        let known = known?;
-        self.highest = highest;
+        let (known, anchor) = known?;
+        self.last = anchor;
         Ok(known)
     }
 }
