@@ -8,7 +8,8 @@ use selenite_format::{Slot, SlotKind, Superblock};
 use crate::{KeyError, Random, Recipient, SlotBody, hex, origin, random};
 
 /// The slot whose id begins with `wanted` (hexadecimal of either case), or whose label or holder
-/// equals it, in the form of [`SlotSummary`]; that of a key command also as `command:NAME`. A complete id takes precedence over labels.
+/// equals it, in the form of [`SlotSummary`]; that of a key command also as `command:NAME`. A
+/// complete id takes precedence over labels.
 ///
 /// `NoSuchSlot` if there is none (or `wanted` is empty), `AmbiguousSlot` if there are several.
 pub fn find_slot<'a>(superblock: &'a Superblock, wanted: &str) -> Result<&'a Slot, KeyError> {

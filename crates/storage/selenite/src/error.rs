@@ -214,9 +214,10 @@ impl Class {
 }
 
 /// The reason that is reported, here and in the VFS, for a file that is neither SQLite's nor ours.
+pub(crate) const NO_DATABASE: &str = "it is not an SQLite database";
+
 /// FORMAT 2.6: what is shorter than its superblocks may be a database that was cut short.
 pub(crate) const EMPTY: &str = "it has no page: it is empty, or was cut short";
-pub(crate) const NO_DATABASE: &str = "it is not an SQLite database";
 
 /// The first words of the VFS's error for a database that `reencrypt --off` has made.
 pub(crate) const ONLY_NONE: &str = "its only suite is NONE";

@@ -1,5 +1,8 @@
 //! One session from its login to its end.
 
+use std::sync::Arc;
+
+use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{self, Entry, Machine, Request as Run, TransactionStep};
 use selenite_tds::{
@@ -145,14 +148,7 @@ impl<'a> SessionLoop<'a> {
             }
         }
         let ended = match compiled {
-            Ok(program) => self.machine.run(
-                Run {
-                    program,
-                    arguments: Vec::new(),
-                    entry: Entry::Batch,
-                },
-                &mut self.host,
-            ),
+            Ok(program) => self.run_batch(program),
             Err(errors) => {
                 // A text that takes long to read may have been given up.
                 match machine::Host::poll(&mut self.host) {
@@ -170,6 +166,15 @@ impl<'a> SessionLoop<'a> {
         self.ended(ended)
     }
 
+    fn run_batch(&mut self, program: Arc<Program>) -> machine::Ended {
+        let run = Run {
+            program,
+            arguments: Vec::new(),
+            entry: Entry::Batch,
+        };
+        self.machine.run(run, &mut self.host)
+    }
+
     /// The rows of the INSERT BULK of the last request. What remains of them after an error is skipped: most clients
     /// read no answer before they have sent all.
     fn bulk_load(&mut self, first: BulkPiece) -> Served {
@@ -182,14 +187,7 @@ impl<'a> SessionLoop<'a> {
             None => Err(vec![unannounced()]),
         };
         let ended = match program {
-            Ok(program) => self.machine.run(
-                Run {
-                    program,
-                    arguments: Vec::new(),
-                    entry: Entry::Batch,
-                },
-                &mut self.host,
-            ),
+            Ok(program) => self.run_batch(program),
             Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
         };
         let Some(BulkFeed::Stream(mut stream)) = self.host.bulk.take() else {

@@ -237,7 +237,7 @@ def _look_at_status(paths: Sequence[str], options: Mapping[str, Any]) -> Iterato
         facts = _facts(found)
         destination = options.get("backups")
         try:
-            if destination and found["encrypted"]:
+            if destination and "database_id" in facts:
                 database_id = facts["database_id"]
                 made = _backups.find(destination, options["identity"], database_id)
                 facts |= _backups.facts(made.get(database_id, []))

@@ -196,7 +196,7 @@ impl DefinitionContext<'_> {
         for sql in new.sqlite_keys() {
             self.execute(&sql)?;
         }
-        self.keep_definition(&new, object_id)?;
+        self.keep_definition("main", &new, object_id)?;
         for (id, index) in &table.indexes {
             let moved = IndexDefinition {
                 schema: target.name.clone(),
@@ -227,13 +227,19 @@ impl DefinitionContext<'_> {
             let mut definition = other.definition.clone();
             if !is_itself && refer(&mut definition, old, target) {
                 let object_id = self.row_of(other)?;
-                self.keep_definition(&definition, object_id)?;
+                self.keep_definition("main", &definition, object_id)?;
             }
         }
         Ok(())
     }
 
-    fn keep_definition(&self, definition: &TableDefinition, object_id: i32) -> Result<(), SqlError> {
+    /// Stores the definition of a table in the catalog of one of SQLite's schemas.
+    pub(super) fn keep_definition(
+        &self,
+        schema: &str,
+        definition: &TableDefinition,
+        object_id: i32,
+    ) -> Result<(), SqlError> {
         let written = Written {
             object_id,
             kind: ObjectKind::Table,
@@ -242,7 +248,7 @@ impl DefinitionContext<'_> {
             parent: None,
             definition: definition.to_string(),
         };
-        self.store("main", written)
+        self.store(schema, written)
     }
 }
 

@@ -12,8 +12,8 @@ use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::alter::bracketed;
 use super::inner::Few;
-use super::{DefinitionContext, Written, refusal};
-use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
+use super::{DefinitionContext, refusal};
+use crate::catalog::catalog_rows::{check_name, salt};
 use crate::catalog::schema::{SchemaTable, computed_type, is_temporary, parsed};
 
 impl DefinitionContext<'_> {
@@ -112,17 +112,7 @@ impl DefinitionContext<'_> {
         for sql in definition.sqlite(schema) {
             self.execute(&sql)?;
         }
-        self.store(
-            schema,
-            Written {
-                object_id,
-                kind: ObjectKind::Table,
-                schema: &definition.schema,
-                name: &definition.name,
-                parent: None,
-                definition: definition.to_string(),
-            },
-        )?;
+        self.keep_definition(schema, definition, object_id)?;
         for index in &definition.indexes {
             self.make_index(index, definition, object_id)?;
         }
