@@ -1,4 +1,4 @@
-//! Files that BULK INSERT and OPENROWSET may read: those in the folders of `bulk-folders`.
+//! Files that BULK INSERT may read: those in the folders of `bulk-folders`.
 //!
 //! - `paths-stay-in-their-folder`: below the folder no part of a path is `..` or a symbolic link, and what is opened is
 //!   a regular file.
