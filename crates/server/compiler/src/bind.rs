@@ -61,6 +61,13 @@ pub trait QueryHook {
         query: &ast::Query,
     ) -> Result<Predicate, SqlError>;
 
+    /// `NEXT VALUE FOR`.
+    ///
+    /// Errors: 208 and 11726 for what is no sequence; 11719 and related ones where it is not allowed.
+    fn next_value(&mut self, _: &ast::NextValue) -> Result<Expr, SqlError> {
+        Err(SqlError::next_value_not_here())
+    }
+
     /// Counts one more bound node.
     ///
     /// Errors: 8623 if there are too many; the error of cancellation.
@@ -194,6 +201,7 @@ impl<'a> Binder<'a> {
             ast::ExprKind::Case(case) => self.case(case),
             ast::ExprKind::Iif(iif) => self.iif(iif),
             ast::ExprKind::Subquery(query) => self.hook.subquery(query),
+            ast::ExprKind::NextValue(next) => self.hook.next_value(next),
         }
     }
 

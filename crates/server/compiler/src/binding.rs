@@ -10,7 +10,7 @@ mod inputs;
 
 pub(crate) use compound::{compound, compound_of};
 pub use inputs::InputColumn;
-pub(crate) use inputs::Inputs;
+pub(crate) use inputs::{Inputs, take_inputs};
 
 /// A column of a result.
 #[derive(Clone, PartialEq, Debug)]

@@ -14,10 +14,12 @@ use selenite_tsql::ast::ObjectName;
 
 use crate::SqlError;
 
+mod sequence;
 mod table;
 mod view;
 mod violation;
 
+pub use sequence::{Sequence, SequenceCache, SequenceRule};
 pub use table::{
     Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, Reference, ReferencedAction,
     SqliteName, Table,
@@ -39,6 +41,13 @@ pub trait Catalog {
     ///
     /// Errors: as [`Catalog::relation`].
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError>;
+
+    /// The sequence that `name` refers to; `None` makes error 208.
+    ///
+    /// Errors: as [`Catalog::relation`].
+    fn sequence(&self, _name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
+        Ok(None)
+    }
 
     /// Begins the names of a view's text, which end with [`Catalog::leave_view`]: a user with permission to read the
     /// view needs no permission on them.

@@ -24,12 +24,14 @@ mod constraint;
 mod create;
 mod error;
 mod index;
+mod sequence;
 mod sqlite;
 mod subquery;
 mod text;
 
 pub use alter::{Alteration, ColumnSource, Rebuild, Step};
 pub use index::{IndexDefinition, check_filter};
+pub use sequence::{SequenceChange, SequencePresent};
 pub use sqlite::{index_name, null_index_name, quoted};
 pub use subquery::is_scalar;
 

@@ -56,6 +56,17 @@ pub trait Environment {
         Ok(())
     }
 
+    /// Begins a row: NEXT VALUE FOR has one value for each sequence and row.
+    fn begin_row(&self) {}
+
+    /// The next value of a sequence for the current row; with `ordinal`, the value of the statement's row with this
+    /// number, from 1, in the order of OVER.
+    ///
+    /// Errors: 11728; the errors of writing to the database.
+    fn next_value(&self, _sequence_id: i32, _ordinal: Option<i64>) -> Result<i128, SqlError> {
+        Err(SqlError::internal("a sequence"))
+    }
+
     /// A new random uniqueidentifier: NEWID.
     fn new_guid(&self) -> Guid;
 

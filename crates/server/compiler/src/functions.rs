@@ -20,9 +20,11 @@ mod conversion;
 mod dates;
 mod globals;
 mod mathematics;
+mod sequence;
 mod system;
 mod text;
 
+pub(crate) use sequence::{is_next_value, next_value_of};
 pub(crate) use text::{fixed, name_parts};
 #[cfg(test)]
 use typing::varying;

@@ -12,6 +12,7 @@ mod common_table;
 mod grouping;
 mod hint;
 mod limit;
+mod next_value;
 mod order;
 mod refusal;
 mod relation;
@@ -22,6 +23,8 @@ pub(crate) mod tree;
 pub(crate) mod walk;
 
 use common_table::CommonScope;
+pub(crate) use next_value::{advances, check_always_evaluated};
+pub(crate) use relation::exposed;
 pub(crate) use select::Item;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
@@ -254,6 +257,10 @@ impl QueryHook for QueryBinder<'_> {
 
     fn subquery(&mut self, query: &ast::Query) -> Result<Expr, SqlError> {
         self.bind_scalar(query)
+    }
+
+    fn next_value(&mut self, next: &ast::NextValue) -> Result<Expr, SqlError> {
+        self.bind_next_value(next)
     }
 
     fn exists(&mut self, query: &ast::Query) -> Result<Predicate, SqlError> {

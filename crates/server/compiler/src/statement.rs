@@ -11,6 +11,7 @@ use selenite_types::storage::Stored;
 
 use crate::catalog::{SqliteName, Table};
 use crate::change::{Delete, Insert, Truncate, Update};
+use crate::query::advances;
 use crate::writer::SqlText;
 use crate::{Frame, SqlError};
 
@@ -19,7 +20,7 @@ mod rows;
 pub(crate) mod select;
 
 pub use assign::Assign;
-pub use rows::Rows;
+pub use rows::{ComputedColumns, Rows};
 pub use select::{Into, IntoColumn};
 
 pub use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue};
@@ -93,11 +94,23 @@ impl Statement {
         }
     }
 
-    /// Whether it changes rows.
+    /// Whether it takes values of a sequence: NEXT VALUE FOR.
+    #[must_use]
+    pub fn advances(&self) -> bool {
+        match self {
+            Self::Rows(rows) => rows.computed.is_some(),
+            Self::Assign(assign) => assign.values.iter().any(|value| advances(&value.value)),
+            Self::Insert(insert) => insert.advances,
+            Self::Update(update) => update.advances,
+            Self::Into(_) | Self::Delete(_) | Self::Truncate(_) => false,
+        }
+    }
+
+    /// Whether it changes rows, or takes values of a sequence.
     #[must_use]
     pub fn changes(&self) -> bool {
         match self {
-            Self::Rows(_) | Self::Assign(_) => false,
+            Self::Rows(_) | Self::Assign(_) => self.advances(),
             Self::Into(_) | Self::Insert(_) | Self::Update(_) | Self::Delete(_) | Self::Truncate(_) => true,
         }
     }

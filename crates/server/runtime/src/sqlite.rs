@@ -9,6 +9,7 @@ mod functions;
 mod identities;
 mod lock_timeout;
 mod memory;
+mod sequences;
 
 pub use cancellation::{Cancellation, Cancelled};
 pub use damaged_page::{DAMAGED_PAGE, damaged_page, note_file};
@@ -16,6 +17,7 @@ pub use error::{ChangeError, is_busy, lock_timeout, tsql_error};
 pub use executor::{Call, Executor, LateSnapshot, PreparedChange, RowSink, SqliteRow};
 pub use function_context::{CurrentCall, FunctionContext, SessionSnapshot, SharedSnapshot};
 pub use functions::{register, stored_ref};
-pub use identities::{Identities, IdentityJournal};
+pub use identities::{Identities, IdentityJournal, SequenceCounter};
 pub use lock_timeout::LockTimeout;
 pub use memory::{reserve, within_memory};
+pub use sequences::{SequenceRange, TakenValues};

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use selenite_compiler::catalog::SqliteName;
 use selenite_compiler::change::Truncate;
 use selenite_compiler::compiled::Compiled;
-use selenite_compiler::statement::{Assign, InputColumn, Into, ResultColumn, Rows, SlotValue};
+use selenite_compiler::statement::{Assign, ComputedColumns, InputColumn, Into, ResultColumn, Rows, SlotValue};
 use selenite_compiler::{Environment, Frame, SqlError, SqlText};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
@@ -94,6 +94,9 @@ impl Run<'_> {
     /// Errors: any error that ends the statement.
     pub fn rows(&mut self, rows: &Rows) -> Result<u64, SqlError> {
         let parameters = self.parameters(&rows.text)?;
+        if let Some(computed) = &rows.computed {
+            return self.computed_rows(rows, computed, &parameters);
+        }
         let mut row = Vec::with_capacity(rows.columns.len());
         let mut count = 0;
         self.executor
@@ -102,6 +105,30 @@ impl Run<'_> {
                 count += 1;
                 (self.rows)(&row)
             })?;
+        Ok(count)
+    }
+
+    /// Runs a SELECT whose columns are computed outside SQLite.
+    fn computed_rows(
+        &mut self,
+        rows: &Rows,
+        computed: &ComputedColumns,
+        parameters: &[Stored<'static>],
+    ) -> Result<u64, SqlError> {
+        let executor = self.executor;
+        let mut inputs = Vec::with_capacity(computed.inputs.len());
+        let mut count = 0;
+        executor.select(&call(&rows.text, parameters, &rows.compiled), &mut |found| {
+            self.environment.begin_row();
+            read_inputs(&computed.inputs, found, &mut inputs)?;
+            let row: Result<Vec<Value>, SqlError> = computed
+                .values
+                .iter()
+                .map(|value| value.evaluate(&self.frame(&inputs)))
+                .collect();
+            count += 1;
+            (self.rows)(&row?)
+        })?;
         Ok(count)
     }
 
@@ -128,6 +155,7 @@ impl Run<'_> {
         let mut row = Vec::with_capacity(assign.inputs.len());
         let mut count = 0;
         executor.select(&call(&assign.text, &parameters, &assign.compiled), &mut |found| {
+            self.environment.begin_row();
             read_inputs(&assign.inputs, found, &mut row)?;
             count += 1;
             self.set(&assign.values, &row)?;

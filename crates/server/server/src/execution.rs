@@ -12,6 +12,7 @@ mod name_scope;
 mod plan_cache;
 mod procedures;
 mod row_limit;
+mod sequence_range;
 pub(crate) mod session_executor;
 mod snapshot;
 mod statistics_io;

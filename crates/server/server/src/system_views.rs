@@ -28,6 +28,7 @@ mod odbc;
 mod partitions;
 mod principals;
 mod requests;
+mod sequences;
 mod sessions;
 mod split;
 mod sysprocesses;
@@ -208,6 +209,7 @@ const GROUPS: &[&[ViewSpec]] = &[
     indexes::VIEWS,
     constraints::VIEWS,
     modules::VIEWS,
+    sequences::VIEWS,
     principals::VIEWS,
     sessions::VIEWS,
     requests::VIEWS,

@@ -25,8 +25,10 @@ pub mod operator;
 pub mod position;
 pub mod query;
 pub mod security;
+pub mod sequence;
 pub mod set_option;
 pub mod statement;
+pub mod synonym;
 pub mod table;
 pub mod type_name;
 
@@ -51,20 +53,22 @@ pub use operator::{AssignmentOperator, BinaryOperator, Comparison, Quantifier, U
 pub use position::Position;
 pub use query::{
     Arguments, Case, CaseBranches, Cast, CastKind, Combination, CommonTable, Condition, ConditionKind, DerivedAlias,
-    Expr, ExprKind, FrameBound, FrameUnit, FunctionCall, Iif, Join, JoinHint, JoinKind, NullTreatment, OdbcLiteral,
-    Offset, OrderItem, Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetOperator, SetTerm,
-    Setting, SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Window, WindowFrame,
+    Expr, ExprKind, FrameBound, FrameUnit, FunctionCall, Iif, Join, JoinHint, JoinKind, NextValue, NullTreatment,
+    OdbcLiteral, Offset, OrderItem, Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetOperator,
+    SetTerm, Setting, SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Window, WindowFrame,
 };
 pub use security::{
     AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateUser,
     LoginSource, Password, Permission, PermissionAction, PermissionChange, Securable, UserSource,
 };
+pub use sequence::{SequenceDefinition, SequenceOption};
 pub use set_option::{IsolationLevel, SetOption, SetValue};
 pub use statement::{
     AlterSchema, Create, CreateSchema, Declaration, Drop, DropKind, If, Parameter, Procedure, RaiseError,
     RaiseErrorOption, SchemaStatement, SetVariable, Statement, StatementKind, Throw, Transaction, Tree, Try,
     Unsupported, VariableType, View, WaitFor, WaitKind, While,
 };
+pub use synonym::CreateSynonym;
 pub use table::{
     AlterColumn, AlterTable, AlterTableAction, ColumnDefinition, ColumnKind, Constraint, ConstraintChange,
     ConstraintKind, CreateTable, DropElement, ForeignKey, Identity, KeyConstraint, ReferentialAction, TableElement,

@@ -48,6 +48,7 @@ mod query;
 mod refused;
 mod security;
 mod select;
+mod sequence;
 mod set_option;
 mod setting;
 mod source;

@@ -20,6 +20,7 @@ mod key_management;
 mod name;
 mod query;
 mod security;
+mod sequence;
 mod set_option;
 mod setting;
 mod source;

@@ -2,7 +2,7 @@
 
 use selenite_types::{DataType, Value};
 
-use crate::query::tree::{Body, Parts, Query, QueryColumn};
+use crate::query::tree::{Body, OrderKey, Parts, Query, QueryColumn};
 use crate::{Expr, ExprKind, NodeMut, Predicate};
 
 /// An input column: SQLite returns it, and values are computed from it outside SQLite.
@@ -82,6 +82,45 @@ impl Inputs {
             }
         }
     }
+}
+
+/// Replaces a query's columns by the inputs from which they are computed; returns the computed values.
+pub(crate) fn take_inputs(query: &mut Query) -> Vec<Expr> {
+    let mut inputs = Inputs::from(0);
+    let columns = std::mem::take(&mut query.columns);
+    let Body::Select(select) = &mut query.body else {
+        return Vec::new();
+    };
+    if select.distinct {
+        // SQLite must compare distinct rows: it computes the values themselves.
+        let place = |(at, column): (usize, &QueryColumn)| {
+            let place = u32::try_from(at).unwrap_or(u32::MAX);
+            Expr::new(ExprKind::Input(place), column.data_type)
+        };
+        let values = columns.iter().enumerate().map(place).collect();
+        query.columns = columns;
+        return values;
+    }
+    let items = std::mem::take(&mut select.items);
+    for term in &mut query.order {
+        if let OrderKey::Output(at) = term.key
+            && let Some(item) = items.get(at)
+        {
+            term.key = OrderKey::Value(item.clone());
+        }
+    }
+    let mut values = items;
+    values.iter_mut().for_each(|value| inputs.take(value));
+    if inputs.items.is_empty() {
+        inputs.place(Expr::literal(Value::Int(1), DataType::Int));
+    }
+    select.items = inputs.items;
+    query.columns = select
+        .items
+        .iter()
+        .map(|item| QueryColumn::of(String::new(), item))
+        .collect();
+    values
 }
 
 /// A condition as a bit: NULL if it is unknown.

@@ -10,11 +10,11 @@ use super::output::{Layout, Outputs, result_columns};
 use super::row_writer::{RowWriter, targets};
 use super::target::ThroughColumn;
 use super::through::InsertTarget;
-use crate::binding::{Binding, InputColumn, Inputs, ResultColumn};
+use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, take_inputs};
 use crate::catalog::{Table, View};
 use crate::compiled::Compiled;
 use crate::query::tree::{Limit, Query};
-use crate::query::{Clause, QueryBinder};
+use crate::query::{Clause, QueryBinder, advances, check_always_evaluated};
 use crate::writer::{Parameter, ParameterValue, SqlText, Writer, qualified};
 use crate::{Expr, SqlError, common_type, same_name};
 
@@ -29,6 +29,8 @@ pub struct Insert {
     pub limit: Option<Box<InsertLimit>>,
     /// Its OUTPUT clauses.
     pub outputs: Vec<Outputs>,
+    /// Whether it takes values of a sequence.
+    pub advances: bool,
 }
 
 /// The limit of the number of inserted rows, which is evaluated before the first row.
@@ -55,6 +57,8 @@ pub enum InsertSource {
         compiled: Arc<Compiled>,
         /// Its columns.
         inputs: Vec<InputColumn>,
+        /// The values over its columns that are computed outside SQLite; empty if its columns are the values.
+        values: Vec<Expr>,
         /// Whether all rows must be read before the first is written.
         spool: bool,
     },
@@ -62,6 +66,20 @@ pub enum InsertSource {
     Execute,
     /// The rows of a bulk load, which the server supplies.
     Bulk(BulkRows),
+}
+
+impl InsertSource {
+    /// Whether it takes values of a sequence.
+    fn advances(&self) -> bool {
+        match self {
+            Self::Values(rows) => rows.iter().flatten().any(|given| match given {
+                GivenExpr::Value(value) => advances(value),
+                GivenExpr::Default => false,
+            }),
+            Self::Query { values, .. } => !values.is_empty(),
+            Self::Execute | Self::Bulk(_) => false,
+        }
+    }
 }
 
 /// A value of VALUES.
@@ -213,13 +231,18 @@ impl Binding<'_> {
             }
         })?;
         let (source, targets, types) = self.insert_source(binder, &table, targets, bound)?;
+        if limit.is_some() && source.advances() {
+            return Err(SqlError::next_value_limited());
+        }
         let mut writer = RowWriter::of_targets(self, &table, targets, types)?;
         writer.rules.add_views(self, &views)?;
+        let advances = source.advances() || writer.defaults.iter().flatten().any(advances);
         Ok(Insert {
             writer,
             source,
             limit,
             outputs,
+            advances,
         })
     }
 
@@ -261,7 +284,12 @@ impl Binding<'_> {
                 Ok((InsertSource::Values(rows), targets, types))
             }
             Source::Query(query) => {
+                let mut query = query;
                 let types: Vec<DataType> = query.columns.iter().map(|column| column.data_type).collect();
+                let values = match binder.advances() {
+                    true => take_inputs(&mut query),
+                    false => Vec::new(),
+                };
                 let inputs = InputColumn::all(&binder.parts, &query);
                 let mut writer = Writer::new(binder.parts);
                 let text = writer.statement(&query)?;
@@ -272,6 +300,7 @@ impl Binding<'_> {
                     text,
                     compiled,
                     inputs,
+                    values,
                     spool,
                 };
                 Ok((source, targets, types))
@@ -350,7 +379,9 @@ impl QueryBinder<'_> {
             for (value, at) in row.iter().zip(targets) {
                 values.push(match value {
                     ast::ValueOrDefault::Value(value) => {
-                        Some(self.scoped(Vec::new(), |binder| binder.value(Clause::Values, value))?)
+                        let value = self.scoped(Vec::new(), |binder| binder.value(Clause::Values, value))?;
+                        check_always_evaluated(&value)?;
+                        Some(value)
                     }
                     ast::ValueOrDefault::Default(position) => {
                         if table.columns.get(*at).is_some_and(|column| column.identity.is_some()) {

@@ -128,7 +128,7 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
         return Ok(None);
     };
     let mut binder = QueryBinder::new(binding.catalog, binding.variables);
-    let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value));
+    let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Values, &default.value));
     let value = value.map_err(as_name_not_permitted)?;
     if !binder.parts.query_nodes.is_empty() {
         return Err(SqlError::subquery_not_allowed());

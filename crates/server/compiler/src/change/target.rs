@@ -5,9 +5,9 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 
 use crate::catalog::{Relation, Table, View};
-use crate::query::QueryBinder;
 use crate::query::source::{Bound, join};
 use crate::query::tree::JoinKind;
+use crate::query::{QueryBinder, exposed};
 use crate::{SqlError, same_name, written_object};
 
 /// The table that an UPDATE or DELETE changes, among the sources that it reads.
@@ -142,7 +142,7 @@ impl QueryBinder<'_> {
 
     fn lone_target(&mut self, table: Arc<Table>, target: &ast::ChangeTarget) -> Result<Target, SqlError> {
         let alias = match target {
-            ast::ChangeTarget::Table(_) => None,
+            ast::ChangeTarget::Table(name) => exposed(name, &table.name).map(|name| name.text.clone()),
             ast::ChangeTarget::Variable { name, .. } => Some(name.clone()),
         };
         let bound = self.bind_table(&table, alias)?;

@@ -14,7 +14,7 @@ use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, compound, compo
 use crate::catalog::{ChangeVerb, Table, View};
 use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
-use crate::query::{Clause, QueryBinder};
+use crate::query::{Clause, QueryBinder, advances, check_always_evaluated};
 use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, Predicate, Slot, SqlError, same_name};
 
@@ -29,6 +29,8 @@ pub struct Update {
     pub compiled: Arc<Compiled>,
     /// Its OUTPUT clauses.
     pub outputs: Vec<Outputs>,
+    /// Whether it takes values of a sequence.
+    pub advances: bool,
 }
 
 /// How to execute an UPDATE.
@@ -88,6 +90,7 @@ impl Binding<'_> {
         let changed: Vec<usize> = parts.sets.iter().filter_map(|set| set.column).collect();
         let mut rules = RowRules::bind(self, &table, ChangeVerb::Update, &|column| changed.contains(&column))?;
         rules.add_views(self, &parts.target.views)?;
+        check_sets(&parts)?;
         if let Some(update) = whole(&mut binder, &parts, &rules, update)? {
             return Ok(update);
         }
@@ -217,6 +220,7 @@ impl Binding<'_> {
                 &mut inputs,
             )
         })?;
+        let advances = sets.iter().any(takes_value);
         let query = row_query(&target, filter, limit, inputs.items);
         let inputs = InputColumn::all(&binder.parts, &query);
         let mut writer = Writer::new(binder.parts);
@@ -228,6 +232,7 @@ impl Binding<'_> {
             strategy: UpdateStrategy::Rows(Box::new(rows)),
             compiled,
             outputs,
+            advances,
         })
     }
 }
@@ -398,6 +403,22 @@ fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> R
     Ok(at)
 }
 
+/// Whether an assignment takes a value of a sequence.
+fn takes_value(set: &SetValue) -> bool {
+    set.value.as_ref().is_some_and(advances)
+}
+
+/// Checks NEXT VALUE FOR in assignments.
+///
+/// Errors: 11739 with TOP, 11741 in CASE and related functions.
+fn check_sets(parts: &Parts) -> Result<(), SqlError> {
+    if parts.limit.is_some() && parts.sets.iter().any(takes_value) {
+        return Err(SqlError::next_value_limited());
+    }
+    let mut values = parts.sets.iter().filter_map(|set| set.value.as_ref());
+    values.try_for_each(check_always_evaluated)
+}
+
 /// The UPDATE as one statement of SQLite's, if SQLite changes the same rows to the same values with the same errors.
 fn whole(
     binder: &mut QueryBinder<'_>,
@@ -431,7 +452,12 @@ fn whole(
         }
         (_, _, _) => false,
     };
-    let simple = target.alone && !computes && limit.is_none() && update.output.is_empty() && rules.is_plain();
+    let simple = !sets.iter().any(takes_value)
+        && target.alone
+        && !computes
+        && limit.is_none()
+        && update.output.is_empty()
+        && rules.is_plain();
     if !simple || !sets.iter().all(plain) {
         return Ok(None);
     }
@@ -456,5 +482,6 @@ fn whole(
         strategy: UpdateStrategy::Whole(text),
         compiled,
         outputs: Vec::new(),
+        advances: false,
     }))
 }

@@ -208,6 +208,10 @@ pub enum ObjectKind {
     Check,
     /// `D`
     Default,
+    /// `SO`
+    Sequence,
+    /// `SN`
+    Synonym,
 }
 
 /// The key of a column's lookup.

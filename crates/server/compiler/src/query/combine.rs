@@ -10,10 +10,14 @@ use crate::{ColumnRef, Expr, SqlError, common_type};
 impl QueryBinder<'_> {
     pub(super) fn bind_combination(&mut self, combined: &ast::Combination) -> Result<Query, SqlError> {
         let line = combined.position.line;
+        let sequence_count = self.parts.sequences.len();
         let first = self.bind_body(&combined.first)?;
         let mut rest = Vec::with_capacity(combined.rest.len());
         for term in &combined.rest {
             rest.push((term.operator, self.bind_body(&term.body)?));
+        }
+        if self.parts.sequences.len() > sequence_count {
+            return Err(SqlError::next_value_distinct().on_line(line));
         }
         self.combine(first, rest).map_err(|error| error.on_line(line))
     }

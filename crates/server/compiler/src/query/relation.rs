@@ -52,8 +52,11 @@ impl QueryBinder<'_> {
             return Ok(bound);
         }
         match self.relation(name).map_err(|error| error.on_line(name.position.line))? {
-            Relation::Table(table) => self.bind_table(&table, alias.map(|alias| alias.text.clone())),
-            Relation::View(view) => self.bind_view(&view, alias),
+            Relation::Table(table) => {
+                let alias = alias.or_else(|| exposed(name, &table.name));
+                self.bind_table(&table, alias.map(|alias| alias.text.clone()))
+            }
+            Relation::View(view) => self.bind_view(&view, alias.or_else(|| exposed(name, &view.name))),
             Relation::System(view) => Ok(self.bind_system(&view, name.database.as_ref(), alias)),
         }
     }
@@ -383,3 +386,8 @@ fn index(at: usize) -> u32 {
 /// SQL Server's limit of tables in a query is 256; here views and nested queries count, too. Views that join views
 /// double with each level.
 const SOURCE_COUNT_MAX: usize = 512;
+
+/// The name by which columns of an object are qualified, if it was found by another name than its own: a synonym.
+pub(crate) fn exposed<'n>(name: &'n ast::ObjectName, own: &str) -> Option<&'n ast::Name> {
+    (!same_name(&name.name.text, own)).then_some(&name.name)
+}

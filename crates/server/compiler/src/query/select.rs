@@ -100,6 +100,7 @@ impl QueryBinder<'_> {
             let grouped = !group_by.is_empty() || having.is_some() || aggregates;
             let columns = bound.iter().map(|item| binder.column_of(item)).collect();
             let items: Vec<Expr> = bound.into_iter().map(|item| item.value).collect();
+            binder.check_next_values(&items, (select.distinct, !order.is_empty(), limit.is_some()))?;
             let select = Select {
                 distinct: select.distinct,
                 items,
@@ -212,6 +213,7 @@ fn written_name(value: &ast::Expr) -> String {
         | ast::ExprKind::Cast(_)
         | ast::ExprKind::Case(_)
         | ast::ExprKind::Iif(_)
-        | ast::ExprKind::Subquery(_) => String::new(),
+        | ast::ExprKind::Subquery(_)
+        | ast::ExprKind::NextValue(_) => String::new(),
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Parts {
     pub views: HashMap<u32, Arc<View>>,
     /// Whether a hint requires that rows that are read be held until the transaction ends.
     pub holds: bool,
+    /// The sequences of NEXT VALUE FOR, by number, each with the text of its OVER.
+    pub sequences: Vec<(i32, String)>,
     /// The remaining cost of the statement.
     pub budget: Budget,
 }

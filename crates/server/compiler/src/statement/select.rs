@@ -5,11 +5,12 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
+use super::rows::ComputedColumns;
 use super::{Assign, Rows, Statement};
-use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, SlotValue, compound};
+use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue, compound, take_inputs};
 use crate::catalog::{IdentityRule, SqliteName};
 use crate::compiled::Compiled;
-use crate::query::tree::{Body, From, OrderKey, Query, QueryColumn, Rows as SourceRows, Select};
+use crate::query::tree::{Body, From, Query, QueryColumn, Rows as SourceRows, Select};
 use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX};
 use crate::writer::{SqlText, Writer, quoted};
 use crate::{Collation, Expr, ExprKind, Predicate, SqlError, same_name};
@@ -201,45 +202,6 @@ impl QueryBinder<'_> {
     }
 }
 
-/// Replaces a query's columns by the inputs from which they are computed; returns the computed values.
-fn take_inputs(query: &mut Query) -> Vec<Expr> {
-    let mut inputs = Inputs::from(0);
-    let columns = std::mem::take(&mut query.columns);
-    let Body::Select(select) = &mut query.body else {
-        return Vec::new();
-    };
-    if select.distinct {
-        // SQLite must compare distinct rows: it computes the values themselves.
-        let place = |(at, column): (usize, &QueryColumn)| {
-            let place = u32::try_from(at).unwrap_or(u32::MAX);
-            Expr::new(ExprKind::Input(place), column.data_type)
-        };
-        let values = columns.iter().enumerate().map(place).collect();
-        query.columns = columns;
-        return values;
-    }
-    let items = std::mem::take(&mut select.items);
-    for term in &mut query.order {
-        if let OrderKey::Output(at) = term.key
-            && let Some(item) = items.get(at)
-        {
-            term.key = OrderKey::Value(item.clone());
-        }
-    }
-    let mut values = items;
-    values.iter_mut().for_each(|value| inputs.take(value));
-    if inputs.items.is_empty() {
-        inputs.place(Expr::literal(Value::Int(1), DataType::Int));
-    }
-    select.items = inputs.items;
-    query.columns = select
-        .items
-        .iter()
-        .map(|item| QueryColumn::of(String::new(), item))
-        .collect();
-    values
-}
-
 /// The SELECT that assigns variables; `None` if the query returns rows.
 ///
 /// Errors: 141 for a mixture of both.
@@ -265,22 +227,31 @@ fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
     }
 }
 
-fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, SqlError> {
+fn rows_statement(binder: QueryBinder<'_>, mut query: Query) -> Result<Rows, SqlError> {
     if query.columns.len() > SELECT_COUNT_MAX {
         return Err(SqlError::too_many_columns());
     }
     let columns = (0..query.columns.len())
         .filter_map(|at| output_column(&binder, &query, at))
         .collect();
+    let computed = binder.advances().then(|| {
+        let values = take_inputs(&mut query);
+        let inputs = InputColumn::all(&binder.parts, &query);
+        Box::new(ComputedColumns { inputs, values })
+    });
     let (text, compiled) = written(binder, &query)?;
     Ok(Rows {
         text,
         columns,
         compiled,
+        computed,
     })
 }
 
 fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) -> Result<Statement, SqlError> {
+    if binder.advances() {
+        return Err(SqlError::unsupported("NEXT VALUE FOR in SELECT INTO"));
+    }
     let mut columns: Vec<IntoColumn> = Vec::with_capacity(query.columns.len());
     for at in 0..query.columns.len() {
         let Some(ResultColumn {

@@ -7,7 +7,7 @@ use selenite_compiler::catalog::ChangeVerb;
 use selenite_compiler::change::{GivenExpr, Insert, InsertLimit, InsertSource};
 use selenite_compiler::compiled::Compiled;
 use selenite_compiler::statement::InputColumn;
-use selenite_compiler::{SqlError, SqlText};
+use selenite_compiler::{Expr, SqlError, SqlText};
 use selenite_types::storage::{Stored, StoredRef};
 use selenite_types::{DataType, Value};
 
@@ -43,8 +43,17 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
             text,
             compiled,
             inputs,
+            values,
             spool,
-        } => run_query(insert, run, text, compiled, inputs, *spool, row_limit),
+        } => {
+            let query = QueryRows {
+                call: (text, compiled),
+                inputs,
+                values,
+                spool: *spool,
+            };
+            run_query(insert, run, &query, row_limit)
+        }
         InsertSource::Execute => Err(SqlError::internal("rows of a procedure")),
         InsertSource::Bulk(_) => Err(SqlError::internal("rows of a bulk load")),
     }
@@ -60,6 +69,7 @@ pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>)
             insert.check_types(&row.types)?;
             checked = Some(Arc::clone(&row.types));
         }
+        run.environment.begin_row();
         let given = row.values.into_iter().zip(row.types.iter());
         let given = given.map(|(value, data_type)| Given::Value(value, *data_type));
         write_or_wait(insert, run, given.collect(), &mut waiting)?;
@@ -69,22 +79,36 @@ pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>)
     Ok(count)
 }
 
-fn run_query(
-    insert: &Insert,
-    run: &mut Run<'_>,
-    text: &SqlText,
-    compiled: &Arc<Compiled>,
-    inputs: &[InputColumn],
+/// The query of an INSERT.
+struct QueryRows<'a> {
+    call: (&'a SqlText, &'a Arc<Compiled>),
+    inputs: &'a [InputColumn],
+    /// Values that are computed outside SQLite; empty if the columns are the values.
+    values: &'a [Expr],
     spool: bool,
-    row_limit: RowLimit,
-) -> Result<u64, SqlError> {
+}
+
+impl QueryRows<'_> {
+    /// The values of a row.
+    fn given(&self, run: &Run<'_>, row: &mut Vec<Value>) -> Result<Vec<Given>, SqlError> {
+        if self.values.is_empty() {
+            let given = |(value, input): (Value, &InputColumn)| Given::Value(value, input.data_type);
+            return Ok(row.drain(..).zip(self.inputs).map(given).collect());
+        }
+        let given = |expr: &Expr| Ok(Given::Value(expr.evaluate(&run.frame(row))?, expr.data_type));
+        self.values.iter().map(given).collect()
+    }
+}
+
+fn run_query(insert: &Insert, run: &mut Run<'_>, query: &QueryRows<'_>, row_limit: RowLimit) -> Result<u64, SqlError> {
     let mut count = 0;
     let (spool, first) = match row_limit {
-        RowLimit::Rows(rows) => (spool, rows),
+        RowLimit::Rows(rows) => (query.spool, rows),
         RowLimit::Percent(_) => (true, u64::MAX),
     };
     let (mut rows, mut waiting) = (Vec::new(), Vec::new());
-    let mut values = Vec::with_capacity(inputs.len());
+    let mut values = Vec::with_capacity(query.inputs.len());
+    let (text, compiled) = query.call;
     let parameters = run.parameters(text)?;
     let executor = run.executor;
     executor.select(&call(text, &parameters, compiled), &mut |found| {
@@ -92,9 +116,9 @@ fn run_query(
             return Ok(ControlFlow::Break(()));
         }
         count += 1;
-        read_inputs(inputs, found, &mut values)?;
-        let given = |(value, input): (Value, &InputColumn)| Given::Value(value, input.data_type);
-        let given: Vec<Given> = values.drain(..).zip(inputs).map(given).collect();
+        run.environment.begin_row();
+        read_inputs(query.inputs, found, &mut values)?;
+        let given = query.given(run, &mut values)?;
         if spool {
             rows.push(given);
         } else {
@@ -108,6 +132,7 @@ fn run_query(
         count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     }
     for given in rows {
+        run.environment.begin_row();
         write_or_wait(insert, run, given, &mut waiting)?;
     }
     write_waiting(insert, run, &waiting)?;
@@ -138,6 +163,7 @@ fn row_limit(insert: &Insert, run: &Run<'_>) -> Result<RowLimit, SqlError> {
 }
 
 fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, SqlError> {
+    run.environment.begin_row();
     let given = row.iter().map(|given| match given {
         GivenExpr::Value(expr) => Ok(Given::Value(expr.evaluate(&run.frame(&[]))?, expr.data_type)),
         GivenExpr::Default => Ok(Given::Default),

@@ -68,6 +68,7 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
 
 /// Appends the new row to the old one, and assigns variables.
 fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut Vec<Value>) -> Result<(), SqlError> {
+    run.environment.begin_row();
     let table = &update.rules.table;
     let count = table.columns.len();
     let old: Vec<Value> = values.iter().skip(1).take(count).cloned().collect();

@@ -18,15 +18,22 @@ use selenite_compiler::definition::quoted;
 
 use super::error::tsql_error;
 
-/// The counters of one database's tables, shared by all sessions.
+/// The counters of one database's tables and sequences, shared by all sessions.
 #[derive(Default)]
-pub struct Identities(Mutex<HashMap<i32, Counter>>);
+pub struct Identities(Mutex<Counters>);
+
+/// Counters by the numbers of their objects.
+#[derive(Default)]
+pub(super) struct Counters {
+    tables: HashMap<i32, Counter>,
+    pub(super) sequences: HashMap<i32, SequenceCounter>,
+}
 
 /// The undo journal of an open transaction's definitions: the previous counter of each changed table, oldest first.
 /// Only the session that writes to the database has entries.
 #[derive(Default)]
 pub struct IdentityJournal {
-    before: RefCell<Vec<(i32, Option<Counter>)>>,
+    before: RefCell<Vec<Before>>,
     /// The length when the current statement began.
     statement: Cell<usize>,
 }
@@ -47,6 +54,10 @@ impl IdentityJournal {
         self.statement.get()
     }
 
+    pub(super) fn note_sequence(&self, sequence_id: i32, before: Option<SequenceCounter>) {
+        self.before.borrow_mut().push(Before::Sequence(sequence_id, before));
+    }
+
     /// Discards the entries of a committed transaction.
     pub fn clear(&self) {
         self.before.borrow_mut().clear();
@@ -54,11 +65,28 @@ impl IdentityJournal {
     }
 }
 
+/// The previous counter of a changed object.
+enum Before {
+    Table(i32, Option<Counter>),
+    Sequence(i32, Option<SequenceCounter>),
+}
+
 #[derive(Clone, Copy)]
 struct Counter {
     next: i128,
     /// The number of reserved values from `next` on.
     left: u32,
+}
+
+/// Where a sequence is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SequenceCounter {
+    /// The next value; `None` after the last one.
+    pub next: Option<i128>,
+    /// The last value; `None` if none was taken.
+    pub last: Option<i128>,
+    /// The number of reserved values from `next` on.
+    pub(super) left: u32,
 }
 
 impl Identities {
@@ -98,7 +126,7 @@ impl Identities {
     /// # Errors
     /// SQLite's error.
     pub fn last(&self, connection: &Connection, table: &Table) -> Result<Option<i128>, SqlError> {
-        let known = self.lock().get(&table.object_id).copied();
+        let known = self.lock().tables.get(&table.object_id).copied();
         let (rule, column) = numbered(table)?;
         let next = match known {
             Some(counter) => counter.next,
@@ -109,7 +137,7 @@ impl Identities {
 
     /// The last generated value; `None` if it is not known without reading the database.
     pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, SqlError>> {
-        let counter = self.lock().get(&table.object_id).copied()?;
+        let counter = self.lock().tables.get(&table.object_id).copied()?;
         let last =
             numbered(table).map(|(rule, _)| (counter.next != rule.seed).then_some(counter.next - rule.increment));
         Some(last)
@@ -118,22 +146,22 @@ impl Identities {
     /// Moves the counters of temporary tables to another database of the session.
     pub fn move_counters(&self, to: &Self, table_ids: impl Iterator<Item = i32>) {
         for id in table_ids {
-            let counter = self.lock().remove(&id);
+            let counter = self.lock().tables.remove(&id);
             if let Some(counter) = counter {
-                to.lock().insert(id, counter);
+                to.lock().tables.insert(id, counter);
             }
         }
     }
 
     /// Forgets the counter of a created or dropped table, whose id may be reused; can be undone.
     pub fn forget(&self, table_id: i32, journal: &IdentityJournal) {
-        let before = self.lock().remove(&table_id);
-        journal.before.borrow_mut().push((table_id, before));
+        let before = self.lock().tables.remove(&table_id);
+        journal.before.borrow_mut().push(Before::Table(table_id, before));
     }
 
     /// Removes the counter of a table that no rollback restores.
     pub fn discard(&self, table_id: i32) {
-        self.lock().remove(&table_id);
+        self.lock().tables.remove(&table_id);
     }
 
     /// Restarts the counter of an emptied table at the seed.
@@ -142,14 +170,17 @@ impl Identities {
     /// SQLite's error.
     pub fn restart(&self, connection: &Connection, table: &Table, journal: &IdentityJournal) -> Result<(), SqlError> {
         let (rule, column) = numbered(table)?;
-        let next = match self.lock().get(&table.object_id) {
+        let next = match self.lock().tables.get(&table.object_id) {
             Some(counter) => counter.next,
             None => load(connection, table, (rule, &column))?,
         };
         reserve(connection, table, rule.seed)?;
         let before = Counter { next, left: 0 };
-        journal.before.borrow_mut().push((table.object_id, Some(before)));
-        self.lock().insert(
+        journal
+            .before
+            .borrow_mut()
+            .push(Before::Table(table.object_id, Some(before)));
+        self.lock().tables.insert(
             table.object_id,
             Counter {
                 next: rule.seed,
@@ -165,13 +196,18 @@ impl Identities {
         let mut counters = self.lock();
         let mut before = journal.before.borrow_mut();
         let first = mark.min(before.len());
-        for (table_id, counter) in before.drain(first..).rev() {
-            match counter {
-                Some(counter) => counters.insert(table_id, counter),
-                None => counters.remove(&table_id),
-            };
+        for entry in before.drain(first..).rev() {
+            match entry {
+                Before::Table(id, Some(counter)) => drop(counters.tables.insert(id, counter)),
+                Before::Table(id, None) => drop(counters.tables.remove(&id)),
+                Before::Sequence(id, Some(counter)) => drop(counters.sequences.insert(id, counter)),
+                Before::Sequence(id, None) => drop(counters.sequences.remove(&id)),
+            }
         }
-        for counter in counters.values_mut() {
+        for counter in counters.tables.values_mut() {
+            counter.left = 0;
+        }
+        for counter in counters.sequences.values_mut() {
             counter.left = 0;
         }
     }
@@ -184,7 +220,7 @@ impl Identities {
     ) -> Result<R, SqlError> {
         let (rule, column) = numbered(table)?;
         let mut counters = self.lock();
-        let mut counter = match counters.get(&table.object_id) {
+        let mut counter = match counters.tables.get(&table.object_id) {
             Some(counter) => *counter,
             None => Counter {
                 next: load(connection, table, (rule, &column))?,
@@ -196,11 +232,11 @@ impl Identities {
             counter.left = RESERVED;
         }
         let done = change(&mut counter, rule);
-        counters.insert(table.object_id, counter);
+        counters.tables.insert(table.object_id, counter);
         Ok(done)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<i32, Counter>> {
+    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, Counters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

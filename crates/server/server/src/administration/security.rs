@@ -64,6 +64,8 @@ impl Administration<'_, '_> {
                 | DropKind::Procedure
                 | DropKind::Function
                 | DropKind::Trigger
+                | DropKind::Sequence
+                | DropKind::Synonym
                 | DropKind::Database
                 | DropKind::Schema
                 | DropKind::Certificate

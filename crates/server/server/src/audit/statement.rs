@@ -132,7 +132,13 @@ fn dropped(kind: DropKind) -> Option<&'static str> {
         DropKind::Credential => Some("DROP CREDENTIAL"),
         DropKind::AsymmetricKey => Some("DROP ASYMMETRIC KEY"),
         DropKind::Schema => Some("DROP SCHEMA"),
-        DropKind::Table | DropKind::View | DropKind::Procedure | DropKind::Function | DropKind::Trigger => None,
+        DropKind::Table
+        | DropKind::View
+        | DropKind::Procedure
+        | DropKind::Function
+        | DropKind::Trigger
+        | DropKind::Sequence
+        | DropKind::Synonym => None,
     }
 }
 

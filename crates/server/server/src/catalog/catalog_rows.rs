@@ -42,6 +42,10 @@ pub enum ObjectKind {
     View,
     /// A procedure.
     Procedure,
+    /// A sequence.
+    Sequence,
+    /// A synonym.
+    Synonym,
 }
 
 impl ObjectKind {
@@ -52,21 +56,30 @@ impl ObjectKind {
             Self::Index => "index",
             Self::View => "view",
             Self::Procedure => "procedure",
+            Self::Sequence => "sequence",
+            Self::Synonym => "synonym",
         }
     }
 
     /// Whether its objects are in schemas; an index is in its table's.
     fn has_schema(self) -> bool {
         match self {
-            Self::Table | Self::View | Self::Procedure => true,
+            Self::Table | Self::View | Self::Procedure | Self::Sequence | Self::Synonym => true,
             Self::Index => false,
         }
     }
 
     fn of_word(word: &str) -> Option<Self> {
-        [Self::Table, Self::Index, Self::View, Self::Procedure]
-            .into_iter()
-            .find(|kind| kind.word() == word)
+        [
+            Self::Table,
+            Self::Index,
+            Self::View,
+            Self::Procedure,
+            Self::Sequence,
+            Self::Synonym,
+        ]
+        .into_iter()
+        .find(|kind| kind.word() == word)
     }
 }
 

@@ -62,6 +62,8 @@ impl Schema {
         };
         listed.extend(self.views().map(|view| of_row(&view.row, ObjectKind::View)));
         listed.extend(self.procedures().map(|row| of_row(row, ObjectKind::Procedure)));
+        listed.extend(self.sequences().map(|found| of_row(&found.row, ObjectKind::Sequence)));
+        listed.extend(self.synonyms().map(|found| of_row(&found.row, ObjectKind::Synonym)));
         listed.sort_by_key(|object| object.id);
         listed
     }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_compiler::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
+use selenite_compiler::catalog::{Catalog, Reference, Relation, Sequence, SqliteName, SystemFunction, Table, View};
 use selenite_compiler::definition::{
     ColumnDefinition, IndexDefinition, SCHEMA, TableDefinition, TableLocation, file_name,
 };
@@ -33,6 +33,8 @@ pub struct Schema {
     tables: HashMap<NameKey, Arc<SchemaTable>>,
     views: HashMap<NameKey, Arc<SchemaView>>,
     procedures: HashMap<NameKey, Arc<CatalogRow>>,
+    sequences: HashMap<NameKey, Arc<SchemaSequence>>,
+    synonyms: HashMap<NameKey, Arc<SchemaSynonym>>,
     principals: Principals,
     /// Whether a procedure is in another schema than `dbo`.
     has_other_procedures: bool,
@@ -48,6 +50,22 @@ pub struct SchemaTable {
     pub table: Arc<Table>,
     /// When it was created, and changed last: seconds since 1970-01-01 UTC.
     pub times: (i64, i64),
+}
+
+/// A sequence.
+pub struct SchemaSequence {
+    /// As queries see it.
+    pub sequence: Arc<Sequence>,
+    /// Its row.
+    pub row: CatalogRow,
+}
+
+/// A synonym.
+pub struct SchemaSynonym {
+    /// The object that it stands for.
+    pub object: ObjectName,
+    /// Its row.
+    pub row: CatalogRow,
 }
 
 /// A view.
@@ -102,6 +120,16 @@ impl Schema {
                     read.has_other_procedures |= !same_name(&row.schema, SCHEMA);
                     read.procedures.insert(key(&row.schema, &row.name), Arc::new(row));
                 }
+                ObjectKind::Sequence => {
+                    let sequence = SchemaSequence::read(row)?;
+                    let row = &sequence.row;
+                    read.sequences.insert(key(&row.schema, &row.name), Arc::new(sequence));
+                }
+                ObjectKind::Synonym => {
+                    let synonym = SchemaSynonym::read(row)?;
+                    let row = &synonym.row;
+                    read.synonyms.insert(key(&row.schema, &row.name), Arc::new(synonym));
+                }
                 ObjectKind::Table | ObjectKind::Index => {}
             }
         }
@@ -146,6 +174,10 @@ impl Schema {
             .retain(|_, view| is_seen(ObjectKind::View, &view.row.schema, &view.row.name));
         seen.procedures
             .retain(|_, row| is_seen(ObjectKind::Procedure, &row.schema, &row.name));
+        seen.sequences
+            .retain(|_, found| is_seen(ObjectKind::Sequence, &found.row.schema, &found.row.name));
+        seen.synonyms
+            .retain(|_, found| is_seen(ObjectKind::Synonym, &found.row.schema, &found.row.name));
         seen
     }
 
@@ -188,6 +220,23 @@ impl Schema {
         self.procedures.get(&key(schema, name))
     }
 
+    /// A sequence, by its schema and name.
+    pub fn sequence(&self, schema: &str, name: &str) -> Option<&Arc<SchemaSequence>> {
+        self.sequences.get(&key(schema, name))
+    }
+
+    /// A sequence, by its number.
+    pub fn sequence_of_id(&self, object_id: i32) -> Option<&Arc<Sequence>> {
+        let mut sequences = self.sequences.values();
+        let found = sequences.find(|found| found.row.object_id == object_id)?;
+        Some(&found.sequence)
+    }
+
+    /// A synonym, by its schema and name.
+    pub fn synonym(&self, schema: &str, name: &str) -> Option<&Arc<SchemaSynonym>> {
+        self.synonyms.get(&key(schema, name))
+    }
+
     /// The schema of the procedure of a number, if it is another than `dbo`.
     pub fn schema_of_procedure(&self, object_id: i32) -> Option<&str> {
         let mut procedures = self.procedures.values().filter(|_| self.has_other_procedures);
@@ -215,6 +264,16 @@ impl Schema {
         self.procedures.values()
     }
 
+    /// All sequences, in no order.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<SchemaSequence>> {
+        self.sequences.values()
+    }
+
+    /// All synonyms, in no order.
+    pub fn synonyms(&self) -> impl Iterator<Item = &Arc<SchemaSynonym>> {
+        self.synonyms.values()
+    }
+
     /// Whether an object or a constraint of a schema has this name.
     pub fn has_object(&self, schema: &str, name: &str) -> bool {
         let is_constraint = |table: &&Arc<SchemaTable>| {
@@ -224,6 +283,8 @@ impl Schema {
         self.table(schema, name).is_some()
             || self.view(schema, name).is_some()
             || self.procedure(schema, name).is_some()
+            || self.sequence(schema, name).is_some()
+            || self.synonym(schema, name).is_some()
             || self.tables.values().any(|table| is_constraint(&table))
     }
 }
@@ -265,6 +326,30 @@ impl SchemaTable {
             indexes,
             table: Arc::new(table),
             times: row.map_or((0, 0), |row| (row.created, row.modified)),
+        })
+    }
+}
+
+impl SchemaSequence {
+    fn read(row: CatalogRow) -> Result<Self, SqlError> {
+        let tree = parsed(&row.definition)?;
+        let sequence = Sequence::of_tree(&tree, row.object_id, (&row.schema, &row.name))?;
+        Ok(Self {
+            sequence: Arc::new(sequence),
+            row,
+        })
+    }
+}
+
+impl SchemaSynonym {
+    fn read(row: CatalogRow) -> Result<Self, SqlError> {
+        let tree = parsed(&row.definition)?;
+        let Some(StatementKind::Synonym(create)) = tree.statements.into_iter().next().map(|one| one.kind) else {
+            return Err(SqlError::internal("a synonym's definition"));
+        };
+        Ok(Self {
+            object: create.object,
+            row,
         })
     }
 }
@@ -425,6 +510,10 @@ fn stray_id(name: &str) -> i32 {
 pub struct OneTable(pub Arc<Table>);
 
 impl Catalog for OneTable {
+    fn sequence(&self, _name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
+        Err(SqlError::next_value_not_here())
+    }
+
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let is_it = same_name(&name.name.text, &self.0.name);
         Ok(is_it.then(|| Relation::Table(self.0.clone())))

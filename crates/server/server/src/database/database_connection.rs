@@ -10,10 +10,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite::Access;
 use selenite_compiler::SqlError;
-use selenite_compiler::catalog::Table;
+use selenite_compiler::catalog::{Sequence, Table};
 use selenite_compiler::definition::quoted;
 use selenite_runtime::sqlite::{
-    self, Cancellation, Cancelled, FunctionContext, Identities, IdentityJournal, note_file, tsql_error,
+    self, Cancellation, Cancelled, FunctionContext, Identities, IdentityJournal, SequenceCounter, note_file, tsql_error,
 };
 
 use crate::catalog::schema::{Schema, SchemaTable};
@@ -135,6 +135,24 @@ impl SharedDatabase {
             true => self.identities.last(&connection, table),
             false => Ok(None),
         }
+    }
+
+    /// Where a sequence is; none if its database can't be read.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn sequence_counter(
+        &self,
+        instance: &Instance,
+        sequence: &Sequence,
+    ) -> Result<Option<SequenceCounter>, SqlError> {
+        if let Some(known) = self.identities.known_counter(sequence.object_id) {
+            return Ok(Some(known));
+        }
+        let Some(connection) = self.reader(instance)? else {
+            return Ok(None);
+        };
+        self.identities.counter_of(&connection, sequence).map(Some)
     }
 
     /// How many rows each of these tables has, of what is committed; none for a table that is not.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use selenite_compiler::program::{Body, Program};
 use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::{Call, Callee, Failure, FrameKind};
-use selenite_tsql::ast::{Name, StatementKind};
+use selenite_tsql::ast::{Name, ObjectName, StatementKind};
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::permission::check_call;
@@ -20,6 +20,7 @@ use crate::database_error::unknown_database;
 use crate::execution::procedures;
 use crate::execution::session_executor::{CrossDatabaseCall, SessionExecutor};
 use crate::memory;
+use crate::names::session_catalog::{SessionCatalog, invalid_synonym};
 
 impl SessionExecutor<'_> {
     /// The procedure of a name in another database.
@@ -131,7 +132,9 @@ impl SessionExecutor<'_> {
         }
         // `other..p` is in the caller's default schema there.
         let caller = self.frames.schema().filter(|_| call.procedure.database.is_none());
-        let Some(row) = catalog.called_procedure(call.procedure, caller.as_deref()) else {
+        let found = catalog.called_procedure(call.procedure, caller.as_deref());
+        let Some(row) = found.map_or_else(|| procedure_of_synonym(catalog, call.procedure), |row| Ok(Some(row)))?
+        else {
             return Ok(None);
         };
         check_call((&row.schema, &row.name), &self.permissions, &catalog.database)?;
@@ -156,6 +159,21 @@ impl SessionExecutor<'_> {
         }
         Ok(before)
     }
+}
+
+/// The procedure for which a synonym stands.
+///
+/// Errors: 5313 for what is no procedure; 40510 for one of another database.
+fn procedure_of_synonym<'c>(
+    catalog: &'c SessionCatalog,
+    name: &ObjectName,
+) -> Result<Option<&'c Arc<CatalogRow>>, SqlError> {
+    let Some(synonym) = catalog.synonym(name) else {
+        return Ok(None);
+    };
+    catalog.check_base(synonym)?;
+    let found = catalog.called_procedure(&synonym.object, None);
+    found.map(Some).ok_or_else(|| invalid_synonym(&synonym.row.name))
 }
 
 /// The program of a procedure.

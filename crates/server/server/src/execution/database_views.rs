@@ -191,7 +191,10 @@ impl<'a> DatabaseViewsCatalog<'a> {
         for noted in self.seen.borrow().iter() {
             match &noted.seen {
                 NamedRelation::Table(table) if !is_sessions(&table.name) => read.push(noted.id),
-                NamedRelation::Table(_) | NamedRelation::View(_) | NamedRelation::System(_) => {}
+                NamedRelation::Table(_)
+                | NamedRelation::View(_)
+                | NamedRelation::System(_)
+                | NamedRelation::Sequence(_) => {}
             }
         }
         read.sort_unstable();

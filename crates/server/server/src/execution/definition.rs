@@ -28,6 +28,8 @@ mod module;
 mod rebuild;
 mod refusal;
 mod schema;
+mod sequence;
+mod synonym;
 mod table;
 
 /// The context of a definition.
@@ -42,6 +44,19 @@ pub struct DefinitionContext<'a> {
     pub state: &'a SessionState,
     /// The names as the statement sees them.
     pub objects: &'a SessionObjects,
+}
+
+impl<'a> DefinitionContext<'a> {
+    /// The context of a statement on rows, such as SELECT INTO.
+    pub fn of_rows(database: &'a DatabaseConnection, objects: &'a SessionObjects, state: &'a SessionState) -> Self {
+        Self {
+            database,
+            catalog: &objects.catalog,
+            source: "",
+            state,
+            objects,
+        }
+    }
 }
 
 impl DefinitionContext<'_> {
@@ -72,6 +87,8 @@ impl DefinitionContext<'_> {
             StatementKind::DropIndex { if_exists, indexes } => self.drop_indexes(*if_exists, indexes)?,
             StatementKind::View(view) => self.define_view(view, statement)?,
             StatementKind::Procedure(procedure) => self.define_procedure(procedure, statement)?,
+            StatementKind::Sequence(sequence) => self.define_sequence(sequence)?,
+            StatementKind::Synonym(create) => self.create_synonym(create)?,
             StatementKind::Drop(drop) => return self.drop(drop),
             StatementKind::Schema(SchemaStatement::Create(create)) => self.create_schema(create)?,
             StatementKind::Schema(SchemaStatement::Alter(alter)) => self.transfer(alter)?,

@@ -119,7 +119,9 @@ impl Check {
                     | ObjectKind::Unique
                     | ObjectKind::ForeignKey
                     | ObjectKind::Check
-                    | ObjectKind::Default => {
+                    | ObjectKind::Default
+                    | ObjectKind::Sequence
+                    | ObjectKind::Synonym => {
                         let text = format!("There is no text for object '{name}'.");
                         // 15197: sp_helptext of an object without a text.
                         Err(SqlError::new(15_197, Ends::Batch, text))

@@ -280,6 +280,8 @@ impl<'a> SessionExecutor<'a> {
             | StatementKind::DropIndex { .. }
             | StatementKind::View(_)
             | StatementKind::Procedure(_)
+            | StatementKind::Sequence(_)
+            | StatementKind::Synonym(_)
             | StatementKind::Schema(_) => self.define(statement, execution),
             StatementKind::Drop(drop) => match drop.kind {
                 ast::DropKind::Table
@@ -287,6 +289,8 @@ impl<'a> SessionExecutor<'a> {
                 | ast::DropKind::Procedure
                 | ast::DropKind::Function
                 | ast::DropKind::Trigger
+                | ast::DropKind::Sequence
+                | ast::DropKind::Synonym
                 | ast::DropKind::Schema => self.define(statement, execution),
                 ast::DropKind::Database
                 | ast::DropKind::Login
@@ -456,6 +460,9 @@ impl SessionExecutor<'_> {
             self.note_audited(&audited, &database, Audited::error(&done));
         }
         if let Some(callee) = done? {
+            return Ok(Some(callee));
+        }
+        if let Some(callee) = self.call_sequence_range(call, &mut execution)? {
             return Ok(Some(callee));
         }
         self.refresh()?;

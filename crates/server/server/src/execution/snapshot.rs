@@ -30,6 +30,7 @@ impl SessionSnapshot for Snapshot {
         evaluate(&SessionEnvironment {
             state: &self.state,
             objects: &self.objects,
+            sequences: None,
         });
     }
 

@@ -18,7 +18,7 @@ use selenite_compiler::program::{Body, Program};
 use selenite_compiler::statement::{Binding, ResultColumn, Statement};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
-use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout};
+use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout, TakenValues};
 use selenite_runtime::statement::Run;
 use selenite_tds::Column;
 use selenite_tsql::ast::ObjectName;
@@ -36,6 +36,7 @@ use crate::execution::session_executor::SessionExecutor;
 use crate::execution::snapshot::shared;
 use crate::execution_context::ExecutionContext;
 use crate::names::row_permissions::{Asked, check_rows};
+use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 use crate::names::session_objects::SessionObjects;
 
 impl SessionExecutor<'_> {
@@ -308,7 +309,7 @@ impl SessionExecutor<'_> {
         let written = bound.written();
         let is_own =
             |table: &&Arc<Table>| table.is_variable() || table.is_temporary() && !self.transactions.is_in_transaction();
-        !written.is_empty() && written.iter().all(is_own)
+        !bound.advances() && !written.is_empty() && written.iter().all(is_own)
     }
 
     pub(crate) fn run(
@@ -339,9 +340,11 @@ impl SessionExecutor<'_> {
             cancellation: &used.database.cancellation,
             last_identity: &last_identity,
         };
-        let environment = crate::names::session_environment::SessionEnvironment {
+        let taken = TakenValues::default();
+        let environment = SessionEnvironment {
             state: execution.state,
             objects,
+            sequences: Some(SequenceSource::of(&used.database, &taken)),
         };
         let (mut values, mut stop) = (slots.to_vec(), None);
         let (mut count, most) = (0_u64, execution.state.row_count_max);
@@ -371,13 +374,7 @@ impl SessionExecutor<'_> {
             environment: &environment,
             rows: &mut sink,
         };
-        let work = DefinitionContext {
-            database: &used.database,
-            catalog: &self.scope.objects.catalog,
-            source: "",
-            state: execution.state,
-            objects: &self.scope.objects,
-        };
+        let work = DefinitionContext::of_rows(&used.database, &self.scope.objects, execution.state);
         let done = on_rows(bound, &work, (given, feed), &mut run);
         if let Some(stop) = stop {
             return Err(stop.into());
@@ -431,6 +428,7 @@ enum StatementOutcome {
 /// What a statement writes to, if it `changes` anything.
 pub(crate) fn writes_of(bound: &Statement, changes: bool) -> Writes {
     let is_temporary = match bound {
+        _ if bound.advances() => false,
         Statement::Into(into) => is_temporary(&into.name.name.text),
         Statement::Rows(_)
         | Statement::Assign(_)

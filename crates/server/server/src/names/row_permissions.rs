@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use selenite_compiler::SqlError;
-use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table, View};
+use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table, View};
 use selenite_compiler::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
@@ -29,6 +29,8 @@ pub enum NamedRelation {
     View([String; 3]),
     /// What the server shows: its name.
     System(String),
+    /// A sequence whose values are taken: its database, schema and name.
+    Sequence([String; 3]),
 }
 
 impl NamedRelation {
@@ -38,7 +40,7 @@ impl NamedRelation {
     pub fn is_of_the_owner(&self) -> bool {
         match self {
             Self::Table(_) | Self::View(_) => true,
-            Self::System(_) => false,
+            Self::System(_) | Self::Sequence(_) => false,
         }
     }
 
@@ -48,6 +50,7 @@ impl NamedRelation {
             Self::Table(table) => permissions.reads_in(&table.schema),
             Self::View([_, schema, _]) => permissions.reads_in(schema),
             Self::System(_) => permissions.reads(),
+            Self::Sequence([_, schema, _]) => permissions.writes_in(schema),
         }
     }
 
@@ -114,6 +117,16 @@ impl Catalog for Asked<'_> {
         Ok(found)
     }
 
+    fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
+        let found = self.catalog.sequence(name)?;
+        if let Some(sequence) = &found {
+            let name = [&*self.catalog.database, &sequence.schema, &sequence.name];
+            let name = name.map(str::to_owned);
+            self.seen.borrow_mut().push(NamedRelation::Sequence(name));
+        }
+        Ok(found)
+    }
+
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         self.catalog.table_variable(name)
     }
@@ -173,6 +186,9 @@ pub fn check_rows(
         match seen {
             NamedRelation::System(name) => check_system(name, (permissions, database))?,
             other if other.is_readable(permissions) || (is_target(other) && !reads_target(kind, target_count)) => {}
+            NamedRelation::Sequence([database, schema, name]) => {
+                return Err(denied_on("UPDATE", [database, schema, name]));
+            }
             NamedRelation::View([database, schema, name]) => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
@@ -226,7 +242,10 @@ impl<'a> Target<'a> {
             (Self::View(_), NamedRelation::View(name)) => self.name() == name.each_ref().map(String::as_str),
             (
                 Self::Table(_) | Self::View(_),
-                NamedRelation::Table(_) | NamedRelation::View(_) | NamedRelation::System(_),
+                NamedRelation::Table(_)
+                | NamedRelation::View(_)
+                | NamedRelation::System(_)
+                | NamedRelation::Sequence(_),
             ) => false,
         }
     }
@@ -244,6 +263,9 @@ pub fn check_reads(seen: &[NamedRelation], (permissions, database): (&Permission
         match seen {
             NamedRelation::System(name) => check_system(name, (permissions, database))?,
             other if other.is_readable(permissions) => {}
+            NamedRelation::Sequence([database, schema, name]) => {
+                return Err(denied_on("UPDATE", [database, schema, name]));
+            }
             NamedRelation::View([database, schema, name]) => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }

@@ -2,15 +2,17 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table};
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::statement::{Binding, ResultColumn};
-use selenite_compiler::{NameKey, SqlError, same_name, written_object};
-use selenite_tsql::ast::ObjectName;
+use selenite_compiler::{Ends, NameKey, SqlError, same_name, written_object};
+use selenite_tsql::ast::{Name, ObjectName};
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::directory::Directory;
-use crate::catalog::schema::{Schema, SchemaTable, SchemaView, is_global, is_temporary, parsed};
+use crate::catalog::schema::{
+    Schema, SchemaSequence, SchemaSynonym, SchemaTable, SchemaView, is_global, is_temporary, parsed,
+};
 use crate::catalog::system_relations::{SystemRelations, ViewDefinition};
 use crate::catalog::table_variables::Variables;
 use crate::master::TEMPDB;
@@ -189,13 +191,49 @@ impl SessionCatalog {
         self.in_schemas(name, |schema, own| self.schema.procedure(schema, own))
     }
 
+    /// The sequence of a name.
+    pub fn own_sequence(&self, name: &ObjectName) -> Option<&Arc<SchemaSequence>> {
+        self.in_schemas(name, |schema, own| self.schema.sequence(schema, own))
+    }
+
+    /// The synonym of a name.
+    pub fn synonym(&self, name: &ObjectName) -> Option<&Arc<SchemaSynonym>> {
+        self.in_schemas(name, |schema, own| self.schema.synonym(schema, own))
+    }
+
+    /// Refuses a synonym of what is elsewhere.
+    ///
+    /// # Errors
+    /// 40510.
+    pub fn check_base(&self, synonym: &SchemaSynonym) -> Result<(), SqlError> {
+        let object = &synonym.object;
+        let is_here = |database: &Name| same_name(&database.text, &self.database);
+        match object.server.is_none() && object.database.as_ref().is_none_or(is_here) {
+            true => Ok(()),
+            false => Err(SqlError::unsupported("A synonym of an object in another database")),
+        }
+    }
+
+    fn stored_relation(&self, name: &ObjectName) -> Option<Relation> {
+        self.in_schemas(name, |schema, own| {
+            let table = self.schema.table(schema, own);
+            let view = || self.schema.view(schema, own);
+            table
+                .map(|table| Relation::Table(table.table.clone()))
+                .or_else(|| view().map(|view| Relation::View(view.view.clone())))
+        })
+    }
+
     /// The schema of the table, view or procedure of a name.
     pub fn schema_of(&self, name: &ObjectName) -> Option<String> {
         self.in_schemas(name, |schema, own| {
             let table = self.schema.table(schema, own).map(|table| &table.definition.schema);
             let view = || self.schema.view(schema, own).map(|view| &view.row.schema);
             let procedure = || self.schema.procedure(schema, own).map(|row| &row.schema);
-            table.or_else(view).or_else(procedure).cloned()
+            let sequence = || self.schema.sequence(schema, own).map(|found| &found.row.schema);
+            let synonym = || self.schema.synonym(schema, own).map(|found| &found.row.schema);
+            let found = table.or_else(view).or_else(procedure);
+            found.or_else(sequence).or_else(synonym).cloned()
         })
     }
 
@@ -217,6 +255,12 @@ impl SessionCatalog {
             .map(|schema| schema.name.clone())
             .ok_or_else(|| SqlError::unknown_schema(written))
     }
+}
+
+/// 5313: a synonym of what does not exist.
+pub fn invalid_synonym(name: &str) -> SqlError {
+    let text = format!("Synonym '{name}' refers to an invalid object.");
+    SqlError::new(5313, Ends::Batch, text)
 }
 
 impl Catalog for SessionCatalog {
@@ -241,13 +285,23 @@ impl Catalog for SessionCatalog {
             return Ok(Some(Relation::System(Arc::new(view.relation_of(of)))));
         }
         self.check_place(name)?;
-        Ok(self.in_schemas(name, |schema, own| {
-            let table = self.schema.table(schema, own);
-            let view = || self.schema.view(schema, own);
-            table
-                .map(|table| Relation::Table(table.table.clone()))
-                .or_else(|| view().map(|view| Relation::View(view.view.clone())))
-        }))
+        if let Some(found) = self.stored_relation(name) {
+            return Ok(Some(found));
+        }
+        let Some(synonym) = self.synonym(name) else {
+            return Ok(None);
+        };
+        self.check_base(synonym)?;
+        let found = match self.system_view(&synonym.object)? {
+            Some(view) => Some(Relation::System(Arc::new(view.relation_of(None)))),
+            None => self.stored_relation(&synonym.object),
+        };
+        found.map(Some).ok_or_else(|| invalid_synonym(&synonym.row.name))
+    }
+
+    fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
+        self.check_place(name)?;
+        Ok(self.own_sequence(name).map(|found| found.sequence.clone()))
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {

@@ -2,12 +2,15 @@
 
 use std::cell::Cell;
 
+use rusqlite::Connection;
 use selenite_compiler::{
-    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
-    ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
+    CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Environment, IdentityFacts, Key,
+    ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
 };
+use selenite_runtime::sqlite::{Identities, TakenValues};
 use selenite_types::{DataType, Guid, Moment};
 
+use crate::database::database_connection::DatabaseConnection;
 use crate::memory;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
@@ -19,6 +22,30 @@ pub struct SessionEnvironment<'a> {
     pub state: &'a SessionState,
     /// The executor's.
     pub objects: &'a SessionObjects,
+    /// Of a statement on tables: the source of NEXT VALUE FOR.
+    pub sequences: Option<SequenceSource<'a>>,
+}
+
+/// Where values of sequences come from while a statement runs.
+#[derive(Clone, Copy)]
+pub struct SequenceSource<'a> {
+    /// The connection, in a transaction that writes.
+    pub connection: &'a Connection,
+    /// The database's counters.
+    pub identities: &'a Identities,
+    /// The statement's values so far.
+    pub taken: &'a TakenValues,
+}
+
+impl<'a> SequenceSource<'a> {
+    /// The source of a statement that runs in `database`.
+    pub fn of(database: &'a DatabaseConnection, taken: &'a TakenValues) -> Self {
+        Self {
+            connection: &database.connection,
+            identities: &database.shared.identities,
+            taken,
+        }
+    }
 }
 
 impl Environment for SessionEnvironment<'_> {
@@ -30,7 +57,7 @@ impl Environment for SessionEnvironment<'_> {
         &self.state.session
     }
 
-    fn connection(&self) -> &Connection {
+    fn connection(&self) -> &Client {
         &self.state.connection
     }
 
@@ -55,6 +82,20 @@ impl Environment for SessionEnvironment<'_> {
             true => Err(SqlError::interrupted()),
             false => Ok(()),
         }
+    }
+
+    fn begin_row(&self) {
+        if let Some(sequences) = &self.sequences {
+            sequences.taken.begin_row();
+        }
+    }
+
+    fn next_value(&self, sequence_id: i32, ordinal: Option<i64>) -> Result<i128, SqlError> {
+        let source = self.sequences.ok_or_else(|| SqlError::internal("a sequence"))?;
+        let sequence = self.objects.catalog.schema.sequence_of_id(sequence_id);
+        let sequence = sequence.ok_or_else(|| SqlError::internal("a sequence that is not there"))?;
+        let take = || source.identities.next_of(source.connection, sequence);
+        source.taken.value(sequence_id, ordinal, take)
     }
 
     fn new_guid(&self) -> Guid {

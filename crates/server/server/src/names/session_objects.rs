@@ -431,5 +431,7 @@ pub fn letters(kind: ObjectKind) -> &'static str {
         ObjectKind::ForeignKey => "F",
         ObjectKind::Check => "C",
         ObjectKind::Default => "D",
+        ObjectKind::Sequence => "SO",
+        ObjectKind::Synonym => "SN",
     }
 }

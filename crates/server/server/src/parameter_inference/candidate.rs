@@ -109,7 +109,8 @@ impl Inference<'_> {
             | ExprKind::Global(_)
             | ExprKind::Column(_)
             | ExprKind::Cast(_)
-            | ExprKind::Subquery(_) => {}
+            | ExprKind::Subquery(_)
+            | ExprKind::NextValue(_) => {}
         }
         if parts.is_empty() {
             return Ok(cost);

@@ -72,7 +72,7 @@ fn words(kind: &StatementKind) -> Option<&'static str> {
             DropKind::CryptographicProvider => "DROP CRYPTOGRAPHIC PROVIDER",
             DropKind::Credential => "DROP CREDENTIAL",
             DropKind::AsymmetricKey => "DROP ASYMMETRIC KEY",
-            DropKind::Function | DropKind::Trigger => return None,
+            DropKind::Function | DropKind::Trigger | DropKind::Sequence | DropKind::Synonym => return None,
         },
         _ => return None,
     })

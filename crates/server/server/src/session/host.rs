@@ -74,6 +74,7 @@ impl<'a> SessionHost<'a> {
         SessionEnvironment {
             state: &self.state,
             objects: self.executor.objects(),
+            sequences: None,
         }
     }
 

@@ -110,7 +110,9 @@ fn object_row(
         | ObjectKind::Trigger
         | ObjectKind::ForeignKey
         | ObjectKind::Check
-        | ObjectKind::Default => (letters(kind), None),
+        | ObjectKind::Default
+        | ObjectKind::Sequence
+        | ObjectKind::Synonym => (letters(kind), None),
     };
     row![
         name,

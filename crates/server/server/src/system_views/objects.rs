@@ -139,6 +139,8 @@ fn description(kind: ObjectKind) -> &'static str {
         ObjectKind::ForeignKey => "FOREIGN_KEY_CONSTRAINT",
         ObjectKind::Check => "CHECK_CONSTRAINT",
         ObjectKind::Default => "DEFAULT_CONSTRAINT",
+        ObjectKind::Sequence => "SEQUENCE_OBJECT",
+        ObjectKind::Synonym => "SYNONYM",
     }
 }
 

@@ -334,6 +334,17 @@ pub enum ExprKind {
     Iif(Box<Iif>),
     /// `(SELECT ..)` as a scalar subquery.
     Subquery(Box<Query>),
+    /// `NEXT VALUE FOR`.
+    NextValue(Box<NextValue>),
+}
+
+/// `NEXT VALUE FOR sequence [OVER (ORDER BY ..)]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextValue {
+    /// The sequence.
+    pub sequence: ObjectName,
+    /// `OVER (..)`.
+    pub over: Option<Window>,
 }
 
 /// ODBC escape sequences for literals.

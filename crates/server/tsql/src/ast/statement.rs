@@ -3,9 +3,9 @@
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
-    CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert, KeyManagement, Kill, Name,
-    NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement, SetOption, TableElement,
-    TypeName, Update,
+    CreateSynonym, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert,
+    KeyManagement, Kill, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
+    SequenceDefinition, SetOption, TableElement, TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -97,6 +97,10 @@ pub enum StatementKind {
     View(Box<View>),
     /// `CREATE PROCEDURE`, `ALTER PROCEDURE`; the batch's only statement.
     Procedure(Box<Procedure>),
+    /// `CREATE SEQUENCE`, `ALTER SEQUENCE`
+    Sequence(Box<SequenceDefinition>),
+    /// `CREATE SYNONYM`
+    Synonym(Box<CreateSynonym>),
     /// `DROP` of objects given only by name.
     Drop(Drop),
     /// `CREATE DATABASE`
@@ -464,6 +468,10 @@ pub enum DropKind {
     Function,
     /// `DROP TRIGGER`
     Trigger,
+    /// `DROP SEQUENCE`
+    Sequence,
+    /// `DROP SYNONYM`
+    Synonym,
     /// `DROP DATABASE`
     Database,
     /// `DROP SCHEMA`

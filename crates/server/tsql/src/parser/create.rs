@@ -36,6 +36,8 @@ impl Parser<'_> {
             }
             TokenKind::Word if self.is_word("login") => self.create_login(),
             TokenKind::Word if self.is_word("role") => self.create_role(),
+            TokenKind::Word if self.is_word("sequence") => self.sequence(false),
+            TokenKind::Word if self.is_word("synonym") => self.create_synonym(),
             TokenKind::Word if self.is_word("master") => self.create_master_key(),
             TokenKind::Word if self.is_word("certificate") => self.create_certificate(),
             TokenKind::Word if self.is_key_management("cryptographic") => self.create_provider(),
@@ -59,6 +61,7 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Schema) => self.alter_schema(),
             TokenKind::Word if self.is_word("login") => self.alter_login(),
             TokenKind::Word if self.is_word("role") => self.alter_role(false),
+            TokenKind::Word if self.is_word("sequence") => self.sequence(true),
             TokenKind::Word if self.is_word("server") && self.is_word_at(1, "role") => {
                 self.advance();
                 self.alter_role(true)
@@ -177,7 +180,6 @@ const OBJECTS: &[&str] = &[
     "SEARCH",
     "SECURITY",
     "SELECTIVE",
-    "SEQUENCE",
     "SERVER",
     "SERVICE",
     "SIGNATURE",

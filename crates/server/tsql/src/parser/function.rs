@@ -38,7 +38,7 @@ impl Parser<'_> {
             TokenKind::LeftBrace => self.odbc_escape(),
             TokenKind::Keyword(keyword) => self.keyword_value(keyword),
             TokenKind::Word if self.is_at(1, TokenKind::LeftParen) => self.word_function(),
-            TokenKind::Word if self.is_next_value() => self.refused_next_value(),
+            TokenKind::Word if self.is_next_value() => self.next_value(),
             _ => self.column_or_function(),
         }
     }
@@ -370,20 +370,6 @@ impl Parser<'_> {
     fn is_next_value(&self) -> bool {
         let keyword = self.is_at(2, TokenKind::Keyword(Keyword::For));
         keyword && self.is_word("next") && self.is_word_at(1, "value")
-    }
-
-    /// `NEXT VALUE FOR sequence [OVER (..)]`
-    fn refused_next_value(&mut self) -> Parse<Expr> {
-        let start = self.here();
-        self.advance();
-        self.advance();
-        self.expect_keyword(Keyword::For)?;
-        self.object_name()?;
-        if self.eat_keyword(Keyword::Over) {
-            self.skip_parens()?;
-        }
-        self.refuse("NEXT VALUE FOR", self.since(start));
-        Ok(self.null_since(start))
     }
 
     /// A placeholder in a tree that is discarded because its statement is refused.

@@ -70,6 +70,8 @@ impl fmt::Display for DropKind {
             Self::Procedure => "PROCEDURE",
             Self::Function => "FUNCTION",
             Self::Trigger => "TRIGGER",
+            Self::Sequence => "SEQUENCE",
+            Self::Synonym => "SYNONYM",
             Self::Database => "DATABASE",
             Self::Schema => "SCHEMA",
             Self::Login => "LOGIN",

@@ -38,6 +38,7 @@ impl fmt::Display for Expr {
             ExprKind::Case(case) => write!(f, "{case}"),
             ExprKind::Iif(iif) => write!(f, "{iif}"),
             ExprKind::Subquery(query) => write!(f, "({query})"),
+            ExprKind::NextValue(next) => write!(f, "{next}"),
         }
     }
 }
@@ -87,7 +88,8 @@ impl fmt::Display for Operand<'_> {
             | ExprKind::Cast(_)
             | ExprKind::Case(_)
             | ExprKind::Iif(_)
-            | ExprKind::Subquery(_) => false,
+            | ExprKind::Subquery(_)
+            | ExprKind::NextValue(_) => false,
         };
         match parens {
             true => write!(f, "({})", self.0),

@@ -60,6 +60,8 @@ impl fmt::Display for StatementKind {
             Self::DropIndex { if_exists, indexes } => drop_index(f, *if_exists, indexes),
             Self::View(it) => write!(f, "{it}"),
             Self::Procedure(it) => write!(f, "{it}"),
+            Self::Sequence(it) => write!(f, "{it}"),
+            Self::Synonym(it) => write!(f, "{it}"),
             Self::Drop(it) => write!(f, "{it}"),
             Self::CreateDatabase(it) => write!(f, "{it}"),
             Self::AlterDatabase(it) => write!(f, "{it}"),
@@ -70,12 +72,7 @@ impl fmt::Display for StatementKind {
             Self::OpenMasterKey { password } => open_master_key(f, password),
             Self::CloseMasterKey => f.write_str("CLOSE MASTER KEY"),
             Self::BackupMasterKey { path, password } => backup_master_key(f, path, password),
-            Self::RestoreMasterKey {
-                path,
-                file_password,
-                password,
-                force,
-            } => restore_master_key(f, path, (file_password, password), *force),
+            Self::RestoreMasterKey { .. } => restore_master_key(f, self),
             Self::DropMasterKey => f.write_str("DROP MASTER KEY"),
             Self::CreateCertificate(it) => write!(f, "{it}"),
             Self::BackupCertificate(it) => write!(f, "{it}"),
@@ -126,16 +123,20 @@ fn open_master_key(f: &mut fmt::Formatter<'_>, password: &str) -> fmt::Result {
     write!(f, "OPEN MASTER KEY DECRYPTION BY PASSWORD = {}", Text(password))
 }
 
-fn restore_master_key(
-    f: &mut fmt::Formatter<'_>,
-    path: &str,
-    (file_password, password): (&str, &str),
-    force: bool,
-) -> fmt::Result {
+fn restore_master_key(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
+    let StatementKind::RestoreMasterKey {
+        path,
+        file_password,
+        password,
+        force,
+    } = kind
+    else {
+        return Ok(());
+    };
     write!(f, "RESTORE MASTER KEY FROM FILE = {}", Text(path))?;
     write!(f, " DECRYPTION BY PASSWORD = {}", Text(file_password))?;
     write!(f, " ENCRYPTION BY PASSWORD = {}", Text(password))?;
-    f.write_str(if force { " FORCE" } else { "" })
+    f.write_str(if *force { " FORCE" } else { "" })
 }
 
 fn backup_master_key(f: &mut fmt::Formatter<'_>, path: &str, password: &str) -> fmt::Result {

@@ -32,6 +32,23 @@ fn tables_are_created() {
 }
 
 #[test]
+fn sequences_and_synonyms_are_defined() {
+    check(&[
+        "CREATE SEQUENCE dbo.s AS decimal(10, 0) START WITH -5 INCREMENT BY 2 MINVALUE -10 MAXVALUE 10 CYCLE CACHE 20",
+        "CREATE SEQUENCE s NO MINVALUE NO MAXVALUE NO CYCLE NO CACHE",
+        "CREATE SEQUENCE s",
+        "CREATE SEQUENCE s CACHE CYCLE",
+        "ALTER SEQUENCE s RESTART WITH 1 INCREMENT BY -1 CACHE",
+        "ALTER SEQUENCE s RESTART",
+        "DROP SEQUENCE IF EXISTS dbo.s, t",
+        "CREATE SYNONYM dbo.s FOR srv.db.dbo.t",
+        "DROP SYNONYM IF EXISTS s",
+        "SELECT NEXT VALUE FOR dbo.s + 1, NEXT VALUE FOR s OVER (ORDER BY a DESC) AS n FROM t",
+        "CREATE TABLE t (a int DEFAULT NEXT VALUE FOR dbo.s, b int DEFAULT (NEXT VALUE FOR s))",
+    ]);
+}
+
+#[test]
 fn tables_are_altered() {
     check(&[
         "ALTER TABLE t ADD a int NULL, b varchar(10) NOT NULL CONSTRAINT df DEFAULT 'x' WITH VALUES",

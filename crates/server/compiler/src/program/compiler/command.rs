@@ -35,6 +35,7 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
         StatementKind::DropIndex { .. } => write(Command::DROP_INDEX),
         StatementKind::View(_) => write(Command::CREATE_VIEW),
         StatementKind::Procedure(_) => write(Command::CREATE_PROCEDURE),
+        StatementKind::Sequence(_) | StatementKind::Synonym(_) => write(Command::NONE),
         StatementKind::Drop(drop) => drop_traits(drop.kind),
         StatementKind::CreateUser(_) => write(Command::CREATE_USER),
         StatementKind::AlterUser(_) => write(Command::ALTER_USER),
@@ -89,6 +90,7 @@ fn drop_traits(kind: DropKind) -> Traits {
         DropKind::Database => plain(Command::DROP_DATABASE),
         DropKind::Login => plain(Command::DROP_LOGIN),
         DropKind::Certificate => plain(Command::DROP_CERTIFICATE),
+        DropKind::Sequence | DropKind::Synonym => write(Command::NONE),
         DropKind::CryptographicProvider | DropKind::Credential | DropKind::AsymmetricKey => plain(Command::NONE),
     }
 }

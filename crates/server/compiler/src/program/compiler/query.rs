@@ -160,6 +160,10 @@ impl QueryHook for QueryFinder {
         self.find()
     }
 
+    fn next_value(&mut self, _: &ast::NextValue) -> Result<Expr, SqlError> {
+        self.find()
+    }
+
     fn exists(&mut self, _: &ast::Query) -> Result<Predicate, SqlError> {
         self.find()
     }

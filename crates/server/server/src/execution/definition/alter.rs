@@ -128,7 +128,8 @@ impl DefinitionContext<'_> {
             checks: Vec::new(),
             ..(**table).clone()
         };
-        self.run(&text, Few(vec![Arc::new(plain)]), None).map(drop)
+        self.run(&text, Few(vec![Arc::new(plain)], self.catalog), None)
+            .map(drop)
     }
 
     fn check(&self, table: &Arc<Table>, name: &str, condition: &Condition) -> Result<(), SqlError> {
@@ -136,7 +137,7 @@ impl DefinitionContext<'_> {
             "SELECT 1 AS found FROM {} WHERE NOT ({condition})",
             bracketed(&table.name)
         );
-        if self.run(&text, Few(vec![table.clone()]), None)? == 0 {
+        if self.run(&text, Few(vec![table.clone()], self.catalog), None)? == 0 {
             return Ok(());
         }
         let check = table.checks.iter().find(|check| same_name(&check.name, name));

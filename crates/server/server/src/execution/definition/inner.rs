@@ -4,22 +4,27 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table};
 use selenite_compiler::statement::{Binding, Statement};
 use selenite_compiler::{SqlError, Variables, same_name};
-use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout};
+use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout, TakenValues};
 use selenite_runtime::statement::Run;
 use selenite_tsql::ast::ObjectName;
 
 use super::DefinitionContext;
 use crate::catalog::schema::parsed;
 use crate::execution::snapshot::shared;
-use crate::names::session_environment::SessionEnvironment;
+use crate::names::session_catalog::SessionCatalog;
+use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 
-/// A catalog of a few tables.
-pub struct Few(pub Vec<Arc<Table>>);
+/// A catalog of a few tables, and of the sequences of the database.
+pub struct Few<'a>(pub Vec<Arc<Table>>, pub &'a SessionCatalog);
 
-impl Catalog for Few {
+impl Catalog for Few<'_> {
+    fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
+        self.1.sequence(name)
+    }
+
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let found = self.0.iter().find(|table| same_name(&table.name, &name.name.text));
         Ok(found.map(|table| Relation::Table(table.clone())))
@@ -37,7 +42,7 @@ impl Catalog for Few {
 impl DefinitionContext<'_> {
     /// Runs a statement, and returns how many rows it read or changed: of rows that it selects, one at most. Numbers
     /// for an identity may be given for the table with the number `identity_insert`.
-    pub(crate) fn run(&self, text: &str, tables: Few, identity_insert: Option<i32>) -> Result<u64, SqlError> {
+    pub(crate) fn run(&self, text: &str, tables: Few<'_>, identity_insert: Option<i32>) -> Result<u64, SqlError> {
         let tree = parsed(text)?;
         let statement = tree
             .statements
@@ -62,9 +67,11 @@ impl DefinitionContext<'_> {
             cancellation: &self.database.cancellation,
             last_identity: &last_identity,
         };
+        let taken = TakenValues::default();
         let environment = SessionEnvironment {
             state: self.state,
             objects: self.objects,
+            sequences: Some(SequenceSource::of(self.database, &taken)),
         };
         let mut run = Run {
             executor: &executor,

@@ -153,7 +153,7 @@ impl DefinitionContext<'_> {
         }
         self.run(
             &text,
-            Few(vec![Arc::new(target), Arc::new(source)]),
+            Few(vec![Arc::new(target), Arc::new(source)], self.catalog),
             given.then_some(old.table.object_id),
         )?;
         Ok(())

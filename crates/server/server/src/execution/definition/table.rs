@@ -53,7 +53,7 @@ impl DefinitionContext<'_> {
         let table = definition.table(&place, &[], |value| computed_type(value, definition, &place))?;
         let variables = Variables::default();
         let binding = Binding {
-            catalog: &Few(vec![Arc::new(table)]),
+            catalog: &Few(vec![Arc::new(table)], self.catalog),
             variables: &variables,
         };
         let insert = parsed(&format!("INSERT {} DEFAULT VALUES", bracketed(&definition.name)))?;
@@ -174,6 +174,8 @@ impl DefinitionContext<'_> {
                 DropKind::Function | DropKind::Trigger if drop.if_exists => {}
                 DropKind::Function => return Err(refusal::not_there("function", own)),
                 DropKind::Trigger => return Err(refusal::not_there("trigger", own)),
+                DropKind::Sequence => self.drop_sequence(name, drop.if_exists)?,
+                DropKind::Synonym => self.drop_synonym(name, drop.if_exists)?,
                 DropKind::Schema => self.drop_schema(own, drop.if_exists)?,
                 DropKind::Database
                 | DropKind::Login

@@ -54,6 +54,7 @@ impl Search<'_> {
                 self.expr(&iif.otherwise, place)
             }
             ExprKind::Subquery(query) => self.query(query, None),
+            ExprKind::NextValue(_) => Ok(()),
         }
     }
 
@@ -183,6 +184,7 @@ pub(in crate::parameter_inference) fn untyped<'e>(expr: &'e Expr, is_meant: &dyn
         | ExprKind::Global(_)
         | ExprKind::Column(_)
         | ExprKind::Cast(_)
-        | ExprKind::Subquery(_) => None,
+        | ExprKind::Subquery(_)
+        | ExprKind::NextValue(_) => None,
     }
 }

@@ -228,7 +228,9 @@ pub const GROUPS: &[Group] = &[
             ("DROP SCHEMA", "DROP VIEW s.sv DROP SCHEMA s"),
             ("CREATE TYPE", "CREATE TYPE tt AS TABLE (a int)"),
             ("CREATE SYNONYM", "CREATE SYNONYM sy FOR dbo.t"),
+            ("DROP SYNONYM", "DROP SYNONYM sy"),
             ("CREATE SEQUENCE", "CREATE SEQUENCE sq START WITH 1"),
+            ("ALTER SEQUENCE", "ALTER SEQUENCE sq RESTART WITH 5 INCREMENT BY 2"),
             ("CREATE FULLTEXT INDEX", "CREATE FULLTEXT INDEX ON t (b) KEY INDEX pk_t"),
             (
                 "CREATE PARTITION FUNCTION",

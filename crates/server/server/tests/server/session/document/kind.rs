@@ -2,6 +2,15 @@
 
 use selenite_tsql::ast::{SchemaStatement, Statement, StatementKind, Transaction};
 
+fn transaction_name(transaction: &Transaction) -> &'static str {
+    match transaction {
+        Transaction::Begin(_) => "BEGIN TRANSACTION",
+        Transaction::Commit { .. } => "COMMIT",
+        Transaction::Rollback(_) => "ROLLBACK",
+        Transaction::Save(_) => "SAVE",
+    }
+}
+
 /// The name of a kind. To add one, add it to [`ALL`], and a form of it to the page.
 pub fn name(kind: &StatementKind) -> &'static str {
     match kind {
@@ -22,12 +31,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::SetVariable(_) => "SET of a variable",
         StatementKind::SetOption(_) => "SET of an option",
         StatementKind::Use(_) => "USE",
-        StatementKind::Transaction(transaction) => match transaction {
-            Transaction::Begin(_) => "BEGIN TRANSACTION",
-            Transaction::Commit { .. } => "COMMIT",
-            Transaction::Rollback(_) => "ROLLBACK",
-            Transaction::Save(_) => "SAVE",
-        },
+        StatementKind::Transaction(transaction) => transaction_name(transaction),
         StatementKind::Execute(_) => "EXECUTE",
         StatementKind::Select(_) => "SELECT",
         StatementKind::Insert(_) => "INSERT",
@@ -41,6 +45,8 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::DropIndex { .. } => "DROP INDEX",
         StatementKind::View(_) => "VIEW",
         StatementKind::Procedure(_) => "PROCEDURE",
+        StatementKind::Sequence(_) => "SEQUENCE",
+        StatementKind::Synonym(_) => "SYNONYM",
         StatementKind::Drop(_) => "DROP",
         StatementKind::Unsupported(_) => "refused by the parser",
         StatementKind::CreateDatabase(_) => "CREATE DATABASE",
@@ -77,7 +83,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 66] = [
+pub const ALL: [&str; 68] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -112,6 +118,8 @@ pub const ALL: [&str; 66] = [
     "DROP INDEX",
     "VIEW",
     "PROCEDURE",
+    "SEQUENCE",
+    "SYNONYM",
     "DROP",
     "CREATE DATABASE",
     "ALTER DATABASE",

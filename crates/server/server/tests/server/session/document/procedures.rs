@@ -36,7 +36,7 @@ pub fn write(page: &mut Page) {
     }
 }
 
-const PROCEDURES: [&str; 24] = [
+const PROCEDURES: [&str; 25] = [
     "EXEC sp_columns 't'",
     "EXEC sp_columns_100 't'",
     "EXEC sp_databases",
@@ -51,6 +51,7 @@ const PROCEDURES: [&str; 24] = [
     "EXEC sp_helptext 'v'",
     "EXEC sp_pkeys 't'",
     "EXEC sp_rename 'w', 'w2'",
+    "EXEC sp_sequence_get_range 'sq', 2, NULL",
     "EXEC sp_server_info",
     "EXEC sp_spaceused",
     "EXEC sp_special_columns 't'",

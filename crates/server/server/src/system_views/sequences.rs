@@ -1,0 +1,119 @@
+//! Sequences and synonyms.
+
+use selenite_compiler::catalog::SequenceCache;
+use selenite_compiler::{ObjectKind, SqlError};
+use selenite_types::DataType;
+
+use super::objects::{OBJECT, object};
+use super::{BIT, Cell, ColumnSpec, INT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "sequences",
+        is_of_server: false,
+        columns: (OBJECT, SEQUENCE),
+        rows: sequences,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "synonyms",
+        is_of_server: false,
+        columns: (OBJECT, &[("base_object_name", text(1035), true)]),
+        rows: synonyms,
+    },
+];
+
+/// SQL Server's values are sql_variant.
+const VALUE: DataType = DataType::Numeric {
+    precision: 38,
+    scale: 0,
+};
+
+const SEQUENCE: &[ColumnSpec] = &[
+    ("start_value", VALUE, false),
+    ("increment", VALUE, false),
+    ("minimum_value", VALUE, true),
+    ("maximum_value", VALUE, true),
+    ("is_cycling", BIT, true),
+    ("is_cached", BIT, true),
+    ("cache_size", INT, true),
+    ("system_type_id", TINY, false),
+    ("user_type_id", INT, false),
+    ("precision", TINY, false),
+    ("scale", TINY, true),
+    ("current_value", VALUE, false),
+    ("is_exhausted", BIT, false),
+    ("last_used_value", VALUE, true),
+];
+
+/// The stored form of a numeric(38, 0): the sign bit is flipped, so that bytes sort as numbers.
+fn value(value: i128) -> Cell {
+    let mut bytes = value.to_be_bytes();
+    if let Some(first) = bytes.first_mut() {
+        *first ^= 0x80;
+    }
+    Cell::Bytes(bytes.to_vec())
+}
+
+fn sequences(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let catalog = &context.objects.catalog;
+    let mut rows = Vec::new();
+    for listed in catalog.schema.objects() {
+        let Some(found) = catalog.schema.sequence_of_id(listed.id) else {
+            continue;
+        };
+        let counter = match &context.objects.shared {
+            Some(shared) => shared.sequence_counter(&context.objects.instance, found)?,
+            None => None,
+        };
+        let (rule, described) = (&found.rule, found.data_type.describe());
+        let last = counter.and_then(|counter| counter.last);
+        let current = last.or_else(|| counter.and_then(|counter| counter.next));
+        let size = match rule.cache {
+            SequenceCache::Size(size) => Cell::Whole(size.into()),
+            SequenceCache::Default | SequenceCache::None => Cell::Null,
+        };
+        let mut row = object(&listed, context);
+        row.extend(row![
+            value(rule.start),
+            value(rule.increment),
+            value(rule.minimum),
+            value(rule.maximum),
+            rule.cycles,
+            rule.cache != SequenceCache::None,
+            size,
+            described.system_type_id,
+            i64::from(described.user_type_id),
+            described.precision,
+            described.scale,
+            value(current.unwrap_or(rule.start)),
+            counter.is_some_and(|counter| counter.next.is_none()),
+            last.map_or(Cell::Null, value),
+        ]);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn synonyms(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let schema = &context.objects.catalog.schema;
+    Ok(super::objects::of_kind(context, ObjectKind::Synonym, |listed| {
+        let found = schema.synonym(&listed.schema, &listed.name);
+        let object = found.map(|found| {
+            let name = &found.object;
+            let parts = [
+                name.server.as_ref(),
+                name.database.as_ref(),
+                name.schema.as_ref(),
+                Some(&name.name),
+            ];
+            let parts = parts.into_iter().flatten();
+            let parts: Vec<String> = parts
+                .map(|part| format!("[{}]", part.text.replace(']', "]]")))
+                .collect();
+            parts.join(".")
+        });
+        vec![object.map_or(Cell::Null, Cell::Text)]
+    }))
+}
