@@ -8,7 +8,7 @@
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family};
 
-use crate::{Collation, Expr, ExprKind, Function, Predicate, SqlError, Variables, written_column};
+use crate::{Collation, Expr, ExprKind, Function, Predicate, SqlError, Variables, written_column, written_object};
 
 mod call;
 mod case;
@@ -34,6 +34,18 @@ pub trait QueryHook {
     ///
     /// Errors: any error of the call, or 147 and related ones where aggregates are not allowed.
     fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError>;
+
+    /// A call of a function whose name has several parts: one of a user. The hook also binds the arguments.
+    ///
+    /// Errors: 4121 for an unknown function; any error of the call.
+    fn user_function(&mut self, call: &ast::FunctionCall) -> Result<Expr, SqlError> {
+        Err(SqlError::unknown_user_function(&written_object(&call.name)))
+    }
+
+    /// A parameter of the inline function whose text is bound; `None` for other variables.
+    fn parameter(&self, _name: &str) -> Option<Expr> {
+        None
+    }
 
     /// A query of one column as a value.
     ///
@@ -202,10 +214,14 @@ impl<'a> Binder<'a> {
             ast::ExprKind::Iif(iif) => self.iif(iif),
             ast::ExprKind::Subquery(query) => self.hook.subquery(query),
             ast::ExprKind::NextValue(next) => self.hook.next_value(next),
+            ast::ExprKind::Default => Err(SqlError::syntax_near("DEFAULT")),
         }
     }
 
     fn variable(&self, name: &str) -> Result<Expr, SqlError> {
+        if let Some(argument) = self.hook.parameter(name) {
+            return Ok(argument);
+        }
         let variable = self.variables.find(name)?;
         Ok(Expr::new(ExprKind::Variable(variable.slot), variable.data_type))
     }

@@ -16,6 +16,7 @@ use crate::SqlError;
 
 mod sequence;
 mod table;
+mod user_function;
 mod view;
 mod violation;
 
@@ -24,6 +25,7 @@ pub use table::{
     Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, Reference, ReferencedAction,
     SqliteName, Table,
 };
+pub use user_function::{FunctionParameter, FunctionResult, UserFunction};
 pub use view::{SystemColumn, SystemFunction, SystemRows, SystemView, View};
 pub use violation::{ChangeVerb, Violation};
 
@@ -46,6 +48,13 @@ pub trait Catalog {
     ///
     /// Errors: as [`Catalog::relation`].
     fn sequence(&self, _name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
+        Ok(None)
+    }
+
+    /// The function of a user that `name` refers to; `None` makes error 4121 of a value, and 208 of rows.
+    ///
+    /// Errors: as [`Catalog::relation`].
+    fn user_function(&self, _name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
         Ok(None)
     }
 

@@ -6,10 +6,12 @@
 //!   an error ends the statement.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
-use selenite_types::{DataType, Guid, Moment};
+use selenite_types::{DataType, Guid, Moment, Value};
 
 use crate::SqlError;
+use crate::catalog::UserFunction;
 
 mod facts;
 mod random;
@@ -65,6 +67,13 @@ pub trait Environment {
     /// Errors: 11728; the errors of writing to the database.
     fn next_value(&self, _sequence_id: i32, _ordinal: Option<i64>) -> Result<i128, SqlError> {
         Err(SqlError::internal("a sequence"))
+    }
+
+    /// Runs a function of a user: its value, or its rows as JSON ([`crate::UserCall`]).
+    ///
+    /// Errors: any error of its statements, which ends the statement that calls it.
+    fn user_function(&self, _function: &Arc<UserFunction>, _arguments: Vec<Value>) -> Result<Value, SqlError> {
+        Err(SqlError::internal("a function outside a statement on tables"))
     }
 
     /// A new random uniqueidentifier: NEWID.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use selenite_types::{DataType, Operator, Value, convert};
 
 use crate::expr::{Arguments, COPIES, HEAVY_SIZE, whole_in, within};
-use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, Predicate, SqlError};
+use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, Predicate, SqlError, UserCall};
 
 mod condition;
 mod whole;
@@ -98,6 +98,7 @@ impl Expr {
                 chosen.map_or(Ok(Value::Null), |chosen| chosen.evaluate(frame))
             }
             ExprKind::Call(call) => called(call, self, frame),
+            ExprKind::UserCall(call) => user_called(call, frame),
             ExprKind::Let(bound) => over_local(bound, frame),
             ExprKind::Local => frame.local.cloned().ok_or_else(|| SqlError::internal("no local value")),
         }
@@ -225,6 +226,17 @@ fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, 
         collation: expr.collation,
         environment: frame.environment,
     })
+}
+
+fn user_called(call: &UserCall, frame: &Frame<'_>) -> Result<Value, SqlError> {
+    let mut values = Vec::with_capacity(call.arguments.len());
+    for argument in &call.arguments {
+        values.push(argument.evaluate(frame)?);
+    }
+    if call.function.is_strict && values.contains(&Value::Null) {
+        return Ok(Value::Null);
+    }
+    frame.environment.user_function(&call.function, values)
 }
 
 #[cold]

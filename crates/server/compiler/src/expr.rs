@@ -10,8 +10,11 @@
 //! - `equal-trees-equal-values`: expressions are trees of values: equal trees compute equal values,
 //!   except where a function is declared volatile.
 
+use std::sync::Arc;
+
 use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 
+use crate::catalog::UserFunction;
 use crate::{Collation, ColumnRef, Slot};
 
 pub(crate) mod arguments;
@@ -103,6 +106,8 @@ pub enum ExprKind {
     },
     /// A call of a scalar function.
     Call(Box<FunctionCall>),
+    /// A call of a function of a user.
+    UserCall(Box<UserCall>),
     /// A value that is evaluated once, and an expression over it.
     Let(Box<Let>),
     /// The value of the innermost [`Let`] or [`LetPredicate`] around it.
@@ -141,6 +146,15 @@ pub struct FunctionCall {
     /// The date part.
     pub part: Option<DatePart>,
     /// The arguments, converted by the function's rules.
+    pub arguments: Vec<Expr>,
+}
+
+/// A call of a function of a user: its value, or its rows as a JSON array as in [`crate::catalog::SystemRows::Json`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct UserCall {
+    /// The function.
+    pub function: Arc<UserFunction>,
+    /// The arguments, of the parameters' types.
     pub arguments: Vec<Expr>,
 }
 

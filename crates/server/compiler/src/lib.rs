@@ -43,7 +43,7 @@ pub use error::{Ends, SqlError};
 pub use evaluate::{Frame, size_of};
 pub use expr::{
     Compare, Convert, Expr, ExprKind, Function, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, Predicate,
-    QueryNodeRef, Volatility, Whole, WholeCompare, WholeOperand, WholeOperation,
+    QueryNodeRef, UserCall, Volatility, Whole, WholeCompare, WholeOperand, WholeOperation,
 };
 pub use functions::FunctionState;
 pub use name::{NameKey, same_name};

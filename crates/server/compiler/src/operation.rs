@@ -264,7 +264,8 @@ fn origin_of(kind: &ExprKind) -> Option<InputOrigin> {
         | ExprKind::Let(_)
         | ExprKind::Local
         | ExprKind::Choose { .. }
-        | ExprKind::Call(_) => None,
+        | ExprKind::Call(_)
+        | ExprKind::UserCall(_) => None,
     }
 }
 

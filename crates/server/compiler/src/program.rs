@@ -23,7 +23,7 @@ mod error;
 pub mod step;
 
 pub use command::Command;
-use compiler::Compiler;
+use compiler::{Compiler, Returns, result_type};
 use step::{Role, Step, Target, TryRegion};
 
 /// A batch, a procedure's body or dynamic SQL, ready to run.
@@ -39,6 +39,8 @@ pub struct Program {
     lines: Vec<u32>,
     /// Inner regions before the outer ones.
     tries: Vec<TryRegion>,
+    /// The type of a scalar function's value.
+    returned_type: Option<DataType>,
     /// The measured size; 0 until it is set.
     memory_size: u64,
 }
@@ -101,7 +103,7 @@ impl Program {
     ///
     /// Errors: as [`Program::of_batch`].
     pub fn of_text(source: &str, tree: ast::Tree, parameters: &[ast::Parameter]) -> Result<Self, Vec<SqlError>> {
-        let mut compiler = Compiler::new(source, false);
+        let mut compiler = Compiler::new(source, Returns::Nothing);
         compiler.parameters(parameters);
         compiler.statements(tree.statements);
         compiler.finish(Body::Batch)
@@ -116,11 +118,48 @@ impl Program {
         name: &str,
         object_id: i32,
     ) -> Result<Self, Vec<SqlError>> {
-        let mut compiler = Compiler::new(source, true);
+        let mut compiler = Compiler::new(source, Returns::Status);
         compiler.parameters(&procedure.parameters);
         compiler.statements(procedure.body.clone());
         let name = Arc::from(name);
         compiler.finish(Body::Procedure { name, object_id })
+    }
+
+    /// Compiles the body of a function; `source` is the batch that creates it.
+    ///
+    /// Errors: as [`Program::of_batch`]; 443, 444, 455 and 1075 for what a function may not do; 8624 for an inline
+    /// function, which has no body.
+    pub fn of_function(
+        source: &str,
+        function: &ast::Function,
+        name: &str,
+        object_id: i32,
+    ) -> Result<Self, Vec<SqlError>> {
+        let returns = match &function.body {
+            ast::FunctionBody::Scalar { returns, .. } => Returns::Value(result_type(returns)?),
+            ast::FunctionBody::Table { .. } => Returns::Rows,
+            ast::FunctionBody::Inline(_) => return Err(vec![SqlError::internal("a body of an inline function")]),
+        };
+        let mut compiler = Compiler::new(source, returns);
+        compiler.parameters(&function.parameters);
+        compiler.function_body(function);
+        let name = Arc::from(name);
+        compiler.finish(Body::Procedure { name, object_id })
+    }
+
+    /// The parameters of a function, which may have no program.
+    ///
+    /// Errors: as [`Program::of_batch`].
+    pub fn parameters_of(parameters: &[ast::Parameter]) -> Result<Vec<Parameter>, Vec<SqlError>> {
+        let mut compiler = Compiler::new("", Returns::Nothing);
+        compiler.parameters(parameters);
+        compiler.finish(Body::Batch).map(|program| program.parameters)
+    }
+
+    /// The type of the value of a scalar function; `None` for any other program.
+    #[must_use]
+    pub fn returned_type(&self) -> Option<DataType> {
+        self.returned_type
     }
 
     /// The origin of the program.

@@ -20,6 +20,7 @@ mod select;
 pub(crate) mod source;
 mod subquery;
 pub(crate) mod tree;
+mod user_function;
 pub(crate) mod walk;
 
 use common_table::CommonScope;
@@ -46,6 +47,7 @@ pub(crate) struct QueryBinder<'c> {
     pub parts: Parts,
     scopes: Vec<Scope>,
     commons: Vec<CommonScope>,
+    inline_parameters: user_function::InlineParameters,
     recursion_max: u32,
     depth: usize,
     join_depth: usize,
@@ -97,6 +99,7 @@ impl<'c> QueryBinder<'c> {
             parts: Parts::default(),
             scopes: Vec::new(),
             commons: Vec::new(),
+            inline_parameters: user_function::InlineParameters::default(),
             recursion_max: RECURSION_MAX,
             depth: 0,
             join_depth: 0,
@@ -253,6 +256,14 @@ impl QueryHook for QueryBinder<'_> {
 
     fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
         self.bind_call(call).map_err(|error| error.on_line(position.line))
+    }
+
+    fn user_function(&mut self, call: &ast::FunctionCall) -> Result<Expr, SqlError> {
+        self.bind_user_call(call)
+    }
+
+    fn parameter(&self, name: &str) -> Option<Expr> {
+        self.inline_parameters.find(name)
     }
 
     fn subquery(&mut self, query: &ast::Query) -> Result<Expr, SqlError> {

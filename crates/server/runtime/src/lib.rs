@@ -8,3 +8,4 @@ pub mod sqlite;
 pub mod statement;
 #[cfg(test)]
 mod testing;
+pub mod user_function;

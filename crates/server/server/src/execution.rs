@@ -17,3 +17,4 @@ pub(crate) mod session_executor;
 mod snapshot;
 mod statistics_io;
 mod table_statement;
+mod user_functions;

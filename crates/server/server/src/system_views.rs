@@ -28,6 +28,7 @@ mod odbc;
 mod partitions;
 mod principals;
 mod requests;
+mod routine;
 mod sequences;
 mod sessions;
 mod split;

@@ -64,9 +64,9 @@ pub use security::{
 pub use sequence::{SequenceDefinition, SequenceOption};
 pub use set_option::{IsolationLevel, SetOption, SetValue};
 pub use statement::{
-    AlterSchema, Create, CreateSchema, Declaration, Drop, DropKind, If, Parameter, Procedure, RaiseError,
-    RaiseErrorOption, SchemaStatement, SetVariable, Statement, StatementKind, Throw, Transaction, Tree, Try,
-    Unsupported, VariableType, View, WaitFor, WaitKind, While,
+    AlterSchema, Create, CreateSchema, CreateType, Declaration, Drop, DropKind, Function, FunctionBody, If, Parameter,
+    Procedure, RaiseError, RaiseErrorOption, SchemaStatement, SetVariable, Statement, StatementKind, Throw,
+    Transaction, Tree, Try, TypeDefinition, Unsupported, VariableType, View, WaitFor, WaitKind, While,
 };
 pub use synonym::CreateSynonym;
 pub use table::{

@@ -57,6 +57,7 @@ mod table;
 mod text;
 mod type_name;
 mod unsupported;
+mod user_function;
 mod window;
 
 /// The result of a parse function.

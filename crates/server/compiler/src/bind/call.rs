@@ -4,13 +4,13 @@ use selenite_tsql::ast;
 use selenite_types::DatePart;
 
 use super::Binder;
-use crate::{AggregateKind, Expr, Function, SqlError, written_object};
+use crate::{AggregateKind, Expr, Function, SqlError};
 
 impl Binder<'_> {
     /// A scalar function, or a query node: an aggregate or a window function.
     pub(super) fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
         let Some(name) = call.name.single() else {
-            return Err(SqlError::unknown_user_function(&written_object(&call.name)));
+            return self.hook.user_function(call);
         };
         if call.over.is_some() || AggregateKind::find(&name.text).is_some() {
             return self.hook.call(call, position);

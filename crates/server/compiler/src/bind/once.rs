@@ -69,7 +69,8 @@ impl Expr {
             | ExprKind::Case { .. }
             | ExprKind::Coalesce(_)
             | ExprKind::Choose { .. }
-            | ExprKind::Call(_) => false,
+            | ExprKind::Call(_)
+            | ExprKind::UserCall(_) => false,
         }
     }
 }

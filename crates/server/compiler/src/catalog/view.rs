@@ -88,6 +88,8 @@ pub enum SystemRows {
     /// The result of [`crate::compiled::ROWS_FUNCTION`] for this name, followed by a function's arguments: a JSON
     /// array of rows, each an array of storage forms; blobs are hexadecimal digits.
     Json(String),
+    /// The first argument of the call, such an array.
+    Argument,
 }
 
 /// A system function that returns rows.

@@ -81,7 +81,9 @@ impl Binding<'_> {
         // needed.
         let tells = rules.references.referring_count() <= 1;
         let computes = table.columns.iter().any(|column| column.computed.is_some());
-        if target.alone && limit.is_none() && output.is_empty() && tells && !computes {
+        // A function that reads the table must see all of its rows.
+        let is_plain = target.alone && !binder.parts.calls_functions;
+        if is_plain && limit.is_none() && output.is_empty() && tells && !computes {
             let mut writer = Writer::new(std::mem::take(&mut binder.parts));
             let mut sql = format!("DELETE FROM {name} AS t{}", target.source);
             match &filter {

@@ -291,10 +291,11 @@ impl Binding<'_> {
                     false => Vec::new(),
                 };
                 let inputs = InputColumn::all(&binder.parts, &query);
+                let calls_functions = binder.parts.calls_functions;
                 let mut writer = Writer::new(binder.parts);
                 let text = writer.statement(&query)?;
-                // The SQL of a query names each table that it reads.
-                let spool = text.sql.contains(&qualified(&table.sqlite)?);
+                // The SQL of a query names each table that it reads; a function's does not.
+                let spool = calls_functions || text.sql.contains(&qualified(&table.sqlite)?);
                 let compiled = Arc::new(writer.compiled());
                 let source = InsertSource::Query {
                     text,

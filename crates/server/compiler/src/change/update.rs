@@ -452,7 +452,9 @@ fn whole(
         }
         (_, _, _) => false,
     };
-    let simple = !sets.iter().any(takes_value)
+    // A function that reads the table must see none of the changes.
+    let simple = !binder.parts.calls_functions
+        && !sets.iter().any(takes_value)
         && target.alone
         && !computes
         && limit.is_none()

@@ -194,7 +194,9 @@ pub enum ObjectKind {
     ExtendedProcedure,
     /// `FN`
     ScalarFunction,
-    /// `IF` and `TF`
+    /// `IF`
+    InlineFunction,
+    /// `TF`
     TableFunction,
     /// `TR`
     Trigger,

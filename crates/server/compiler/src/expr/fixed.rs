@@ -62,7 +62,8 @@ pub(crate) fn literal_of(expr: &Expr) -> Option<&Value> {
         | ExprKind::Let(_)
         | ExprKind::Local
         | ExprKind::Choose { .. }
-        | ExprKind::Call(_) => None,
+        | ExprKind::Call(_)
+        | ExprKind::UserCall(_) => None,
     }
 }
 

@@ -48,7 +48,8 @@ fn node_depends_on_row(node: Node<'_>) -> bool {
             | ExprKind::Case { .. }
             | ExprKind::Coalesce(_)
             | ExprKind::Let(_)
-            | ExprKind::Choose { .. } => false,
+            | ExprKind::Choose { .. }
+            | ExprKind::UserCall(_) => false,
         },
         Node::Predicate(predicate) => matches!(predicate, Predicate::QueryNode(_) | Predicate::Input(_)),
         Node::Slot(_) => false,
@@ -58,7 +59,8 @@ fn node_depends_on_row(node: Node<'_>) -> bool {
 fn node_is_constant(node: Node<'_>) -> bool {
     match node {
         Node::Expr(expr) => match &expr.kind {
-            ExprKind::Variable(_) => false,
+            // A function may read tables.
+            ExprKind::Variable(_) | ExprKind::UserCall(_) => false,
             ExprKind::Call(call) => call.function.volatility == Volatility::Never,
             ExprKind::Literal(_)
             | ExprKind::Null

@@ -68,6 +68,7 @@ impl Expr {
                 values.iter().for_each(|value| value.visit(visit));
             }
             ExprKind::Call(call) => call.arguments.iter().for_each(|argument| argument.visit(visit)),
+            ExprKind::UserCall(call) => call.arguments.iter().for_each(|argument| argument.visit(visit)),
             ExprKind::Let(bound) => {
                 bound.value.visit(visit);
                 bound.body.visit(&mut |node| show_unbound(node, visit));
@@ -119,6 +120,7 @@ impl Expr {
                 values.iter_mut().for_each(|value| value.rewrite(change));
             }
             ExprKind::Call(call) => call.arguments.iter_mut().for_each(|argument| argument.rewrite(change)),
+            ExprKind::UserCall(call) => call.arguments.iter_mut().for_each(|argument| argument.rewrite(change)),
             ExprKind::Let(bound) => {
                 bound.value.rewrite(change);
                 bound.body.rewrite(change);

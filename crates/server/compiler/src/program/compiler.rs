@@ -23,12 +23,15 @@ mod execute;
 mod message;
 mod query;
 mod session;
+mod user_function;
 mod variable_scan;
+
+pub(super) use user_function::result_type;
 
 /// The state of a compilation.
 pub(super) struct Compiler<'a> {
     source: &'a str,
-    in_procedure: bool,
+    returns: Returns,
     variables: Variables,
     tables: HashSet<NameKey>,
     parameters: Vec<Parameter>,
@@ -41,11 +44,24 @@ pub(super) struct Compiler<'a> {
     flow: control::Flow,
 }
 
+/// What RETURN may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Returns {
+    /// Nothing: a batch.
+    Nothing,
+    /// A status: a procedure.
+    Status,
+    /// A value of this type: a scalar function.
+    Value(DataType),
+    /// Nothing: a function that returns rows.
+    Rows,
+}
+
 impl<'a> Compiler<'a> {
-    pub(super) fn new(source: &'a str, in_procedure: bool) -> Self {
+    pub(super) fn new(source: &'a str, returns: Returns) -> Self {
         Self {
             source,
-            in_procedure,
+            returns,
             variables: Variables::new(),
             tables: HashSet::new(),
             parameters: Vec::new(),
@@ -129,7 +145,12 @@ impl<'a> Compiler<'a> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
+        let returned_type = match self.returns {
+            Returns::Value(data_type) => Some(data_type),
+            Returns::Nothing | Returns::Status | Returns::Rows => None,
+        };
         Ok(Program {
+            returned_type,
             memory_size: 0,
             body,
             source: Arc::from(self.source),
@@ -154,6 +175,7 @@ impl<'a> Compiler<'a> {
         reason = "the host executes every statement that is not scalar"
     )]
     fn compile(&mut self, statement: ast::Statement) -> Result<(), SqlError> {
+        self.check_side_effect(&statement.kind)?;
         let position = statement.position;
         let line = position.line;
         match statement.kind {
@@ -190,8 +212,8 @@ impl<'a> Compiler<'a> {
     ///
     /// Errors: 137 and 1087 for an undeclared variable in it.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), SqlError> {
-        // A procedure's body is compiled separately, with variables of its own.
-        if !matches!(statement.kind, StatementKind::Procedure(_)) {
+        // The body of a procedure or function is compiled separately, with variables of its own.
+        if !matches!(statement.kind, StatementKind::Procedure(_) | StatementKind::Function(_)) {
             self.check_variables(statement.position)?;
         }
         if let StatementKind::Insert(insert) = &statement.kind

@@ -91,6 +91,47 @@ impl SqlError {
         refused(1026, "GOTO cannot be used to jump into a TRY or CATCH scope.")
     }
 
+    /// 443: a statement with an effect outside its function.
+    pub fn side_effect(what: &str) -> Self {
+        let text = format!("Invalid use of a side-effecting operator '{what}' within a function.");
+        SqlError::new(443, Ends::Batch, text)
+    }
+
+    /// 444: rows for the client within a function.
+    pub(crate) fn rows_in_function() -> Self {
+        let text = "Select statements included within a function cannot return data to a client.";
+        SqlError::new(444, Ends::Batch, text).with_state(2)
+    }
+
+    /// 455: a function that does not end with RETURN.
+    pub(crate) fn last_is_no_return() -> Self {
+        let text = "The last statement included within a function must be a return statement.";
+        SqlError::new(455, Ends::Batch, text).with_state(2)
+    }
+
+    /// 1075: RETURN without a value in a scalar function.
+    pub(crate) fn return_without_value() -> Self {
+        refused(
+            1075,
+            "RETURN statements in scalar valued functions must include an argument.",
+        )
+    }
+
+    /// 2772: a temporary table in a function.
+    pub fn temporary_in_function() -> Self {
+        SqlError::new(
+            2772,
+            Ends::Batch,
+            "Cannot access temporary tables from within a function.",
+        )
+    }
+
+    /// 557: EXECUTE of a procedure within a function.
+    pub fn call_in_function() -> Self {
+        let text = "Only functions and some extended stored procedures can be executed from within a function.";
+        SqlError::new(557, Ends::Batch, text).with_state(2)
+    }
+
     /// 1087: an undeclared table variable.
     pub(crate) fn undeclared_table(name: &str) -> Self {
         refused(1087, format!("Must declare the table variable \"{name}\".")).with_state(2)

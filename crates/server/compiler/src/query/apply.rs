@@ -13,13 +13,14 @@
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
 
-use super::QueryBinder;
 use super::grouping::conjuncts;
+use super::relation::quoted_name;
 use super::source::{Bound, column_of, join, rename};
 use super::tree::{
     Body, From, JoinKind, Leaf, Limit, OrderKey, OrderTerm, Query, QueryColumn, QueryNode, ROW_ID, Rows, Select,
     SqliteColumn,
 };
+use super::{Clause, QueryBinder};
 use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, Source, SqlError};
 
 /// The rewritten right side of an APPLY.
@@ -34,33 +35,52 @@ struct Lateral {
 impl QueryBinder<'_> {
     pub(super) fn bind_apply(&mut self, left: Bound, right: &ast::TableSource, outer: bool) -> Result<Bound, SqlError> {
         let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
-        let (query, alias) = match &right.kind {
-            ast::TableSourceKind::Derived { query, alias } => {
+        let inline = self.inline_function(right)?;
+        let alias_of_function = inline.as_ref().map(|function| ast::DerivedAlias {
+            name: quoted_name(&function.name, right.position),
+            columns: Vec::new(),
+        });
+        let (query, alias) = match (&right.kind, &inline) {
+            (ast::TableSourceKind::Function { call, alias }, Some(function)) => {
                 let bound = self.scoped(left.sources.clone(), |binder| {
-                    binder.nested(|binder| binder.bind_rows(query))
+                    binder.enter_clause(Clause::Where);
+                    binder.inline_query(function, call)
                 });
-                (bound?, alias)
+                let bound = bound.map_err(|error| error.on_line(right.position.line))?;
+                let alias = alias.as_ref().or(alias_of_function.as_ref());
+                (
+                    bound,
+                    alias.ok_or_else(|| SqlError::internal("a function without a name"))?,
+                )
             }
-            ast::TableSourceKind::Values { rows, alias } => {
-                let bound = self.scoped(left.sources.clone(), |binder| binder.bind_values(rows));
-                (bound?, alias)
-            }
-            ast::TableSourceKind::Table { .. }
-            | ast::TableSourceKind::Variable { .. }
-            | ast::TableSourceKind::Function { .. }
-            | ast::TableSourceKind::Join(_) => {
-                let mut bound = self.scoped(left.sources.clone(), |binder| binder.bind_source(right))?;
-                let inside = matches!(bound.from, From::Join(_)) && outer;
-                if inside && self.depends_on(&left.sources, |parts, visit| parts.visit_from(&bound.from, visit)) {
-                    return Err(refused("joined sources that depend on the left side").on_line(right.position.line));
+            (other, _) => match other {
+                ast::TableSourceKind::Derived { query, alias } => {
+                    let bound = self.scoped(left.sources.clone(), |binder| {
+                        binder.nested(|binder| binder.bind_rows(query))
+                    });
+                    (bound?, alias)
                 }
-                if outer {
-                    self.extend_with_null(&bound.from, &bound.sources)?;
-                    let columns = bound.sources.iter_mut().flat_map(|source| &mut source.columns);
-                    columns.for_each(|column| column.nullable = true);
+                ast::TableSourceKind::Values { rows, alias } => {
+                    let bound = self.scoped(left.sources.clone(), |binder| binder.bind_values(rows));
+                    (bound?, alias)
                 }
-                return join(kind, left, bound, None);
-            }
+                ast::TableSourceKind::Table { .. }
+                | ast::TableSourceKind::Variable { .. }
+                | ast::TableSourceKind::Function { .. }
+                | ast::TableSourceKind::Join(_) => {
+                    let mut bound = self.scoped(left.sources.clone(), |binder| binder.bind_source(right))?;
+                    let inside = matches!(bound.from, From::Join(_)) && outer;
+                    if inside && self.depends_on(&left.sources, |parts, visit| parts.visit_from(&bound.from, visit)) {
+                        return Err(refused("joined sources that depend on the left side").on_line(right.position.line));
+                    }
+                    if outer {
+                        self.extend_with_null(&bound.from, &bound.sources)?;
+                        let columns = bound.sources.iter_mut().flat_map(|source| &mut source.columns);
+                        columns.for_each(|column| column.nullable = true);
+                    }
+                    return join(kind, left, bound, None);
+                }
+            },
         };
         let mut query = query;
         let line = right.position.line;

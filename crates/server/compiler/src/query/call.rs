@@ -201,7 +201,8 @@ impl QueryBinder<'_> {
             | ExprKind::Choose { .. }
             | ExprKind::Let(_)
             | ExprKind::Local
-            | ExprKind::Call(_) => Ok(Some(bound)),
+            | ExprKind::Call(_)
+            | ExprKind::UserCall(_) => Ok(Some(bound)),
         }
     }
 

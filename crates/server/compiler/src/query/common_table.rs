@@ -2,6 +2,8 @@
 //!
 //! - `written-once`: each is written once, before the statement; a recursive one gets one more
 //!   column, its recursion level.
+//! - `expanded-in-place`: those of an inline function whose arguments are columns can't be written
+//!   before the statement: each is bound where it is named.
 //! - `views-have-their-own`: a view has its own: it sees none of the query that uses the view.
 
 use selenite_tsql::ast;
@@ -16,6 +18,10 @@ use crate::{Source, SqlError, same_name};
 pub(crate) struct CommonScope {
     entries: Vec<Entry>,
     home: Option<ViewHome>,
+    /// Those that are bound where they are named (`expanded-in-place`).
+    expanded: Vec<ast::CommonTable>,
+    /// How many of them a name may mean: those before the one whose text is being bound.
+    visible: usize,
 }
 
 /// The database and schema of a view, in which names of its text are looked up.
@@ -53,6 +59,8 @@ impl CommonScope {
         Self {
             entries: Vec::new(),
             home: Some(home),
+            expanded: Vec::new(),
+            visible: 0,
         }
     }
 
@@ -77,6 +85,8 @@ impl QueryBinder<'_> {
         self.commons.push(CommonScope {
             entries: Vec::new(),
             home: None,
+            expanded: Vec::new(),
+            visible: 0,
         });
         let mut bound = Ok(());
         for table in with {
@@ -92,6 +102,79 @@ impl QueryBinder<'_> {
         result
     }
 
+    /// Runs `bind` in the scope of a WITH whose queries may use columns of an outer query.
+    ///
+    /// Errors: any error of the WITH.
+    pub(super) fn with_expanded<T>(
+        &mut self,
+        with: &[ast::CommonTable],
+        bind: impl FnOnce(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        if with.len() > COMMON_COUNT_MAX {
+            return Err(SqlError::nested_too_deeply());
+        }
+        for (at, table) in with.iter().enumerate() {
+            let before = with.iter().take(at);
+            if before
+                .into_iter()
+                .any(|before| same_name(&before.name.text, &table.name.text))
+            {
+                return Err(SqlError::common_table_twice(&table.name.text));
+            }
+        }
+        self.commons.push(CommonScope {
+            entries: Vec::new(),
+            home: None,
+            expanded: with.to_vec(),
+            visible: with.len(),
+        });
+        let result = bind(self);
+        self.commons.pop();
+        result
+    }
+
+    /// `expanded-in-place`: the query of such a common table expression as a source, if the name is one's.
+    fn bind_expanded(&mut self, name: &ast::Name, alias: Option<&ast::Name>) -> Result<Option<Bound>, SqlError> {
+        let mut found = None;
+        for (place, scope) in self.commons.iter().enumerate().rev() {
+            let at = scope
+                .expanded
+                .iter()
+                .position(|table| same_name(&table.name.text, &name.text));
+            if let Some(at) = at {
+                found = scope
+                    .expanded
+                    .get(at)
+                    .map(|table| (place, at, at < scope.visible, table.clone()));
+            }
+            if found.is_some() || scope.home.is_some() {
+                break;
+            }
+        }
+        let Some((place, at, is_visible, table)) = found else {
+            return Ok(None);
+        };
+        if !is_visible {
+            return Err(SqlError::unsupported(
+                "A recursive common table expression of a function whose argument is a column",
+            ));
+        }
+        let inner = self.commons.split_off(place + 1);
+        let scopes = std::mem::take(&mut self.scopes);
+        let set_visible = |binder: &mut Self, visible| {
+            let scope = binder.commons.get_mut(place);
+            scope.map_or(0, |scope| std::mem::replace(&mut scope.visible, visible))
+        };
+        let before = set_visible(self, at);
+        let query = self.nested(|binder| binder.bind_rows(&table.query));
+        set_visible(self, before);
+        self.scopes = scopes;
+        self.commons.extend(inner);
+        let mut query = query?;
+        rename(&mut query, &table.name.text, &table.columns)?;
+        Ok(Some(self.leaf(query, alias.unwrap_or(&table.name).text.clone())))
+    }
+
     /// Sets the recursion limit: OPTION (MAXRECURSION n), where 0 is no limit.
     pub(crate) fn limit_recursion(&mut self, level_max: u32) {
         self.recursion_max = level_max;
@@ -103,6 +186,9 @@ impl QueryBinder<'_> {
         name: &ast::Name,
         alias: Option<&ast::Name>,
     ) -> Result<Option<Bound>, SqlError> {
+        if let Some(bound) = self.bind_expanded(name, alias)? {
+            return Ok(Some(bound));
+        }
         let depth = self.depth;
         let mut found = None;
         for scope in self.commons.iter_mut().rev() {

@@ -246,7 +246,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    fn system_columns(&mut self, columns: &[SystemColumn], is_json: bool) -> (u32, Vec<SourceColumn>) {
+    pub(super) fn system_columns(&mut self, columns: &[SystemColumn], is_json: bool) -> (u32, Vec<SourceColumn>) {
         let place = |(at, column): (usize, &SystemColumn)| match is_json {
             true => SqliteColumn::Element(at, column.data_type.storage_class()),
             false => SqliteColumn::Named(column.name.clone()),
@@ -268,7 +268,8 @@ impl QueryBinder<'_> {
     ) -> Result<Bound, SqlError> {
         let written = written_object(&call.name);
         let Some(function) = self.catalog.function(&self.qualified_by_view(&call.name))? else {
-            return Err(SqlError::unknown_object(&written));
+            let bound = self.bind_row_source(call, alias)?;
+            return bound.ok_or_else(|| SqlError::unknown_object(&written));
         };
         let (arguments, shown) = self.function_arguments(call, &function, &written)?;
         let is_json = matches!(function.rows, SystemRows::Json(_));
@@ -332,7 +333,7 @@ impl QueryBinder<'_> {
     }
 
     /// The name qualified by the database of the view that contains it.
-    fn qualified_by_view(&self, name: &ast::ObjectName) -> ast::ObjectName {
+    pub(super) fn qualified_by_view(&self, name: &ast::ObjectName) -> ast::ObjectName {
         let mut name = name.clone();
         if let (None, Some(home)) = (&name.database, self.view_home())
             && !name.name.text.starts_with('#')
@@ -348,7 +349,7 @@ impl QueryBinder<'_> {
 
     /// Where a name of one part in a view's text is looked up: in the view's schema, and then in `dbo`, whatever the
     /// default schema of the user is. `None` for any other name.
-    fn schemas_of_view(&self, name: &ast::ObjectName) -> Option<Vec<&str>> {
+    pub(super) fn schemas_of_view(&self, name: &ast::ObjectName) -> Option<Vec<&str>> {
         let home = self.view_home()?;
         let single = name.single()?;
         if single.text.starts_with('#') {
@@ -362,7 +363,7 @@ impl QueryBinder<'_> {
     }
 }
 
-fn quoted_name(text: &str, position: ast::Position) -> ast::Name {
+pub(super) fn quoted_name(text: &str, position: ast::Position) -> ast::Name {
     ast::Name {
         text: text.to_owned(),
         quoted: true,

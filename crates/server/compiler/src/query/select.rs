@@ -214,6 +214,7 @@ fn written_name(value: &ast::Expr) -> String {
         | ast::ExprKind::Case(_)
         | ast::ExprKind::Iif(_)
         | ast::ExprKind::Subquery(_)
-        | ast::ExprKind::NextValue(_) => String::new(),
+        | ast::ExprKind::NextValue(_)
+        | ast::ExprKind::Default => String::new(),
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Parts {
     pub holds: bool,
     /// The sequences of NEXT VALUE FOR, by number, each with the text of its OVER.
     pub sequences: Vec<(i32, String)>,
+    /// Whether a function of a user is called, which may read any table.
+    pub calls_functions: bool,
     /// The remaining cost of the statement.
     pub budget: Budget,
 }

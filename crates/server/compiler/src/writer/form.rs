@@ -128,7 +128,8 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
         | ExprKind::Let(_)
         | ExprKind::Local
         | ExprKind::Choose { .. }
-        | ExprKind::Call(_) => None,
+        | ExprKind::Call(_)
+        | ExprKind::UserCall(_) => None,
     }
 }
 

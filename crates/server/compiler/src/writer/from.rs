@@ -72,6 +72,7 @@ impl Writer {
                 match rows {
                     SystemRows::Table(name) => format!("{}({}) AS t{source}", qualified(name)?, written.join(", ")),
                     SystemRows::Json(name) => format!("{} AS t{source}", json_rows(name, &written)),
+                    SystemRows::Argument => format!("json_each({}) AS t{source}", written.join(", ")),
                 }
             }
             Rows::Query(query) => {
@@ -114,6 +115,7 @@ fn system(view: &SystemView) -> Result<String, SqlError> {
     let name = match &view.rows {
         SystemRows::Table(name) => return qualified(name),
         SystemRows::Json(name) => name,
+        SystemRows::Argument => return Err(SqlError::internal("a view without rows")),
     };
     let mut columns = Vec::with_capacity(view.columns.len());
     for (at, column) in view.columns.iter().enumerate() {

@@ -47,7 +47,8 @@ impl Writer {
             | ExprKind::Binary { .. }
             | ExprKind::Whole(_)
             | ExprKind::Choose { .. }
-            | ExprKind::Call(_) => self.operation(expr),
+            | ExprKind::Call(_)
+            | ExprKind::UserCall(_) => self.operation(expr),
             ExprKind::Local => Err(SqlError::internal("a local value outside its expression")),
         }
     }

@@ -7,7 +7,7 @@ use selenite_compiler::catalog::ChangeVerb;
 use selenite_compiler::change::{GivenExpr, Insert, InsertLimit, InsertSource};
 use selenite_compiler::compiled::Compiled;
 use selenite_compiler::statement::InputColumn;
-use selenite_compiler::{Expr, SqlError, SqlText};
+use selenite_compiler::{Expr, ExprKind, Node, SqlError, SqlText};
 use selenite_types::storage::{Stored, StoredRef};
 use selenite_types::{DataType, Value};
 
@@ -31,10 +31,20 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
         InsertSource::Values(rows) => {
             let mut count = 0;
             let mut waiting = Vec::new();
+            // A function in a value sees the table as it was before.
+            let is_first = rows.len() > 1 && rows.iter().flatten().any(calls_function);
+            let mut prepared = Vec::new();
             for row in rows.iter().take(row_limit.of(rows.len())) {
                 let given = evaluate(run, row)?;
-                write_or_wait(insert, run, given, &mut waiting)?;
+                let next = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
+                match is_first {
+                    true => prepared.push(next),
+                    false => store_or_wait(insert, run, next, &mut waiting)?,
+                }
                 count += 1;
+            }
+            for next in prepared {
+                store_or_wait(insert, run, next, &mut waiting)?;
             }
             write_waiting(insert, run, &waiting)?;
             Ok(count)
@@ -162,6 +172,16 @@ fn row_limit(insert: &Insert, run: &Run<'_>) -> Result<RowLimit, SqlError> {
     }
 }
 
+/// Whether a value calls a function of a user.
+fn calls_function(given: &GivenExpr) -> bool {
+    let GivenExpr::Value(expr) = given else {
+        return false;
+    };
+    let mut calls = false;
+    expr.visit(&mut |node| calls |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::UserCall(_))));
+    calls
+}
+
 fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, SqlError> {
     run.environment.begin_row();
     let given = row.iter().map(|given| match given {
@@ -179,6 +199,15 @@ fn write_or_wait(
     waiting: &mut Vec<Prepared>,
 ) -> Result<(), SqlError> {
     let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
+    store_or_wait(insert, run, prepared, waiting)
+}
+
+fn store_or_wait(
+    insert: &Insert,
+    run: &mut Run<'_>,
+    prepared: Prepared,
+    waiting: &mut Vec<Prepared>,
+) -> Result<(), SqlError> {
     match row_writer::store(&insert.writer, run, &prepared) {
         Ok(()) => send_outputs(insert, run, &prepared),
         Err(error) if !insert.is_single() && row::may_wait(&insert.writer.rules, &error) => {

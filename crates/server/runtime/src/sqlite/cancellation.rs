@@ -91,10 +91,13 @@ impl Cancellation {
         if self.is_requested() {
             return Err(SqlError::internal("a statement that is to stop").into());
         }
-        self.writing.stop_ms.store(NEVER, Ordering::Relaxed);
-        self.writing.is_on.store(true, Ordering::Relaxed);
+        // A function of a user writes its table variables while another statement writes.
+        let is_inner = self.writing.is_on.swap(true, Ordering::Relaxed);
+        if !is_inner {
+            self.writing.stop_ms.store(NEVER, Ordering::Relaxed);
+        }
         let done = body();
-        self.writing.is_on.store(false, Ordering::Relaxed);
+        self.writing.is_on.store(is_inner, Ordering::Relaxed);
         done
     }
 

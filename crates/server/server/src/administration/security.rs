@@ -66,6 +66,7 @@ impl Administration<'_, '_> {
                 | DropKind::Trigger
                 | DropKind::Sequence
                 | DropKind::Synonym
+                | DropKind::Type
                 | DropKind::Database
                 | DropKind::Schema
                 | DropKind::Certificate

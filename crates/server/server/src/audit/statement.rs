@@ -138,7 +138,8 @@ fn dropped(kind: DropKind) -> Option<&'static str> {
         | DropKind::Function
         | DropKind::Trigger
         | DropKind::Sequence
-        | DropKind::Synonym => None,
+        | DropKind::Synonym
+        | DropKind::Type => None,
     }
 }
 

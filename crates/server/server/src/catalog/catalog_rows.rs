@@ -46,6 +46,10 @@ pub enum ObjectKind {
     Sequence,
     /// A synonym.
     Synonym,
+    /// A function.
+    Function,
+    /// A type.
+    Type,
 }
 
 impl ObjectKind {
@@ -58,13 +62,21 @@ impl ObjectKind {
             Self::Procedure => "procedure",
             Self::Sequence => "sequence",
             Self::Synonym => "synonym",
+            Self::Function => "function",
+            Self::Type => "type",
         }
     }
 
     /// Whether its objects are in schemas; an index is in its table's.
     fn has_schema(self) -> bool {
         match self {
-            Self::Table | Self::View | Self::Procedure | Self::Sequence | Self::Synonym => true,
+            Self::Table
+            | Self::View
+            | Self::Procedure
+            | Self::Sequence
+            | Self::Synonym
+            | Self::Function
+            | Self::Type => true,
             Self::Index => false,
         }
     }
@@ -77,6 +89,8 @@ impl ObjectKind {
             Self::Procedure,
             Self::Sequence,
             Self::Synonym,
+            Self::Function,
+            Self::Type,
         ]
         .into_iter()
         .find(|kind| kind.word() == word)

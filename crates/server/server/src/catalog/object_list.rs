@@ -1,4 +1,4 @@
-//! The objects of a database as sys.objects has them: tables, views, procedures and constraints; and indexes as
+//! The objects of a database as sys.objects has them: tables, views, procedures, functions and constraints; and indexes as
 //! sys.indexes has them.
 //!
 //! - `constraint-number-is-derived`: a constraint has no row of its own in the catalog. Its number
@@ -64,6 +64,7 @@ impl Schema {
         listed.extend(self.procedures().map(|row| of_row(row, ObjectKind::Procedure)));
         listed.extend(self.sequences().map(|found| of_row(&found.row, ObjectKind::Sequence)));
         listed.extend(self.synonyms().map(|found| of_row(&found.row, ObjectKind::Synonym)));
+        listed.extend(self.functions().map(|function| of_row(&function.row, function.kind)));
         listed.sort_by_key(|object| object.id);
         listed
     }

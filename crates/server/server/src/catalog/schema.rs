@@ -1,4 +1,4 @@
-//! What is in a database: tables, views and procedures, read from SQLite's schema and the catalog.
+//! What is in a database: tables, views, procedures and functions, read from SQLite's schema and the catalog.
 //!
 //! - `sqlite-schema-decides`: SQLite's schema decides which tables there are and which columns they
 //!   have; the catalog adds what SQLite can't hold. A table that was made or changed with SQLite
@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_compiler::catalog::{Catalog, Reference, Relation, Sequence, SqliteName, SystemFunction, Table, View};
+use selenite_compiler::catalog::{
+    Catalog, Reference, Relation, Sequence, SqliteName, SystemFunction, Table, UserFunction, View,
+};
 use selenite_compiler::definition::{
     ColumnDefinition, IndexDefinition, SCHEMA, TableDefinition, TableLocation, file_name,
 };
@@ -26,6 +28,10 @@ use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
 use crate::catalog::principals::Principals;
 use crate::catalog::schema_names::SchemaNames;
 
+pub mod function;
+
+use function::SchemaFunction;
+
 /// A database's objects, or those of a session's temporary tables. They are kept by their names in SQLite.
 #[derive(Clone, Default)]
 pub struct Schema {
@@ -35,6 +41,7 @@ pub struct Schema {
     procedures: HashMap<NameKey, Arc<CatalogRow>>,
     sequences: HashMap<NameKey, Arc<SchemaSequence>>,
     synonyms: HashMap<NameKey, Arc<SchemaSynonym>>,
+    functions: HashMap<NameKey, Arc<SchemaFunction>>,
     principals: Principals,
     /// Whether a procedure is in another schema than `dbo`.
     has_other_procedures: bool,
@@ -130,7 +137,12 @@ impl Schema {
                     let row = &synonym.row;
                     read.synonyms.insert(key(&row.schema, &row.name), Arc::new(synonym));
                 }
-                ObjectKind::Table | ObjectKind::Index => {}
+                ObjectKind::Function => {
+                    let function = SchemaFunction::read(row, database)?;
+                    let (schema, name) = (&function.row.schema, &function.row.name);
+                    read.functions.insert(key(schema, name), Arc::new(function));
+                }
+                ObjectKind::Table | ObjectKind::Index | ObjectKind::Type => {}
             }
         }
         read.refer();
@@ -178,6 +190,8 @@ impl Schema {
             .retain(|_, found| is_seen(ObjectKind::Sequence, &found.row.schema, &found.row.name));
         seen.synonyms
             .retain(|_, found| is_seen(ObjectKind::Synonym, &found.row.schema, &found.row.name));
+        seen.functions
+            .retain(|_, function| is_seen(ObjectKind::Function, &function.row.schema, &function.row.name));
         seen
     }
 
@@ -202,7 +216,7 @@ impl Schema {
 
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
-        self.tables.is_empty() && self.views.is_empty() && self.procedures.is_empty()
+        self.tables.is_empty() && self.views.is_empty() && self.procedures.is_empty() && self.functions.is_empty()
     }
 
     /// A table, by its schema and name; temporary ones are in `dbo`.
@@ -235,6 +249,16 @@ impl Schema {
     /// A synonym, by its schema and name.
     pub fn synonym(&self, schema: &str, name: &str) -> Option<&Arc<SchemaSynonym>> {
         self.synonyms.get(&key(schema, name))
+    }
+
+    /// A function, by its schema and name.
+    pub fn function(&self, schema: &str, name: &str) -> Option<&Arc<SchemaFunction>> {
+        self.functions.get(&key(schema, name))
+    }
+
+    /// All functions, in no order.
+    pub fn functions(&self) -> impl Iterator<Item = &Arc<SchemaFunction>> {
+        self.functions.values()
     }
 
     /// The schema of the procedure of a number, if it is another than `dbo`.
@@ -285,6 +309,7 @@ impl Schema {
             || self.procedure(schema, name).is_some()
             || self.sequence(schema, name).is_some()
             || self.synonym(schema, name).is_some()
+            || self.function(schema, name).is_some()
             || self.tables.values().any(|table| is_constraint(&table))
     }
 }
@@ -521,6 +546,10 @@ impl Catalog for OneTable {
 
     fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         Ok(None)
+    }
+
+    fn user_function(&self, _name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
+        Err(SqlError::unsupported("A function of a user in a computed column"))
     }
 
     fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, SqlError> {

@@ -14,9 +14,10 @@ use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{SCHEMA as DBO, TableDefinition, TableLocation, quoted};
+use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::{NameKey, SqlError};
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::TableElement;
+use selenite_tsql::ast::{StatementKind, TableElement, VariableType};
 
 use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};
 use crate::catalog::schema::computed_type;
@@ -47,7 +48,18 @@ impl TableVariable {
         (name, elements): (&str, &[TableElement]),
         depth: usize,
     ) -> Result<Self, SqlError> {
-        let in_sqlite = format!("@{depth}{name}");
+        Self::make_as(connection, (name, elements), format!("@{depth}{name}"))
+    }
+
+    /// As [`TableVariable::make`], with this name in SQLite, which begins with `@`.
+    ///
+    /// # Errors
+    /// As [`TableVariable::make`].
+    pub fn make_as(
+        connection: &Connection,
+        (name, elements): (&str, &[TableElement]),
+        in_sqlite: String,
+    ) -> Result<Self, SqlError> {
         let mut definition = TableDefinition::of_elements((DBO, &in_sqlite), elements, salt())?;
         if !definition.foreign_keys.is_empty() {
             return Err(SqlError::unsupported("A foreign key of a table variable"));
@@ -95,6 +107,18 @@ impl TableVariable {
         connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
     }
 
+    /// Deletes its rows.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn clear(&self, connection: &Connection) -> Result<(), SqlError> {
+        let sql = format!("DELETE FROM {}", self.in_sqlite());
+        let done = connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.raw_execute());
+        done.map(drop).map_err(|error| tsql_error(&error))
+    }
+
     /// `rollback-keeps-rows`: removes and returns its rows.
     ///
     /// # Errors
@@ -138,6 +162,28 @@ impl KeptRows {
         };
         write().map_err(|error| tsql_error(&error))
     }
+}
+
+/// The table variables that a program declares.
+pub fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
+    let count = u32::try_from(program.statement_count()).unwrap_or(u32::MAX);
+    let statements = (0..count).filter_map(|number| program.statement(StatementId(number)));
+    let mut declared = Vec::new();
+    for statement in statements {
+        let StatementKind::Declare(declarations) = &statement.kind else {
+            continue;
+        };
+        for declaration in declarations {
+            if let VariableType::Table(elements) = &declaration.variable_type {
+                declared.push((
+                    declaration.name.as_str(),
+                    elements.as_slice(),
+                    declaration.position.line,
+                ));
+            }
+        }
+    }
+    declared
 }
 
 const SCHEMA: &str = "temp";

@@ -16,6 +16,7 @@
 //!   where possible (`cancellation`). Then no statement of the client's runs, in no database, until
 //!   it has been told: 3998. Temporary tables are those of before at once. A COMMIT commits nothing. XACT_STATE is -1.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use selenite_compiler::SqlError;
@@ -31,7 +32,7 @@ use crate::master::{MASTER, TEMPDB};
 /// A database that a session has open, and the session's transaction in it.
 pub struct Transaction {
     /// The session's connection.
-    pub database: DatabaseConnection,
+    pub database: Rc<DatabaseConnection>,
     state: TransactionProgress,
 }
 
@@ -77,7 +78,7 @@ impl Transaction {
     /// A database in which no transaction is open.
     pub fn new(database: DatabaseConnection) -> Self {
         Self {
-            database,
+            database: Rc::new(database),
             state: TransactionProgress::default(),
         }
     }

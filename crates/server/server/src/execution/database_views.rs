@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::catalog::{Catalog, FunctionResult, Relation, SystemFunction, Table, UserFunction};
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
@@ -194,7 +194,8 @@ impl<'a> DatabaseViewsCatalog<'a> {
                 NamedRelation::Table(_)
                 | NamedRelation::View(_)
                 | NamedRelation::System(_)
-                | NamedRelation::Sequence(_) => {}
+                | NamedRelation::Sequence(_)
+                | NamedRelation::Function(..) => {}
             }
         }
         read.sort_unstable();
@@ -328,6 +329,24 @@ impl Catalog for DatabaseViewsCatalog<'_> {
             self.note(database.id, NamedRelation::System(found.name.clone()));
         }
         Ok(found)
+    }
+
+    fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
+        let database = self.database(self.databases.id_of(name)?)?;
+        let mut plain = name.clone();
+        plain.database = None;
+        let Some(found) = database.objects.catalog.user_function(&plain)? else {
+            return Ok(None);
+        };
+        match found.result {
+            FunctionResult::Inline(_) => {
+                self.note(database.id, NamedRelation::Function(found.clone(), true));
+                Ok(Some(found))
+            }
+            FunctionResult::Scalar(_) | FunctionResult::Table { .. } => Err(SqlError::unsupported(
+                "A function of a user in a statement on tables of several databases",
+            )),
+        }
     }
 
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {

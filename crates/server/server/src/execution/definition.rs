@@ -22,6 +22,7 @@ use crate::session_state::SessionState;
 
 mod alter;
 mod duplicate;
+mod function;
 mod index;
 mod inner;
 mod module;
@@ -89,6 +90,7 @@ impl DefinitionContext<'_> {
             StatementKind::Procedure(procedure) => self.define_procedure(procedure, statement)?,
             StatementKind::Sequence(sequence) => self.define_sequence(sequence)?,
             StatementKind::Synonym(create) => self.create_synonym(create)?,
+            StatementKind::Function(function) => self.define_function(function, statement)?,
             StatementKind::Drop(drop) => return self.drop(drop),
             StatementKind::Schema(SchemaStatement::Create(create)) => self.create_schema(create)?,
             StatementKind::Schema(SchemaStatement::Alter(alter)) => self.transfer(alter)?,

@@ -8,6 +8,8 @@ use selenite_compiler::statement::Statement;
 use selenite_runtime::machine::TableStatement;
 
 use crate::catalog::catalog_rows::CatalogRow;
+use crate::catalog::permission::Permissions;
+use crate::database::database_connection::Version;
 use crate::execution::name_scope::PlanVersion;
 
 /// The caches of a session.
@@ -55,6 +57,7 @@ struct CachedPlan {
     program: Arc<Program>,
     of: PlanVersion,
     bound: Arc<Statement>,
+    calls_functions: bool,
 }
 
 impl StatementCache {
@@ -75,10 +78,11 @@ impl StatementCache {
         self.size = 0;
     }
 
-    /// A cached bound statement, if it is still valid.
-    pub fn find(&self, statement: &TableStatement<'_>, of: PlanVersion) -> Option<Arc<Statement>> {
+    /// A cached bound statement, if it is still valid, and whether it calls functions of users.
+    pub fn find(&self, statement: &TableStatement<'_>, of: PlanVersion) -> Option<(Arc<Statement>, bool)> {
         let kept = self.kept.get(&(address(statement.program), statement.id))?;
-        (kept.of == of && Arc::ptr_eq(&kept.program, statement.program)).then(|| kept.bound.clone())
+        (kept.of == of && Arc::ptr_eq(&kept.program, statement.program))
+            .then(|| (kept.bound.clone(), kept.calls_functions))
     }
 
     /// How many bytes of memory it takes: bound statements and programs.
@@ -86,8 +90,14 @@ impl StatementCache {
         self.size
     }
 
-    /// Caches a bound statement, which takes so many bytes.
-    pub fn keep(&mut self, statement: &TableStatement<'_>, of: PlanVersion, bound: Arc<Statement>, size: u64) {
+    /// Caches a bound statement, which takes so many bytes, and whether it calls functions of users.
+    pub fn keep(
+        &mut self,
+        statement: &TableStatement<'_>,
+        of: PlanVersion,
+        (bound, calls_functions): (Arc<Statement>, bool),
+        size: u64,
+    ) {
         let program = address(statement.program);
         let program_size = match self.programs.contains(&program) {
             true => 0,
@@ -110,6 +120,7 @@ impl StatementCache {
             program: statement.program.clone(),
             of,
             bound,
+            calls_functions,
         };
         self.kept.insert(key, kept);
     }
@@ -161,6 +172,16 @@ impl ProcedureCache {
             .insert((database_id, row.object_id), (row.clone(), program.clone()));
     }
 }
+
+/// The bound statements of functions, kept for one state of the definitions.
+#[derive(Default)]
+pub struct FunctionPlans {
+    pub of: Option<(i32, Version, Permissions)>,
+    pub kept: HashMap<PlanKey, Arc<Statement>>,
+}
+
+/// A statement of a function: the function, the statement's number, and the depth where it names table variables.
+pub type PlanKey = (i32, StatementId, usize);
 
 fn address(program: &Arc<Program>) -> usize {
     Arc::as_ptr(program).addr()

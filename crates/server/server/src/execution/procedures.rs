@@ -101,6 +101,7 @@ impl Check {
                     ObjectKind::View
                     | ObjectKind::Procedure
                     | ObjectKind::ScalarFunction
+                    | ObjectKind::InlineFunction
                     | ObjectKind::TableFunction
                     | ObjectKind::Trigger
                         if objects.sees_texts() =>
@@ -110,6 +111,7 @@ impl Check {
                     ObjectKind::View
                     | ObjectKind::Procedure
                     | ObjectKind::ScalarFunction
+                    | ObjectKind::InlineFunction
                     | ObjectKind::TableFunction
                     | ObjectKind::Trigger
                     | ObjectKind::UserTable

@@ -1,23 +1,25 @@
 //! A session's executor: databases, transactions, statements.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use selenite::thread_memory;
-use selenite_compiler::program::{Program, StatementId};
+use selenite_compiler::program::Program;
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{Ends, NameKey, SqlError, same_name};
 use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_runtime::sqlite::LockTimeout;
-use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
+use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use crate::administration::Administration;
 use crate::audit::{self, Audited, RefusedCalls};
 use crate::catalog::permission::{Permissions, check_bulk, no_access};
 use crate::catalog::schema::is_temporary;
-use crate::catalog::table_variables::{TableVariable, Variables};
+use crate::catalog::table_variables::{TableVariable, Variables, declared};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
@@ -26,7 +28,7 @@ use crate::database::transactions::Transactions;
 use crate::database_error::{unknown_database, unsupported_statement};
 use crate::execution::definition::{DefinitionContext, is_of_temporary};
 use crate::execution::name_scope::{NameScope, PlanVersion};
-use crate::execution::plan_cache::PlanCache;
+use crate::execution::plan_cache::{FunctionPlans, PlanCache};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
 use crate::names::session_objects::SessionObjects;
@@ -52,6 +54,10 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) refused: RefusedCalls,
     /// The numbers of the global temporary objects that the session has made.
     pub(crate) globals: Vec<i32>,
+    /// Whether the statement that was bound last calls functions of users.
+    pub(crate) calls_functions: bool,
+    /// The bound statements of functions.
+    pub(crate) function_plans: Rc<RefCell<FunctionPlans>>,
 }
 
 /// A procedure that was found in another database, and is about to begin.
@@ -81,6 +87,8 @@ impl<'a> SessionExecutor<'a> {
             pending_call: None,
             refused: RefusedCalls::default(),
             globals: Vec::new(),
+            calls_functions: false,
+            function_plans: Rc::default(),
         })
     }
 
@@ -191,7 +199,9 @@ impl<'a> SessionExecutor<'a> {
             objects: &self.scope.objects,
         };
         // An index is sorted in memory.
-        let done = thread_memory::enforced(|| work.carry_out(statement.statement));
+        let done = self.with_runner(execution.state, || {
+            thread_memory::enforced(|| work.carry_out(statement.statement))
+        })?;
         if thread_memory::take_refused() && done.is_err() {
             return Err(SqlError::out_of_memory().into());
         }
@@ -282,6 +292,8 @@ impl<'a> SessionExecutor<'a> {
             | StatementKind::Procedure(_)
             | StatementKind::Sequence(_)
             | StatementKind::Synonym(_)
+            | StatementKind::Function(_)
+            | StatementKind::CreateType(_)
             | StatementKind::Schema(_) => self.define(statement, execution),
             StatementKind::Drop(drop) => match drop.kind {
                 ast::DropKind::Table
@@ -291,6 +303,7 @@ impl<'a> SessionExecutor<'a> {
                 | ast::DropKind::Trigger
                 | ast::DropKind::Sequence
                 | ast::DropKind::Synonym
+                | ast::DropKind::Type
                 | ast::DropKind::Schema => self.define(statement, execution),
                 ast::DropKind::Database
                 | ast::DropKind::Login
@@ -600,26 +613,4 @@ impl Drop for SessionExecutor<'_> {
         self.transactions.end();
         self.drop_globals();
     }
-}
-
-/// The table variables that a program declares.
-fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
-    let count = u32::try_from(program.statement_count()).unwrap_or(u32::MAX);
-    let statements = (0..count).filter_map(|number| program.statement(StatementId(number)));
-    let mut declared = Vec::new();
-    for statement in statements {
-        let StatementKind::Declare(declarations) = &statement.kind else {
-            continue;
-        };
-        for declaration in declarations {
-            if let VariableType::Table(elements) = &declaration.variable_type {
-                declared.push((
-                    declaration.name.as_str(),
-                    elements.as_slice(),
-                    declaration.position.line,
-                ));
-            }
-        }
-    }
-    declared
 }

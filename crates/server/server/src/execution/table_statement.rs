@@ -38,6 +38,7 @@ use crate::execution_context::ExecutionContext;
 use crate::names::row_permissions::{Asked, check_rows};
 use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 use crate::names::session_objects::SessionObjects;
+use crate::session_state::SessionState;
 
 impl SessionExecutor<'_> {
     /// Runs a statement on tables.
@@ -248,7 +249,8 @@ impl SessionExecutor<'_> {
         row_count_max: u64,
     ) -> Result<Arc<Statement>, SqlError> {
         let is_limited = row_count_max > 0;
-        if !is_limited && let Some(bound) = self.plans.statements.find(statement, of) {
+        if !is_limited && let Some((bound, calls_functions)) = self.plans.statements.find(statement, of) {
+            self.calls_functions = calls_functions;
             return Ok(bound);
         }
         let limited = match is_limited {
@@ -268,6 +270,7 @@ impl SessionExecutor<'_> {
         let tree = limited.as_ref().unwrap_or(statement.statement);
         let before = thread_memory::used();
         let bound = binding.statement(tree);
+        self.calls_functions = asked.calls_functions();
         let seen = asked.seen();
         self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
         let bound = Arc::new(bound?);
@@ -275,7 +278,8 @@ impl SessionExecutor<'_> {
         let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
         check_rows(&bound, &statement.statement.kind, &seen, who)?;
         if !is_limited {
-            self.plans.statements.keep(statement, of, bound.clone(), size);
+            let plan = (bound.clone(), self.calls_functions);
+            self.plans.statements.keep(statement, of, plan, size);
         }
         Ok(bound)
     }
@@ -375,7 +379,7 @@ impl SessionExecutor<'_> {
             rows: &mut sink,
         };
         let work = DefinitionContext::of_rows(&used.database, &self.scope.objects, execution.state);
-        let done = on_rows(bound, &work, (given, feed), &mut run);
+        let done = self.with_functions(execution.state, || on_rows(bound, &work, (given, feed), &mut run));
         if let Some(stop) = stop {
             return Err(stop.into());
         }
@@ -384,6 +388,18 @@ impl SessionExecutor<'_> {
             execution.state.session.identity = None;
         }
         self.conclude(done, (slots, values), last_identity.get(), execution)
+    }
+
+    /// Runs a statement, with the functions that it calls.
+    fn with_functions(
+        &self,
+        state: &SessionState,
+        run: impl FnOnce() -> Result<u64, SqlError>,
+    ) -> Result<u64, SqlError> {
+        match self.calls_functions {
+            true => self.with_runner(state, run)?,
+            false => run(),
+        }
     }
 
     /// The after-effects of a statement: variables, random numbers, identities, a warning.

@@ -4,7 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use selenite_compiler::SqlError;
-use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table, View};
+use selenite_compiler::catalog::{
+    Catalog, FunctionResult, Relation, Sequence, SystemFunction, Table, UserFunction, View,
+};
 use selenite_compiler::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
@@ -18,6 +20,7 @@ pub struct Asked<'a> {
     catalog: &'a SessionCatalog,
     seen: RefCell<Vec<NamedRelation>>,
     views: Cell<usize>,
+    calls_functions: Cell<bool>,
 }
 
 /// What was requested from a catalog.
@@ -27,6 +30,8 @@ pub enum NamedRelation {
     Table(Arc<Table>),
     /// A view: its database, schema and name.
     View([String; 3]),
+    /// A function of a user, and whether it returns rows.
+    Function(Arc<UserFunction>, bool),
     /// What the server shows: its name.
     System(String),
     /// A sequence whose values are taken: its database, schema and name.
@@ -39,7 +44,7 @@ impl NamedRelation {
     #[must_use]
     pub fn is_of_the_owner(&self) -> bool {
         match self {
-            Self::Table(_) | Self::View(_) => true,
+            Self::Table(_) | Self::View(_) | Self::Function(..) => true,
             Self::System(_) | Self::Sequence(_) => false,
         }
     }
@@ -49,8 +54,24 @@ impl NamedRelation {
         match self {
             Self::Table(table) => permissions.reads_in(&table.schema),
             Self::View([_, schema, _]) => permissions.reads_in(schema),
+            Self::Function(function, true) => permissions.reads_in(&function.schema),
+            Self::Function(function, false) => permissions.owns_schema(&function.schema),
             Self::System(_) => permissions.reads(),
             Self::Sequence([_, schema, _]) => permissions.writes_in(schema),
+        }
+    }
+
+    /// 229 for what may not be read.
+    fn denied(&self) -> SqlError {
+        match self {
+            Self::Table(table) => denied_on("SELECT", [&table.database, &table.schema, &table.name]),
+            Self::View([database, schema, name]) => denied_on("SELECT", [database, schema, name]),
+            Self::Function(function, returns_rows) => denied_on(
+                ["EXECUTE", "SELECT"][usize::from(*returns_rows)],
+                [&function.database, &function.schema, &function.name],
+            ),
+            Self::System(name) => denied_on("SELECT", ["", "sys", name]),
+            Self::Sequence([database, schema, name]) => denied_on("UPDATE", [database, schema, name]),
         }
     }
 
@@ -73,7 +94,14 @@ impl<'a> Asked<'a> {
             catalog,
             seen: RefCell::default(),
             views: Cell::default(),
+            calls_functions: Cell::default(),
         }
+    }
+
+    /// Whether a function of a user is called.
+    #[must_use]
+    pub fn calls_functions(&self) -> bool {
+        self.calls_functions.get()
     }
 
     /// All of it, in order.
@@ -123,6 +151,19 @@ impl Catalog for Asked<'_> {
             let name = [&*self.catalog.database, &sequence.schema, &sequence.name];
             let name = name.map(str::to_owned);
             self.seen.borrow_mut().push(NamedRelation::Sequence(name));
+        }
+        Ok(found)
+    }
+
+    fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
+        let found = self.catalog.user_function(name)?;
+        if let Some(function) = &found {
+            let returns_rows = !matches!(function.result, FunctionResult::Scalar(_));
+            self.calls_functions.set(true);
+            if self.views.get() == 0 {
+                let seen = NamedRelation::Function(function.clone(), returns_rows);
+                self.seen.borrow_mut().push(seen);
+            }
         }
         Ok(found)
     }
@@ -186,15 +227,10 @@ pub fn check_rows(
         match seen {
             NamedRelation::System(name) => check_system(name, (permissions, database))?,
             other if other.is_readable(permissions) || (is_target(other) && !reads_target(kind, target_count)) => {}
-            NamedRelation::Sequence([database, schema, name]) => {
-                return Err(denied_on("UPDATE", [database, schema, name]));
+            NamedRelation::View(_) | NamedRelation::Function(..) | NamedRelation::Sequence(_) => {
+                return Err(seen.denied());
             }
-            NamedRelation::View([database, schema, name]) => {
-                return Err(denied_on("SELECT", [database, schema, name]));
-            }
-            NamedRelation::Table(table) if !is_own(table) && !truncates => {
-                return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
-            }
+            NamedRelation::Table(table) if !is_own(table) && !truncates => return Err(seen.denied()),
             NamedRelation::Table(_) => {}
         }
     }
@@ -244,6 +280,7 @@ impl<'a> Target<'a> {
                 Self::Table(_) | Self::View(_),
                 NamedRelation::Table(_)
                 | NamedRelation::View(_)
+                | NamedRelation::Function(..)
                 | NamedRelation::System(_)
                 | NamedRelation::Sequence(_),
             ) => false,
@@ -263,15 +300,10 @@ pub fn check_reads(seen: &[NamedRelation], (permissions, database): (&Permission
         match seen {
             NamedRelation::System(name) => check_system(name, (permissions, database))?,
             other if other.is_readable(permissions) => {}
-            NamedRelation::Sequence([database, schema, name]) => {
-                return Err(denied_on("UPDATE", [database, schema, name]));
+            NamedRelation::View(_) | NamedRelation::Function(..) | NamedRelation::Sequence(_) => {
+                return Err(seen.denied());
             }
-            NamedRelation::View([database, schema, name]) => {
-                return Err(denied_on("SELECT", [database, schema, name]));
-            }
-            NamedRelation::Table(table) if !is_own(table) => {
-                return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
-            }
+            NamedRelation::Table(table) if !is_own(table) => return Err(seen.denied()),
             NamedRelation::Table(_) => {}
         }
     }

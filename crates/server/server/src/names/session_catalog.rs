@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table};
+use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table, UserFunction};
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::statement::{Binding, ResultColumn};
-use selenite_compiler::{Ends, NameKey, SqlError, same_name, written_object};
+use selenite_compiler::{Ends, NameKey, ObjectKind, SqlError, same_name, written_object};
 use selenite_tsql::ast::{Name, ObjectName};
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::directory::Directory;
+use crate::catalog::schema::function::SchemaFunction;
 use crate::catalog::schema::{
     Schema, SchemaSequence, SchemaSynonym, SchemaTable, SchemaView, is_global, is_temporary, parsed,
 };
@@ -121,9 +122,23 @@ impl SessionCatalog {
 
     /// The columns of a view; none if its query can't be bound now.
     pub fn view_columns(&self, view: &SchemaView) -> Vec<ResultColumn> {
-        let quoted = |name: &str| name.replace(']', "]]");
         let (schema, name) = (quoted(&view.view.schema), quoted(&view.view.name));
-        let Ok(tree) = parsed(&format!("SELECT * FROM [{schema}].[{name}]")) else {
+        self.columns_of(&format!("SELECT * FROM {schema}.{name}"))
+    }
+
+    /// The columns of a function that returns rows; none if its text can't be bound now.
+    pub fn function_columns(&self, function: &SchemaFunction) -> Vec<ResultColumn> {
+        let known = match &function.function {
+            Ok(known) if function.kind != ObjectKind::ScalarFunction => known,
+            Ok(_) | Err(_) => return Vec::new(),
+        };
+        let (schema, name) = (quoted(&known.schema), quoted(&known.name));
+        let arguments = vec!["NULL"; known.parameters.len()].join(", ");
+        self.columns_of(&format!("SELECT * FROM {schema}.{name}({arguments})"))
+    }
+
+    fn columns_of(&self, select: &str) -> Vec<ResultColumn> {
+        let Ok(tree) = parsed(select) else {
             return Vec::new();
         };
         let variables = selenite_compiler::Variables::default();
@@ -224,7 +239,12 @@ impl SessionCatalog {
         })
     }
 
-    /// The schema of the table, view or procedure of a name.
+    /// The function of a name.
+    pub fn function_of(&self, name: &ObjectName) -> Option<&Arc<SchemaFunction>> {
+        self.in_schemas(name, |schema, own| self.schema.function(schema, own))
+    }
+
+    /// The schema of the table, view, procedure or function of a name.
     pub fn schema_of(&self, name: &ObjectName) -> Option<String> {
         self.in_schemas(name, |schema, own| {
             let table = self.schema.table(schema, own).map(|table| &table.definition.schema);
@@ -232,8 +252,10 @@ impl SessionCatalog {
             let procedure = || self.schema.procedure(schema, own).map(|row| &row.schema);
             let sequence = || self.schema.sequence(schema, own).map(|found| &found.row.schema);
             let synonym = || self.schema.synonym(schema, own).map(|found| &found.row.schema);
+            let function = || self.schema.function(schema, own).map(|function| &function.row.schema);
             let found = table.or_else(view).or_else(procedure);
-            found.or_else(sequence).or_else(synonym).cloned()
+            let found = found.or_else(sequence).or_else(synonym);
+            found.or_else(function).cloned()
         })
     }
 
@@ -312,6 +334,13 @@ impl Catalog for SessionCatalog {
         }
     }
 
+    fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
+        self.check_place(name)?;
+        self.function_of(name)
+            .map(|function| function.function.clone())
+            .transpose()
+    }
+
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         if self.is_other_database {
             return Err(self.refuse_unqualified());
@@ -319,4 +348,8 @@ impl Catalog for SessionCatalog {
         let found = self.variables.get(&NameKey::new(name));
         Ok(found.map(|variable| variable.table.clone()))
     }
+}
+
+fn quoted(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
 }

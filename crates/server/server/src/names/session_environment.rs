@@ -1,14 +1,17 @@
 //! What is around an expression: the session's state and the meaning of names.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use rusqlite::Connection;
+use selenite_compiler::catalog::UserFunction;
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Environment, IdentityFacts, Key,
     ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
 };
 use selenite_runtime::sqlite::{Identities, TakenValues};
-use selenite_types::{DataType, Guid, Moment};
+use selenite_runtime::user_function;
+use selenite_types::{DataType, Guid, Moment, Value};
 
 use crate::database::database_connection::DatabaseConnection;
 use crate::memory;
@@ -96,6 +99,10 @@ impl Environment for SessionEnvironment<'_> {
         let sequence = sequence.ok_or_else(|| SqlError::internal("a sequence that is not there"))?;
         let take = || source.identities.next_of(source.connection, sequence);
         source.taken.value(sequence_id, ordinal, take)
+    }
+
+    fn user_function(&self, function: &Arc<UserFunction>, arguments: Vec<Value>) -> Result<Value, SqlError> {
+        user_function::call(function, arguments)
     }
 
     fn new_guid(&self) -> Guid {

@@ -424,6 +424,7 @@ pub fn letters(kind: ObjectKind) -> &'static str {
         ObjectKind::Procedure => "P",
         ObjectKind::ExtendedProcedure => "X",
         ObjectKind::ScalarFunction => "FN",
+        ObjectKind::InlineFunction => "IF",
         ObjectKind::TableFunction => "TF",
         ObjectKind::Trigger => "TR",
         ObjectKind::PrimaryKey => "PK",

@@ -110,7 +110,8 @@ impl Inference<'_> {
             | ExprKind::Column(_)
             | ExprKind::Cast(_)
             | ExprKind::Subquery(_)
-            | ExprKind::NextValue(_) => {}
+            | ExprKind::NextValue(_)
+            | ExprKind::Default => {}
         }
         if parts.is_empty() {
             return Ok(cost);
@@ -147,6 +148,7 @@ impl Inference<'_> {
         };
         let (skipped, taken) = match bound.kind {
             BoundKind::Call(call) => (usize::from(call.part.is_some()), call.arguments),
+            BoundKind::UserCall(call) => (0, call.arguments),
             BoundKind::Coalesce(values) => (0, values),
             BoundKind::Choose { index, values } => (0, std::iter::once(*index).chain(values).collect()),
             BoundKind::Literal(_)

@@ -120,7 +120,9 @@ fn behind() -> Row {
 }
 
 fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    Ok(all(view_column::users(context)))
+    let mut rows = all(view_column::users(context));
+    rows.extend(all(view_column::of_functions(context)));
+    Ok(rows)
 }
 
 fn system_columns(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
@@ -128,7 +130,7 @@ fn system_columns(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 }
 
 fn all_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let mut rows = all(view_column::users(context));
+    let mut rows = columns(context)?;
     rows.extend(all(view_column::systems()));
     Ok(rows)
 }

@@ -106,6 +106,7 @@ fn object_row(
         ObjectKind::SystemTable
         | ObjectKind::ExtendedProcedure
         | ObjectKind::ScalarFunction
+        | ObjectKind::InlineFunction
         | ObjectKind::TableFunction
         | ObjectKind::Trigger
         | ObjectKind::ForeignKey

@@ -1,15 +1,13 @@
 //! INFORMATION_SCHEMA: tables, columns and routines of the database in use.
 
-use selenite_compiler::SqlError;
-use selenite_compiler::program::Program;
+use selenite_compiler::{ObjectKind, SqlError};
 use selenite_types::{DataType, Family};
 
 use super::columns::type_name;
-use super::modules::procedure_of;
 use super::view_column::{self, ViewColumn};
 use super::{
-    Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, TIME, TINY, ViewContext, ViewSpec, narrow, row,
-    text,
+    Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, TIME, TINY, ViewContext, ViewSpec, narrow,
+    routine, row, text,
 };
 use crate::catalog::schema::Schema;
 use crate::catalog::schema_names::{SchemaNames, SchemaRecord};
@@ -334,22 +332,58 @@ const ROUTINE: &[ColumnSpec] = &[
 fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let database = &*context.objects.catalog.database;
     let offset = context.state.now.offset_minutes;
-    let mut procedures: Vec<_> = context.objects.catalog.schema.procedures().collect();
-    procedures.sort_by_key(|procedure| procedure.object_id);
     let mut rows = Vec::new();
-    for procedure in procedures {
-        let (schema, name) = (&procedure.schema, &procedure.name);
-        let mut row = row![database, schema, name, database, schema, name, "PROCEDURE"];
-        row.extend(vec![Cell::Null; 29]);
-        row.extend(row!["SQL", &procedure.definition, Cell::Null, Cell::Null, Cell::Null]);
-        row.extend(row!["NO", "MODIFIES", Cell::Null, Cell::Null, "YES", -1, "NO", "NO"]);
+    for routine in routine::routines(context)? {
+        let (schema, name) = (&routine.row.schema, &routine.row.name);
+        let is_procedure = routine.kind == ObjectKind::Procedure;
+        let kind = if is_procedure { "PROCEDURE" } else { "FUNCTION" };
+        let mut row = row![database, schema, name, database, schema, name, kind];
+        row.extend(vec![Cell::Null; 6]);
+        match &routine.returns {
+            Some(data_type) => row.extend(returned(data_type)),
+            None if is_procedure => row.extend(vec![Cell::Null; 13]),
+            None => {
+                row.extend(row!["TABLE"]);
+                row.extend(vec![Cell::Null; 12]);
+            }
+        }
+        row.extend(vec![Cell::Null; 10]);
+        row.extend(row!["SQL", &routine.row.definition, Cell::Null, Cell::Null, Cell::Null]);
+        row.extend(match is_procedure {
+            true => row!["NO", "MODIFIES", Cell::Null, Cell::Null, "YES", -1, "NO", "NO"],
+            false => {
+                let is_called = routine.returns.map(|_| if routine.is_strict { "NO" } else { "YES" });
+                row!["NO", "READS", is_called, Cell::Null, "YES", 0, "NO", "NO"]
+            }
+        });
         row.extend(row![
-            Cell::of_seconds(procedure.created, offset),
-            Cell::of_seconds(procedure.modified, offset)
+            Cell::of_seconds(routine.row.created, offset),
+            Cell::of_seconds(routine.row.modified, offset)
         ]);
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// The columns of a type, from DATA_TYPE to DATETIME_PRECISION.
+fn returned(data_type: &DataType) -> Row {
+    let facts = Facts::of(data_type);
+    let collation = facts.characters.map(|_| selenite_compiler::DEFAULT_COLLATION);
+    row![
+        type_name(data_type),
+        facts.length,
+        facts.octets,
+        Cell::Null,
+        Cell::Null,
+        collation,
+        Cell::Null,
+        Cell::Null,
+        facts.characters,
+        facts.precision,
+        facts.radix,
+        facts.scale,
+        facts.fraction,
+    ]
 }
 
 const PARAMETER: &[ColumnSpec] = &[
@@ -386,42 +420,29 @@ const PARAMETER: &[ColumnSpec] = &[
 
 fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
-    for procedure in context.objects.catalog.schema.procedures() {
-        let Some(tree) = procedure_of(procedure)? else {
-            continue;
-        };
-        let program = Program::of_procedure(&procedure.definition, &tree, &procedure.name, procedure.object_id);
-        let Ok(program) = program else {
-            continue;
-        };
-        for (number, parameter) in (1..).zip(program.parameters()) {
-            let facts = Facts::of(&parameter.data_type);
-            let collation = facts.characters.map(|_| selenite_compiler::DEFAULT_COLLATION);
+    for routine in routine::routines(context)? {
+        let database = &*context.objects.catalog.database;
+        let mut add = |number: i32, (mode, is_result): (&str, &str), name: &str, data_type: &DataType| {
             let mut row = row![
-                &*context.objects.catalog.database,
-                &procedure.schema,
-                &procedure.name,
+                database,
+                &routine.row.schema,
+                &routine.row.name,
                 number,
-                if parameter.is_output { "INOUT" } else { "IN" },
+                mode,
+                is_result,
                 "NO",
-                "NO",
-                &parameter.name,
-                type_name(&parameter.data_type),
-                facts.length,
-                facts.octets,
-                Cell::Null,
-                Cell::Null,
-                collation,
-                Cell::Null,
-                Cell::Null,
-                facts.characters,
-                facts.precision,
-                facts.radix,
-                facts.scale,
-                facts.fraction,
+                name
             ];
+            row.extend(returned(data_type));
             row.extend(vec![Cell::Null; 8]);
             rows.push(row);
+        };
+        if let Some(data_type) = &routine.returns {
+            add(0, ("OUT", "YES"), "", data_type);
+        }
+        for (number, (name, data_type, is_output)) in (1..).zip(&routine.parameters) {
+            let mode = if *is_output { "INOUT" } else { "IN" };
+            add(number, (mode, "NO"), name, data_type);
         }
     }
     Ok(rows)

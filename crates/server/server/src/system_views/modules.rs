@@ -1,13 +1,11 @@
-//! Texts of views and procedures, and the parameters of procedures.
+//! Texts of views, procedures and functions, and their parameters.
 
-use selenite_compiler::SqlError;
-use selenite_compiler::program::Program;
-use selenite_tsql::ast::{Procedure, StatementKind};
+use selenite_compiler::{ObjectKind, SqlError};
 use selenite_types::DataType;
 
+use super::routine::routines;
 use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row};
 use crate::catalog::catalog_rows::CatalogRow;
-use crate::catalog::schema::parsed;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -44,21 +42,29 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;
     let mut modules: Vec<&CatalogRow> = schema.views().map(|view| &view.row).collect();
     modules.extend(schema.procedures().map(|row| &**row));
+    modules.extend(schema.functions().map(|function| &function.row));
     modules.sort_by_key(|row| row.object_id);
     let shows = context.objects.sees_texts();
+    let function_of = |module: &CatalogRow| {
+        schema
+            .functions()
+            .find(|function| function.row.object_id == module.object_id)
+    };
     let row = |module: &CatalogRow| {
+        let function = function_of(module);
+        let is_strict = function.is_some_and(|function| function.function.as_ref().is_ok_and(|known| known.is_strict));
         row![
             module.object_id,
             shows.then_some(&module.definition),
             true,
             true,
+            function.is_some_and(|function| function.is_schema_bound),
             false,
             false,
-            false,
-            false,
+            is_strict,
             Cell::Null,
             false,
-            false,
+            function.is_some_and(|function| function.kind == ObjectKind::InlineFunction),
         ]
     };
     Ok(modules.into_iter().map(row).collect())
@@ -81,43 +87,33 @@ const PARAMETER: &[ColumnSpec] = &[
 
 fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
-    for row in context.objects.catalog.schema.procedures() {
-        let Some(procedure) = procedure_of(row)? else {
-            continue;
-        };
-        let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
-        let Ok(program) = program else {
-            continue;
-        };
-        for (number, parameter) in (1..).zip(program.parameters()) {
-            let data_type: DataType = parameter.data_type;
-            let described = data_type.describe();
-            rows.push(row![
-                row.object_id,
-                &parameter.name,
-                number,
-                described.system_type_id,
-                i64::from(described.user_type_id),
-                described.max_length,
-                described.precision,
-                described.scale,
-                parameter.is_output,
-                false,
-                // As SQL Server has it: it knows defaults of procedures of the CLR alone.
-                false,
-                false,
-            ]);
+    for routine in routines(context)? {
+        let object_id = routine.row.object_id;
+        if let Some(data_type) = routine.returns {
+            rows.push(parameter(object_id, (0, ""), &data_type, true));
+        }
+        for (number, (name, data_type, is_output)) in (1..).zip(&routine.parameters) {
+            rows.push(parameter(object_id, (number, name), data_type, *is_output));
         }
     }
     Ok(rows)
 }
 
-/// A procedure's tree.
-pub(crate) fn procedure_of(row: &CatalogRow) -> Result<Option<Box<Procedure>>, SqlError> {
-    let tree = parsed(&row.definition)?;
-    let first = tree.statements.into_iter().next().map(|statement| statement.kind);
-    let Some(StatementKind::Procedure(procedure)) = first else {
-        return Ok(None);
-    };
-    Ok(Some(procedure))
+fn parameter(object_id: i32, (number, name): (i32, &str), data_type: &DataType, is_output: bool) -> Row {
+    let described = data_type.describe();
+    row![
+        object_id,
+        name,
+        number,
+        described.system_type_id,
+        i64::from(described.user_type_id),
+        described.max_length,
+        described.precision,
+        described.scale,
+        is_output,
+        false,
+        // As SQL Server has it: it knows defaults of procedures of the CLR alone.
+        false,
+        false,
+    ]
 }

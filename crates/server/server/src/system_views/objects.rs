@@ -132,6 +132,7 @@ fn description(kind: ObjectKind) -> &'static str {
         ObjectKind::Procedure => "SQL_STORED_PROCEDURE",
         ObjectKind::ExtendedProcedure => "EXTENDED_STORED_PROCEDURE",
         ObjectKind::ScalarFunction => "SQL_SCALAR_FUNCTION",
+        ObjectKind::InlineFunction => "SQL_INLINE_TABLE_VALUED_FUNCTION",
         ObjectKind::TableFunction => "SQL_TABLE_VALUED_FUNCTION",
         ObjectKind::Trigger => "SQL_TRIGGER",
         ObjectKind::PrimaryKey => "PRIMARY_KEY_CONSTRAINT",

@@ -10,7 +10,7 @@ use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family, Width};
 
 use super::columns::type_name;
-use super::modules::procedure_of;
+use super::routine::procedure_of;
 use super::{
     BIT, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, TINY, ViewContext, narrow, row, text, view_column,
 };

@@ -118,6 +118,32 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
     tolds
 }
 
+/// All columns of the functions that return rows.
+pub(crate) fn of_functions(context: &ViewContext<'_>) -> Vec<ViewColumn> {
+    let catalog = &context.objects.catalog;
+    let mut functions: Vec<_> = catalog.schema.functions().collect();
+    functions.sort_by_key(|function| function.row.object_id);
+    let mut listed = Vec::new();
+    for function in functions {
+        for (number, column) in (1..).zip(catalog.function_columns(function)) {
+            listed.push(ViewColumn {
+                object_id: function.row.object_id,
+                schema: function.row.schema.clone(),
+                object: function.row.name.clone(),
+                number,
+                name: column.name,
+                data_type: column.data_type,
+                nullable: column.nullable,
+                collation: column.collation,
+                is_identity: false,
+                is_computed: false,
+                default: None,
+            });
+        }
+    }
+    listed
+}
+
 /// All columns of the server's own views.
 pub(crate) fn systems() -> Vec<ViewColumn> {
     let mut tolds = Vec::new();

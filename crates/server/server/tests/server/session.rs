@@ -25,6 +25,7 @@ mod file_stats;
 mod fixture;
 mod format_only;
 mod found;
+mod functions;
 mod global_objects;
 mod group_commit;
 mod identity_numbers;

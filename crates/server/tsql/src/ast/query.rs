@@ -336,6 +336,8 @@ pub enum ExprKind {
     Subquery(Box<Query>),
     /// `NEXT VALUE FOR`.
     NextValue(Box<NextValue>),
+    /// `DEFAULT`, only as an argument of a function.
+    Default,
 }
 
 /// `NEXT VALUE FOR sequence [OVER (ORDER BY ..)]`.

@@ -101,6 +101,10 @@ pub enum StatementKind {
     Sequence(Box<SequenceDefinition>),
     /// `CREATE SYNONYM`
     Synonym(Box<CreateSynonym>),
+    /// `CREATE FUNCTION`, `ALTER FUNCTION`; the batch's only statement.
+    Function(Box<Function>),
+    /// `CREATE TYPE`
+    CreateType(Box<CreateType>),
     /// `DROP` of objects given only by name.
     Drop(Drop),
     /// `CREATE DATABASE`
@@ -424,7 +428,68 @@ pub struct Procedure {
     pub body: Vec<Statement>,
 }
 
-/// A parameter of a procedure.
+/// CREATE or ALTER FUNCTION; the definition's text is the range of the statement's position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// `CREATE`, `ALTER` or `CREATE OR ALTER`.
+    pub create: Create,
+    /// The function's name.
+    pub name: ObjectName,
+    /// The parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// `WITH SCHEMABINDING`, `RETURNS NULL ON NULL INPUT` and others, in upper case; empty if absent.
+    pub options: Vec<String>,
+    /// RETURNS, and the body.
+    pub body: FunctionBody,
+}
+
+/// The result of a function, and how it is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FunctionBody {
+    /// `RETURNS type AS BEGIN .. END`.
+    Scalar {
+        /// The type of the value.
+        returns: TypeName,
+        /// The statements; at least one.
+        body: Vec<Statement>,
+    },
+    /// `RETURNS TABLE AS RETURN SELECT ..`.
+    Inline(Box<SelectStatement>),
+    /// `RETURNS @v TABLE (..) AS BEGIN .. END`.
+    Table {
+        /// The variable whose rows are returned, with its `@`.
+        variable: String,
+        /// The elements of its table.
+        elements: Vec<TableElement>,
+        /// The statements; at least one.
+        body: Vec<Statement>,
+    },
+}
+
+/// `CREATE TYPE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateType {
+    /// The type's name.
+    pub name: ObjectName,
+    /// Its definition.
+    pub definition: TypeDefinition,
+}
+
+/// The definition of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeDefinition {
+    /// `FROM type [NULL | NOT NULL]`.
+    Alias {
+        /// The type for which it is another name.
+        base: TypeName,
+        /// `NULL` is true, `NOT NULL` is false, neither is `None`.
+        nullable: Option<bool>,
+    },
+    /// `AS TABLE (..)`.
+    Table(Vec<TableElement>),
+}
+
+/// A parameter of a procedure or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// The parameter's name, with its `@`.
@@ -472,6 +537,8 @@ pub enum DropKind {
     Sequence,
     /// `DROP SYNONYM`
     Synonym,
+    /// `DROP TYPE`
+    Type,
     /// `DROP DATABASE`
     Database,
     /// `DROP SCHEMA`

@@ -38,6 +38,7 @@ impl Parser<'_> {
             TokenKind::Word if self.is_word("role") => self.create_role(),
             TokenKind::Word if self.is_word("sequence") => self.sequence(false),
             TokenKind::Word if self.is_word("synonym") => self.create_synonym(),
+            TokenKind::Word if self.is_word("type") => self.create_type(),
             TokenKind::Word if self.is_word("master") => self.create_master_key(),
             TokenKind::Word if self.is_word("certificate") => self.create_certificate(),
             TokenKind::Word if self.is_key_management("cryptographic") => self.create_provider(),
@@ -91,7 +92,7 @@ impl Parser<'_> {
             Keyword::Function => {
                 let what = if alter { "ALTER FUNCTION" } else { "CREATE FUNCTION" };
                 self.check_first(first, what)?;
-                self.refused_module(what)?
+                self.function_definition(create)?
             }
             Keyword::Trigger => {
                 let what = if alter { "ALTER TRIGGER" } else { "CREATE TRIGGER" };

@@ -123,7 +123,7 @@ impl Parser<'_> {
         }
     }
 
-    fn parameter(&mut self) -> Parse<Parameter> {
+    pub(super) fn parameter(&mut self) -> Parse<Parameter> {
         let start = self.here();
         let name = self.variable()?;
         self.eat_keyword(Keyword::As);

@@ -22,6 +22,7 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::User) => return self.drop_one(DropKind::User, true),
             TokenKind::Word if self.is_word("sequence") => DropKind::Sequence,
             TokenKind::Word if self.is_word("synonym") => DropKind::Synonym,
+            TokenKind::Word if self.is_word("type") => DropKind::Type,
             TokenKind::Word if self.is_word("role") => return self.drop_one(DropKind::Role, true),
             TokenKind::Word if self.is_word("login") => return self.drop_one(DropKind::Login, false),
             TokenKind::Word if self.is_word("certificate") => return self.drop_one(DropKind::Certificate, false),

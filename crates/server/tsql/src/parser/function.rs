@@ -229,12 +229,20 @@ impl Parser<'_> {
         if !distinct {
             self.eat_keyword(Keyword::All);
         }
-        let list = self.list(Self::expression)?;
+        let list = self.list(Self::function_argument)?;
         self.expect(TokenKind::RightParen)?;
         Ok(match distinct {
             true => Arguments::Distinct(list),
             false => Arguments::List(list),
         })
+    }
+
+    fn function_argument(&mut self) -> Parse<Expr> {
+        let start = self.here();
+        match self.eat_keyword(Keyword::Default) {
+            true => Ok(self.expr_since(start, ExprKind::Default)),
+            false => self.expression(),
+        }
     }
 
     fn null_treatment(&mut self) -> Parse<Option<NullTreatment>> {

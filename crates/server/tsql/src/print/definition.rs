@@ -1,9 +1,11 @@
-//! Views and procedures, and DROP.
+//! Views, procedures, functions and types, and DROP.
 
 use core::fmt;
 
 use super::{List, Optional, OptionalList, statement::Body, word};
-use crate::ast::{Create, Drop, DropKind, Parameter, Procedure, View};
+use crate::ast::{
+    Create, CreateType, Drop, DropKind, Function, FunctionBody, Parameter, Procedure, TypeDefinition, View,
+};
 
 impl fmt::Display for Create {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,6 +44,50 @@ impl fmt::Display for Procedure {
     }
 }
 
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} FUNCTION {}({}) RETURNS ",
+            self.create,
+            self.name,
+            List(&self.parameters)
+        )?;
+        let options = OptionalList("WITH ", &self.options, "");
+        match &self.body {
+            FunctionBody::Scalar { returns, body } => {
+                write!(f, "{returns}{options} AS\nBEGIN\n{}END", Body(body))
+            }
+            FunctionBody::Inline(select) => write!(f, "TABLE{options} AS RETURN {select}"),
+            FunctionBody::Table {
+                variable,
+                elements,
+                body,
+            } => {
+                writeln!(f, "{variable} TABLE ({}){options} AS", List(elements))?;
+                write!(f, "BEGIN\n{}END", Body(body))
+            }
+        }
+    }
+}
+
+impl fmt::Display for CreateType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CREATE TYPE {}", self.name)?;
+        match &self.definition {
+            TypeDefinition::Alias { base, nullable } => {
+                let null = match nullable {
+                    Some(true) => " NULL",
+                    Some(false) => " NOT NULL",
+                    None => "",
+                };
+                write!(f, " FROM {base}{null}")
+            }
+            TypeDefinition::Table(elements) => write!(f, " AS TABLE ({})", List(elements)),
+        }
+    }
+}
+
 impl fmt::Display for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let null = match self.nullable {
@@ -72,6 +118,7 @@ impl fmt::Display for DropKind {
             Self::Trigger => "TRIGGER",
             Self::Sequence => "SEQUENCE",
             Self::Synonym => "SYNONYM",
+            Self::Type => "TYPE",
             Self::Database => "DATABASE",
             Self::Schema => "SCHEMA",
             Self::Login => "LOGIN",

@@ -39,6 +39,7 @@ impl fmt::Display for Expr {
             ExprKind::Iif(iif) => write!(f, "{iif}"),
             ExprKind::Subquery(query) => write!(f, "({query})"),
             ExprKind::NextValue(next) => write!(f, "{next}"),
+            ExprKind::Default => f.write_str("DEFAULT"),
         }
     }
 }
@@ -89,7 +90,8 @@ impl fmt::Display for Operand<'_> {
             | ExprKind::Case(_)
             | ExprKind::Iif(_)
             | ExprKind::Subquery(_)
-            | ExprKind::NextValue(_) => false,
+            | ExprKind::NextValue(_)
+            | ExprKind::Default => false,
         };
         match parens {
             true => write!(f, "({})", self.0),

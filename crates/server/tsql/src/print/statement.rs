@@ -58,10 +58,9 @@ impl fmt::Display for StatementKind {
             Self::CreateIndex(it) => write!(f, "{it}"),
             Self::AlterIndex(it) => write!(f, "{it}"),
             Self::DropIndex { if_exists, indexes } => drop_index(f, *if_exists, indexes),
-            Self::View(it) => write!(f, "{it}"),
-            Self::Procedure(it) => write!(f, "{it}"),
             Self::Sequence(it) => write!(f, "{it}"),
             Self::Synonym(it) => write!(f, "{it}"),
+            Self::View(_) | Self::Procedure(_) | Self::Function(_) | Self::CreateType(_) => module(f, self),
             Self::Drop(it) => write!(f, "{it}"),
             Self::CreateDatabase(it) => write!(f, "{it}"),
             Self::AlterDatabase(it) => write!(f, "{it}"),
@@ -95,6 +94,17 @@ impl fmt::Display for StatementKind {
             Self::Shutdown { no_wait } => write!(f, "SHUTDOWN{}", word(*no_wait, " WITH NOWAIT")),
             Self::Unsupported(unsupported) => f.write_str(&unsupported.text),
         }
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked modules and types")]
+fn module(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
+    match kind {
+        StatementKind::View(it) => write!(f, "{it}"),
+        StatementKind::Procedure(it) => write!(f, "{it}"),
+        StatementKind::Function(it) => write!(f, "{it}"),
+        StatementKind::CreateType(it) => write!(f, "{it}"),
+        _ => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use selenite_tsql::ast::{self, Position};
 use selenite_types::DataType;
 
-use super::Compiler;
+use super::{Compiler, Returns};
 use crate::program::index;
 use crate::program::step::{Branch, Role, Step, Target, TryRegion};
 use crate::{NameKey, SqlError};
@@ -126,17 +126,22 @@ impl Compiler<'_> {
 
     pub(super) fn return_statement(&mut self, value: Option<ast::Expr>, position: Position) -> Result<(), SqlError> {
         let Some(value) = value else {
+            if let Returns::Value(_) = self.returns {
+                return Err(SqlError::return_without_value());
+            }
             self.push(Step::Return(None), position.line);
             return Ok(());
         };
-        if !self.in_procedure {
-            return Err(SqlError::return_value_not_allowed());
-        }
-        if let Some(operand) = self.scalar(&value, Some(&DataType::Int))? {
+        let data_type = match self.returns {
+            Returns::Nothing | Returns::Rows => return Err(SqlError::return_value_not_allowed()),
+            Returns::Status => DataType::Int,
+            Returns::Value(data_type) => data_type,
+        };
+        if let Some(operand) = self.scalar(&value, Some(&data_type))? {
             self.push(Step::Return(Some(Box::new(operand))), position.line);
             return Ok(());
         }
-        let (name, slot) = self.hidden(DataType::Int)?;
+        let (name, slot) = self.hidden(data_type)?;
         self.select_into(&name, ast::AssignmentOperator::Set, value, position, Role::Value)?;
         self.push(Step::ReturnSlot(slot), position.line);
         Ok(())

@@ -156,6 +156,10 @@ impl QueryHook for QueryFinder {
         self.find()
     }
 
+    fn user_function(&mut self, _: &ast::FunctionCall) -> Result<Expr, SqlError> {
+        self.find()
+    }
+
     fn subquery(&mut self, _: &ast::Query) -> Result<Expr, SqlError> {
         self.find()
     }

@@ -8,7 +8,6 @@ use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
-use super::inner::Few;
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::schema::SchemaTable;
@@ -128,8 +127,7 @@ impl DefinitionContext<'_> {
             checks: Vec::new(),
             ..(**table).clone()
         };
-        self.run(&text, Few(vec![Arc::new(plain)], self.catalog), None)
-            .map(drop)
+        self.run(&text, self.few(vec![Arc::new(plain)]), None).map(drop)
     }
 
     fn check(&self, table: &Arc<Table>, name: &str, condition: &Condition) -> Result<(), SqlError> {
@@ -137,7 +135,7 @@ impl DefinitionContext<'_> {
             "SELECT 1 AS found FROM {} WHERE NOT ({condition})",
             bracketed(&table.name)
         );
-        if self.run(&text, Few(vec![table.clone()], self.catalog), None)? == 0 {
+        if self.run(&text, self.few(vec![table.clone()]), None)? == 0 {
             return Ok(());
         }
         let check = table.checks.iter().find(|check| same_name(&check.name, name));

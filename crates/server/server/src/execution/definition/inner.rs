@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table};
+use selenite_compiler::catalog::{Catalog, Relation, Sequence, SystemFunction, Table, UserFunction};
 use selenite_compiler::statement::{Binding, Statement};
 use selenite_compiler::{SqlError, Variables, same_name};
 use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout, TakenValues};
@@ -17,16 +17,25 @@ use crate::execution::snapshot::shared;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_environment::{SequenceSource, SessionEnvironment};
 
-/// A catalog of a few tables, and of the sequences of the database.
-pub struct Few<'a>(pub Vec<Arc<Table>>, pub &'a SessionCatalog);
+/// A catalog of a few tables, with the functions and sequences of the database.
+pub struct Few<'a> {
+    /// The tables.
+    pub tables: Vec<Arc<Table>>,
+    /// Where functions and sequences are.
+    pub catalog: &'a SessionCatalog,
+}
 
 impl Catalog for Few<'_> {
     fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
-        self.1.sequence(name)
+        self.catalog.sequence(name)
+    }
+
+    fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
+        self.catalog.user_function(name)
     }
 
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
-        let found = self.0.iter().find(|table| same_name(&table.name, &name.name.text));
+        let found = self.tables.iter().find(|table| same_name(&table.name, &name.name.text));
         Ok(found.map(|table| Relation::Table(table.clone())))
     }
 
@@ -40,6 +49,14 @@ impl Catalog for Few<'_> {
 }
 
 impl DefinitionContext<'_> {
+    /// These tables, and the database's functions.
+    pub(crate) fn few(&self, tables: Vec<Arc<Table>>) -> Few<'_> {
+        Few {
+            tables,
+            catalog: self.catalog,
+        }
+    }
+
     /// Runs a statement, and returns how many rows it read or changed: of rows that it selects, one at most. Numbers
     /// for an identity may be given for the table with the number `identity_insert`.
     pub(crate) fn run(&self, text: &str, tables: Few<'_>, identity_insert: Option<i32>) -> Result<u64, SqlError> {

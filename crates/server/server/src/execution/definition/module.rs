@@ -1,8 +1,8 @@
-//! Views and procedures: what is kept as the text that makes it.
+//! Views, procedures and functions: what is kept as the text that makes it.
 
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{self, Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::catalog::{self, Catalog, Relation, SystemFunction, Table, UserFunction};
 use selenite_compiler::definition::{SCHEMA, is_scalar};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
@@ -67,6 +67,7 @@ impl DefinitionContext<'_> {
         let inside = WithView {
             catalog: &catalog,
             view: None,
+            function: None,
         };
         let binding = Binding {
             catalog: &inside,
@@ -92,6 +93,7 @@ impl DefinitionContext<'_> {
         let outside = WithView {
             catalog: self.catalog,
             view: Some(Arc::new(self.catalog_view(view, schema))),
+            function: None,
         };
         let tree = parsed(&format!("SELECT * FROM {}", super::alter::bracketed(name)))?;
         let select = tree.statements.first().ok_or_else(|| SqlError::internal("a view"))?;
@@ -127,7 +129,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Whether the definition is allowed: returns the schema, and the present object of its name and kind.
-    fn check_module(
+    pub(super) fn check_module(
         &self,
         create: Create,
         name: &ObjectName,
@@ -158,7 +160,7 @@ impl DefinitionContext<'_> {
         }
     }
 
-    fn keep_module(
+    pub(super) fn keep_module(
         &self,
         kind: ObjectKind,
         (schema, name, known): (&str, &ObjectName, Option<CatalogRow>),
@@ -192,7 +194,12 @@ impl DefinitionContext<'_> {
         }
         let view = self.catalog.view(name).map(|view| view.row.object_id);
         let procedure = self.catalog.procedure(name).map(|row| row.object_id);
-        let found = if kind == "view" { view } else { procedure };
+        let function = self.catalog.function_of(name).map(|function| function.row.object_id);
+        let found = match kind {
+            "view" => view,
+            "function" => function,
+            _ => procedure,
+        };
         if let Some(object_id) = found {
             return self.forget(self.place(&name.name.text), object_id);
         }
@@ -201,7 +208,7 @@ impl DefinitionContext<'_> {
         } else if view.is_some() {
             Some("view")
         } else {
-            procedure.map(|_| "procedure")
+            procedure.map(|_| "procedure").or(function.map(|_| "function"))
         };
         let written = written_object(name);
         match other {
@@ -222,11 +229,12 @@ fn created(text: &str) -> String {
 
 const ALTER: &str = "ALTER";
 
-/// The catalog as a view sees it, without temporary tables; and one in which the view that is being created is
-/// visible.
-struct WithView<'a> {
-    catalog: &'a SessionCatalog,
-    view: Option<Arc<catalog::View>>,
+/// The catalog as a view or function sees it, without temporary tables; and one in which the view or function that is
+/// being created is visible.
+pub(super) struct WithView<'a> {
+    pub(super) catalog: &'a SessionCatalog,
+    pub(super) view: Option<Arc<catalog::View>>,
+    pub(super) function: Option<Arc<UserFunction>>,
 }
 
 impl Catalog for WithView<'_> {
@@ -245,6 +253,19 @@ impl Catalog for WithView<'_> {
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         self.catalog.function(name)
+    }
+
+    fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
+        if let Some(function) = &self.function
+            && same_name(&function.name, &name.name.text)
+            && name
+                .schema
+                .as_ref()
+                .is_none_or(|schema| same_name(&schema.text, &function.schema))
+        {
+            return Ok(Some(function.clone()));
+        }
+        self.catalog.user_function(name)
     }
 
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {

@@ -19,7 +19,6 @@ use selenite_types::DataType;
 
 use super::DefinitionContext;
 use super::alter::bracketed;
-use super::inner::Few;
 use crate::catalog::schema::SchemaTable;
 use crate::database::database_connection::DatabaseConnection;
 
@@ -153,7 +152,7 @@ impl DefinitionContext<'_> {
         }
         self.run(
             &text,
-            Few(vec![Arc::new(target), Arc::new(source)], self.catalog),
+            self.few(vec![Arc::new(target), Arc::new(source)]),
             given.then_some(old.table.object_id),
         )?;
         Ok(())

@@ -148,6 +148,7 @@ impl DefinitionContext<'_> {
         let row = view.or_else(|| self.catalog.procedure(object).map(|row| (**row).clone()));
         let row = row.or_else(|| self.catalog.own_sequence(object).map(|found| found.row.clone()));
         let row = row.or_else(|| self.catalog.synonym(object).map(|found| found.row.clone()));
+        let row = row.or_else(|| self.catalog.function_of(object).map(|function| function.row.clone()));
         match row {
             Some(row) => self.transfer_module(row, target),
             None => Err(refusal::not_found("object", &object.name.text)),

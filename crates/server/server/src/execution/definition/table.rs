@@ -11,7 +11,6 @@ use selenite_runtime::statement::Run;
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::alter::bracketed;
-use super::inner::Few;
 use super::{DefinitionContext, refusal};
 use crate::catalog::catalog_rows::{check_name, salt};
 use crate::catalog::schema::{SchemaTable, computed_type, is_temporary, parsed};
@@ -53,7 +52,7 @@ impl DefinitionContext<'_> {
         let table = definition.table(&place, &[], |value| computed_type(value, definition, &place))?;
         let variables = Variables::default();
         let binding = Binding {
-            catalog: &Few(vec![Arc::new(table)], self.catalog),
+            catalog: &self.few(vec![Arc::new(table)]),
             variables: &variables,
         };
         let insert = parsed(&format!("INSERT {} DEFAULT VALUES", bracketed(&definition.name)))?;
@@ -171,8 +170,9 @@ impl DefinitionContext<'_> {
                 DropKind::Table => self.drop_table(name, drop.if_exists, &dropped)?,
                 DropKind::View => self.drop_module(name, drop.if_exists, ("view", "VIEW"))?,
                 DropKind::Procedure => self.drop_module(name, drop.if_exists, ("procedure", "PROCEDURE"))?,
-                DropKind::Function | DropKind::Trigger if drop.if_exists => {}
-                DropKind::Function => return Err(refusal::not_there("function", own)),
+                DropKind::Function => self.drop_module(name, drop.if_exists, ("function", "FUNCTION"))?,
+                DropKind::Trigger | DropKind::Type if drop.if_exists => {}
+                DropKind::Type => return Err(refusal::not_there("type", own)),
                 DropKind::Trigger => return Err(refusal::not_there("trigger", own)),
                 DropKind::Sequence => self.drop_sequence(name, drop.if_exists)?,
                 DropKind::Synonym => self.drop_synonym(name, drop.if_exists)?,
@@ -202,7 +202,9 @@ impl DefinitionContext<'_> {
         let is_left = |table: &Arc<SchemaTable>| !is_dropped(&table.definition.schema, &table.definition.name);
         let Some(table) = self.table(name)?.filter(is_left) else {
             let (is_view, is_procedure) = self.other_kinds(name);
+            let is_function = self.catalog.function_of(name).is_some();
             return match (is_view, is_procedure) {
+                (false, false) if is_function => Err(refusal::wrong_kind("TABLE", own, "function")),
                 (true, _) => Err(refusal::wrong_kind("TABLE", own, "view")),
                 (_, true) => Err(refusal::wrong_kind("TABLE", own, "procedure")),
                 _ if if_exists => Ok(()),

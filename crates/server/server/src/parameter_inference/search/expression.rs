@@ -12,7 +12,11 @@ impl Search<'_> {
     /// Searches an expression whose context is `place`.
     pub(super) fn expr(&mut self, expr: &Expr, place: &ParameterPosition) -> Result<(), SqlError> {
         match &expr.kind {
-            ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Global(_) | ExprKind::Column(_) => Ok(()),
+            ExprKind::Literal(_)
+            | ExprKind::OdbcLiteral(_)
+            | ExprKind::Global(_)
+            | ExprKind::Column(_)
+            | ExprKind::Default => Ok(()),
             ExprKind::Variable(name) => self.note(name, expr.position, place, (true, false), None),
             ExprKind::Unary { operand, .. } | ExprKind::Collate { operand, .. } => self.expr(operand, place),
             ExprKind::Binary { left, right, .. } => {
@@ -185,6 +189,7 @@ pub(in crate::parameter_inference) fn untyped<'e>(expr: &'e Expr, is_meant: &dyn
         | ExprKind::Column(_)
         | ExprKind::Cast(_)
         | ExprKind::Subquery(_)
-        | ExprKind::NextValue(_) => None,
+        | ExprKind::NextValue(_)
+        | ExprKind::Default => None,
     }
 }

@@ -79,9 +79,26 @@ pub const GROUPS: &[Group] = &[
             ),
             (
                 "ALTER FUNCTION",
-                "ALTER FUNCTION f () RETURNS TABLE AS RETURN (SELECT 1 AS a)",
+                "ALTER FUNCTION f (@a int) RETURNS int AS BEGIN RETURN -@a END",
             ),
-            ("DROP FUNCTION", "DROP FUNCTION IF EXISTS f"),
+            ("a call of a function", "SELECT dbo.f(1) AS a"),
+            (
+                "an inline function",
+                "CREATE FUNCTION fi (@a int) RETURNS TABLE AS RETURN (SELECT @a AS a)",
+            ),
+            (
+                "a function of several statements",
+                "CREATE FUNCTION ft (@a int) RETURNS @r TABLE (a int) AS BEGIN INSERT @r VALUES (@a) RETURN END",
+            ),
+            (
+                "functions in FROM",
+                "SELECT x.a FROM dbo.fi(1) AS x CROSS APPLY dbo.ft(x.a) AS y",
+            ),
+            (
+                "WITH ENCRYPTION of a function",
+                "CREATE FUNCTION fe () RETURNS int WITH ENCRYPTION AS BEGIN RETURN 1 END",
+            ),
+            ("DROP FUNCTION", "DROP FUNCTION IF EXISTS f, fi, ft"),
             ("CREATE TRIGGER", "CREATE TRIGGER tr ON t AFTER INSERT AS SELECT 1"),
             ("DROP TRIGGER", "DROP TRIGGER IF EXISTS tr"),
             ("ENABLE TRIGGER", "ENABLE TRIGGER tr ON t"),

@@ -47,6 +47,8 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::Procedure(_) => "PROCEDURE",
         StatementKind::Sequence(_) => "SEQUENCE",
         StatementKind::Synonym(_) => "SYNONYM",
+        StatementKind::Function(_) => "FUNCTION",
+        StatementKind::CreateType(_) => "CREATE TYPE",
         StatementKind::Drop(_) => "DROP",
         StatementKind::Unsupported(_) => "refused by the parser",
         StatementKind::CreateDatabase(_) => "CREATE DATABASE",
@@ -83,7 +85,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 68] = [
+pub const ALL: [&str; 70] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -120,6 +122,8 @@ pub const ALL: [&str; 68] = [
     "PROCEDURE",
     "SEQUENCE",
     "SYNONYM",
+    "FUNCTION",
+    "CREATE TYPE",
     "DROP",
     "CREATE DATABASE",
     "ALTER DATABASE",

@@ -1,0 +1,149 @@
+//! CREATE and ALTER FUNCTION.
+
+use std::sync::Arc;
+
+use selenite_compiler::catalog::{FunctionResult, UserFunction};
+use selenite_compiler::statement::Binding;
+use selenite_compiler::{Ends, SqlError, Variables, same_name};
+use selenite_tsql::ast::{self, Function, FunctionBody, Statement};
+
+use super::module::WithView;
+use super::{DefinitionContext, refusal};
+use crate::catalog::catalog_rows::ObjectKind;
+use crate::catalog::schema::function::{kind_of, user_function};
+use crate::catalog::schema::parsed;
+use crate::names::session_catalog::SessionCatalog;
+
+impl DefinitionContext<'_> {
+    pub(crate) fn define_function(&self, function: &Function, statement: &Statement) -> Result<(), SqlError> {
+        check_options(function)?;
+        let own = function.name.name.text.as_str();
+        if own.starts_with('#') {
+            let text = "Creation of temporary functions is not allowed.";
+            // 1074: a function with a temporary object's name.
+            return Err(SqlError::new(1074, Ends::Batch, text).with_severity(15));
+        }
+        if let Some(parameter) = function.parameters.iter().find(|parameter| parameter.output) {
+            let text = "Cannot use the OUTPUT option in a DECLARE, CREATE AGGREGATE or CREATE FUNCTION statement.";
+            // 181: an OUTPUT parameter of a function.
+            return Err(SqlError::new(181, Ends::Batch, text)
+                .with_severity(15)
+                .on_line(parameter.position.line));
+        }
+        let known = self.catalog.function_of(&function.name);
+        let known_kind = known.map(|known| (known.row.schema.clone(), known.kind));
+        let known = known.map(|known| known.row.clone());
+        let (schema, known) = self.check_module(function.create, &function.name, (known, "function"))?;
+        if let (Some(_), Some((_, kind))) = (&known, known_kind)
+            && kind != kind_of(function)
+        {
+            let text = format!("Cannot perform alter on '{own}' because it is an incompatible object type.");
+            // 2010: ALTER FUNCTION of a function of another kind.
+            return Err(SqlError::new(2010, Ends::Batch, text));
+        }
+        self.check_volatile(statement)?;
+        let place = (self.catalog.database.as_ref(), schema.as_str(), own);
+        let (made, _) = user_function(self.source, function, place, 0)?;
+        if let FunctionBody::Inline(_) = &function.body {
+            self.check_inline(made, function)?;
+        }
+        self.keep_module(ObjectKind::Function, (&schema, &function.name, known), statement)
+    }
+
+    /// 443: no function may draw numbers.
+    fn check_volatile(&self, statement: &Statement) -> Result<(), SqlError> {
+        let tree = parsed(statement.position.text(self.source))?;
+        let is_volatile = |name: &&ast::Name| ["NEWID", "RAND", "NEWSEQUENTIALID"].iter().any(|word| name.is(word));
+        match tree.functions.iter().find(is_volatile) {
+            Some(name) => Err(SqlError::side_effect(&name.text.to_ascii_lowercase())),
+            None => Ok(()),
+        }
+    }
+
+    /// Binds an inline function once, as queries will see it.
+    fn check_inline(&self, made: UserFunction, tree: &Function) -> Result<(), SqlError> {
+        let (schema, name) = (made.schema.clone(), made.name.clone());
+        // The names of its text are looked up in its schema.
+        let catalog = SessionCatalog {
+            default_schema: Arc::from(schema.as_str()),
+            ..self.catalog.clone()
+        };
+        let columns = match &made.result {
+            FunctionResult::Inline(select) => self.inline_columns(&catalog, select, tree)?,
+            FunctionResult::Scalar(_) | FunctionResult::Table { .. } => Vec::new(),
+        };
+        let mut seen: Vec<&str> = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            if column.is_empty() {
+                return Err(refusal::view_column_unnamed(at + 1));
+            }
+            if seen.iter().any(|before| same_name(before, column)) {
+                return Err(refusal::view_column_twice(column, &name));
+            }
+            seen.push(column);
+        }
+        let arguments = vec!["NULL"; made.parameters.len()].join(", ");
+        let bracketed = super::alter::bracketed;
+        let call = format!("SELECT * FROM {}.{}({arguments})", bracketed(&schema), bracketed(&name));
+        let tree = parsed(&call)?;
+        let select = tree
+            .statements
+            .first()
+            .ok_or_else(|| SqlError::internal("a function"))?;
+        let outside = WithView {
+            catalog: &catalog,
+            view: None,
+            function: Some(Arc::new(made)),
+        };
+        let variables = Variables::default();
+        let binding = Binding {
+            catalog: &outside,
+            variables: &variables,
+        };
+        binding.statement(select).map(drop)
+    }
+
+    /// The names of the columns of an inline function, whose parameters are variables for once.
+    fn inline_columns(
+        &self,
+        catalog: &SessionCatalog,
+        select: &ast::SelectStatement,
+        tree: &Function,
+    ) -> Result<Vec<String>, SqlError> {
+        let mut variables = Variables::default();
+        let first = |mut errors: Vec<SqlError>| errors.pop().unwrap_or_else(|| SqlError::internal("a parameter"));
+        for parameter in selenite_compiler::program::Program::parameters_of(&tree.parameters).map_err(first)? {
+            variables.declare(&parameter.name, parameter.data_type)?;
+        }
+        let inside = WithView {
+            catalog,
+            view: None,
+            function: None,
+        };
+        let binding = Binding {
+            catalog: &inside,
+            variables: &variables,
+        };
+        let statement = Statement {
+            kind: ast::StatementKind::Select(Box::new(select.clone())),
+            position: tree.name.position,
+        };
+        let bound = binding.statement(&statement)?;
+        Ok(bound.columns().iter().map(|column| column.name.clone()).collect())
+    }
+}
+
+/// Refuses options that are not supported, by name.
+fn check_options(function: &Function) -> Result<(), SqlError> {
+    const KNOWN: [&str; 5] = [
+        "SCHEMABINDING",
+        "RETURNS NULL ON NULL INPUT",
+        "CALLED ON NULL INPUT",
+        "INLINE = ON",
+        "INLINE = OFF",
+    ];
+    match function.options.iter().find(|option| !KNOWN.contains(&option.as_str())) {
+        Some(option) => Err(SqlError::unsupported(&format!("WITH {option} of a function"))),
+        None => Ok(()),
+    }
+}
