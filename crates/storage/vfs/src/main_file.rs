@@ -313,16 +313,13 @@ impl File for MainFile {
     }
 
     fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
-        if region == 0 {
+        let below = if region == 0 {
             self.set_shm(true);
-        }
-        let mut below = self.database.lock().lower.shm_map(region, size, extend)?;
-        if region == 0
-            && let Some(first) = below
-        {
-            let current = self.map_current_index(first, size, extend);
-            below = current.map_err(|error| self.database.report(&error))?;
-        }
+            let mapped = self.map_first_region(size, extend);
+            mapped.map_err(|error| self.database.report(&error))?
+        } else {
+            self.database.lock().lower.shm_map(region, size, extend)?
+        };
         let mapped = self.alias(region, below)?;
         if region == 0 {
             self.region = mapped;

@@ -84,7 +84,10 @@ fn check_a_connection_that_is_opened_at_any_moment(goal: Goal) {
         let insert = || {
             let newcomer = newcomer.as_ref().ok()?;
             newcomer.busy_timeout(Duration::ZERO).unwrap();
-            newcomer.execute("INSERT INTO log (number) VALUES (-7)", []).ok()
+            let inserted = newcomer.execute("INSERT INTO log (number) VALUES (-7)", []);
+            let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+            assert!(inserted.as_ref().err().is_none_or(is_busy), "{step}: {inserted:?}");
+            inserted.ok()
         };
         let before_the_end = insert();
         converting.go_on();

@@ -12,6 +12,7 @@ impl Code {
     pub const ERROR: Self = Self::known(1);
     pub const PERM: Self = Self::known(3);
     pub const BUSY: Self = Self::known(5);
+    pub const BUSY_RECOVERY: Self = Self::known(5 | (1 << 8));
     pub const NOMEM: Self = Self::known(7);
     pub const READONLY: Self = Self::known(8);
     pub const IOERR: Self = Self::known(10);

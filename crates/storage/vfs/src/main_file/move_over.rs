@@ -19,6 +19,11 @@
 //! - first-lock-moves: a connection that has read no page but page 1, and that outside of a log, has no cache that
 //!   counts: it moves at once. Page 1 it reads again before it uses the log (`lockBtree`), and drops its cache when it
 //!   first does.
+//! - waits-outside-of-SQLite: while a database is replaced, no lock of the index is to be had. `walTryBeginRead` takes
+//!   SQLITE_BUSY for a read mark for a race that is over in a moment: it asks a hundred times in ten seconds, and then
+//!   returns SQLITE_PROTOCOL, without the application's busy handler. SQLITE_BUSY_RECOVERY for the first read mark it
+//!   returns at once, and the busy handler is asked. It asks for that mark first if the index has an empty log's header:
+//!   so a connection that has to wait is shown one, that of random numbers, until it is moved or goes back to its index.
 //! - looked-again: a process may be stopped after it has looked at the index and before it has its first lock there, for
 //!   as long as a replacement takes. With that lock held no replacement can begin (it needs all of them): then the
 //!   connection looks again, and gives the lock back if the database was replaced.
@@ -60,8 +65,10 @@ pub struct MoveOver {
 enum Stage {
     /// Nothing has replaced the database, as far as is known.
     Staying,
-    /// The last lock was only pretended: SQLite sees an index of this connection alone.
+    /// The last lock was only pretended, or refused: SQLite sees an index of this connection alone.
     Pretending,
+    /// The same, but SQLite sees its index again, and finds that the header is another one.
+    Returning,
 }
 
 impl MoveOver {
@@ -106,21 +113,27 @@ impl MainFile {
         self.move_over.is_some()
     }
 
-    /// Called when the first region of the index was mapped, before SQLite sees it: returns that of the database that
-    /// now has the name.
-    pub(super) fn map_current_index(
-        &mut self,
-        first: ShmRegion,
-        size: i32,
-        extend: bool,
-    ) -> Result<Option<ShmRegion>, VfsError> {
-        let is_replaced = self.unlink_old_index(&first)?;
+    /// Maps the first region of the index of the database that has the name now.
+    ///
+    /// The VFS below opens the index by its name, which may be that of the new database's: closing it again must release
+    /// no lock that another connection of this process has there. None has opened the new database as long as the gate is
+    /// held.
+    pub(super) fn map_first_region(&mut self, size: i32, extend: bool) -> Result<Option<ShmRegion>, VfsError> {
+        let gate = self.may_move().then(own_descriptors::gate);
+        if self.may_move() && self.is_left_behind() {
+            self.move_at_once().map_err(wait_outside)?;
+        }
+        let Some(first) = self.database.lock().lower.shm_map(0, size, extend)? else {
+            return Ok(None);
+        };
+        let is_replaced = self.unlink_old_index(&first).map_err(wait_outside)?;
         let is_of_another = is_replaced || (self.may_move() && self.is_left_behind());
         if !is_of_another {
             return Ok(Some(first));
         }
         self.database.lock().lower.shm_unmap(false)?;
-        self.move_at_once()?;
+        drop(gate);
+        self.move_at_once().map_err(wait_outside)?;
         Ok(self.database.lock().lower.shm_map(0, size, extend)?)
     }
 
@@ -147,9 +160,7 @@ impl MainFile {
         if let Some(over) = &mut self.move_over {
             over.alias = IndexAlias::default();
             over.held = 0;
-            if over.stage == Stage::Pretending {
-                over.stage = Stage::Staying;
-            }
+            over.stage = Stage::Staying;
         }
     }
 
@@ -165,31 +176,77 @@ impl MainFile {
         let Some(over) = &self.move_over else { return Ok(false) };
         match over.stage {
             Stage::Pretending if !lock.lock => Ok(true),
-            Stage::Pretending => {
-                if lock.covers(CHECKPOINT_LOCK) {
-                    return Err(Code::BUSY.into());
-                }
-                if !self.move_to_successor(true)? {
-                    return Err(VfsError::Replaced("by a file that this connection can't go on in"));
-                }
-                Ok(false)
+            Stage::Pretending if lock.covers(CHECKPOINT_LOCK) => Err(Code::BUSY.into()),
+            Stage::Pretending => self.move_or_wait(),
+            Stage::Returning if !lock.lock => {
+                self.set_stage(Stage::Staying);
+                Ok(true)
             }
-            Stage::Staying if !lock.lock || over.held != 0 => Ok(false),
-            Stage::Staying => match self.word() {
+            Stage::Staying | Stage::Returning if !lock.lock || over.held != 0 => Ok(false),
+            Stage::Staying | Stage::Returning => match self.region.and_then(|region| Some((self.said(&region)?, region))) {
                 None => Ok(false),
-                Some(CLOSING) if self.is_being_replaced() => Err(Code::BUSY.into()),
-                Some(_) if !self.is_left_behind() => Ok(false),
-                // nothing-by-name: a checkpoint asks for this lock first. It is retried after a read transaction.
-                Some(_) if lock.covers(CHECKPOINT_LOCK) => Err(Code::BUSY.into()),
-                Some(_) => self.pretend().map(|()| true),
+                Some((word, _)) if word != CLOSING && self.is_left_behind() => {
+                    // nothing-by-name: a checkpoint asks for this lock first. It is retried after a read transaction.
+                    if lock.covers(CHECKPOINT_LOCK) {
+                        return Err(Code::BUSY.into());
+                    }
+                    self.pretend().map(|()| true)
+                }
+                Some((_, region)) if self.is_being_replaced(&region) => {
+                    if !lock.covers(CHECKPOINT_LOCK) {
+                        self.pretend()?;
+                    }
+                    Err(Code::BUSY.into())
+                }
+                Some(_) => Ok(false),
             },
         }
     }
 
+    fn set_stage(&mut self, stage: Stage) {
+        if let Some(over) = &mut self.move_over {
+            over.stage = stage;
+        }
+    }
+
+    /// Called for the lock that SQLite asks for after one that was pretended, or refused. Returns whether it is pretended,
+    /// too (waits-outside-of-SQLite).
+    fn move_or_wait(&mut self) -> Result<bool, VfsError> {
+        let index = self.index_below()?;
+        if !self.is_left_behind() {
+            if self.said(&index).is_some() && self.is_being_replaced(&index) {
+                return Err(Code::BUSY_RECOVERY.into());
+            }
+            let over = self.move_over.as_ref();
+            if !over.is_some_and(|over| over.alias.retarget(0, index)) {
+                return Err(Code::IOERR_SHMMAP.into());
+            }
+            self.set_stage(Stage::Returning);
+            return Ok(true);
+        }
+        let moved = self
+            .unlink_old_index(&index)
+            .and_then(|_| self.move_to_successor(true))
+            .map_err(wait_outside)?;
+        if !moved {
+            return Err(VfsError::Replaced("by a file that this connection can't go on in"));
+        }
+        Ok(false)
+    }
+
+    /// The first region of the index that the open file has.
+    fn index_below(&self) -> Result<ShmRegion, VfsError> {
+        let first = self.move_over.as_ref().and_then(|over| over.alias.regions().next());
+        let (number, size) = first.ok_or(Code::IOERR_SHMMAP)?;
+        let size = i32::try_from(size).map_err(|_| Code::IOERR_SHMMAP)?;
+        let below = self.database.lock().lower.shm_map(number, size, false)?;
+        Ok(below.ok_or(Code::IOERR_SHMMAP)?)
+    }
+
     /// What the index says to a connection that begins a transaction, if anything. That of an encrypted database has its
     /// generation there otherwise.
-    fn word(&self) -> Option<u32> {
-        let word = self.region.and_then(|region| generation_mark::word_of(&region))?;
+    fn said(&self, region: &ShmRegion) -> Option<u32> {
+        let word = generation_mark::word_of(region)?;
         let is_said = match self.database.content() {
             Content::Plain => word != 0,
             Content::Sealed(_) => (GONE..UNKNOWN).contains(&word),
@@ -205,8 +262,9 @@ impl MainFile {
         matches!((own, now), (Some(own), Some(now)) if own != now)
     }
 
-    /// Whether who wrote `CLOSING` still holds the write lock. If not, it was killed, and the word is erased.
-    fn is_being_replaced(&self) -> bool {
+    /// Whether the process that replaces the database still holds the write lock. If not, and it was killed before the
+    /// database was replaced, what it said is erased.
+    fn is_being_replaced(&self, region: &ShmRegion) -> bool {
         if self.database.host.is_handing_over(&self.database.path) {
             return false;
         }
@@ -216,13 +274,16 @@ impl MainFile {
             lock: true,
             exclusive: true,
         };
-        let mut inner = self.database.lock();
-        if inner.lower.shm_lock(write).is_err() {
+        if self.database.lock().lower.shm_lock(write).is_err() {
             return true;
         }
-        if let Some(region) = &self.region
-            && generation_mark::word_of(region) == Some(CLOSING)
-        {
+        let is_stale = match generation_mark::word_of(region) {
+            Some(CLOSING) => true,
+            Some(MOVED_TO_SEALED | MOVED_TO_PLAIN) => !self.is_left_behind(),
+            Some(_) | None => false,
+        };
+        let mut inner = self.database.lock();
+        if is_stale {
             generation_mark::set_word_of(region, silence(inner.content()));
         }
         let _ = inner.lower.shm_lock(ShmLock { lock: false, ..write });
@@ -232,7 +293,6 @@ impl MainFile {
     /// `cache-is-dropped`.
     fn pretend(&mut self) -> Result<(), VfsError> {
         let Some(region) = self.region else { return Ok(()) };
-        self.unlink_old_index(&region)?;
         // isInit, bigEndCksum and szPage.
         let format = region.word(3).unwrap_or(0);
         let Some(over) = &mut self.move_over else { return Ok(()) };
@@ -321,7 +381,8 @@ impl MainFile {
 
     /// `looked-again`: whether the database was replaced before the lock was taken that is held now.
     pub(super) fn was_replaced_meanwhile(&self) -> bool {
-        self.word().is_some_and(|word| word != CLOSING) && self.is_left_behind()
+        let word = self.region.and_then(|region| self.said(&region));
+        word.is_some_and(|word| word != CLOSING) && self.is_left_behind()
     }
 
     /// Whether the file says that another one has its name (FORMAT 3.10).
@@ -418,6 +479,14 @@ impl MainFile {
             }
         }
         Ok(())
+    }
+}
+
+/// `waits-outside-of-SQLite`: other locks than that of the first read mark are no busy handler's, either.
+fn wait_outside(error: VfsError) -> VfsError {
+    match error {
+        VfsError::Lower(Code::BUSY) => Code::BUSY_RECOVERY.into(),
+        error => error,
     }
 }
 
