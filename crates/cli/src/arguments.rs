@@ -237,13 +237,17 @@ pub struct Encrypt {
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
     /// Let others go on reading and writing meanwhile, and then in the encrypted database. They have to
-    /// have opened it with the extension, plain=allow and an identity; it has to be in WAL mode.
+    /// have opened it with the extension, plain=allow and an identity.
     #[arg(long, conflicts_with = "to")]
     pub online: bool,
     /// With --online: the longest time in milliseconds that others may be kept waiting at the end.
     /// After that they go on, and it is tried again.
     #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", requires = "online", value_parser = parse_millis)]
     pub max_lock: Duration,
+    /// With --online: a database in rollback mode. Convert it although there are processes whose open
+    /// files are not to be seen: none of them uses it.
+    #[arg(long, requires = "online")]
+    pub ignore_unseen: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -267,6 +271,10 @@ pub struct Decrypt {
     /// With --online: the longest time in milliseconds that others may be kept waiting at the end.
     #[arg(long = "max-lock-ms", value_name = "MS", default_value = "200", requires = "online", value_parser = parse_millis)]
     pub max_lock: Duration,
+    /// With --online: a database in rollback mode. Convert it although there are processes whose open
+    /// files are not to be seen: none of them uses it.
+    #[arg(long, requires = "online")]
+    pub ignore_unseen: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

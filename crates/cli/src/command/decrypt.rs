@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use selenite::storage::Disk;
-use selenite::{Access, EngineError, decrypt_online};
+use selenite::{Access, EngineError, OnlineLimits, decrypt_online};
 
 use super::encrypt::{add_online, json, name, show, show_online, target};
 use crate::arguments::Decrypt;
@@ -23,9 +23,12 @@ pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), CliError> {
     }
     let meter = Meter::start();
     let watch = meter.watch();
+    let limits = OnlineLimits {
+        lock_max: arguments.max_lock,
+        ignores_unseen: arguments.ignore_unseen,
+    };
     let done = if arguments.online {
-        decrypt_online(&Disk, database, access, arguments.max_lock, &watch)
-            .map(|done| (done.outcome, Some(done.online)))
+        decrypt_online(&Disk, database, access, limits, &watch).map(|done| (done.outcome, Some(done.online)))
     } else {
         let target = target(arguments.to.as_deref());
         selenite::decrypt(&Disk, database, access, &target, &watch).map(|outcome| (outcome, None))

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use selenite::storage::Disk;
-use selenite::{Access, Encrypt, Online, Outcome, Suite, Target, encrypt_online};
+use selenite::{Access, Encrypt, Online, OnlineLimits, Outcome, Suite, Target, encrypt_online};
 use serde_json::{Value, json};
 
 use super::verify::remember;
@@ -22,9 +22,12 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), CliErr
     };
     let meter = Meter::start();
     let (database, watch) = (&arguments.database, meter.watch());
+    let limits = OnlineLimits {
+        lock_max: arguments.max_lock,
+        ignores_unseen: arguments.ignore_unseen,
+    };
     let done = if arguments.online {
-        encrypt_online(&Disk, database, access, &how, arguments.max_lock, &watch)
-            .map(|done| (done.outcome, Some(done.online)))
+        encrypt_online(&Disk, database, access, &how, limits, &watch).map(|done| (done.outcome, Some(done.online)))
     } else {
         selenite::encrypt(&Disk, database, access, &how, &watch).map(|outcome| (outcome, None))
     };
@@ -82,6 +85,10 @@ pub fn show_online(lines: &mut Lines, online: Option<&Online>) {
         let again = counted(online.copied_again, "row");
         lines.add("others waited", elapsed(online.locked));
         lines.add("followed", format!("{again} copied again in {} rounds", online.rounds));
+        if online.is_left_in_wal {
+            let how = "WAL, since others have it open: PRAGMA journal_mode = DELETE brings it back";
+            lines.add("journal mode", how);
+        }
     }
 }
 
@@ -92,6 +99,7 @@ pub fn add_online(json: &mut Value, online: Option<&Online>) {
             "locked_seconds": online.locked.as_secs_f64(),
             "rounds": online.rounds,
             "rows_copied_again": online.copied_again,
+            "left_in_wal_mode": online.is_left_in_wal,
         });
     }
 }

@@ -144,7 +144,7 @@ pub use {
     encrypted_file::open_destination,
     epoch_count::{EpochCounts, count_epochs},
     last_verify::{LastVerify, VerifyKind, VerifyNotes},
-    online_conversion::{Online, OnlineOutcome, decrypt_online, encrypt_online},
+    online_conversion::{Online, OnlineLimits, OnlineOutcome, decrypt_online, encrypt_online},
     outcome::Authenticated,
     row_digest::row_digest,
     selenite_vfs::database::now,

@@ -9,7 +9,7 @@ use selenite_vfs::hand_over::REGISTERED;
 
 use crate::draft::beside;
 use crate::error::{Class, EngineError};
-use crate::platform::{device_number, identity, listed_locks};
+use crate::platform::{device_number, identity, listed_locks, open_descriptions, processes};
 
 /// A process that has a lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -79,19 +79,68 @@ pub fn writers(path: &Path) -> Vec<Holder> {
 }
 
 /// The other processes that have the database open and would not move to an encrypted one in its place
-/// (`selenite_vfs::hand_over`): the extension is not loaded there, or without `plain=allow` or an identity. `None` if the
-/// system does not list locks: this process has one on the database, which then is not listed either.
-#[must_use]
-pub fn strangers(path: &Path) -> Option<Vec<u32>> {
-    // Once a list lacked the lock of this process, for a reason that was not found.
-    (0..READINGS).find_map(|_| strangers_in(&locks(), path))
+/// (`selenite_vfs::hand_over`).
+#[derive(Default, Debug)]
+pub struct Strangers {
+    /// The extension is not loaded there, or a connection is without it, without `plain=allow` or an identity.
+    pub known: Vec<u32>,
+    /// Whose open files are not to be seen, and which hold no lock now.
+    pub unseen: Vec<u32>,
 }
 
-/// The same in one list.
-fn strangers_in(text: &str, path: &Path) -> Option<Vec<u32>> {
+/// Who is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Looking {
+    /// Processes with locks: in WAL mode each that has used the database in that mode.
+    AtLocks,
+    /// All: one that has used it in rollback mode and is in no transaction has no lock.
+    AtAll,
+}
+
+/// Looks for them. `None` if the system does not list locks: this process has one on the database, which then is not
+/// listed either.
+#[must_use]
+pub fn strangers(path: &Path, looking: Looking) -> Option<Strangers> {
     let database = identity(path).ok()?;
+    // Once a list lacked the lock of this process, for a reason that was not found.
+    let mut found = Strangers {
+        known: (0..READINGS).find_map(|_| strangers_in(&locks(), database))?,
+        unseen: Vec::new(),
+    };
+    if looking == Looking::AtLocks {
+        return Some(found);
+    }
+    for pid in processes().ok()? {
+        match open_descriptions(pid, database) {
+            _ if pid == std::process::id() || found.known.contains(&pid) => {}
+            Ok(descriptions) if descriptions.iter().all(|one| is_registered(one)) => {}
+            Ok(_) => found.known.push(pid),
+            Err(_) => found.unseen.push(pid),
+        }
+    }
+    Some(found)
+}
+
+/// Whether another process holds one of SQLite's locks on a file, as each does that uses its log.
+#[must_use]
+pub fn is_used(file: (u64, u64)) -> bool {
+    let own = std::process::id();
+    let text = locks();
+    let mut locks = text.lines().filter_map(Lock::parse);
+    locks.any(|lock| (lock.device, lock.inode) == file && lock.pid != own)
+}
+
+/// Whether what the system says of a descriptor has the lock of a connection that moves.
+fn is_registered(description: &str) -> bool {
+    let lines = description.lines().filter_map(|line| line.strip_prefix("lock:"));
+    let mut locks = lines.filter_map(|line| Lock::parse_of(line, "OFDLCK"));
+    locks.any(|lock| lock.first == lock.last && (REGISTERED..REGISTERED + PID_MAX).contains(&lock.first))
+}
+
+/// Those with locks, in one list.
+fn strangers_in(text: &str, database: (u64, u64)) -> Option<Vec<u32>> {
     let of_database = |lock: &Lock| (lock.device, lock.inode) == database;
-    let is_registered = |pid: u32| {
+    let has_registered = |pid: u32| {
         let byte = REGISTERED + u64::from(pid);
         let registrations = text.lines().filter_map(|line| Lock::parse_of(line, "OFDLCK"));
         registrations.filter(of_database).any(|lock| lock.first == byte)
@@ -102,7 +151,12 @@ fn strangers_in(text: &str, path: &Path) -> Option<Vec<u32>> {
     pids.sort_unstable();
     pids.dedup();
     pids.contains(&own).then(|| {
-        pids.retain(|pid| *pid != own && !is_registered(*pid));
+        pids.retain(|pid| *pid != own);
+        // A second connection of a process is told by its descriptor, if that is to be seen.
+        pids.retain(|pid| match open_descriptions(*pid, database) {
+            Ok(descriptions) if !descriptions.is_empty() => !descriptions.iter().all(|one| is_registered(one)),
+            Ok(_) | Err(_) => !has_registered(*pid),
+        });
         pids
     })
 }
@@ -190,6 +244,8 @@ impl Lock {
 const READINGS: usize = 8;
 /// A shorter list is one piece: the smallest page of memory, less the longest line.
 const PIECE: usize = 4096 - 128;
+/// More than there are process ids (PID_MAX_LIMIT in threads.h).
+const PID_MAX: u64 = 1 << 22;
 /// UNIX_SHM_BASE: where the locks of the index begin (os_unix.c).
 const INDEX_LOCKS: u64 = 120;
 /// PENDING_BYTE.

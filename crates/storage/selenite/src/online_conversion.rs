@@ -9,14 +9,17 @@
 //!   log are later ones.
 //! - one-short-lock: the last round is under the write lock. Then all others are asked to wait, the log is copied to the
 //!   file and emptied, and the copy gets the database's name (`selenite_vfs::hand_over`).
-//! - none-is-left-behind: every process that has the database open has registered that it moves. Another one is named,
-//!   and nothing is changed.
+//! - none-is-left-behind: every connection of every process that has the database open has registered that it moves.
+//!   Another one is named, and nothing is changed (`strangers`).
+//! - wal-throughout: a database in rollback mode is in WAL mode meanwhile (`journal_mode`).
 //! - kill-leaves-one: until the rename the old database is whole, after it the new one. What is left of a killed run is a
 //!   draft.
 
+mod journal_mode;
 mod last_round;
 mod page_map;
 mod row_copier;
+mod strangers;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -31,13 +34,12 @@ use selenite_keyring::{SlotSummary, Unlocked};
 use crate::decrypt::check_integrity;
 use crate::draft::{Draft, beside};
 use crate::encrypt::{Encrypt, add_recipients, check_suite, check_verified};
-use crate::error::{Class, io_error};
+use crate::error::io_error;
 use crate::storage::{Attributes, Claim, Storage};
 use crate::superblock_file::{FileContent, inspect};
 use crate::transfer::{self, SourceLayout};
 use crate::{
-    Access, Authenticated, Database, EngineError, Layout, Outcome, Watch, conversion, lock_holders, platform, sqlite,
-    verify,
+    Access, Authenticated, Database, EngineError, Layout, Outcome, Watch, conversion, lock_holders, sqlite, verify,
 };
 use last_round::Ended;
 use page_map::PageMap;
@@ -61,9 +63,21 @@ pub struct Online {
     pub rounds: u32,
     /// How many rows were copied again.
     pub copied_again: u64,
+    /// Whether a database that was in rollback mode is in WAL mode now, since others have it open.
+    pub is_left_in_wal: bool,
 }
 
-/// Encrypts a database in WAL mode in place, while other processes use it.
+/// What others have to put up with.
+#[derive(Clone, Copy, Debug)]
+pub struct OnlineLimits {
+    /// How long they may be kept waiting at the end.
+    pub lock_max: Duration,
+    /// Whether processes count as without the database whose open files are not to be seen and that hold no lock on it, if
+    /// it is in rollback mode. One that has it open gets errors from then on.
+    pub ignores_unseen: bool,
+}
+
+/// Encrypts a database in place, while other processes use it.
 ///
 /// # Errors
 /// As [`crate::EncryptedFile::encrypt`]; [`EngineError::Usage`] for a database that can't be encrypted like this; `Busy`
@@ -73,7 +87,7 @@ pub fn encrypt_online(
     path: &Path,
     access: &Access,
     how: &Encrypt,
-    lock_max: Duration,
+    limits: OnlineLimits,
     watch: &Watch,
 ) -> Result<OnlineOutcome, EngineError> {
     sqlite::install()?;
@@ -91,10 +105,10 @@ pub fn encrypt_online(
             });
         }
     }
-    convert(storage, path, access, Goal::Encrypt(how), (lock_max, watch))
+    convert(storage, path, access, Goal::Encrypt(how), (limits, watch))
 }
 
-/// Decrypts a database in WAL mode in place, while other processes use it.
+/// Decrypts a database in place, while other processes use it.
 ///
 /// # Errors
 /// As [`crate::EncryptedFile::decrypt`], and those of [`encrypt_online`]. The database is unchanged then.
@@ -102,7 +116,7 @@ pub fn decrypt_online(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
-    lock_max: Duration,
+    limits: OnlineLimits,
     watch: &Watch,
 ) -> Result<OnlineOutcome, EngineError> {
     sqlite::install()?;
@@ -110,7 +124,7 @@ pub fn decrypt_online(
     let path = conversion::real_path(storage, path)?;
     inspect(storage, &path)?.sealed(&path)?;
     access.require()?;
-    convert(storage, path, access, Goal::Decrypt, (lock_max, watch))
+    convert(storage, path, access, Goal::Decrypt, (limits, watch))
 }
 
 fn convert(
@@ -118,15 +132,16 @@ fn convert(
     path: PathBuf,
     access: &Access,
     goal: Goal<'_>,
-    (lock_max, watch): (Duration, &Watch),
+    (limits, watch): (OnlineLimits, &Watch),
 ) -> Result<OnlineOutcome, EngineError> {
     let started = Instant::now();
-    let run = Run {
+    let mut run = Run {
+        was_in_rollback_mode: false,
         storage,
         attributes: storage.attributes(&path).map_err(io_error("read", &path))?,
         access,
         goal,
-        lock_max,
+        limits,
         watch,
         path,
     };
@@ -136,14 +151,22 @@ fn convert(
     for file in &leftovers {
         storage.remove(file).map_err(io_error("remove", file))?;
     }
-    for _ in 0..RESTART_MAX {
-        if let Some(mut done) = run.attempt()? {
+    let held = run.enter_wal()?;
+    let attempts = (0..RESTART_MAX).find_map(|_| run.attempt().transpose());
+    let is_left_in_wal = held.is_some_and(|held| !run.leave_wal(held));
+    match attempts {
+        Some(Ok(mut done)) => {
             done.outcome.removed = leftovers;
             done.outcome.elapsed = started.elapsed();
-            return Ok(done);
+            done.online.is_left_in_wal = is_left_in_wal;
+            Ok(done)
+        }
+        Some(Err(error)) => Err(journal_mode::advise(error, is_left_in_wal)),
+        None => {
+            let error = run.busy("its definitions changed while it was copied, again and again");
+            Err(journal_mode::advise(error, is_left_in_wal))
         }
     }
-    Err(run.busy("its definitions changed while it was copied, again and again"))
 }
 
 /// What becomes of the database.
@@ -159,8 +182,10 @@ struct Run<'a> {
     attributes: Attributes,
     access: &'a Access,
     goal: Goal<'a>,
-    lock_max: Duration,
+    limits: OnlineLimits,
     watch: &'a Watch,
+    /// Then a process that has it open may hold no lock.
+    was_in_rollback_mode: bool,
 }
 
 /// The connections to the database.
@@ -237,53 +262,6 @@ impl Run<'_> {
         claimed.ok_or_else(|| self.busy("another process works on all of it"))
     }
 
-    fn strangers(&self) -> Result<Vec<u32>, EngineError> {
-        lock_holders::strangers(&self.path).ok_or_else(|| {
-            EngineError::usage(
-                "this system does not list the processes that have a database open (/proc/locks)",
-                "do it without --online",
-            )
-        })
-    }
-
-    /// Whether a process would be left behind now.
-    fn has_strangers(&self) -> Result<bool, EngineError> {
-        Ok(!self.strangers()?.is_empty())
-    }
-
-    /// `none-is-left-behind`.
-    fn check_strangers(&self) -> Result<(), EngineError> {
-        let until = Instant::now() + REGISTRATION_WAIT;
-        let mut strangers = self.strangers()?;
-        // A process that has just opened the database, or moved, is not registered yet.
-        while !strangers.is_empty() && Instant::now() < until {
-            self.watch.check()?;
-            std::thread::sleep(PAUSE_STEP);
-            strangers = self.strangers()?;
-        }
-        if strangers.is_empty() {
-            return Ok(());
-        }
-        let named: Vec<String> = strangers
-            .iter()
-            .map(|pid| match platform::process_name(*pid) {
-                Some(name) => format!("{pid} ({name})"),
-                None => pid.to_string(),
-            })
-            .collect();
-        Err(EngineError::Sqlite {
-            class: Class::Busy,
-            what: format!(
-                "{}: open in processes that would not move: {}",
-                self.path.display(),
-                named.join(", ")
-            ),
-            next: "end them, or let them open it by the extension, with plain=allow and an identity, and without \
-                   database_id= and commitment="
-                .to_owned(),
-        })
-    }
-
     /// `None` if the definitions changed meanwhile.
     fn attempt(&self) -> Result<Option<OnlineOutcome>, EngineError> {
         let source = self.source();
@@ -294,7 +272,8 @@ impl Run<'_> {
             spare: connect()?,
             writer: connect()?,
         };
-        let layout = self.check_source(&connections.copier)?;
+        self.check_mode(&connections.copier)?;
+        let layout = self.check_layout(&connections.copier)?;
         self.check_strangers()?;
         let Some(mut copying) = self.copy(&mut connections, &layout)? else {
             return Ok(None);
@@ -313,7 +292,7 @@ impl Run<'_> {
             let short = if round < LONG_ROUNDS_FROM {
                 SHORT_ROUND
             } else {
-                self.lock_max / 3
+                self.limits.lock_max / 3
             };
             if started.elapsed() > short {
                 continue;
@@ -325,6 +304,7 @@ impl Run<'_> {
                         locked,
                         rounds: round,
                         copied_again: copying.copied_again,
+                        is_left_in_wal: false,
                     };
                     return Ok(Some(OnlineOutcome { outcome, online }));
                 }
@@ -356,13 +336,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn check_source(&self, source: &Database) -> Result<SourceLayout, EngineError> {
-        if source.text("PRAGMA main.journal_mode")? != "wal" {
-            return Err(EngineError::usage(
-                format!("{}: not in WAL mode", self.path.display()),
-                "PRAGMA journal_mode = WAL, on one of its connections; or do it without --online",
-            ));
-        }
+    fn check_layout(&self, source: &Database) -> Result<SourceLayout, EngineError> {
         let layout = SourceLayout::of(source)?;
         if layout.page_bytes != layout.page_size.as_u32() {
             return Err(EngineError::usage(
@@ -638,8 +612,6 @@ const RESTART_MAX: u32 = 5;
 const TRY_MAX: u32 = 6;
 /// After the first time; then twice that, and so on.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// How long a process may take between its first lock and being registered.
-const REGISTRATION_WAIT: Duration = Duration::from_millis(500);
 /// Between two looks whether to stop.
 const PAUSE_STEP: Duration = Duration::from_millis(20);
 /// After so many rounds it gives up.

@@ -17,7 +17,7 @@ use windows as system;
 
 pub use system::{
     SharedFolder, attributes, carry_over, create_private_folder, device_number, identity, is_same_file, listed_locks,
-    lock_folder, name_of, open_if_sole, process_name, set_owner_and_mode,
+    lock_folder, name_of, open_descriptions, open_if_sole, process_name, processes, set_owner_and_mode,
 };
 
 /// The metadata of a file.

@@ -50,6 +50,8 @@ pub struct Database {
     view_no: AtomicU64,
     /// Is incremented when another file has taken the place of the one below.
     file_no: AtomicU64,
+    /// Whether nothing was sealed since.
+    has_just_moved: AtomicBool,
     /// Whether this connection has the WAL open.
     has_log: AtomicBool,
     /// Whether this connection holds the WAL's write lock.
@@ -206,6 +208,7 @@ impl Database {
             }),
             view_no: AtomicU64::new(0),
             file_no: AtomicU64::new(0),
+            has_just_moved: AtomicBool::new(false),
             has_log: AtomicBool::new(false),
             wal_write: AtomicBool::new(false),
             _open_guard: open_guard,
@@ -236,6 +239,11 @@ impl Database {
     /// A number that changes when the connection has moved to another file of the same path.
     pub fn file_no(&self) -> u64 {
         self.file_no.load(Ordering::Acquire)
+    }
+
+    /// Whether the connection has moved since this was last asked.
+    pub fn take_has_just_moved(&self) -> bool {
+        self.has_just_moved.load(Ordering::Acquire) && self.has_just_moved.swap(false, Ordering::AcqRel)
     }
 
     /// Puts another file of the same path in the place of the open one, without any lock.
@@ -283,6 +291,7 @@ impl Database {
         };
         if is_taken {
             self.file_no.fetch_add(1, Ordering::AcqRel);
+            self.has_just_moved.store(true, Ordering::Release);
         }
         Ok(is_taken)
     }

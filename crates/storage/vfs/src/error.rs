@@ -51,6 +51,9 @@ pub enum VfsError {
     NoAnchor(String),
     /// The caller: a write that is impossible in an encrypted database.
     SettingsMismatch(&'static str),
+    /// The caller: a statement that took the size of a page's content from the database of which another one has taken the
+    /// name. It can be repeated.
+    HasMoved,
     /// The caller: a deprecated suite that the settings do not allow.
     DeprecatedSuite,
     /// The caller: another copy of SQLite in this process has the file open.
@@ -122,6 +125,7 @@ impl VfsError {
             Self::Superblock(_) | Self::BothDamaged | Self::Replaced(_) => Code::CORRUPT,
             Self::Retired | Self::Unexpected(_) | Self::Older(_) => Code::IOERR_VNODE,
             Self::NoAnchor(_) => Code::IOERR_AUTH,
+            Self::HasMoved => Code::BUSY,
             Self::SettingsMismatch(_) => Code::IOERR_CODEC,
             Self::Setting(_) | Self::NoKeyToMake => Code::CANTOPEN,
             Self::DeprecatedSuite | Self::MainOnOtherVfs => Code::PERM,
@@ -157,6 +161,7 @@ impl VfsError {
             | Self::BothDamaged
             | Self::Retired
             | Self::Replaced(_)
+            | Self::HasMoved
             | Self::Unexpected(_)
             | Self::Older(_)
             | Self::NoAnchor(_)
@@ -200,6 +205,7 @@ impl fmt::Display for VfsError {
                 write!(f, "page {page_no} of the {role} is of key epoch {epoch}, which this database does not list")
             }
             Self::Superblock(error) => write!(f, "superblock refused: {error}"),
+            Self::HasMoved => f.write_str("the connection has just moved to the encrypted database: repeat the statement"),
             Self::BothDamaged => f.write_str("both superblocks are damaged"),
             Self::Retired => f.write_str("the file was replaced by another of the same name: open it again"),
             Self::Replaced(by) => write!(f, "the superblock was replaced {by} while the database was open"),
@@ -249,6 +255,7 @@ impl std::error::Error for VfsError {
             | Self::BothDamaged
             | Self::Retired
             | Self::Replaced(_)
+            | Self::HasMoved
             | Self::Unexpected(_)
             | Self::Older(_)
             | Self::NoAnchor(_)

@@ -39,6 +39,7 @@ pub mod log_counters;
 pub mod main_file;
 pub mod meter_history;
 mod metrics;
+mod moving_journal;
 pub mod nameless_file;
 mod open_databases;
 pub mod operation_file;

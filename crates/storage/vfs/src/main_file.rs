@@ -89,8 +89,8 @@ pub struct MainFile {
     is_mapped: bool,
     /// Whether a lock was ever asked for.
     was_locked: bool,
-    /// Whether a page other than page 1 was ever read.
-    has_read_pages: bool,
+    /// Whether SQLite is shown another change counter than that of the file, once (`first-lock-moves`).
+    hides_change_counter: bool,
     /// Whether a lock for writing was ever taken.
     was_reserved: bool,
     /// Whether the current transaction in rollback mode has written.
@@ -146,7 +146,7 @@ impl MainFile {
             anchor_check: None,
             is_mapped: false,
             was_locked: false,
-            has_read_pages: false,
+            hides_change_counter: false,
             was_reserved: false,
             has_written: false,
             is_made: false,

@@ -55,6 +55,20 @@ pub fn of(path: &Path) -> Vec<i32> {
     descriptors(path).collect()
 }
 
+/// Opens the file at `path`, under the [`gate`], and returns the descriptors that came with it. There is none if SQLite
+/// uses one again whose close it has put off (`findReusableFd` in os_unix.c).
+///
+/// # Errors
+/// That of `open`.
+pub fn noting<T, E>(path: &Path, open: impl FnOnce() -> Result<T, E>) -> Result<(T, Vec<i32>), E> {
+    let _gate = gate();
+    let before = of(path);
+    let opened = open()?;
+    let mut descriptors = of(path);
+    descriptors.retain(|descriptor| !before.contains(descriptor));
+    Ok((opened, descriptors))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,9 +73,14 @@ impl Sealer {
         };
         let suite = held.view.page_keys.sealing_suite();
         let nonce = self.nonces.draw(suite)?;
+        let has_just_moved = database.take_has_just_moved();
         held.counters
             .seal(plain.len(), || held.cipher.seal(page_no, nonce, plain, out))
-            .map_err(|error| VfsError::of_page(error, role, page_no.0))
+            .map_err(|error| match VfsError::of_page(error, role, page_no.0) {
+                // VACUUM takes the reserve before its transaction begins (`sqlite3RunVacuum`).
+                VfsError::SettingsMismatch(_) if has_just_moved => VfsError::HasMoved,
+                error => error,
+            })
     }
 
     /// Opens a sealed image into `out`, with zeros in place of the trailer. `out` is zero on error.

@@ -18,12 +18,12 @@ use crate::ffi::{
 };
 use crate::file_counts::{DatabaseFileCounts, FileCounts};
 use crate::host::{Host, Identify};
-use crate::journal_file::JournalFile;
 use crate::last_errors::LastError;
 use crate::locked_memory;
 use crate::main_file::MainFile;
 use crate::main_file::anchor_check::AnchorCheck;
 use crate::main_file::move_over::{self, MoveOver};
+use crate::moving_journal::{MovingJournal, journal_of};
 use crate::nameless_file::NamelessFile;
 use crate::open_databases::OpenDatabases;
 use crate::own_descriptors;
@@ -262,7 +262,11 @@ impl Selenite {
             own_descriptors::has_open(path) && !is_ours(path, is_present)
         })?;
         let is_made = flags.has(OpenFlags::CREATE) && self.make_private(name);
-        let (mut lower, flags) = self.host.lower.open(Some(name), flags)?;
+        let open = || self.host.lower.open(Some(name), flags);
+        let ((mut lower, flags), descriptors) = match settings.may_move() {
+            true => own_descriptors::noting(path, open)?,
+            false => (open()?, Vec::new()),
+        };
         drop(gate);
         lower.set_meter(self.host.file_meters.meter(&text, Role::Main));
         let has_shm = lower.has_shm();
@@ -275,7 +279,7 @@ impl Selenite {
         if let (Some(anchor), Some(log)) = (anchor, name.log()) {
             file.set_anchor_check(AnchorCheck::new(anchor, log.keep()));
         }
-        if may_move && move_over::register(path) {
+        if may_move && move_over::register(&descriptors) {
             file.set_move_over(MoveOver::new(name.keep(), flags));
         }
         if is_made {
@@ -337,21 +341,21 @@ impl Selenite {
         if let Some(database) = &database {
             lower.set_meter(self.host.file_meters.meter(&database.path, role));
         }
-        let is_plain = database
-            .as_ref()
-            .is_none_or(|database| matches!(database.content(), Content::Plain));
         let commits = match (&database, role) {
             (Some(database), Role::Wal) => self.host.file_meters.commit_meter(&database.path),
             (Some(_) | None, _) => None,
         };
         let file: Box<dyn crate::ffi::File> = match (database, role) {
             (Some(database), Role::Wal) => Box::new(WalFile::new(database, lower, commits, (name.keep(), flags))?),
-            (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
+            (Some(database), Role::Journal) if database.settings.may_move() => {
+                Box::new(MovingJournal::new(database, lower, (name.keep(), flags))?)
+            }
+            (Some(database), _) => journal_of(&database, lower)?,
             // Without its database (SQLite reads the journals of others for super-journals) it is only read.
             (None, _) if !flags.has(OpenFlags::READ_ONLY) => {
                 return Err(VfsError::SettingsMismatch("a journal without its database"));
             }
-            _ => Box::new(ClearFile::new(lower)),
+            (None, _) => Box::new(ClearFile::new(lower)),
         };
         Ok(OpenedFile {
             file,

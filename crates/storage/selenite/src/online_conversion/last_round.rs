@@ -85,7 +85,7 @@ impl Run<'_> {
         if let Some(unlocked) = &copying.unlocked {
             keys::replace_path_pin(&Access::config()?, &self.path, unlocked)?;
         }
-        let until = started + self.lock_max;
+        let until = started + self.limits.lock_max;
         if !with_hand_over(writer, move |hand_over| drain(hand_over, until))? {
             return Ok(Ended::InTheWay);
         }

@@ -96,6 +96,53 @@ pub fn listed_locks() -> String {
     fs::read_to_string("/proc/locks").unwrap_or_default()
 }
 
+/// The processes, by id (proc(5)).
+pub fn processes() -> io::Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        if let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) {
+            found.push(pid);
+        }
+    }
+    Ok(found)
+}
+
+/// What the system says of each descriptor that a process has on a file (proc_pid_fdinfo(5)): locks of its open file
+/// description are among it. None for a process that has ended. The file is not opened.
+///
+/// # Errors
+/// `PermissionDenied` if this process may not look.
+pub fn open_descriptions(pid: u32, file: (u64, u64)) -> io::Result<Vec<String>> {
+    let is_gone = |error: &io::Error| {
+        let number = error.raw_os_error();
+        error.kind() == io::ErrorKind::NotFound || number == Some(Errno::SRCH.raw_os_error())
+    };
+    let look = || -> io::Result<Vec<String>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
+            let entry = entry?;
+            let described = fs::metadata(entry.path()).and_then(|metadata| {
+                if (metadata.dev(), metadata.ino()) != file {
+                    return Ok(None);
+                }
+                let name = entry.file_name();
+                fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", name.to_string_lossy())).map(Some)
+            });
+            match described {
+                Ok(described) => found.extend(described),
+                // Closed meanwhile.
+                Err(error) if is_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    };
+    match look() {
+        Err(error) if is_gone(&error) => Ok(Vec::new()),
+        found => found,
+    }
+}
+
 /// The name of a process's program; `None` if it is not known.
 pub fn process_name(pid: u32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;

@@ -57,6 +57,16 @@ pub fn listed_locks() -> String {
 }
 
 /// Not known.
+pub fn processes() -> io::Result<Vec<u32>> {
+    Err(unsupported("listing processes"))
+}
+
+/// Not known.
+pub fn open_descriptions(_pid: u32, _file: (u64, u64)) -> io::Result<Vec<String>> {
+    Err(unsupported("listing the open files of a process"))
+}
+
+/// Not known.
 pub fn process_name(_pid: u32) -> Option<String> {
     None
 }

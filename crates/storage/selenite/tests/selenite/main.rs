@@ -33,6 +33,7 @@ mod offline_power;
 mod online_conversion;
 mod online_conversion_kill;
 mod online_conversion_newcomers;
+mod online_conversion_rollback;
 mod origin;
 mod other_process;
 mod pausing;

@@ -52,7 +52,7 @@ impl MainFile {
         drop(inner);
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
-        if let Err(error) = self.enter(first_shared && self.is_without_cache(), first_shared || first_write) {
+        if let Err(error) = self.enter(first_shared && !self.read_lock.has_shm(), first_shared || first_write) {
             let mut inner = database.lock();
             inner.level = before;
             self.read_lock.set_level(before);

@@ -16,9 +16,10 @@
 //!   another one, releases the lock and begins again (WAL_RETRY). With the next lock the connection moves.
 //! - nothing-by-name: a connection that has not moved must not do anything with the files that have the database's name
 //!   now. It gets no lock that a checkpoint or the end of the log needs.
-//! - first-lock-moves: a connection that has read no page but page 1, and that outside of a log, has no cache that
-//!   counts: it moves at once. Page 1 it reads again before it uses the log (`lockBtree`), and drops its cache when it
-//!   first does.
+//! - first-lock-moves: a connection that does not use a log moves with its lock on the file. SQLite then compares the
+//!   change counter and what follows it with those that it knows, if it ever had that lock, and drops its cache if they
+//!   differ (`sqlite3PagerSharedLock` in pager.c): so it is shown random numbers once. Page 1 it reads again, and the
+//!   new log's index has another header than the one that it knows of none.
 //! - waits-outside-of-SQLite: while a database is replaced, no lock of the index is to be had. `walTryBeginRead` takes
 //!   SQLITE_BUSY for a read mark for a race that is over in a moment: it asks a hundred times in ten seconds, and then
 //!   returns SQLITE_PROTOCOL, without the application's busy handler. SQLITE_BUSY_RECOVERY for the first read mark it
@@ -30,6 +31,7 @@
 //! - only-if-told: any program may give the name to another file. A connection that neither the index nor its own file
 //!   (retired) has told so moves only from an unencrypted database to an encrypted one, or the reverse. One that slept
 //!   through both ways finds its own kind.
+//! - no-log-in-rollback-mode: a connection that has a log open moves only to a database in WAL mode.
 //! - index-unlinked: the new database has an index of its own. If the process that replaced the old one was killed
 //!   before the old index was deleted, the next connection deletes it, under all its locks and once (`GONE`): two
 //!   descriptors of one index in a process would release each other's locks.
@@ -93,18 +95,18 @@ impl MoveOver {
     }
 }
 
-/// Registers this process as one whose connections move: by a lock on a byte of each open descriptor of the database
-/// (`REGISTERED`). Returns whether it is registered.
-pub fn register(path: &Path) -> bool {
-    set_registration(path, ByteLock::Shared)
+/// Registers a connection that was opened with these descriptors ([`own_descriptors::noting`]) as one that moves: by a
+/// lock on a byte of the database (`REGISTERED`). Returns whether it is registered.
+///
+/// None is a descriptor of a closed connection that is used again. If that one did not move, the process is refused.
+pub fn register(descriptors: &[i32]) -> bool {
+    set_registration(descriptors, ByteLock::Shared)
 }
 
-fn set_registration(path: &Path, lock: ByteLock) -> bool {
-    let _gate = own_descriptors::gate();
+fn set_registration(descriptors: &[i32], lock: ByteLock) -> bool {
     let byte = REGISTERED + u64::from(std::process::id());
-    let descriptors = own_descriptors::of(path);
-    let set = |descriptor: i32| lock_byte_of_description(descriptor, byte, lock);
-    !descriptors.is_empty() && descriptors.into_iter().all(set)
+    let set = |descriptor: &i32| lock_byte_of_description(*descriptor, byte, lock);
+    descriptors.iter().all(set)
 }
 
 impl MainFile {
@@ -151,7 +153,10 @@ impl MainFile {
         // The index can't be written, or is no shared mapping: the connection stays where it is, and keeps others from
         // replacing the database.
         self.move_over = None;
-        let _ = set_registration(Path::new(&self.database.path), ByteLock::None);
+        // Which of them is its own is no longer known.
+        let _gate = own_descriptors::gate();
+        let descriptors = own_descriptors::of(Path::new(&self.database.path));
+        let _ = set_registration(&descriptors, ByteLock::None);
         Ok(below)
     }
 
@@ -183,23 +188,25 @@ impl MainFile {
                 Ok(true)
             }
             Stage::Staying | Stage::Returning if !lock.lock || over.held != 0 => Ok(false),
-            Stage::Staying | Stage::Returning => match self.region.and_then(|region| Some((self.said(&region)?, region))) {
-                None => Ok(false),
-                Some((word, _)) if word != CLOSING && self.is_left_behind() => {
-                    // nothing-by-name: a checkpoint asks for this lock first. It is retried after a read transaction.
-                    if lock.covers(CHECKPOINT_LOCK) {
-                        return Err(Code::BUSY.into());
+            Stage::Staying | Stage::Returning => {
+                match self.region.and_then(|region| Some((self.said(&region)?, region))) {
+                    None => Ok(false),
+                    Some((word, _)) if word != CLOSING && self.is_left_behind() => {
+                        // nothing-by-name: a checkpoint asks for this lock first. It is retried after a read transaction.
+                        if lock.covers(CHECKPOINT_LOCK) {
+                            return Err(Code::BUSY.into());
+                        }
+                        self.pretend().map(|()| true)
                     }
-                    self.pretend().map(|()| true)
-                }
-                Some((_, region)) if self.is_being_replaced(&region) => {
-                    if !lock.covers(CHECKPOINT_LOCK) {
-                        self.pretend()?;
+                    Some((_, region)) if self.is_being_replaced(&region) => {
+                        if !lock.covers(CHECKPOINT_LOCK) {
+                            self.pretend()?;
+                        }
+                        Err(Code::BUSY.into())
                     }
-                    Err(Code::BUSY.into())
+                    Some(_) => Ok(false),
                 }
-                Some(_) => Ok(false),
-            },
+            }
         }
     }
 
@@ -361,16 +368,11 @@ impl MainFile {
         self.move_to_successor(is_told)
     }
 
-    /// Whether SQLite has no cache that counts (`first-lock-moves`).
-    pub(super) fn is_without_cache(&self) -> bool {
-        !self.has_read_pages && !self.read_lock.has_shm()
-    }
-
     /// Called with what was read from an unencrypted file. Returns whether it is page 1 of a retired one, and the
     /// connection has moved: the page is to be read again.
     pub(super) fn move_from_retired(&mut self, read: &[u8], offset: u64) -> Result<bool, VfsError> {
         let is_retired = offset == 0 && read.get(18..20) == Some(&RETIRED_VERSIONS);
-        let may_move = is_retired && self.read_lock.level() != LockLevel::NONE && self.is_without_cache();
+        let may_move = is_retired && self.read_lock.level() != LockLevel::NONE && !self.read_lock.has_shm();
         Ok(may_move && self.move_at_once()?)
     }
 
@@ -421,29 +423,35 @@ impl MainFile {
         let Some(over) = &self.move_over else { return Ok(false) };
         self.pool_handle.leave_log();
         let mut inner = database.lock();
-        let gate = own_descriptors::gate();
-        let (mut lower, _) = host.lower.open(Some(over.name.get()), over.flags)?;
-        drop(gate);
+        let open = || host.lower.open(Some(over.name.get()), over.flags);
+        let ((mut lower, _), descriptors) = own_descriptors::noting(Path::new(&database.path), open)?;
         lower.set_meter(host.file_meters.meter(&database.path, Role::Main));
         let level = inner.level;
         let predecessor = database.succeed(&mut inner, lower);
-        let taken = database
+        let has_log = over.alias.regions().next().is_some();
+        let mut taken = database
             .lock_as_first(&mut inner, level)
             .and_then(|()| database.look_at_successor(&mut inner, &predecessor, is_told))
             .and_then(|is_other| match is_other {
                 true => Self::show_new_index(over, &mut inner).map(|()| true),
                 false => Ok(false),
             });
+        if has_log && matches!(taken, Ok(true)) {
+            drop(inner);
+            taken = self.check_has_log().map(|()| true);
+            inner = database.lock();
+        }
         match taken {
             Ok(true) => {
                 database.give_up(predecessor);
-                if over.alias.regions().next().is_some() {
+                if has_log {
                     inner.set_index(self.region);
                 }
+                self.hides_change_counter = !self.read_lock.has_shm();
                 inner.page_count = None;
                 drop(inner);
                 // It may be moved again. Without being registered, no one does.
-                let _ = register(Path::new(&database.path));
+                let _ = register(&descriptors);
                 if let Some(over) = &mut self.move_over {
                     over.stage = Stage::Staying;
                     over.held = 0;
@@ -466,6 +474,17 @@ impl MainFile {
                 }
                 taken
             }
+        }
+    }
+
+    /// A connection that uses a log would use one in a database that is in rollback mode, too. With SHARED held none
+    /// leaves WAL mode, and page 1 of the file says which it is.
+    fn check_has_log(&mut self) -> Result<(), VfsError> {
+        let mut versions = [0; 20];
+        self.try_read(&mut versions, 0)?;
+        match versions[19] {
+            2 => Ok(()),
+            _ => Err(VfsError::Unexpected("it is in rollback mode now: open it again")),
         }
     }
 
