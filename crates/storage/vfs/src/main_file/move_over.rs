@@ -181,7 +181,7 @@ impl MainFile {
         let Some(over) = &self.move_over else { return Ok(false) };
         match over.stage {
             Stage::Pretending if !lock.lock => Ok(true),
-            Stage::Pretending if lock.covers(CHECKPOINT_LOCK) => Err(Code::BUSY.into()),
+            Stage::Pretending if lock != FIRST_READ_MARK => Err(Code::BUSY.into()),
             Stage::Pretending => self.move_or_wait(),
             Stage::Returning if !lock.lock => {
                 self.set_stage(Stage::Staying);
@@ -216,8 +216,9 @@ impl MainFile {
         }
     }
 
-    /// Called for the lock that SQLite asks for after one that was pretended, or refused. Returns whether it is pretended,
-    /// too (waits-outside-of-SQLite).
+    /// Called for the first read mark after a lock that was pretended, or refused. Returns whether it is pretended, too
+    /// (waits-outside-of-SQLite). SQLite asks for this mark before all others whenever it has read the header of the index:
+    /// so it has read the one that it is shown, and finds another one in the index to which this connection goes.
     fn move_or_wait(&mut self) -> Result<bool, VfsError> {
         let index = self.index_below()?;
         if !self.is_left_behind() {
@@ -520,6 +521,14 @@ pub fn silence(content: &Content) -> u32 {
 
 /// The read and write versions of a retired unencrypted file: no SQLite knows them (sqlite.org/fileformat.html, 1.3.3).
 pub(super) const RETIRED_VERSIONS: [u8; 2] = [255, 255];
+
+/// WAL_READ_LOCK(0), for a reader.
+const FIRST_READ_MARK: ShmLock = ShmLock {
+    first: 3,
+    count: 1,
+    lock: true,
+    exclusive: false,
+};
 
 /// WAL_WRITE_LOCK, WAL_CKPT_LOCK and SQLITE_SHM_NLOCK (sqlite.org/walformat.html, section 2.3).
 pub(super) const WRITE_LOCK: i32 = 0;
