@@ -76,10 +76,13 @@ impl Sealer {
         let has_just_moved = database.take_has_just_moved();
         held.counters
             .seal(plain.len(), || held.cipher.seal(page_no, nonce, plain, out))
-            .map_err(|error| match VfsError::of_page(error, role, page_no.0) {
+            .map_err(|error| {
+                let error = VfsError::of_page(error, role, page_no.0);
                 // VACUUM takes the reserve before its transaction begins (`sqlite3RunVacuum`).
-                VfsError::SettingsMismatch(_) if has_just_moved => VfsError::HasMoved,
-                error => error,
+                if has_just_moved && matches!(error, VfsError::SettingsMismatch(_)) {
+                    return VfsError::HasMoved;
+                }
+                error
             })
     }
 

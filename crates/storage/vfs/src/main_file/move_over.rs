@@ -504,10 +504,10 @@ impl MainFile {
 
 /// `waits-outside-of-SQLite`: other locks than that of the first read mark are no busy handler's, either.
 fn wait_outside(error: VfsError) -> VfsError {
-    match error {
-        VfsError::Lower(Code::BUSY) => Code::BUSY_RECOVERY.into(),
-        error => error,
+    if matches!(error, VfsError::Lower(Code::BUSY)) {
+        return Code::BUSY_RECOVERY.into();
     }
+    error
 }
 
 /// What the index of such a database says when there is nothing to say.
