@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use selenite_compiler::catalog::{Catalog, Column, Relation, SqliteName, SystemFunction, Table, View};
+use selenite_compiler::catalog::{Catalog, Column, Fires, Relation, SqliteName, SystemFunction, Table, View};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{Collation, SqlError, Variables, same_name};
@@ -48,6 +48,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             columns: view.columns.clone(),
             select: Arc::new(view.select.clone()),
             check_option: false,
+            fires: Fires::default(),
         }),
     }
 });
@@ -110,6 +111,7 @@ fn table(name: &str) -> Table {
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         referenced_by: Vec::new(),
+        fires: Fires::default(),
         references: Arc::from([]),
     }
 }

@@ -14,12 +14,16 @@ use selenite_tsql::ast::ObjectName;
 
 use crate::SqlError;
 
+mod change_verb;
+mod fires;
 mod sequence;
 mod table;
 mod user_function;
 mod view;
 mod violation;
 
+pub use change_verb::ChangeVerb;
+pub use fires::{Fires, is_of};
 pub use sequence::{Sequence, SequenceCache, SequenceRule};
 pub use table::{
     Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, Reference, ReferencedAction,
@@ -27,7 +31,7 @@ pub use table::{
 };
 pub use user_function::{FunctionParameter, FunctionResult, UserFunction};
 pub use view::{SystemColumn, SystemFunction, SystemRows, SystemView, View};
-pub use violation::{ChangeVerb, Violation};
+pub use violation::Violation;
 
 /// Resolves names of tables, views and table-valued functions.
 pub trait Catalog {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use selenite_tsql::ast::{Condition, Expr};
 use selenite_types::DataType;
 
-use crate::catalog::{Check, Column, ForeignKey, IdentityRule, Key, KeyKind, SqliteName, Table};
+use crate::catalog::{Check, Column, Fires, ForeignKey, IdentityRule, Key, KeyKind, SqliteName, Table};
 use crate::{Ends, SqlError, same_name};
 
 mod alter;
@@ -179,6 +179,7 @@ impl TableDefinition {
             checks: checks.collect(),
             foreign_keys: self.foreign_keys.clone(),
             referenced_by: Vec::new(),
+            fires: Fires::default(),
             references: Arc::default(),
             columns,
         })

@@ -22,7 +22,7 @@ pub use facts::{
     ObjectKind, PrincipalFacts, SchemaFacts, Server, TableOption,
 };
 pub use random::RandomState;
-pub use session::Session;
+pub use session::{Session, TriggerFacts};
 
 /// The environment of an expression, one method for each group of functions. Default methods return no names.
 pub trait Environment {

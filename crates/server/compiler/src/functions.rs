@@ -23,6 +23,7 @@ mod mathematics;
 mod sequence;
 mod system;
 mod text;
+mod trigger;
 
 pub(crate) use sequence::{is_next_value, next_value_of};
 pub(crate) use text::{fixed, name_parts};
@@ -97,6 +98,11 @@ impl Function {
             .with_collation(collation))
     }
 
+    /// The function of `UPDATE (column)`, which no name of a batch's is.
+    pub(crate) fn updated() -> &'static Self {
+        &trigger::UPDATED
+    }
+
     /// Refuses a function that is not supported.
     ///
     /// Errors: 40510.
@@ -159,6 +165,7 @@ fn families() -> impl Iterator<Item = (&'static str, &'static [Function])> {
         ("dates", dates::FUNCTIONS),
         ("conversion", conversion::FUNCTIONS),
         ("system", system::FUNCTIONS),
+        ("trigger", trigger::FUNCTIONS),
         ("globals", globals::FUNCTIONS),
     ]
     .into_iter()

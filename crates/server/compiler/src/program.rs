@@ -147,6 +147,16 @@ impl Program {
         compiler.finish(Body::Procedure { name, object_id })
     }
 
+    /// Compiles a trigger's body; `source` is the batch that creates it.
+    ///
+    /// Errors: as [`Program::of_batch`].
+    pub fn of_trigger(source: &str, trigger: &ast::Trigger, name: &str, object_id: i32) -> Result<Self, Vec<SqlError>> {
+        let mut compiler = Compiler::new(source, Returns::Nothing);
+        compiler.statements(trigger.body.clone());
+        let name = Arc::from(name);
+        compiler.finish(Body::Procedure { name, object_id })
+    }
+
     /// The parameters of a function, which may have no program.
     ///
     /// Errors: as [`Program::of_batch`].

@@ -7,6 +7,7 @@
 //! are moved aside: keys and foreign keys are checked when the statement ends.
 
 mod bulk;
+mod changed_rows;
 mod delete;
 mod insert;
 mod output;
@@ -22,6 +23,7 @@ use selenite_compiler::SqlError;
 use selenite_compiler::change::{Delete, Insert, Update};
 use selenite_types::DataType;
 
+pub use crate::changed_rows::{ChangedRow, ChangedRows};
 use crate::statement::Run;
 
 impl Run<'_> {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod change;
+mod changed_rows;
 pub mod execution;
 pub mod machine;
 pub mod sqlite;

@@ -27,6 +27,7 @@ mod capture;
 mod done_sender;
 mod event;
 mod execute;
+mod firing;
 mod format_only;
 mod frame;
 mod host;
@@ -43,6 +44,7 @@ mod wait_text;
 pub use call::{Call, CallArgument, Callee, TextCall};
 use capture::Capture;
 use done_sender::{DoneReport, DoneSender, Manner};
+use firing::Firing;
 pub use frame::FrameKind;
 use frame::{Frame, Reach, Returns};
 pub use host::{Affected, Failure, Host, Output, Stop, TextFailure, TransactionStep, Wait};
@@ -71,6 +73,8 @@ pub struct Machine {
     is_heavy: bool,
     /// The running INSERT .. EXECUTE.
     capture: Option<Capture>,
+    /// The changes whose triggers run, outermost first.
+    firings: Vec<Firing>,
 }
 
 /// A request of a client.
@@ -132,6 +136,7 @@ impl Machine {
             steps_to_poll: STEPS_BETWEEN_POLLS,
             is_heavy: false,
             capture: None,
+            firings: Vec::new(),
         }
     }
 

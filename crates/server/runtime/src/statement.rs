@@ -14,6 +14,7 @@ use selenite_compiler::{Environment, Frame, SqlError, SqlText};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
 
+use crate::changed_rows::ChangedRows;
 use crate::sqlite::{Call, ChangeError, Executor, RowSink, SqliteRow};
 
 /// The receiver of a result's decoded rows.
@@ -29,6 +30,8 @@ pub struct Run<'a> {
     pub environment: &'a dyn Environment,
     /// Receives the result's decoded rows.
     pub rows: &'a mut ResultSink<'a>,
+    /// Receives the changed rows, if triggers are to fire.
+    pub changed: Option<&'a mut ChangedRows>,
 }
 
 impl<'a> Run<'a> {

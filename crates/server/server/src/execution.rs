@@ -6,6 +6,8 @@ mod cross_database_statement;
 mod cross_database_table;
 mod database_views;
 mod definition;
+mod fired_change;
+mod firing;
 mod global_objects;
 mod identity_insert;
 mod name_scope;

@@ -34,6 +34,7 @@ mod sessions;
 mod split;
 mod sysprocesses;
 mod transactions;
+mod triggers;
 mod undeclared;
 mod view_column;
 mod waits;
@@ -211,6 +212,7 @@ const GROUPS: &[&[ViewSpec]] = &[
     constraints::VIEWS,
     modules::VIEWS,
     sequences::VIEWS,
+    triggers::VIEWS,
     principals::VIEWS,
     sessions::VIEWS,
     requests::VIEWS,

@@ -30,6 +30,7 @@ pub mod set_option;
 pub mod statement;
 pub mod synonym;
 pub mod table;
+pub mod trigger;
 pub mod type_name;
 
 pub use administration::{Dbcc, Kill};
@@ -66,7 +67,7 @@ pub use set_option::{IsolationLevel, SetOption, SetValue};
 pub use statement::{
     AlterSchema, Create, CreateSchema, CreateType, Declaration, Drop, DropKind, Function, FunctionBody, If, Parameter,
     Procedure, RaiseError, RaiseErrorOption, SchemaStatement, SetVariable, Statement, StatementKind, Throw,
-    Transaction, Tree, Try, TypeDefinition, Unsupported, VariableType, View, WaitFor, WaitKind, While,
+    Transaction, Tree, Trigger, Try, TypeDefinition, Unsupported, VariableType, View, WaitFor, WaitKind, While,
 };
 pub use synonym::CreateSynonym;
 pub use table::{
@@ -74,4 +75,5 @@ pub use table::{
     ConstraintKind, CreateTable, DropElement, ForeignKey, Identity, KeyConstraint, ReferentialAction, TableElement,
     TableIndex,
 };
+pub use trigger::{TableTriggerSwitch, TriggerEvents, TriggerSwitch, TriggerTiming};
 pub use type_name::{TypeArgument, TypeName};

@@ -55,6 +55,7 @@ mod source;
 mod statement;
 mod table;
 mod text;
+mod trigger;
 mod type_name;
 mod unsupported;
 mod user_function;

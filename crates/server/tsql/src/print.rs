@@ -26,6 +26,7 @@ mod setting;
 mod source;
 mod statement;
 mod table;
+mod trigger;
 
 /// Items separated by commas.
 struct List<'a, T>(&'a [T]);

@@ -1,13 +1,17 @@
 //! Conditions: comparisons and the predicates composed of them.
 
+use std::sync::Arc;
+
 use selenite_tsql::ast;
-use selenite_types::{Comparison, DataType, Family, LikePattern, Value};
+use selenite_types::{Comparison, DataType, Family, LikePattern, Value, Width};
 
 use super::Binder;
 use super::once::Once;
 use super::operator::{operand, type_null_literals};
 use crate::expr::{HEAVY_SIZE, Rule, collation_of};
-use crate::{Collation, Compare, Expr, ExprKind, Like, Predicate, SqlError, Whole, WholeCompare};
+use crate::{
+    Collation, Compare, Expr, ExprKind, Function, FunctionCall, Like, Predicate, SqlError, Whole, WholeCompare,
+};
 
 impl Binder<'_> {
     pub(super) fn unlined_condition(&mut self, condition: &ast::Condition) -> Result<Predicate, SqlError> {
@@ -78,6 +82,7 @@ impl Binder<'_> {
                 (like(operand, pattern, escape)?, *negated)
             }
             ast::ConditionKind::Exists(query) => (self.hook.exists(query)?, false),
+            ast::ConditionKind::Updated(column) => (is_updated(&column.text)?, false),
         };
         Ok(if negated { predicate.negate() } else { predicate })
     }
@@ -217,4 +222,21 @@ fn fixed_pattern(pattern: &Expr, escape: Option<&Expr>, collation: Collation) ->
     // A long pattern takes much more memory than its text; the memory is reserved at evaluation.
     let pattern = text(pattern).filter(|text| text.len() <= HEAVY_SIZE)?;
     Some(LikePattern::new(&pattern, escape, collation.order()))
+}
+
+/// `UPDATE (column)`.
+fn is_updated(column: &str) -> Result<Predicate, SqlError> {
+    let length = u16::try_from(column.encode_utf16().count().clamp(1, 128)).unwrap_or(128);
+    let name = Expr::literal(
+        Value::Text(Arc::from(column)),
+        DataType::NVarChar(Width::Limited(length)),
+    );
+    let call = FunctionCall {
+        function: Function::updated(),
+        part: None,
+        arguments: vec![name],
+    };
+    let called = Expr::new(ExprKind::Call(Box::new(call)), DataType::Bit).with_nullable(false);
+    let yes = Expr::literal(Value::Bit(true), DataType::Bit);
+    compared(Comparison::Equal, called, yes)
 }

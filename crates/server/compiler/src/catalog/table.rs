@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast::{Condition, Expr};
 use selenite_types::DataType;
 
+use super::Fires;
 use crate::{Collation, same_name};
 
 /// A table. Each has a SQLite rowid, whatever its keys are.
@@ -30,6 +31,8 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
     /// Foreign keys that refer to this table, with their tables: for the error of a refused DELETE or UPDATE.
     pub referenced_by: Vec<(String, ForeignKey)>,
+    /// Its triggers.
+    pub fires: Fires,
     /// All foreign keys of the database: a change may cascade along several of them.
     pub references: Arc<[Reference]>,
 }
@@ -198,6 +201,12 @@ impl Table {
     #[must_use]
     pub fn is_variable(&self) -> bool {
         self.name.starts_with('@') && self.is_temporary()
+    }
+
+    /// Whether it is `inserted` or `deleted` of a trigger.
+    #[must_use]
+    pub fn is_logical(&self) -> bool {
+        !self.is_variable() && self.is_temporary() && self.sqlite.name.starts_with('@')
     }
 
     /// Whether it is dropped with its session.

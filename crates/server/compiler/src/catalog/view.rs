@@ -6,7 +6,7 @@ use selenite_tsql::ast::{Condition, Name, ObjectName, QueryBody, SelectStatement
 use selenite_types::DataType;
 use selenite_types::storage::StorageClass;
 
-use super::SqliteName;
+use super::{Fires, SqliteName};
 
 /// A user-defined view: its text is bound in each statement that names it.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct View {
     pub select: Arc<SelectStatement>,
     /// `WITH CHECK OPTION`: rows written through the view must satisfy its condition.
     pub check_option: bool,
+    /// Its triggers.
+    pub fires: Fires,
 }
 
 impl View {

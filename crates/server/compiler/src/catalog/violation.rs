@@ -4,19 +4,8 @@
 
 use selenite_types::{Value, text_of};
 
-use super::{Check, ForeignKey, Key, KeyKind, Table};
+use super::{ChangeVerb, Check, ForeignKey, Key, KeyKind, Table};
 use crate::{Ends, SqlError};
-
-/// The statement that broke a constraint.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ChangeVerb {
-    /// INSERT, and SELECT INTO.
-    Insert,
-    /// UPDATE.
-    Update,
-    /// DELETE.
-    Delete,
-}
 
 /// The constraint that a row broke.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,18 +18,6 @@ pub enum Violation<'a> {
     ForeignKey,
     /// SQLite's message for an error that SQL Server does not have.
     Unknown,
-}
-
-impl ChangeVerb {
-    /// The word in messages.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Insert => "INSERT",
-            Self::Update => "UPDATE",
-            Self::Delete => "DELETE",
-        }
-    }
 }
 
 impl Table {

@@ -6,7 +6,7 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, DeclarationContext};
 
 use super::target::ThroughColumn;
-use crate::catalog::Table;
+use crate::catalog::{ChangeVerb, Table};
 use crate::{Collation, SqlError, declared_type};
 
 /// The rows of a bulk load.
@@ -39,6 +39,9 @@ impl BulkRows {
         (table, through): (&Table, Option<&[ThroughColumn]>),
         targets: &[usize],
     ) -> Result<Self, SqlError> {
+        if bulk.is_set("FIRE_TRIGGERS") && table.fires.on(ChangeVerb::Insert) {
+            return Err(SqlError::unsupported("FIRE_TRIGGERS of a table with triggers"));
+        }
         let fields = match &bulk.file {
             Some(_) => file_fields(table, through, bulk.is_set("KEEPIDENTITY")),
             None => stream_fields(table, targets, &bulk.types)?,

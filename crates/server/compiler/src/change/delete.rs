@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_tsql::ast;
 
-use super::output::{Layout, Outputs, result_columns};
+use super::output::{Layout, Outputs, check_client_output, result_columns};
 use super::row::RowRules;
 use super::target::Target;
 use super::update::{others, row_query};
@@ -82,7 +82,7 @@ impl Binding<'_> {
         let tells = rules.references.referring_count() <= 1;
         let computes = table.columns.iter().any(|column| column.computed.is_some());
         // A function that reads the table must see all of its rows.
-        let is_plain = target.alone && !binder.parts.calls_functions;
+        let is_plain = target.alone && !binder.parts.calls_functions && !table.fires.on(ChangeVerb::Delete);
         if is_plain && limit.is_none() && output.is_empty() && tells && !computes {
             let mut writer = Writer::new(std::mem::take(&mut binder.parts));
             let mut sql = format!("DELETE FROM {name} AS t{}", target.source);
@@ -112,6 +112,7 @@ impl Binding<'_> {
         };
         let changed = (&table, target.through.as_deref());
         let outputs = Outputs::bind(self, binder, output, changed, layout, &others(&target), &mut inputs)?;
+        check_client_output(&table, ChangeVerb::Delete, &outputs)?;
         let query = row_query(&target, filter, limit, inputs.items);
         let inputs = InputColumn::all(&binder.parts, &query);
         let mut writer = Writer::new(std::mem::take(&mut binder.parts));

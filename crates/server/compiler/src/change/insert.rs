@@ -6,12 +6,12 @@ use selenite_tsql::ast;
 use selenite_types::DataType;
 
 use super::bulk::BulkRows;
-use super::output::{Layout, Outputs, result_columns};
+use super::output::{Layout, Outputs, check_client_output, result_columns};
 use super::row_writer::{RowWriter, targets};
 use super::target::ThroughColumn;
 use super::through::InsertTarget;
 use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, take_inputs};
-use crate::catalog::{Table, View};
+use crate::catalog::{ChangeVerb, Table, View};
 use crate::compiled::Compiled;
 use crate::query::tree::{Limit, Query};
 use crate::query::{Clause, QueryBinder, advances, check_always_evaluated};
@@ -216,6 +216,7 @@ impl Binding<'_> {
         if !inputs.items.is_empty() {
             return Err(SqlError::unsupported("A subquery in OUTPUT"));
         }
+        check_client_output(&table, ChangeVerb::Insert, &outputs)?;
         let bound = binder.with_commons(&insert.with, |binder| match &insert.source {
             ast::InsertSource::Values(rows) => binder.insert_values(&table, &targets, has_list, rows),
             ast::InsertSource::Query(query) => {

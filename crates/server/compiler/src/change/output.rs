@@ -8,7 +8,7 @@ use selenite_types::DataType;
 use super::row_writer::RowWriter;
 use super::target::ThroughColumn;
 use crate::binding::{Binding, Inputs, ResultColumn};
-use crate::catalog::Table;
+use crate::catalog::{ChangeVerb, Table};
 use crate::query::tree::SqliteColumn;
 use crate::query::{Clause, QueryBinder};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, Source, SourceColumn, SqlError};
@@ -100,6 +100,16 @@ impl Outputs {
     /// Whether its rows go to the client.
     pub fn is_result(&self) -> bool {
         self.into.is_none()
+    }
+}
+
+/// Checks that no trigger could send rows between those of an OUTPUT clause.
+///
+/// Errors: 334.
+pub(crate) fn check_client_output(table: &Table, verb: ChangeVerb, outputs: &[Outputs]) -> Result<(), SqlError> {
+    match table.fires.on(verb) && outputs.iter().any(Outputs::is_result) {
+        true => Err(SqlError::output_with_triggers(&table.name)),
+        false => Ok(()),
     }
 }
 

@@ -68,6 +68,20 @@ impl SqlError {
         Self::change(271, 16, 1, text)
     }
 
+    /// 286: a change of `inserted` or `deleted`.
+    pub fn logical_table_change() -> Self {
+        Self::change(286, 16, 1, "The logical tables INSERTED and DELETED cannot be updated.")
+    }
+
+    /// 334: OUTPUT to the client of a table with triggers.
+    pub fn output_with_triggers(table: &str) -> Self {
+        let text = format!(
+            "The target table '{table}' of the DML statement cannot have any enabled triggers if the statement contains an \
+             OUTPUT clause without INTO clause."
+        );
+        Self::change(334, 16, 1, text)
+    }
+
     /// 339: DEFAULT for an identity column.
     pub fn default_identity() -> Self {
         Self::change(

@@ -64,6 +64,9 @@ impl QueryBinder<'_> {
                 }
                 let relation = self.relation(name).map_err(|error| error.on_line(name.position.line))?;
                 match relation {
+                    Relation::Table(table) if table.is_logical() => {
+                        Err(SqlError::logical_table_change().on_line(name.position.line))
+                    }
                     Relation::Table(table) => Ok(table),
                     Relation::View(view) => {
                         let what = format!("A change through a view ('{}')", view.name);

@@ -98,6 +98,7 @@ impl QueryBinder<'_> {
         let mut bound = match name.single().is_some_and(|single| self.is_common(single)) {
             true => self.bind_relation(name, None),
             false => match self.relation(name).map_err(on_line)? {
+                Relation::Table(table) if table.is_logical() => Err(SqlError::logical_table_change()),
                 Relation::Table(table) => return Ok(plain(table)),
                 Relation::View(view) => self.bind_view(&view, None),
                 Relation::System(_) => Err(SqlError::system_change()),

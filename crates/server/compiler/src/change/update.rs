@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::DataType;
 
-use super::output::{Layout, Outputs, place_columns, result_columns};
+use super::output::{Layout, Outputs, check_client_output, place_columns, result_columns};
 use super::row::RowRules;
 use super::row_writer::default_of;
 use super::shift::Shift;
@@ -220,6 +220,7 @@ impl Binding<'_> {
                 &mut inputs,
             )
         })?;
+        check_client_output(&target.table, ChangeVerb::Update, &outputs)?;
         let advances = sets.iter().any(takes_value);
         let query = row_query(&target, filter, limit, inputs.items);
         let inputs = InputColumn::all(&binder.parts, &query);
@@ -454,6 +455,7 @@ fn whole(
     };
     // A function that reads the table must see none of the changes.
     let simple = !binder.parts.calls_functions
+        && !table.fires.on(ChangeVerb::Update)
         && !sets.iter().any(takes_value)
         && target.alone
         && !computes

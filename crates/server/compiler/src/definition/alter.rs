@@ -104,7 +104,7 @@ impl TableDefinition {
             }
             AlterTableAction::AlterColumn(column) => altered.alter_column(column)?,
             AlterTableAction::Constraints(change) => altered.change_constraints(change)?,
-            AlterTableAction::Rebuild(_) => {}
+            AlterTableAction::Triggers(_) | AlterTableAction::Rebuild(_) => {}
         }
         altered.merge_steps(self);
         Ok(altered)

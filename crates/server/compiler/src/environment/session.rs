@@ -31,6 +31,8 @@ pub struct Session {
     pub nest_level: i32,
     /// `@@PROCID`: of the running procedure; 0 in a batch.
     pub procedure_id: i32,
+    /// The running triggers, outermost first.
+    pub triggers: Vec<Arc<TriggerFacts>>,
     /// `@@OPTIONS`: a bit for each option that is ON.
     pub options: i32,
     /// `@@LOCK_TIMEOUT`: milliseconds, or -1 for no limit.
@@ -51,6 +53,17 @@ pub struct Session {
     pub context_info: Option<Arc<[u8]>>,
 }
 
+/// A running trigger.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TriggerFacts {
+    /// Its number: TRIGGER_NESTLEVEL.
+    pub object_id: i32,
+    /// Whether it runs in place of a change.
+    pub is_instead_of: bool,
+    /// The columns of its table, each with whether the statement has assigned it: UPDATE (column), COLUMNS_UPDATED.
+    pub columns: Vec<(String, bool)>,
+}
+
 impl Default for Session {
     /// A new session, with the options that drivers set at login.
     fn default() -> Self {
@@ -67,6 +80,7 @@ impl Default for Session {
             cursor_rows: 0,
             nest_level: 0,
             procedure_id: 0,
+            triggers: Vec::new(),
             options: LOGIN_OPTIONS,
             lock_timeout_ms: -1,
             text_size: 4096,

@@ -3,6 +3,21 @@
 use crate::{Ends, SqlError};
 
 impl SqlError {
+    /// 3609: a trigger that has ended the transaction.
+    #[must_use]
+    pub fn ended_in_trigger() -> Self {
+        let text = "The transaction ended in the trigger. The batch has been aborted.";
+        Self::new(3609, Ends::Transaction, text)
+    }
+
+    /// 3616: a trigger that has caught an error after which the transaction can only be rolled back.
+    #[must_use]
+    pub fn raised_in_trigger() -> Self {
+        let text = "An error was raised during trigger execution. The batch has been aborted and the user transaction, if any, \
+                    has been rolled back.";
+        Self::new(3616, Ends::Transaction, text)
+    }
+
     /// 148: an invalid time of WAITFOR.
     pub fn wait_time(text: &str) -> Self {
         Self::new(

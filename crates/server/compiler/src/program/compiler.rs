@@ -212,8 +212,11 @@ impl<'a> Compiler<'a> {
     ///
     /// Errors: 137 and 1087 for an undeclared variable in it.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), SqlError> {
-        // The body of a procedure or function is compiled separately, with variables of its own.
-        if !matches!(statement.kind, StatementKind::Procedure(_) | StatementKind::Function(_)) {
+        // The body of a procedure, function or trigger is compiled separately, with variables of its own.
+        if !matches!(
+            statement.kind,
+            StatementKind::Procedure(_) | StatementKind::Function(_) | StatementKind::Trigger(_)
+        ) {
             self.check_variables(statement.position)?;
         }
         if let StatementKind::Insert(insert) = &statement.kind

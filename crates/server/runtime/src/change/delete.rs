@@ -10,7 +10,7 @@ use selenite_compiler::{SqlError, SqlText};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
 
-use super::{output, row};
+use super::{changed_rows, output, row};
 use crate::statement::{Run, call, read_inputs};
 
 pub(super) fn run(delete: &Delete, run: &mut Run<'_>) -> Result<u64, SqlError> {
@@ -49,8 +49,12 @@ fn run_rows(
             }
             Ok(ControlFlow::Continue(()))
         })?;
-    delete_all(delete, run, sql, &rows)?;
+    if !changed_rows::is_instead_of(run, ChangeVerb::Delete) {
+        delete_all(delete, run, sql, &rows)?;
+    }
     for (_, values) in &rows {
+        let old = values.get(1..=delete.rules.table.columns.len());
+        changed_rows::note(run, ChangeVerb::Delete, old, None)?;
         for output in &delete.outputs {
             let _: ControlFlow<()> = output::send(output, run, values)?;
         }

@@ -12,7 +12,7 @@ use selenite_types::storage::{Stored, StoredRef};
 use selenite_types::{DataType, Value};
 
 use super::row_writer::{self, Given, Prepared};
-use super::{output, row};
+use super::{changed_rows, output, row};
 use crate::sqlite::ChangeError;
 use crate::statement::{Run, call, read_inputs};
 
@@ -36,6 +36,11 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
             let mut prepared = Vec::new();
             for row in rows.iter().take(row_limit.of(rows.len())) {
                 let given = evaluate(run, row)?;
+                if changed_rows::is_instead_of(run, ChangeVerb::Insert) {
+                    write_or_wait(insert, run, given, &mut waiting)?;
+                    count += 1;
+                    continue;
+                }
                 let next = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
                 match is_first {
                     true => prepared.push(next),
@@ -198,6 +203,11 @@ fn write_or_wait(
     given: Vec<Given>,
     waiting: &mut Vec<Prepared>,
 ) -> Result<(), SqlError> {
+    if changed_rows::is_instead_of(run, ChangeVerb::Insert) {
+        let row = row_writer::compute(&insert.writer, run, given)?;
+        changed_rows::note(run, ChangeVerb::Insert, None, Some(&row))?;
+        return send_row(insert, run, &row);
+    }
     let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
     store_or_wait(insert, run, prepared, waiting)
 }
@@ -255,9 +265,14 @@ pub(super) fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepar
 }
 
 fn send_outputs(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), SqlError> {
+    changed_rows::note(run, ChangeVerb::Insert, None, Some(&prepared.row))?;
+    send_row(insert, run, &prepared.row)
+}
+
+fn send_row(insert: &Insert, run: &mut Run<'_>, row: &[Value]) -> Result<(), SqlError> {
     for output in &insert.outputs {
         // A client that accepts no more rows does not end the change.
-        let _: ControlFlow<()> = output::send(output, run, &prepared.row)?;
+        let _: ControlFlow<()> = output::send(output, run, row)?;
     }
     Ok(())
 }

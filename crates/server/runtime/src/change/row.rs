@@ -19,12 +19,7 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
             return Err(rules.table.null_in(at, verb));
         }
     }
-    for (at, value) in &rules.computed {
-        let value = value.evaluate(&run.frame(row))?;
-        if let Some(place) = row.get_mut(*at) {
-            *place = value;
-        }
-    }
+    compute(rules, run, row)?;
     for (condition, at) in &rules.checks {
         if condition.evaluate(&run.frame(row))? == Some(false)
             && let Some(check) = rules.table.checks.get(*at)
@@ -35,6 +30,19 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
     for condition in &rules.of_views {
         if condition.evaluate(&run.frame(row))? != Some(true) {
             return Err(SqlError::check_option());
+        }
+    }
+    Ok(())
+}
+
+/// Computes the computed columns of a row.
+///
+/// Errors: any error of their expressions.
+pub(super) fn compute(rules: &RowRules, run: &Run<'_>, row: &mut [Value]) -> Result<(), SqlError> {
+    for (at, value) in &rules.computed {
+        let value = value.evaluate(&run.frame(row))?;
+        if let Some(place) = row.get_mut(*at) {
+            *place = value;
         }
     }
     Ok(())

@@ -66,6 +66,41 @@ pub(super) fn prepare(
     given: impl IntoIterator<Item = Given>,
     verb: ChangeVerb,
 ) -> Result<Prepared, SqlError> {
+    let (mut row, is_given) = values(writer, run, given)?;
+    let number = number(writer, run, &mut row, &is_given)?;
+    row::check(&writer.rules, run, &mut row, verb)?;
+    row::check_null_keys(&writer.rules, run, &row, 0)?;
+    Ok(Prepared { row, number })
+}
+
+/// Computes a row that is not to be stored, as an INSTEAD OF trigger gets it: no rule is checked, and no identity value
+/// is taken; it is 0.
+///
+/// Errors: 2628 and any error of a value.
+pub(super) fn compute(
+    writer: &RowWriter,
+    run: &mut Run<'_>,
+    given: impl IntoIterator<Item = Given>,
+) -> Result<Vec<Value>, SqlError> {
+    let (mut row, is_given) = values(writer, run, given)?;
+    let table = &writer.rules.table;
+    if let Some(at) = table.identity()
+        && is_given.get(at) == Some(&false)
+        && let (Some(place), Some(column)) = (row.get_mut(at), table.columns.get(at))
+    {
+        let format = run.environment.session().date_format;
+        *place = convert(&Value::Int(0), &DataType::Int, &column.data_type, None, format)?;
+    }
+    row::compute(&writer.rules, run, &mut row)?;
+    Ok(row)
+}
+
+/// The values of a row by column, and whether each was given.
+fn values(
+    writer: &RowWriter,
+    run: &mut Run<'_>,
+    given: impl IntoIterator<Item = Given>,
+) -> Result<(Vec<Value>, Vec<bool>), SqlError> {
     let table = &writer.rules.table;
     let format = run.environment.session().date_format;
     let mut row = vec![Value::Null; table.columns.len()];
@@ -88,10 +123,7 @@ pub(super) fn prepare(
             }
         }
     }
-    let number = number(writer, run, &mut row, &is_given)?;
-    row::check(&writer.rules, run, &mut row, verb)?;
-    row::check_null_keys(&writer.rules, run, &row, 0)?;
-    Ok(Prepared { row, number })
+    Ok((row, is_given))
 }
 
 /// Stores a row.

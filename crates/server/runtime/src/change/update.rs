@@ -10,7 +10,7 @@ use selenite_types::storage::Stored;
 use selenite_types::{DataType, Value};
 
 use super::row::{self, fit};
-use super::{output, shift};
+use super::{changed_rows, output, shift};
 use crate::sqlite::ChangeError;
 use crate::statement::{Run, call, read_inputs};
 
@@ -54,11 +54,19 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
         Ok(ControlFlow::Continue(()))
     })?;
     let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
-    write_all(update, run, rows, &pending)?;
-    for row in &pending {
-        row::check_null_keys(&update.rules, run, new_row(update, row), 1)?;
+    if !changed_rows::is_instead_of(run, ChangeVerb::Update) {
+        write_all(update, run, rows, &pending)?;
+        for row in &pending {
+            row::check_null_keys(&update.rules, run, new_row(update, row), 1)?;
+        }
     }
     for row in &pending {
+        changed_rows::note(
+            run,
+            ChangeVerb::Update,
+            Some(old_row(update, row)),
+            Some(new_row(update, row)),
+        )?;
         for output in &update.outputs {
             let _: ControlFlow<()> = output::send(output, run, &row.values)?;
         }
@@ -96,7 +104,10 @@ fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut V
             }
         }
     }
-    row::check(&update.rules, run, &mut new, ChangeVerb::Update)?;
+    match changed_rows::is_instead_of(run, ChangeVerb::Update) {
+        true => row::compute(&update.rules, run, &mut new)?,
+        false => row::check(&update.rules, run, &mut new, ChangeVerb::Update)?,
+    }
     for (place, value) in values.iter_mut().skip(1 + count).zip(new) {
         *place = value;
     }

@@ -132,7 +132,9 @@ impl Machine {
                 let row_count = i64::try_from(count).unwrap_or(i64::MAX);
                 self.complete(Command::INSERT, DoneReport::Count(count), row_count, host)
             }
-            Affected::Nothing => self.complete(Command::INSERT, DoneReport::Plain, 0, host),
+            Affected::Nothing | Affected::NeedsFiring | Affected::Fires(_) => {
+                self.complete(Command::INSERT, DoneReport::Plain, 0, host)
+            }
         }
     }
 

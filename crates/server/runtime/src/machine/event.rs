@@ -224,11 +224,7 @@ impl Machine {
         done: HostDone,
         host: &mut H,
     ) -> Result<(), Halt> {
-        let failed = Failed {
-            command: done.command,
-            counts: done.access == Access::Change || done.command == Command::SELECT,
-            changes: done.access == Access::Change,
-        };
+        let failed = done.failed();
         let Some(statement) = program.statement(id) else {
             return self.fail(SqlError::internal("a statement that is not there"), failed, host);
         };
@@ -244,6 +240,7 @@ impl Machine {
         };
         let statement = TableStatement { program, id, statement };
         match host.statement(&statement, &mut frame.slots) {
+            Ok(Affected::NeedsFiring) => self.fire(&statement, (done, failed), host),
             Ok(affected) => self.statement_done(done, affected, host),
             Err(failure) => {
                 self.show_transaction(host);
@@ -255,7 +252,7 @@ impl Machine {
         }
     }
 
-    fn statement_done<H: Host + ?Sized>(
+    pub(super) fn statement_done<H: Host + ?Sized>(
         &mut self,
         done: HostDone,
         affected: Affected,
@@ -263,7 +260,7 @@ impl Machine {
     ) -> Result<(), Halt> {
         match done.role {
             Role::Plain => match affected {
-                Affected::Rows(count) => {
+                Affected::Rows(count) | Affected::Fires(count) => {
                     let report = if done.rows {
                         DoneReport::Rows(count)
                     } else {
@@ -271,7 +268,7 @@ impl Machine {
                     };
                     self.complete(done.command, report, i64::try_from(count).unwrap_or(i64::MAX), host)
                 }
-                Affected::Nothing => self.complete(done.command, DoneReport::Plain, 0, host),
+                Affected::Nothing | Affected::NeedsFiring => self.complete(done.command, DoneReport::Plain, 0, host),
             },
             Role::Assign => self.complete(done.command, DoneReport::Count(1), 1, host),
             Role::Declare | Role::Value => {
@@ -330,10 +327,21 @@ impl Machine {
 }
 
 /// The completion of a statement of the host.
-#[derive(Clone, Copy)]
-struct HostDone {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostDone {
     role: Role,
     command: u16,
     access: Access,
     rows: bool,
+}
+
+impl HostDone {
+    /// The DONE of the statement if it fails.
+    pub(super) fn failed(self) -> Failed {
+        Failed {
+            command: self.command,
+            counts: self.access == Access::Change || self.command == Command::SELECT,
+            changes: self.access == Access::Change,
+        }
+    }
 }

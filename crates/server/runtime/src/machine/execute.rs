@@ -189,6 +189,11 @@ impl Machine {
         if let Body::Procedure { object_id, .. } = program.body() {
             session.procedure_id = *object_id;
         }
+        if kind == FrameKind::Trigger {
+            // `triggers-abort`.
+            self.options.xact_abort = true;
+            self.show_options(host);
+        }
         self.frames.push(Frame {
             program,
             kind,
@@ -210,7 +215,11 @@ impl Machine {
         if self.frames.is_empty() {
             return Ok(self.end_request(&frame, status, host)?);
         }
+        if frame.kind == FrameKind::Trigger {
+            return self.trigger_ended(&frame, host);
+        }
         if status.is_none() {
+            self.abandon_firings(self.frames.len(), host)?;
             self.abandon_capture(self.frames.len(), host)?;
         }
         if let Some(status) = status
@@ -229,7 +238,7 @@ impl Machine {
     }
 
     /// Error 266 of the ended procedure.
-    fn mismatch(&self, frame: &Frame) -> Raised {
+    pub(super) fn mismatch(&self, frame: &Frame) -> Raised {
         let error = SqlError::transaction_count(frame.saved.transaction_count, self.transaction.count);
         Raised {
             error,
@@ -416,6 +425,7 @@ impl Machine {
     /// Ends a request after an error: its frames, and the answer.
     pub(super) fn break_off<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), super::Stop> {
         while self.drop_frame(host).is_some() {}
+        self.abandon_firings(0, host)?;
         self.abandon_capture(0, host)?;
         self.end_doomed(host)?;
         self.done_sender.flush(host)?;
@@ -434,6 +444,7 @@ impl Machine {
         self.done_sender.drop_pending();
         while self.drop_frame(host).is_some() {}
         // The client is disconnected: the error is not sent.
+        let _ = self.abandon_firings(0, host);
         let _ = self.abandon_capture(0, host);
         if self.options.xact_abort && self.transaction.count > 0 {
             // The client is disconnected: the error is not sent.

@@ -86,7 +86,9 @@ impl Machine {
         self.announce(host);
         match host.describe(&TableStatement { program, id, statement }) {
             Ok(Affected::Rows(_)) => self.complete(command, DoneReport::Rows(0), 0, host),
-            Ok(Affected::Nothing) => self.complete(command, DoneReport::Plain, 0, host),
+            Ok(Affected::Nothing | Affected::NeedsFiring | Affected::Fires(_)) => {
+                self.complete(command, DoneReport::Plain, 0, host)
+            }
             Err(failure) => self.failure(failure, Failed::of(command), host),
         }
     }

@@ -17,6 +17,8 @@ pub enum FrameKind {
     Procedure,
     /// Dynamic SQL.
     Text,
+    /// A trigger.
+    Trigger,
 }
 
 /// A running program.

@@ -128,6 +128,24 @@ pub trait Host {
     /// Ends the frame that began last, also after an error.
     fn leave(&mut self);
 
+    /// A change is about to run again that has returned [`Affected::NeedsFiring`]: it then returns
+    /// [`Affected::Fires`], and stays open until [`Host::end_firing`]. With `is_own` the transaction that begins next is
+    /// not reported to the client.
+    fn begin_firing(&mut self, _is_own: bool) {}
+
+    /// The next trigger of the change that fires; the frame that begins next is the trigger's.
+    ///
+    /// Errors: any error of the trigger's text.
+    fn next_trigger(&mut self) -> Result<Option<Arc<Program>>, Failure> {
+        Ok(None)
+    }
+
+    /// Ends the change that fires; unless `is_done`, it is undone.
+    fn end_firing(&mut self, _is_done: bool) {}
+
+    /// The transaction of the change has ended, or it had none.
+    fn end_own_transaction(&mut self) {}
+
     /// Begins or ends a transaction. The machine has checked names and counts.
     ///
     /// Errors: that of a failed COMMIT: the transaction is then rolled back.
@@ -182,6 +200,10 @@ pub enum Affected {
     Rows(u64),
     /// A statement without a count: a DONE without one.
     Nothing,
+    /// A change of rows whose triggers fire: it has done nothing, and is to run again after [`Host::begin_firing`].
+    NeedsFiring,
+    /// The number of rows of a change whose triggers are to run next.
+    Fires(u64),
 }
 
 /// The value of an output parameter.

@@ -90,7 +90,13 @@ impl Machine {
             self.report_raised(&raised, host)?;
             return Err(Halt::Connection);
         }
-        let aborts = self.options.xact_abort && raised.honours_abort && raised.reach != Reach::Scope;
+        let is_of_trigger = self.is_in_trigger();
+        let aborts = match raised.reach {
+            Reach::Scope => is_of_trigger,
+            Reach::Statement | Reach::Batch | Reach::Transaction | Reach::Connection => {
+                self.options.xact_abort && raised.honours_abort
+            }
+        };
         if let Some((frame, handler)) = self.handler(raised.reach) {
             let dooms = aborts || raised.reach >= Reach::Transaction;
             if dooms && self.transaction.count > 0 {
@@ -117,6 +123,7 @@ impl Machine {
                     frame.at = frame.program.step_after_failure(frame.at);
                 }
                 self.send_done(failed.command, DoneReport::Error, host)?;
+                self.abandon_firings(self.frames.len(), host)?;
                 Ok(self.abandon_capture(self.frames.len(), host)?)
             }
             Reach::Scope if self.frames.len() > 1 => {
@@ -164,6 +171,7 @@ impl Machine {
         while self.frames.len() > number + 1 {
             self.drop_frame(host);
         }
+        self.abandon_firings(number + 1, host)?;
         self.abandon_capture(number + 1, host)?;
         self.error = raised.error.number();
         self.row_count = 0;

@@ -26,6 +26,11 @@ impl Transaction {
     pub(super) fn savepoint_count(&self) -> usize {
         self.savepoints.len()
     }
+
+    /// Forgets the savepoints after the first `count`.
+    pub(super) fn forget_savepoints(&mut self, count: usize) {
+        self.savepoints.truncate(count);
+    }
 }
 
 impl Machine {
@@ -126,6 +131,7 @@ impl Machine {
             0 => Err(SqlError::commit_without_transaction().into()),
             _ if self.transaction.is_doomed => Err(SqlError::uncommittable().into()),
             1 => {
+                self.note_ended_transaction();
                 self.transaction = Transaction::default();
                 let done = host.transaction(TransactionStep::Commit { delayed_durability });
                 self.show_transaction(host);
@@ -159,6 +165,7 @@ impl Machine {
                 return Err(SqlError::uncommittable_savepoint().into());
             }
             self.check_capture_rollback(Some(at))?;
+            self.check_firing_rollback(at)?;
             host.transaction(TransactionStep::RollbackTo { name })?;
             self.transaction.savepoints.truncate(at + 1);
             return Ok(());
@@ -190,6 +197,7 @@ impl Machine {
         step: TransactionStep<'_>,
         host: &mut H,
     ) -> Result<(), Stop> {
+        self.note_ended_transaction();
         self.transaction = Transaction::default();
         let done = host.transaction(step);
         self.show_transaction(host);

@@ -217,6 +217,7 @@ impl Session {
             slots: &mut answer.slots,
             environment: &self.world,
             rows: &mut rows,
+            changed: None,
         };
         let count = match statement {
             Statement::Rows(rows) => {

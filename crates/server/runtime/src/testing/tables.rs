@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{
-    Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, Reference,
+    Catalog, Check, Column, ColumnDefault, Computed, Fires, ForeignKey, IdentityRule, Key, KeyKind, Reference,
     ReferencedAction, Relation, SqliteName, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View,
 };
 use selenite_compiler::definition::quoted;
@@ -98,6 +98,7 @@ impl Tables {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             referenced_by: Vec::new(),
+            fires: Fires::default(),
             references: Arc::default(),
         };
         for element in &definition.elements {
@@ -154,6 +155,7 @@ impl Tables {
             columns: view.columns.clone(),
             select: Arc::new(view.select.clone()),
             check_option: view.check_option,
+            fires: Fires::default(),
         }));
     }
 

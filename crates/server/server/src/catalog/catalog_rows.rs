@@ -21,8 +21,10 @@ pub struct CatalogRow {
     pub schema: String,
     /// Its name.
     pub name: String,
-    /// Of an index, its table's number.
+    /// Of an index or a trigger, its table's number.
     pub parent: Option<i32>,
+    /// Of a trigger, whether it is disabled.
+    pub state: Option<String>,
     /// The statements that create it.
     pub definition: String,
     /// When it was created: seconds since 1970-01-01 UTC.
@@ -50,6 +52,8 @@ pub enum ObjectKind {
     Function,
     /// A type.
     Type,
+    /// A trigger.
+    Trigger,
 }
 
 impl ObjectKind {
@@ -64,6 +68,7 @@ impl ObjectKind {
             Self::Synonym => "synonym",
             Self::Function => "function",
             Self::Type => "type",
+            Self::Trigger => "trigger",
         }
     }
 
@@ -76,7 +81,8 @@ impl ObjectKind {
             | Self::Sequence
             | Self::Synonym
             | Self::Function
-            | Self::Type => true,
+            | Self::Type
+            | Self::Trigger => true,
             Self::Index => false,
         }
     }
@@ -91,6 +97,7 @@ impl ObjectKind {
             Self::Synonym,
             Self::Function,
             Self::Type,
+            Self::Trigger,
         ]
         .into_iter()
         .find(|kind| kind.word() == word)
@@ -140,7 +147,7 @@ pub fn load(connection: &Connection, schema: &str, names: &SchemaNames) -> Resul
             return Ok(Vec::new());
         }
         let mut statement = connection.prepare(&format!(
-            "SELECT object_id, kind, name, parent, definition, created, modified FROM {schema}.selenite_catalog ORDER BY object_id"
+            "SELECT object_id, kind, name, parent, definition, created, modified, next FROM {schema}.selenite_catalog ORDER BY object_id"
         ))?;
         let rows = statement.query_map([], |row| read(row, names))?;
         Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -168,6 +175,7 @@ fn read(row: &Row<'_>, names: &SchemaNames) -> rusqlite::Result<Option<CatalogRo
         definition: row.get(4)?,
         created: row.get(5)?,
         modified: row.get(6)?,
+        state: row.get(7)?,
     }))
 }
 
@@ -192,6 +200,18 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
     );
     connection
         .execute(&sql, values)
+        .map(drop)
+        .map_err(|error| tsql_error(&error))
+}
+
+/// Sets the state of an object that has no counter.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_state(connection: &Connection, schema: &str, object_id: i32, state: Option<&str>) -> Result<(), SqlError> {
+    let sql = format!("UPDATE {schema}.selenite_catalog SET next = ?2 WHERE object_id = ?1");
+    connection
+        .execute(&sql, (object_id, state))
         .map(drop)
         .map_err(|error| tsql_error(&error))
 }

@@ -63,6 +63,10 @@ impl Schema {
         listed.extend(self.views().map(|view| of_row(&view.row, ObjectKind::View)));
         listed.extend(self.procedures().map(|row| of_row(row, ObjectKind::Procedure)));
         listed.extend(self.sequences().map(|found| of_row(&found.row, ObjectKind::Sequence)));
+        listed.extend(self.triggers().map(|found| ListedObject {
+            parent: found.row.parent.unwrap_or(0),
+            ..of_row(&found.row, ObjectKind::Trigger)
+        }));
         listed.extend(self.synonyms().map(|found| of_row(&found.row, ObjectKind::Synonym)));
         listed.extend(self.functions().map(|function| of_row(&function.row, function.kind)));
         listed.sort_by_key(|object| object.id);

@@ -165,7 +165,8 @@ impl Permissions {
             let sees = match kind {
                 catalog_rows::ObjectKind::Procedure
                 | catalog_rows::ObjectKind::Function
-                | catalog_rows::ObjectKind::Type => defines,
+                | catalog_rows::ObjectKind::Type
+                | catalog_rows::ObjectKind::Trigger => defines,
                 catalog_rows::ObjectKind::Table
                 | catalog_rows::ObjectKind::View
                 | catalog_rows::ObjectKind::Index
@@ -237,6 +238,10 @@ pub fn check(
 }
 
 /// The same for a user who is no administrator.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all other statements are allowed, or refused elsewhere"
+)]
 fn check_kind(
     kind: &StatementKind,
     (permissions, schema_of): (&Permissions, SchemaOf<'_>),
@@ -254,6 +259,8 @@ fn check_kind(
         | StatementKind::Synonym(_)
         | StatementKind::Function(_)
         | StatementKind::CreateType(_)
+        | StatementKind::Trigger(_)
+        | StatementKind::TriggerSwitch(_)
         | StatementKind::Schema(_) => check_definition(kind, (permissions, schema_of), database),
         StatementKind::Drop(drop) => check_drop(drop, (permissions, schema_of)),
         StatementKind::CreateUser(_)
@@ -285,32 +292,7 @@ fn check_kind(
         | StatementKind::DropEncryptionKey => Err(no_action()),
         StatementKind::KeyManagement(manage) => Err(no_key_management(manage)),
         // Statements on rows; refused to all, by name; the machine's own, which come here only with what they do.
-        StatementKind::Select(_)
-        | StatementKind::Insert(_)
-        | StatementKind::Update(_)
-        | StatementKind::Delete(_)
-        | StatementKind::Truncate(_)
-        | StatementKind::Permission(_)
-        | StatementKind::Unsupported(_)
-        | StatementKind::Block(_)
-        | StatementKind::If(_)
-        | StatementKind::While(_)
-        | StatementKind::Break
-        | StatementKind::Continue
-        | StatementKind::Return(_)
-        | StatementKind::Try(_)
-        | StatementKind::Throw(_)
-        | StatementKind::RaiseError(_)
-        | StatementKind::Print(_)
-        | StatementKind::WaitFor(_)
-        | StatementKind::Goto(_)
-        | StatementKind::Label(_)
-        | StatementKind::Declare(_)
-        | StatementKind::SetVariable(_)
-        | StatementKind::SetOption(_)
-        | StatementKind::Use(_)
-        | StatementKind::Transaction(_)
-        | StatementKind::Execute(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -416,6 +398,8 @@ fn check_definition(
         },
         StatementKind::View(view) => denied_module(view.create, "VIEW", &view.name, database),
         StatementKind::Procedure(procedure) => denied_module(procedure.create, "PROCEDURE", &procedure.name, database),
+        StatementKind::Trigger(trigger) => no_object_unless(is_temporary(&trigger.table), &trigger.table, 8),
+        StatementKind::TriggerSwitch(switch) => no_object_unless(is_temporary(&switch.table), &switch.table, 22),
         StatementKind::Sequence(sequence) if sequence.alter && is_temporary(&sequence.name) => Ok(()),
         StatementKind::Sequence(sequence) if sequence.alter => no_object_unless(false, &sequence.name, 12),
         StatementKind::Sequence(_) => Err(denied_in("CREATE SEQUENCE", database)),

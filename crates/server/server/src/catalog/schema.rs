@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 use selenite_compiler::catalog::{
-    Catalog, Reference, Relation, Sequence, SqliteName, SystemFunction, Table, UserFunction, View,
+    Catalog, Fires, Reference, Relation, Sequence, SqliteName, SystemFunction, Table, UserFunction, View,
 };
 use selenite_compiler::definition::{
     ColumnDefinition, IndexDefinition, SCHEMA, TableDefinition, TableLocation, file_name,
@@ -19,7 +19,7 @@ use selenite_compiler::definition::{
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
+use selenite_tsql::ast::{Expr, ObjectName, StatementKind, TriggerEvents, TriggerTiming};
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
 use selenite_types::storage::declared_type;
@@ -42,6 +42,7 @@ pub struct Schema {
     sequences: HashMap<NameKey, Arc<SchemaSequence>>,
     synonyms: HashMap<NameKey, Arc<SchemaSynonym>>,
     functions: HashMap<NameKey, Arc<SchemaFunction>>,
+    triggers: HashMap<NameKey, Arc<SchemaTrigger>>,
     principals: Principals,
     /// Whether a procedure is in another schema than `dbo`.
     has_other_procedures: bool,
@@ -73,6 +74,18 @@ pub struct SchemaSynonym {
     pub object: ObjectName,
     /// Its row.
     pub row: CatalogRow,
+}
+
+/// A trigger.
+pub struct SchemaTrigger {
+    /// AFTER or INSTEAD OF.
+    pub timing: TriggerTiming,
+    /// The statements that fire it.
+    pub events: TriggerEvents,
+    /// Whether nothing fires it.
+    pub is_disabled: bool,
+    /// Its row.
+    pub row: Arc<CatalogRow>,
 }
 
 /// A view.
@@ -142,11 +155,41 @@ impl Schema {
                     let (schema, name) = (&function.row.schema, &function.row.name);
                     read.functions.insert(key(schema, name), Arc::new(function));
                 }
+                ObjectKind::Trigger => {
+                    let trigger = SchemaTrigger::read(row)?;
+                    let row = &trigger.row;
+                    read.triggers.insert(key(&row.schema, &row.name), Arc::new(trigger));
+                }
                 ObjectKind::Table | ObjectKind::Index | ObjectKind::Type => {}
             }
         }
+        read.set_fires();
         read.refer();
         Ok(read)
+    }
+
+    /// Sets in each table which changes fire triggers.
+    fn set_fires(&mut self) {
+        for trigger in self.triggers.values().filter(|trigger| !trigger.is_disabled) {
+            let is_it = |table: &&mut Arc<SchemaTable>| Some(table.table.object_id) == trigger.row.parent;
+            let Some(found) = self.tables.values_mut().find(is_it) else {
+                continue;
+            };
+            let mut table = (*found.table).clone();
+            let events = match trigger.timing {
+                TriggerTiming::After => &mut table.fires.after,
+                TriggerTiming::InsteadOf => &mut table.fires.instead_of,
+            };
+            events.insert |= trigger.events.insert;
+            events.update |= trigger.events.update;
+            events.delete |= trigger.events.delete;
+            *found = Arc::new(SchemaTable {
+                definition: found.definition.clone(),
+                indexes: found.indexes.clone(),
+                table: Arc::new(table),
+                times: found.times,
+            });
+        }
     }
 
     /// Sets in each table which other tables refer to it.
@@ -188,6 +231,8 @@ impl Schema {
             .retain(|_, row| is_seen(ObjectKind::Procedure, &row.schema, &row.name));
         seen.sequences
             .retain(|_, found| is_seen(ObjectKind::Sequence, &found.row.schema, &found.row.name));
+        seen.triggers
+            .retain(|_, found| is_seen(ObjectKind::Trigger, &found.row.schema, &found.row.name));
         seen.synonyms
             .retain(|_, found| is_seen(ObjectKind::Synonym, &found.row.schema, &found.row.name));
         seen.functions
@@ -263,6 +308,10 @@ impl Schema {
 
     /// The schema of the procedure of a number, if it is another than `dbo`.
     pub fn schema_of_procedure(&self, object_id: i32) -> Option<&str> {
+        let mut triggers = self.triggers.values();
+        if let Some(trigger) = triggers.find(|trigger| trigger.row.object_id == object_id) {
+            return Some(&trigger.row.schema);
+        }
         let mut procedures = self.procedures.values().filter(|_| self.has_other_procedures);
         let found = procedures.find(|row| row.object_id == object_id)?;
         Some(&found.schema)
@@ -288,6 +337,27 @@ impl Schema {
         self.procedures.values()
     }
 
+    /// A trigger, by its schema and name.
+    pub fn trigger(&self, schema: &str, name: &str) -> Option<&Arc<SchemaTrigger>> {
+        self.triggers.get(&key(schema, name))
+    }
+
+    /// The triggers of a table, by its number, in no order.
+    pub fn triggers_of(&self, table_id: i32) -> impl Iterator<Item = &Arc<SchemaTrigger>> {
+        let triggers = self.triggers.values();
+        triggers.filter(move |trigger| trigger.row.parent == Some(table_id))
+    }
+
+    /// All triggers, in no order.
+    pub fn triggers(&self) -> impl Iterator<Item = &Arc<SchemaTrigger>> {
+        self.triggers.values()
+    }
+
+    /// Whether there are triggers.
+    pub fn has_triggers(&self) -> bool {
+        !self.triggers.is_empty()
+    }
+
     /// All sequences, in no order.
     pub fn sequences(&self) -> impl Iterator<Item = &Arc<SchemaSequence>> {
         self.sequences.values()
@@ -310,6 +380,7 @@ impl Schema {
             || self.sequence(schema, name).is_some()
             || self.synonym(schema, name).is_some()
             || self.function(schema, name).is_some()
+            || self.trigger(schema, name).is_some()
             || self.tables.values().any(|table| is_constraint(&table))
     }
 }
@@ -366,6 +437,21 @@ impl SchemaSequence {
     }
 }
 
+impl SchemaTrigger {
+    fn read(row: CatalogRow) -> Result<Self, SqlError> {
+        let tree = parsed(&row.definition)?;
+        let Some(StatementKind::Trigger(trigger)) = tree.statements.into_iter().next().map(|one| one.kind) else {
+            return Err(SqlError::internal("a trigger's definition"));
+        };
+        Ok(Self {
+            timing: trigger.timing,
+            events: trigger.events,
+            is_disabled: row.state.is_some(),
+            row: Arc::new(row),
+        })
+    }
+}
+
 impl SchemaSynonym {
     fn read(row: CatalogRow) -> Result<Self, SqlError> {
         let tree = parsed(&row.definition)?;
@@ -392,6 +478,7 @@ impl SchemaView {
             columns: view.columns,
             select: Arc::new(view.select),
             check_option: view.check_option,
+            fires: Fires::default(),
         };
         Ok(Self {
             view: Arc::new(view),

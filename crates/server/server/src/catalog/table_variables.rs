@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
-use selenite_compiler::catalog::{SqliteName, Table};
-use selenite_compiler::definition::{SCHEMA as DBO, TableDefinition, TableLocation, quoted};
+use selenite_compiler::catalog::{Column, SqliteName, Table};
+use selenite_compiler::definition::{ColumnDefinition, SCHEMA as DBO, TableDefinition, TableLocation, quoted};
 use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::{NameKey, SqlError};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{StatementKind, TableElement, VariableType};
+use selenite_types::Value;
+use selenite_types::storage::{Stored, to_stored};
 
 use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};
 use crate::catalog::schema::computed_type;
@@ -87,6 +89,68 @@ impl TableVariable {
             statements,
         };
         made.create(connection)?;
+        Ok(made)
+    }
+
+    /// Creates `inserted` or `deleted` of a trigger, with these rows: all columns of a table, and none of its rules.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn make_logical<'r>(
+        connection: &Connection,
+        (name, of): (&str, &Table),
+        depth: usize,
+        rows: impl Iterator<Item = &'r [Value]>,
+    ) -> Result<Self, SqlError> {
+        let in_sqlite = format!("@{depth}{name}");
+        let column = |column: &Column| ColumnDefinition {
+            name: column.name.clone(),
+            data_type: Some(column.data_type),
+            nullable: true,
+            is_binary: column.collation.is_binary,
+            identity: None,
+            default: None,
+            computed: None,
+        };
+        let definition = TableDefinition {
+            schema: DBO.to_owned(),
+            name: in_sqlite.clone(),
+            columns: of.columns.iter().map(column).collect(),
+            keys: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
+        };
+        let place = TableLocation {
+            database: of.database.clone(),
+            sqlite: SqliteName {
+                schema: SCHEMA.to_owned(),
+                name: in_sqlite,
+            },
+            object_id: new_temporary_id(),
+        };
+        let mut table = definition.table(&place, &[], |_| Err(SqlError::internal("a computed column")))?;
+        name.clone_into(&mut table.name);
+        let made = Self {
+            statements: definition.sqlite(SCHEMA),
+            table: Arc::new(table),
+        };
+        made.create(connection)?;
+        let places = vec!["?"; of.columns.len()].join(", ");
+        let sql = format!("INSERT INTO {} VALUES ({places})", made.in_sqlite());
+        let mut statement = connection.prepare(&sql).map_err(|error| tsql_error(&error))?;
+        for row in rows {
+            let mut values = Vec::with_capacity(row.len());
+            for (value, column) in row.iter().zip(&of.columns) {
+                let stored = to_stored(value, &column.data_type);
+                values.push(sqlite_value(
+                    stored.map_err(|misfit| SqlError::internal(&misfit.to_string()))?,
+                ));
+            }
+            statement
+                .execute(params_from_iter(values))
+                .map_err(|error| tsql_error(&error))?;
+        }
         Ok(made)
     }
 
@@ -187,3 +251,13 @@ pub fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
 }
 
 const SCHEMA: &str = "temp";
+
+fn sqlite_value(stored: Stored<'_>) -> SqliteValue {
+    match stored {
+        Stored::Null => SqliteValue::Null,
+        Stored::Integer(number) => SqliteValue::Integer(number),
+        Stored::Real(number) => SqliteValue::Real(number),
+        Stored::Text(text) => SqliteValue::Text(text.into_owned()),
+        Stored::Blob(bytes) => SqliteValue::Blob(bytes.into_owned()),
+    }
+}

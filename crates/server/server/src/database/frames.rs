@@ -30,6 +30,8 @@ pub struct Frame {
     pub temporary: Vec<String>,
     /// What IDENTITY_INSERT was when it began.
     pub identity_insert: Option<IdentityInsert>,
+    /// The number of the trigger.
+    pub trigger: Option<i32>,
 }
 
 /// The table for which numbers may be given explicitly.
@@ -60,6 +62,16 @@ impl Frames {
             Some(frame) if !frame.variables.is_empty() => self.0.len(),
             Some(_) | None => 0,
         }
+    }
+
+    /// The number of the innermost trigger that runs.
+    pub fn trigger(&self) -> Option<i32> {
+        self.0.iter().rev().find_map(|frame| frame.trigger)
+    }
+
+    /// Whether the running frame is a trigger's.
+    pub fn is_trigger(&self) -> bool {
+        self.0.last().is_some_and(|frame| frame.kind == FrameKind::Trigger)
     }
 
     /// The number of frames.

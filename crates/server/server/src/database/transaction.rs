@@ -83,6 +83,16 @@ impl Transaction {
         }
     }
 
+    /// The number of the client's savepoints.
+    pub fn savepoint_count(&self) -> usize {
+        self.state.savepoints.len()
+    }
+
+    /// Forgets the savepoints after the first `count`, which SQLite has released.
+    pub fn forget_savepoints(&mut self, count: usize) {
+        self.state.savepoints.truncate(count);
+    }
+
     /// Whether one is open that the client began.
     pub fn is_open(&self) -> bool {
         self.state.is_open

@@ -133,7 +133,11 @@ impl<'a> Transactions<'a> {
         self.open.get(&id)
     }
 
-    fn connected_mut(&mut self) -> Result<&mut Transaction, SqlError> {
+    /// The database in use, if the session is connected to it.
+    ///
+    /// # Errors
+    /// 8624.
+    pub fn connected_mut(&mut self) -> Result<&mut Transaction, SqlError> {
         self.open.get_mut(&self.current).ok_or_else(not_open)
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use selenite_compiler::SqlError;
 use selenite_runtime::machine::Failure;
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::{ObjectName, SchemaStatement, Statement, StatementKind};
+use selenite_tsql::ast::{AlterTableAction, ObjectName, SchemaStatement, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
 use crate::catalog::schema::{Schema, SchemaTable, is_temporary};
@@ -32,6 +32,7 @@ mod schema;
 mod sequence;
 mod synonym;
 mod table;
+pub(crate) mod trigger;
 
 /// The context of a definition.
 pub struct DefinitionContext<'a> {
@@ -82,12 +83,17 @@ impl DefinitionContext<'_> {
     fn carry_out_kind(&self, statement: &Statement) -> Result<Option<()>, SqlError> {
         match &statement.kind {
             StatementKind::CreateTable(create) => self.create_table(create)?,
-            StatementKind::AlterTable(alter) => self.alter_table(alter)?,
             StatementKind::CreateIndex(create) => self.create_index(create)?,
             StatementKind::AlterIndex(alter) => self.alter_index(alter)?,
             StatementKind::DropIndex { if_exists, indexes } => self.drop_indexes(*if_exists, indexes)?,
             StatementKind::View(view) => self.define_view(view, statement)?,
             StatementKind::Procedure(procedure) => self.define_procedure(procedure, statement)?,
+            StatementKind::Trigger(trigger) => self.define_trigger(trigger, statement)?,
+            StatementKind::TriggerSwitch(switch) => self.switch_triggers(switch)?,
+            StatementKind::AlterTable(alter) => match &alter.action {
+                AlterTableAction::Triggers(switch) => self.switch_table_triggers(&alter.name, switch)?,
+                _ => self.alter_table(alter)?,
+            },
             StatementKind::Sequence(sequence) => self.define_sequence(sequence)?,
             StatementKind::Synonym(create) => self.create_synonym(create)?,
             StatementKind::Function(function) => self.define_function(function, statement)?,
@@ -193,6 +199,7 @@ impl DefinitionContext<'_> {
             schema: written.schema.to_owned(),
             name: written.name.to_owned(),
             parent: written.parent,
+            state: None,
             definition: written.definition,
             created: now,
             modified: now,

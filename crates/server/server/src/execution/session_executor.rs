@@ -10,6 +10,7 @@ use selenite::thread_memory;
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{Ends, NameKey, SqlError, same_name};
+use selenite_runtime::change::ChangedRows;
 use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_runtime::sqlite::LockTimeout;
 use selenite_tsql::ast::{self, StatementKind};
@@ -27,6 +28,7 @@ use crate::database::transaction::Writes;
 use crate::database::transactions::Transactions;
 use crate::database_error::{unknown_database, unsupported_statement};
 use crate::execution::definition::{DefinitionContext, is_of_temporary};
+use crate::execution::fired_change::Firing;
 use crate::execution::name_scope::{NameScope, PlanVersion};
 use crate::execution::plan_cache::{FunctionPlans, PlanCache};
 use crate::execution_context::{ExecutionContext, SessionInfo};
@@ -52,6 +54,12 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) pending_call: Option<CrossDatabaseCall>,
     /// Of the calls that are in the audit log.
     pub(crate) refused: RefusedCalls,
+    /// The changes whose triggers run, outermost first.
+    pub(crate) firings: Vec<Firing>,
+    /// Whether the change that runs next is one whose triggers fire.
+    pub(crate) is_firing: bool,
+    /// The rows that it has changed.
+    pub(crate) changed: Option<ChangedRows>,
     /// The numbers of the global temporary objects that the session has made.
     pub(crate) globals: Vec<i32>,
     /// Whether the statement that was bound last calls functions of users.
@@ -86,6 +94,9 @@ impl<'a> SessionExecutor<'a> {
             describes: false,
             pending_call: None,
             refused: RefusedCalls::default(),
+            firings: Vec::new(),
+            is_firing: false,
+            changed: None,
             globals: Vec::new(),
             calls_functions: false,
             function_plans: Rc::default(),
@@ -290,6 +301,8 @@ impl<'a> SessionExecutor<'a> {
             | StatementKind::DropIndex { .. }
             | StatementKind::View(_)
             | StatementKind::Procedure(_)
+            | StatementKind::Trigger(_)
+            | StatementKind::TriggerSwitch(_)
             | StatementKind::Sequence(_)
             | StatementKind::Synonym(_)
             | StatementKind::Function(_)
@@ -513,6 +526,9 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
     pub fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
+        if let TransactionStep::Commit { .. } | TransactionStep::Rollback = step {
+            self.note_transaction_end();
+        }
         Ok(self.transactions.step(step, &self.frames)?)
     }
 
@@ -553,6 +569,11 @@ impl SessionExecutor<'_> {
     ) -> Result<(), Failure> {
         let declared = declared(program);
         let mut variables = Variables::new();
+        let mut trigger = None;
+        if kind == FrameKind::Trigger {
+            let (object_id, logical) = self.begin_trigger(self.frames.depth() + 1)?;
+            (trigger, variables) = (Some(object_id), logical);
+        }
         if !declared.is_empty() {
             self.refresh()?;
             let depth = self.frames.depth() + 1;
@@ -576,6 +597,7 @@ impl SessionExecutor<'_> {
             variables: Arc::new(variables),
             temporary: Vec::new(),
             identity_insert: self.identity_insert.clone(),
+            trigger,
         });
         Ok(())
     }

@@ -30,6 +30,7 @@ use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::transaction::Writes;
 use crate::database_error::damaged_page::log_damage;
 use crate::execution::definition::DefinitionContext;
+use crate::execution::firing::changed_rows;
 use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
@@ -106,6 +107,20 @@ impl SessionExecutor<'_> {
         if self.describes {
             return self.run(bound, slots, execution).map(Some);
         }
+        let triggers = self.triggers_of(bound)?;
+        let is_firing = std::mem::take(&mut self.is_firing);
+        if !triggers.is_empty() {
+            if self.scope.is_other_database || is_execute(bound) {
+                return Err(SqlError::unsupported(
+                    "A change of a table with triggers in another database, or by INSERT ... EXECUTE",
+                )
+                .into());
+            }
+            if !is_firing {
+                return Ok(Some(Affected::NeedsFiring));
+            }
+            self.changed = Some(changed_rows(&triggers));
+        }
         let reads = self.begin_reads(execution)?;
         let is_own = self.is_own(bound);
         let changes = bound.changes() && !is_own;
@@ -121,16 +136,25 @@ impl SessionExecutor<'_> {
         }
         let scope = match is_own {
             true => self.transactions.begin_own(execution)?,
-            false => self
-                .transactions
-                .begin_statement(writes_of(bound, changes), bound.is_single(), execution)?,
+            false => self.transactions.begin_statement(
+                writes_of(bound, changes),
+                bound.is_single() && triggers.is_empty(),
+                execution,
+            )?,
         };
         if leaves_snapshot && self.transactions.connected()?.database.version()? != of.version {
             self.transactions.end_statement(scope, Ok(()))?;
+            self.is_firing = is_firing;
             return Ok(None);
         }
         let done = self.run(bound, slots, execution);
-        let done = self.transactions.end_statement(scope, done);
+        let done = match done {
+            Ok(Affected::Rows(count)) if !triggers.is_empty() => {
+                self.keep_firing((bound, triggers), scope);
+                Ok(Affected::Fires(count))
+            }
+            done => self.transactions.end_statement(scope, done),
+        };
         self.send_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
         done.map(Some)
@@ -372,19 +396,22 @@ impl SessionExecutor<'_> {
                 Ok(ControlFlow::Break(()))
             }
         };
+        let mut changed = self.changed.take();
         let mut run = Run {
             executor: &executor,
             slots: &mut values,
             environment: &environment,
             rows: &mut sink,
+            changed: changed.as_mut(),
         };
         let work = DefinitionContext::of_rows(&used.database, &self.scope.objects, execution.state);
         let done = self.with_functions(execution.state, || on_rows(bound, &work, (given, feed), &mut run));
+        self.changed = changed.filter(|_| done.is_ok());
         if let Some(stop) = stop {
             return Err(stop.into());
         }
         // As SQL Server has it: after an INSERT into a table without an identity there is no identity value.
-        if done.is_ok() && is_numberless(bound) {
+        if done.is_ok() && is_numberless(bound) && self.frames.trigger().is_none() {
             execution.state.session.identity = None;
         }
         self.conclude(done, (slots, values), last_identity.get(), execution)

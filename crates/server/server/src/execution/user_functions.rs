@@ -301,6 +301,7 @@ impl FunctionFrame<'_> {
             slots,
             environment: &environment,
             rows,
+            changed: None,
         };
         match bound {
             Statement::Rows(rows) => run.rows(rows),

@@ -12,7 +12,7 @@ use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::directory::Directory;
 use crate::catalog::schema::function::SchemaFunction;
 use crate::catalog::schema::{
-    Schema, SchemaSequence, SchemaSynonym, SchemaTable, SchemaView, is_global, is_temporary, parsed,
+    Schema, SchemaSequence, SchemaSynonym, SchemaTable, SchemaTrigger, SchemaView, is_global, is_temporary, parsed,
 };
 use crate::catalog::system_relations::{SystemRelations, ViewDefinition};
 use crate::catalog::table_variables::Variables;
@@ -211,6 +211,11 @@ impl SessionCatalog {
         self.in_schemas(name, |schema, own| self.schema.sequence(schema, own))
     }
 
+    /// The trigger of a name.
+    pub fn trigger(&self, name: &ObjectName) -> Option<&Arc<SchemaTrigger>> {
+        self.in_schemas(name, |schema, own| self.schema.trigger(schema, own))
+    }
+
     /// The synonym of a name.
     pub fn synonym(&self, name: &ObjectName) -> Option<&Arc<SchemaSynonym>> {
         self.in_schemas(name, |schema, own| self.schema.synonym(schema, own))
@@ -253,7 +258,8 @@ impl SessionCatalog {
             let sequence = || self.schema.sequence(schema, own).map(|found| &found.row.schema);
             let synonym = || self.schema.synonym(schema, own).map(|found| &found.row.schema);
             let function = || self.schema.function(schema, own).map(|function| &function.row.schema);
-            let found = table.or_else(view).or_else(procedure);
+            let trigger = || self.schema.trigger(schema, own).map(|found| &found.row.schema);
+            let found = table.or_else(view).or_else(procedure).or_else(trigger);
             let found = found.or_else(sequence).or_else(synonym);
             found.or_else(function).cloned()
         })
@@ -301,6 +307,12 @@ impl Catalog for SessionCatalog {
                 return Err(self.refuse_unqualified());
             }
             return Ok(self.table(name).map(|table| Relation::Table(table.table.clone())));
+        }
+        if name.single().is_some()
+            && let Some(logical) = self.variables.get(&NameKey::new(own))
+        {
+            // `inserted` and `deleted`; names of table variables begin with another sign.
+            return Ok(Some(Relation::Table(logical.table.clone())));
         }
         if let Some(view) = self.system_view(name)? {
             let of = self.id().filter(|_| self.is_other_database && !view.is_of_server);

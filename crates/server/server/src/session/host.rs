@@ -293,11 +293,37 @@ impl Host for SessionHost<'_> {
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         let is_call = kind == FrameKind::Procedure;
         own::note_program(program, is_call, || self.context());
-        self.executor.enter(program, kind)
+        if kind != FrameKind::Trigger {
+            return self.executor.enter(program, kind);
+        }
+        let facts = self.executor.trigger_facts();
+        self.executor.enter(program, kind)?;
+        self.state.session.triggers.extend(facts.map(Arc::new));
+        Ok(())
     }
 
     fn leave(&mut self) {
+        if self.executor.frames.is_trigger() {
+            self.state.session.triggers.pop();
+        }
         self.executor.leave();
+    }
+
+    fn begin_firing(&mut self, is_own: bool) {
+        self.suppresses_env_change |= is_own;
+        self.executor.begin_firing();
+    }
+
+    fn next_trigger(&mut self) -> Result<Option<Arc<Program>>, Failure> {
+        self.executor.next_trigger()
+    }
+
+    fn end_firing(&mut self, is_done: bool) {
+        self.executor.end_firing(is_done);
+    }
+
+    fn end_own_transaction(&mut self) {
+        self.suppresses_env_change = false;
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {

@@ -43,6 +43,7 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut modules: Vec<&CatalogRow> = schema.views().map(|view| &view.row).collect();
     modules.extend(schema.procedures().map(|row| &**row));
     modules.extend(schema.functions().map(|function| &function.row));
+    modules.extend(schema.triggers().map(|trigger| &*trigger.row));
     modules.sort_by_key(|row| row.object_id);
     let shows = context.objects.sees_texts();
     let function_of = |module: &CatalogRow| {

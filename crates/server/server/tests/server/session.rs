@@ -54,6 +54,7 @@ mod table_variables;
 mod tables;
 mod time_limit;
 mod transactions;
+mod triggers;
 mod undeclared;
 mod view_changes;
 mod views;

@@ -621,6 +621,8 @@ pub enum ConditionKind {
     },
     /// `EXISTS (SELECT ..)`.
     Exists(Box<Query>),
+    /// `UPDATE (column)`, in a trigger.
+    Updated(Name),
 }
 
 /// One option of a list: `NAME`, `NAME value`, `NAME = value` or `NAME (list)`.

@@ -5,7 +5,7 @@ use super::{
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
     CreateSynonym, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert,
     KeyManagement, Kill, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
-    SequenceDefinition, SetOption, TableElement, TypeName, Update,
+    SequenceDefinition, SetOption, TableElement, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -97,6 +97,10 @@ pub enum StatementKind {
     View(Box<View>),
     /// `CREATE PROCEDURE`, `ALTER PROCEDURE`; the batch's only statement.
     Procedure(Box<Procedure>),
+    /// `CREATE TRIGGER`, `ALTER TRIGGER`; the batch's only statement.
+    Trigger(Box<Trigger>),
+    /// `ENABLE TRIGGER`, `DISABLE TRIGGER`
+    TriggerSwitch(Box<TriggerSwitch>),
     /// `CREATE SEQUENCE`, `ALTER SEQUENCE`
     Sequence(Box<SequenceDefinition>),
     /// `CREATE SYNONYM`
@@ -425,6 +429,25 @@ pub struct Procedure {
     /// `FOR REPLICATION`.
     pub for_replication: bool,
     /// The body, up to the end of the batch; may be empty. Line numbers are those of the batch.
+    pub body: Vec<Statement>,
+}
+
+/// CREATE or ALTER TRIGGER; the definition's text is the range of the statement's position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// `CREATE`, `ALTER` or `CREATE OR ALTER`.
+    pub create: Create,
+    /// The trigger's name.
+    pub name: ObjectName,
+    /// The table or view that it is on.
+    pub table: ObjectName,
+    /// `WITH ENCRYPTION`; empty if absent.
+    pub options: Vec<Name>,
+    /// AFTER or INSTEAD OF.
+    pub timing: TriggerTiming,
+    /// The statements that fire it; at least one.
+    pub events: TriggerEvents,
+    /// The body, up to the end of the batch. Line numbers are those of the batch.
     pub body: Vec<Statement>,
 }
 

@@ -1,6 +1,6 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::{Condition, Expr, IndexColumn, Name, ObjectName, Position, Setting, TypeName};
+use super::{Condition, Expr, IndexColumn, Name, ObjectName, Position, Setting, TableTriggerSwitch, TypeName};
 
 /// CREATE TABLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,6 +202,8 @@ pub enum AlterTableAction {
     AlterColumn(AlterColumn),
     /// `[WITH CHECK | NOCHECK] CHECK | NOCHECK CONSTRAINT ..`
     Constraints(ConstraintChange),
+    /// `ENABLE | DISABLE TRIGGER ..`
+    Triggers(TableTriggerSwitch),
     /// `REBUILD [WITH (..)]`
     Rebuild(Vec<Setting>),
 }

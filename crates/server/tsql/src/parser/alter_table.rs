@@ -46,6 +46,12 @@ impl Parser<'_> {
                 AlterTableAction::Rebuild(self.index_work_options()?)
             }
             TokenKind::Word if self.is_word("switch") => return self.refused_statement("ALTER TABLE SWITCH"),
+            TokenKind::Word
+                if (self.is_word("enable") || self.is_word("disable"))
+                    && self.is_at(1, TokenKind::Keyword(Keyword::Trigger)) =>
+            {
+                self.table_trigger_switch()?
+            }
             TokenKind::Word if self.is_word("enable") => return self.refused_statement("ALTER TABLE ENABLE"),
             TokenKind::Word if self.is_word("disable") => return self.refused_statement("ALTER TABLE DISABLE"),
             _ => return Err(self.unexpected()),

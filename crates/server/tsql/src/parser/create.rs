@@ -95,22 +95,12 @@ impl Parser<'_> {
                 self.function_definition(create)?
             }
             Keyword::Trigger => {
-                let what = if alter { "ALTER TRIGGER" } else { "CREATE TRIGGER" };
-                self.check_first(first, what)?;
-                self.refused_module(what)?
+                self.check_first(first, if alter { "ALTER TRIGGER" } else { "CREATE TRIGGER" })?;
+                self.trigger(create)?
             }
             _ => return Ok(None),
         };
         Ok(Some(kind))
-    }
-
-    /// Skips an unsupported module, which extends to the end of the batch.
-    fn refused_module(&mut self, what: &'static str) -> Parse<StatementKind> {
-        let start = self.advance().position;
-        self.object_name()?;
-        self.skip_batch()?;
-        self.refuse(what, self.since(start));
-        Ok(StatementKind::Break)
     }
 
     /// Inside another statement the keyword is a syntax error; after another statement it is misplaced.

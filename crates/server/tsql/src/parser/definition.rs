@@ -103,7 +103,7 @@ impl Parser<'_> {
         })))
     }
 
-    fn procedure_options(&mut self) -> Parse<Vec<Name>> {
+    pub(super) fn procedure_options(&mut self) -> Parse<Vec<Name>> {
         let mut options = Vec::new();
         loop {
             let start = self.here();

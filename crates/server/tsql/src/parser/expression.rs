@@ -267,6 +267,9 @@ impl Parser<'_> {
                 let query = self.subquery()?;
                 return Ok(self.condition_since(start, ConditionKind::Exists(Box::new(query))));
             }
+            TokenKind::Keyword(Keyword::Update) if allow_condition && self.is_at(1, TokenKind::LeftParen) => {
+                return self.updated();
+            }
             TokenKind::Keyword(Keyword::Contains | Keyword::Freetext) if allow_condition => {
                 return self.refused_predicate();
             }

@@ -25,13 +25,10 @@ impl Parser<'_> {
 
     /// The name of an unsupported statement whose first word is not a reserved keyword.
     pub(super) fn refused_words(&self) -> Option<&'static str> {
-        let trigger = self.is_at(1, TokenKind::Keyword(Keyword::Trigger));
         let conversation = self.is_word_at(1, "conversation");
         let on = self.is_at(1, TokenKind::Keyword(Keyword::On));
         let top = self.is_at(1, TokenKind::Keyword(Keyword::Top)) || self.is_at(1, TokenKind::Star);
         match () {
-            () if trigger && self.is_word("enable") => Some("ENABLE TRIGGER"),
-            () if trigger && self.is_word("disable") => Some("DISABLE TRIGGER"),
             () if conversation && self.is_word("move") => Some("MOVE CONVERSATION"),
             () if conversation && self.is_word("get") => Some("GET CONVERSATION GROUP"),
             () if on && self.is_word("send") => Some("SEND"),

@@ -148,6 +148,9 @@ impl Parser<'_> {
         if self.is_word("throw") && separated && !self.is_at(1, TokenKind::Point) {
             return self.throw();
         }
+        if (self.is_word("enable") || self.is_word("disable")) && self.is_at(1, TokenKind::Keyword(Keyword::Trigger)) {
+            return self.trigger_switch();
+        }
         if let Some(what) = self.refused_words() {
             return self.refused_statement(what);
         }

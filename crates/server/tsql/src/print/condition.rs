@@ -57,6 +57,7 @@ impl fmt::Display for Condition {
                     None => Ok(()),
                 }
             }
+            ConditionKind::Updated(column) => write!(f, "UPDATE ({column})"),
             ConditionKind::Exists(query) => write!(f, "EXISTS ({query})"),
         }
     }

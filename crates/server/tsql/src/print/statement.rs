@@ -60,7 +60,12 @@ impl fmt::Display for StatementKind {
             Self::DropIndex { if_exists, indexes } => drop_index(f, *if_exists, indexes),
             Self::Sequence(it) => write!(f, "{it}"),
             Self::Synonym(it) => write!(f, "{it}"),
-            Self::View(_) | Self::Procedure(_) | Self::Function(_) | Self::CreateType(_) => module(f, self),
+            Self::View(_)
+            | Self::Procedure(_)
+            | Self::Function(_)
+            | Self::Trigger(_)
+            | Self::TriggerSwitch(_)
+            | Self::CreateType(_) => module(f, self),
             Self::Drop(it) => write!(f, "{it}"),
             Self::CreateDatabase(it) => write!(f, "{it}"),
             Self::AlterDatabase(it) => write!(f, "{it}"),
@@ -69,15 +74,14 @@ impl fmt::Display for StatementKind {
             Self::CreateMasterKey { password } => create_master_key(f, password.as_deref()),
             Self::RegenerateMasterKey { force, password } => regenerate_master_key(f, *force, password),
             Self::OpenMasterKey { password } => open_master_key(f, password),
-            Self::CloseMasterKey => f.write_str("CLOSE MASTER KEY"),
             Self::BackupMasterKey { path, password } => backup_master_key(f, path, password),
             Self::RestoreMasterKey { .. } => restore_master_key(f, self),
-            Self::DropMasterKey => f.write_str("DROP MASTER KEY"),
             Self::CreateCertificate(it) => write!(f, "{it}"),
             Self::BackupCertificate(it) => write!(f, "{it}"),
             Self::CreateEncryptionKey(it) => write!(f, "{it}"),
             Self::AlterEncryptionKey(it) => write!(f, "{it}"),
-            Self::DropEncryptionKey => f.write_str("DROP DATABASE ENCRYPTION KEY"),
+            Self::CloseMasterKey => f.write_str("CLOSE MASTER KEY"),
+            Self::DropMasterKey | Self::DropEncryptionKey => f.write_str(dropped_key(self)),
             Self::KeyManagement(it) => write!(f, "{it}"),
             Self::CreateLogin(it) => write!(f, "{it}"),
             Self::AlterLogin(it) => write!(f, "{it}"),
@@ -104,7 +108,16 @@ fn module(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
         StatementKind::Procedure(it) => write!(f, "{it}"),
         StatementKind::Function(it) => write!(f, "{it}"),
         StatementKind::CreateType(it) => write!(f, "{it}"),
+        StatementKind::Trigger(it) => write!(f, "{it}"),
+        StatementKind::TriggerSwitch(it) => write!(f, "{it}"),
         _ => Ok(()),
+    }
+}
+
+fn dropped_key(kind: &StatementKind) -> &'static str {
+    match matches!(kind, StatementKind::DropMasterKey) {
+        true => "DROP MASTER KEY",
+        false => "DROP DATABASE ENCRYPTION KEY",
     }
 }
 

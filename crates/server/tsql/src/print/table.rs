@@ -172,6 +172,7 @@ impl fmt::Display for AlterTableAction {
             Self::Drop(elements) => write!(f, " DROP {}", List(elements)),
             Self::AlterColumn(column) => write!(f, " ALTER COLUMN {column}"),
             Self::Constraints(change) => write!(f, "{change}"),
+            Self::Triggers(change) => write!(f, " {change}"),
             Self::Rebuild(options) => write!(f, " REBUILD{}", OptionalList("WITH (", options, ")")),
         }
     }

@@ -32,6 +32,19 @@ fn tables_are_created() {
 }
 
 #[test]
+fn triggers_are_defined() {
+    check(&[
+        "CREATE TRIGGER dbo.tr ON dbo.t FOR INSERT, UPDATE, DELETE AS IF UPDATE(a) AND NOT UPDATE (b) SELECT 1; SELECT 2",
+        "CREATE OR ALTER TRIGGER tr ON v WITH ENCRYPTION INSTEAD OF UPDATE NOT FOR REPLICATION AS BEGIN RETURN END",
+        "ALTER TRIGGER tr ON t AFTER DELETE AS SELECT * FROM deleted",
+        "ENABLE TRIGGER a, dbo.b ON dbo.t",
+        "DISABLE TRIGGER ALL ON t",
+        "ALTER TABLE t ENABLE TRIGGER ALL",
+        "ALTER TABLE t DISABLE TRIGGER a, b",
+    ]);
+}
+
+#[test]
 fn sequences_and_synonyms_are_defined() {
     check(&[
         "CREATE SEQUENCE dbo.s AS decimal(10, 0) START WITH -5 INCREMENT BY 2 MINVALUE -10 MAXVALUE 10 CYCLE CACHE 20",

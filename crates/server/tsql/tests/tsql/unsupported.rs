@@ -135,7 +135,7 @@ fn statements_are_refused_by_name() {
             "TRUNCATE TABLE t WITH (PARTITIONS (1))",
             "TRUNCATE TABLE WITH PARTITIONS",
         ),
-        ("ENABLE TRIGGER a ON t", "ENABLE TRIGGER"),
+        ("ENABLE TRIGGER a ON DATABASE", "A DDL trigger"),
         ("SEND ON CONVERSATION @h MESSAGE TYPE x", "SEND"),
         ("OPEN SYMMETRIC KEY k DECRYPTION BY CERTIFICATE c", "OPEN SYMMETRIC KEY"),
     ]);
@@ -172,7 +172,7 @@ fn definitions_are_refused_by_name() {
             "CREATE TABLE WITH",
         ),
         ("ALTER TABLE t SWITCH TO u", "ALTER TABLE SWITCH"),
-        ("ALTER TABLE t ENABLE TRIGGER ALL", "ALTER TABLE ENABLE"),
+        ("ALTER TABLE t ENABLE CHANGE_TRACKING", "ALTER TABLE ENABLE"),
         (
             "CREATE DATABASE d ON (FILENAME = 'x') FOR ATTACH",
             "CREATE DATABASE FOR ATTACH",
@@ -201,8 +201,8 @@ fn triggers_are_skipped_to_the_end_of_their_batch() {
             "AS EXTERNAL NAME",
         ),
         (
-            "CREATE TRIGGER tr ON t AFTER INSERT AS SELECT 1; SELECT 2",
-            "CREATE TRIGGER",
+            "CREATE TRIGGER tr ON DATABASE FOR CREATE_TABLE AS SELECT 1; SELECT 2",
+            "A DDL trigger",
         ),
     ] {
         let tree = round_trip(&format!("{text};;\n"));

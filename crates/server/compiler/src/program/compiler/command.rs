@@ -35,6 +35,7 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
         StatementKind::DropIndex { .. } => write(Command::DROP_INDEX),
         StatementKind::View(_) => write(Command::CREATE_VIEW),
         StatementKind::Procedure(_) => write(Command::CREATE_PROCEDURE),
+        StatementKind::Trigger(_) | StatementKind::TriggerSwitch(_) => write(Command::NONE),
         StatementKind::Sequence(_) | StatementKind::Synonym(_) => write(Command::NONE),
         StatementKind::Function(_) | StatementKind::CreateType(_) => write(Command::NONE),
         StatementKind::Drop(drop) => drop_traits(drop.kind),

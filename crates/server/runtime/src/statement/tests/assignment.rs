@@ -115,6 +115,7 @@ fn a_value_and_a_condition_may_hold_subqueries() {
             slots: &mut Vec::new(),
             environment: &crate::testing::TestEnvironment::default(),
             rows: &mut |_| Ok(std::ops::ControlFlow::Continue(())),
+            changed: None,
         };
         run.value(&rows).unwrap()
     };

@@ -224,7 +224,10 @@ fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), Sq
             });
             if is_text { Ok(()) } else { check_no_index(table, name) }
         }
-        AlterTableAction::Add { .. } | AlterTableAction::Constraints(_) | AlterTableAction::Rebuild(_) => Ok(()),
+        AlterTableAction::Add { .. }
+        | AlterTableAction::Constraints(_)
+        | AlterTableAction::Triggers(_)
+        | AlterTableAction::Rebuild(_) => Ok(()),
     }
 }
 

@@ -95,6 +95,7 @@ impl DefinitionContext<'_> {
             slots: &mut Vec::new(),
             environment: &environment,
             rows: &mut |_| Ok(ControlFlow::Break(())),
+            changed: None,
         };
         match &bound {
             Statement::Rows(rows) => run.rows(rows),

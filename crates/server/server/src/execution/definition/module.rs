@@ -52,6 +52,7 @@ impl DefinitionContext<'_> {
             columns: view.columns.clone(),
             select: Arc::new(view.select.clone()),
             check_option: view.check_option,
+            fires: catalog::Fires::default(),
         }
     }
 
@@ -220,7 +221,7 @@ impl DefinitionContext<'_> {
 }
 
 /// The text with CREATE for ALTER, as SQL Server keeps it.
-fn created(text: &str) -> String {
+pub(super) fn created(text: &str) -> String {
     match text.get(..ALTER.len()) {
         Some(word) if word.eq_ignore_ascii_case(ALTER) => format!("CREATE{}", &text[ALTER.len()..]),
         Some(_) | None => text.to_owned(),

@@ -220,6 +220,17 @@ impl DefinitionContext<'_> {
                 },
             )?;
         }
+        for trigger in self.catalog.schema.triggers_of(object_id) {
+            let written = Written {
+                object_id: trigger.row.object_id,
+                kind: ObjectKind::Trigger,
+                schema: &target.name,
+                name: &trigger.row.name,
+                parent: Some(object_id),
+                definition: trigger.row.definition.clone(),
+            };
+            self.store("main", written)?;
+        }
         self.follow(old, target)
     }
 

@@ -116,6 +116,7 @@ impl DefinitionContext<'_> {
             (self.catalog.procedure(name).is_some(), "procedure"),
             (self.catalog.own_sequence(name).is_some(), "sequence"),
             (self.catalog.synonym(name).is_some(), "synonym"),
+            (self.catalog.trigger(name).is_some(), "trigger"),
         ];
         kinds.into_iter().find(|(is_it, _)| *is_it).map(|(_, kind)| kind)
     }

@@ -171,9 +171,9 @@ impl DefinitionContext<'_> {
                 DropKind::View => self.drop_module(name, drop.if_exists, ("view", "VIEW"))?,
                 DropKind::Procedure => self.drop_module(name, drop.if_exists, ("procedure", "PROCEDURE"))?,
                 DropKind::Function => self.drop_module(name, drop.if_exists, ("function", "FUNCTION"))?,
-                DropKind::Trigger | DropKind::Type if drop.if_exists => {}
+                DropKind::Trigger => self.drop_trigger(name, drop.if_exists)?,
+                DropKind::Type if drop.if_exists => {}
                 DropKind::Type => return Err(refusal::not_there("type", own)),
-                DropKind::Trigger => return Err(refusal::not_there("trigger", own)),
                 DropKind::Sequence => self.drop_sequence(name, drop.if_exists)?,
                 DropKind::Synonym => self.drop_synonym(name, drop.if_exists)?,
                 DropKind::Schema => self.drop_schema(own, drop.if_exists)?,

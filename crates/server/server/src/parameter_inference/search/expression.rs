@@ -112,6 +112,7 @@ impl Search<'_> {
             }
             ConditionKind::InQuery { operand, query, .. } => self.beside_query(operand, query, false),
             ConditionKind::Exists(query) => self.query(query, None),
+            ConditionKind::Updated(_) => Ok(()),
         }
     }
 

@@ -100,8 +100,22 @@ pub const GROUPS: &[Group] = &[
             ),
             ("DROP FUNCTION", "DROP FUNCTION IF EXISTS f, fi, ft"),
             ("CREATE TRIGGER", "CREATE TRIGGER tr ON t AFTER INSERT AS SELECT 1"),
-            ("DROP TRIGGER", "DROP TRIGGER IF EXISTS tr"),
-            ("ENABLE TRIGGER", "ENABLE TRIGGER tr ON t"),
+            (
+                "CREATE TRIGGER INSTEAD OF",
+                "CREATE TRIGGER tr2 ON t INSTEAD OF DELETE AS SELECT 1",
+            ),
+            (
+                "CREATE TRIGGER on a view",
+                "CREATE TRIGGER tr3 ON v INSTEAD OF DELETE AS SELECT 1",
+            ),
+            (
+                "DDL triggers",
+                "CREATE TRIGGER tr4 ON DATABASE FOR CREATE_TABLE AS SELECT 1",
+            ),
+            ("ALTER TRIGGER", "ALTER TRIGGER tr ON t AFTER INSERT AS SELECT 2"),
+            ("DISABLE TRIGGER", "DISABLE TRIGGER tr ON t"),
+            ("ENABLE TRIGGER", "ENABLE TRIGGER ALL ON t"),
+            ("DROP TRIGGER", "DROP TRIGGER tr, tr2"),
         ],
     },
     Group {

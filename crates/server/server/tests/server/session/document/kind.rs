@@ -45,6 +45,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::DropIndex { .. } => "DROP INDEX",
         StatementKind::View(_) => "VIEW",
         StatementKind::Procedure(_) => "PROCEDURE",
+        StatementKind::Trigger(_) | StatementKind::TriggerSwitch(_) => "TRIGGER",
         StatementKind::Sequence(_) => "SEQUENCE",
         StatementKind::Synonym(_) => "SYNONYM",
         StatementKind::Function(_) => "FUNCTION",
@@ -85,7 +86,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 70] = [
+pub const ALL: [&str; 71] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -120,6 +121,7 @@ pub const ALL: [&str; 70] = [
     "DROP INDEX",
     "VIEW",
     "PROCEDURE",
+    "TRIGGER",
     "SEQUENCE",
     "SYNONYM",
     "FUNCTION",

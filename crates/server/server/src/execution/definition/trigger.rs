@@ -1,0 +1,200 @@
+//! CREATE, ALTER, DROP, ENABLE and DISABLE TRIGGER.
+
+use std::sync::Arc;
+
+use selenite_compiler::program::Program;
+use selenite_compiler::{Ends, SqlError, same_name, written_object};
+use selenite_tsql::ast::{self, Create, ObjectName, Statement, TableTriggerSwitch, TriggerSwitch, TriggerTiming};
+
+use super::module::created;
+use super::{DefinitionContext, Written, refusal};
+use crate::catalog::catalog_rows::{self, ObjectKind};
+use crate::catalog::schema::SchemaTrigger;
+
+impl DefinitionContext<'_> {
+    pub(crate) fn define_trigger(&self, trigger: &ast::Trigger, statement: &Statement) -> Result<(), SqlError> {
+        if let Some(option) = trigger.options.first() {
+            return Err(SqlError::unsupported(&format!("WITH {} of a trigger", option.text)));
+        }
+        let own = trigger.name.name.text.as_str();
+        if own.starts_with('#') || trigger.table.name.text.starts_with('#') {
+            return Err(SqlError::unsupported("A trigger on a temporary table"));
+        }
+        self.catalog.check_place(&trigger.name)?;
+        self.catalog.check_place(&trigger.table)?;
+        let Some(table) = self.catalog.table(&trigger.table) else {
+            if self.catalog.view(&trigger.table).is_some() {
+                return Err(match trigger.timing {
+                    TriggerTiming::InsteadOf => SqlError::unsupported("A trigger on a view"),
+                    TriggerTiming::After => no_target(&trigger.table),
+                });
+            }
+            return Err(no_target(&trigger.table));
+        };
+        let schema = table.definition.schema.as_str();
+        let is_its = |written: &ast::Name| same_name(&written.text, schema);
+        if !trigger.name.schema.as_ref().is_none_or(is_its) {
+            return Err(other_schema(&written_object(&trigger.name)));
+        }
+        let known = self.catalog.schema.trigger(schema, own);
+        let known = match (trigger.create, known) {
+            (Create::Alter | Create::NewOrAlter, Some(known)) => Some(known),
+            (Create::New | Create::NewOrAlter, _) => {
+                if self.catalog.schema.has_object(schema, own) {
+                    return Err(SqlError::name_taken(own));
+                }
+                catalog_rows::check_name(own)?;
+                None
+            }
+            (Create::Alter, None) => return Err(refusal::invalid_name(&written_object(&trigger.name))),
+        };
+        let parent = table.table.object_id;
+        if known.is_some_and(|known| known.row.parent != Some(parent)) {
+            return Err(SqlError::unsupported("ALTER TRIGGER of a trigger on another table"));
+        }
+        self.check_instead_of(trigger, (table, known))?;
+        Program::of_trigger(self.source, trigger, own, 0).map_err(|mut errors| match errors.is_empty() {
+            true => SqlError::internal("a trigger"),
+            false => errors.remove(0),
+        })?;
+        let object_id = match known {
+            Some(known) => known.row.object_id,
+            None => self.new_id("main")?,
+        };
+        self.row_of(table)?;
+        let written = Written {
+            object_id,
+            kind: ObjectKind::Trigger,
+            schema,
+            name: known.map_or(own, |known| known.row.name.as_str()),
+            parent: Some(parent),
+            definition: created(statement.position.text(self.source).trim_end()),
+        };
+        self.store("main", written)
+    }
+
+    /// Of INSTEAD OF triggers there is one for each event, and none where rows are changed by cascades.
+    fn check_instead_of(
+        &self,
+        trigger: &ast::Trigger,
+        (table, known): (&crate::catalog::schema::SchemaTable, Option<&Arc<SchemaTrigger>>),
+    ) -> Result<(), SqlError> {
+        if trigger.timing == TriggerTiming::After {
+            return Ok(());
+        }
+        let own = trigger.name.name.text.as_str();
+        let written = written_object(&trigger.table);
+        let events = trigger.events;
+        let cascades = table.table.foreign_keys.iter().any(|key| {
+            use selenite_compiler::catalog::ReferencedAction::NoAction;
+            events.delete && key.on_delete != NoAction || events.update && key.on_update != NoAction
+        });
+        if cascades {
+            // 2113: an INSTEAD OF trigger on a table to which changes cascade.
+            let text = format!(
+                "Cannot create INSTEAD OF DELETE or INSTEAD OF UPDATE TRIGGER '{own}' on table '{written}'. This is because the \
+                 table has a FOREIGN KEY with cascading DELETE or UPDATE."
+            );
+            return Err(SqlError::new(2113, Ends::Batch, text));
+        }
+        let mut others = self.catalog.schema.triggers_of(table.table.object_id).filter(|other| {
+            let is_itself = known.is_some_and(|known| known.row.object_id == other.row.object_id);
+            let (one, two) = (other.events, events);
+            let is_same = one.insert && two.insert || one.update && two.update || one.delete && two.delete;
+            !is_itself && is_same && other.timing == TriggerTiming::InsteadOf
+        });
+        match others.next() {
+            None => Ok(()),
+            Some(_) => {
+                let event = match (events.insert, events.update) {
+                    (true, _) => "INSERT",
+                    (false, true) => "UPDATE",
+                    (false, false) => "DELETE",
+                };
+                // 2111: a second INSTEAD OF trigger for one event.
+                let text = format!(
+                    "Cannot create trigger '{own}' on table '{written}' because an INSTEAD OF {event} trigger already exists on \
+                     this object."
+                );
+                Err(SqlError::new(2111, Ends::Batch, text))
+            }
+        }
+    }
+
+    pub(crate) fn drop_trigger(&self, name: &ObjectName, if_exists: bool) -> Result<(), SqlError> {
+        self.catalog.check_place(name)?;
+        let written = written_object(name);
+        match (self.catalog.trigger(name), self.kind_of(name)) {
+            (Some(found), _) => self.forget("main", found.row.object_id),
+            (None, Some(kind)) => Err(refusal::wrong_kind("TRIGGER", &written, kind)),
+            (None, None) if if_exists => Ok(()),
+            (None, None) => Err(refusal::not_there("trigger", &written)),
+        }
+    }
+
+    /// ENABLE and DISABLE TRIGGER.
+    pub(crate) fn switch_triggers(&self, switch: &TriggerSwitch) -> Result<(), SqlError> {
+        self.catalog.check_place(&switch.table)?;
+        let names: Vec<&str> = switch.names.iter().map(|name| name.name.text.as_str()).collect();
+        self.switch(&switch.table, switch.enable, &names)
+    }
+
+    /// ALTER TABLE with ENABLE and DISABLE TRIGGER.
+    pub(crate) fn switch_table_triggers(
+        &self,
+        table: &ObjectName,
+        switch: &TableTriggerSwitch,
+    ) -> Result<(), SqlError> {
+        let names: Vec<&str> = switch.names.iter().map(|name| name.text.as_str()).collect();
+        self.switch(table, switch.enable, &names)
+    }
+
+    fn switch(&self, table: &ObjectName, enable: bool, names: &[&str]) -> Result<(), SqlError> {
+        let Some(found) = self.catalog.table(table) else {
+            let text = format!(
+                "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
+                written_object(table)
+            );
+            return Err(SqlError::new(1088, Ends::Statement, text).with_state(22));
+        };
+        let triggers: Vec<&Arc<SchemaTrigger>> = self.catalog.schema.triggers_of(found.table.object_id).collect();
+        let is_named = |name: &str, trigger: &SchemaTrigger| same_name(&trigger.row.name, name);
+        for name in names {
+            if !triggers.iter().any(|trigger| is_named(name, trigger)) {
+                // 4920: ENABLE or DISABLE of an unknown trigger.
+                let text = format!(
+                    "ALTER TABLE failed because trigger '{name}' on table '{}' does not exist.",
+                    written_object(table)
+                );
+                return Err(SqlError::new(4920, Ends::Statement, text));
+            }
+        }
+        for trigger in triggers {
+            if names.is_empty() || names.iter().any(|name| is_named(name, trigger)) {
+                let state = if enable { None } else { Some(DISABLED) };
+                catalog_rows::set_state(&self.database.connection, "main", trigger.row.object_id, state)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// 8197: a trigger on what does not exist, or can't have one.
+fn no_target(table: &ObjectName) -> SqlError {
+    let text = format!(
+        "The object '{}' does not exist or is invalid for this operation.",
+        written_object(table)
+    );
+    SqlError::new(8197, Ends::Batch, text).with_state(4)
+}
+
+/// 2103: a trigger in another schema than its table.
+fn other_schema(trigger: &str) -> SqlError {
+    let text = format!(
+        "Cannot alter trigger '{trigger}' because its schema is different from the schema of the target table or view."
+    );
+    SqlError::new(2103, Ends::Batch, text)
+}
+
+/// The state of a trigger that is disabled.
+pub(crate) const DISABLED: &str = "disabled";
