@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use selenite_cipher::DatabaseId;
+use selenite_cipher::{AnchorKey, DatabaseId};
 use selenite_format::anchor::ShortAnchor;
 use selenite_keyring::child::{self, Stderr};
 use selenite_keyring::{Config, Unlocked};
@@ -96,13 +96,14 @@ impl AnchorPlace {
         }
     }
 
-    /// Appends an anchor with this number, which is one more than that of the last one.
+    /// Appends an anchor with this number, which is one more than that of the last one under its key: what has no MAC of
+    /// this key can be of anyone.
     ///
     /// # Errors
     /// `NoAnchor`, also if another process has appended one.
-    pub fn append(&self, config: &Config, number: u64, text: &str) -> Result<(), VfsError> {
+    pub fn append(&self, config: &Config, number: u64, text: &str, key: &AnchorKey) -> Result<(), VfsError> {
         match self {
-            Self::File(path) => append(path, number, text).map_err(|error| self.missing(&error.to_string())),
+            Self::File(path) => append(path, number, text, key).map_err(|error| self.missing(&error.to_string())),
             Self::Command(name) => self.run(config, name, "append-anchor", text.as_bytes()).map(drop),
         }
     }
@@ -117,7 +118,9 @@ impl AnchorPlace {
         let key = unlocked.master.anchor_key();
         let anchor = ShortAnchor::parse(text).map_err(|error| refused(&error.to_string()))?;
         if seal.key_id != key.id() {
-            return Ok(Checked::OtherMaster(anchor.number, anchor.generation));
+            // Anyone can have written it: after a higher one no more could be counted.
+            let number = anchor.number.min(OTHER_NUMBER_MAX);
+            return Ok(Checked::OtherMaster(number, anchor.generation));
         }
         if !key.mac_is_valid(seal.maced, &seal.mac) {
             return Err(refused("it was altered: its MAC is wrong"));
@@ -233,19 +236,27 @@ fn end_of(file: &mut File) -> io::Result<Vec<u8>> {
 }
 
 /// Appends in one write, and syncs.
-fn append(path: &Path, number: u64, text: &str) -> io::Result<()> {
+fn append(path: &Path, number: u64, text: &str, key: &AnchorKey) -> io::Result<()> {
     let _gate = own_descriptors::gate();
-    let mut file = open(path, File::options().append(true).read(true).create(true))?;
+    let mut options = File::options();
+    // Applications of other users may read it, and none but the writer's write, whatever its umask.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+    let mut file = open(path, options.append(true).read(true).create(true))?;
     // Of two writers the later one would append the older state.
     file.lock()?;
     let end = end_of(&mut file)?;
-    let last = ShortAnchor::last_of(&end).filter_map(|last| ShortAnchor::parse(last).ok());
-    if last
-        .map(|last| last.number)
-        .max()
-        .is_some_and(|last| last.checked_add(1) != Some(number))
+    let own = ShortAnchor::last_of(&end).filter_map(|last| {
+        let seal = ShortAnchor::seal(last).ok()?;
+        let is_own = seal.key_id == key.id() && key.mac_is_valid(seal.maced, &seal.mac);
+        ShortAnchor::parse(last).ok().filter(|_| is_own)
+    });
+    if let Some(last) = own.map(|own| own.number).max()
+        && last.checked_add(1) != Some(number)
     {
-        return Err(io::Error::other("another process has appended an anchor meanwhile"));
+        let what =
+            format!("its newest anchor is number {last}, not the one before {number}: another process writes there");
+        return Err(io::Error::other(what));
     }
     // One that was cut keeps the next from being found, unless that begins a line.
     let begin = if end.last().is_none_or(|&last| last == b'\n') {
@@ -272,5 +283,7 @@ fn open(path: &Path, options: &std::fs::OpenOptions) -> io::Result<File> {
 
 /// More than the longest anchor, of 63 KiB, and one that was cut.
 const END_SIZE: u64 = 262_144;
+/// More than are ever written: one in each nanosecond takes 292 years.
+const OTHER_NUMBER_MAX: u64 = u64::MAX / 2;
 /// As that of key commands.
 const TIME_LIMIT: Duration = Duration::from_secs(10);

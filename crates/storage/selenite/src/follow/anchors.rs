@@ -5,6 +5,8 @@
 //!   frames that were written since: an image that was overwritten at once may be put back, too.
 //! - newest-first: the pages are named that the last frames wrote; if the log does not tell, those that are new to the
 //!   known sessions, and of each session the highest counters.
+//! - old-file-is-found: pages that were named before the log was restarted stay named until the log has them: by these the
+//!   file from before a checkpoint is found beside a log of any size.
 //! - not-laundered: each turn compares first: what was put back meanwhile must not become the newest state. The connection
 //!   only reads, and is the first one: it plays no journal back, and while it is open no other connection can.
 //! - never-back: a place that has an earlier anchor than was written to it gets none.
@@ -12,7 +14,8 @@
 //!   back what it names.
 //! - only-authentic: a page that does not open ends the turn. Its counter could be any.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -73,10 +76,19 @@ struct Known {
     /// Counts turns, for the sessions.
     turn: u64,
     pages: BTreeMap<u32, NamedPage>,
+    /// The turn in which each of them was named.
+    named_in: BTreeMap<u32, u64>,
     /// The last anchor, if it was written under the present key.
     anchor: Option<ShortAnchor>,
     /// How many pages were written since the last anchor.
     changed_count: u64,
+}
+
+/// What a turn sees of a database.
+struct Extent {
+    page_count: u32,
+    /// Those of the named pages whose newest image is in the log.
+    in_log: BTreeSet<u32>,
 }
 
 /// What a turn needs of the database's keys.
@@ -106,7 +118,8 @@ impl Anchors {
         access: &Access,
         how: Option<Anchoring>,
     ) -> Result<Self, EngineError> {
-        let open = |how| -> Result<Writer, EngineError> {
+        let open = |how: Anchoring| -> Result<Writer, EngineError> {
+            check_place(&how.place, path)?;
             let database = Database::open_to_read(storage, path, access)?;
             database.keep_log_on_close()?;
             let mut writer = Writer {
@@ -177,7 +190,7 @@ impl Writer {
         let anchor = known.next(&keys);
         let text = anchor.encode(|maced| keys.key.mac(maced));
         // After an error it is not known whether it was written: the newest one is read again.
-        let appended = self.how.place.append(&self.config, anchor.number, &text);
+        let appended = self.how.place.append(&self.config, anchor.number, &text, &keys.key);
         appended.map_err(|error| refused(error, self.database.path()))?;
         self.last = Some(anchor.clone());
         // Once: what is put back later was not meant.
@@ -277,7 +290,7 @@ impl Known {
 
     /// Takes what frames and pages say that were read. `is_newest_first`: the pages are in the order in which they were
     /// written, the last one first.
-    fn take(&mut self, frames: &[(u32, Sealed)], pages: Vec<(u32, Sealed)>, is_newest_first: bool, page_count: u32) {
+    fn take(&mut self, frames: &[(u32, Sealed)], pages: Vec<(u32, Sealed)>, is_newest_first: bool, seen: &Extent) {
         let pages = match is_newest_first {
             true => pages,
             false => newest_first(self.new_among(pages)),
@@ -300,19 +313,42 @@ impl Known {
             ShortAnchor::PAGES_MAX
         };
         let mut earlier = std::mem::take(&mut self.pages);
-        earlier.retain(|&page_no, _| page_no <= page_count);
+        earlier.retain(|&page_no, _| page_no <= seen.page_count);
         for (page_no, sealed) in pages {
             earlier.remove(&page_no);
             if page_no == 1 || self.pages.len() < limit {
                 self.pages.insert(page_no, sealed.image);
+                self.named_in.insert(page_no, self.turn);
             }
         }
-        // Those of earlier turns, as long as there is room.
+        self.keep(earlier, earlier_limit, seen);
+    }
+
+    /// Names pages of earlier turns, as long as there is room, and those that are in the file (old-file-is-found) where the
+    /// log alone would fill it.
+    fn keep(&mut self, earlier: BTreeMap<u32, NamedPage>, limit: usize, seen: &Extent) {
+        let in_file_limit = limit.max(self.pages.len() + NAMED_MAX).min(ShortAnchor::PAGES_MAX - 1);
+        let mut earlier: Vec<_> = earlier.into_iter().collect();
+        earlier.sort_by_key(|(page_no, _)| {
+            let is_in_log = seen.in_log.contains(page_no);
+            (
+                *page_no != 1,
+                is_in_log,
+                Reverse(self.named_in.get(page_no).copied()),
+                *page_no,
+            )
+        });
         for (page_no, image) in earlier {
-            if page_no == 1 || self.pages.len() < earlier_limit {
+            let limit = match seen.in_log.contains(&page_no) {
+                true => limit,
+                false => in_file_limit,
+            };
+            if page_no == 1 || self.pages.len() < limit {
                 self.pages.entry(page_no).or_insert(image);
             }
         }
+        let named = &self.pages;
+        self.named_in.retain(|page_no, _| named.contains_key(page_no));
     }
 
     /// The pages that were sealed after what the last anchor knows of their sessions.
@@ -331,7 +367,7 @@ impl Known {
     /// The next anchor.
     fn next(&self, keys: &Keys) -> ShortAnchor {
         let mut sessions: Vec<_> = self.sessions.iter().collect();
-        sessions.sort_by_key(|(_, (_, met))| std::cmp::Reverse(*met));
+        sessions.sort_by_key(|(_, (_, met))| Reverse(*met));
         let sessions = sessions.into_iter().take(ShortAnchor::SESSIONS_MAX);
         ShortAnchor {
             log: self.end.filter(|end| end.position.frames > 0),
@@ -352,6 +388,33 @@ impl Known {
 pub(super) fn identity(storage: &dyn Storage, path: &Path) -> Result<(u64, u64), EngineError> {
     let attributes = storage.attributes(path);
     Ok(attributes.map_err(io_error("follow", path))?.identity)
+}
+
+/// Refuses a place that is a file of the database.
+fn check_place(place: &AnchorPlace, database: &Path) -> Result<(), EngineError> {
+    let AnchorPlace::File(file) = place else { return Ok(()) };
+    // By a link, too; of a file that does not exist, the folder tells.
+    let resolved = |path: &Path| {
+        path.canonicalize().or_else(|_| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+            Ok::<_, std::io::Error>(folder.join(path.file_name().unwrap_or_default()))
+        })
+    };
+    let (Ok(file), Ok(database)) = (resolved(file), resolved(database)) else {
+        return Ok(());
+    };
+    let of_database = ["", "-journal", "-wal", "-shm", "-selenite"];
+    if of_database.iter().any(|suffix| beside(&database, suffix) == file) {
+        return Err(EngineError::usage(
+            format!(
+                "{} is a file of the database, and no place for its anchors",
+                file.display()
+            ),
+            "take a file where no one but the user of selenite follow can write",
+        ));
+    }
+    Ok(())
 }
 
 fn has_journal(path: &Path) -> bool {
@@ -385,7 +448,11 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
             "run PRAGMA journal_mode = WAL once",
         )
     })?;
-    let page_count = snapshot.page_count();
+    let named = known.pages.keys().copied();
+    let seen = Extent {
+        page_count: snapshot.page_count(),
+        in_log: named.filter(|&page_no| snapshot.is_in_log(page_no)).collect(),
+    };
     if let Some(anchor) = known.anchor.as_ref().filter(|anchor| anchor.key_id == keys.key.id()) {
         check_not_older(snapshot, anchor).map_err(refused)?;
     }
@@ -403,14 +470,14 @@ fn read_changes(snapshot: &mut Snapshot<'_>, mut known: Known, path: &Path) -> R
                 .map_err(refused)?;
             let last: BTreeMap<u32, usize> = since.frames().iter().map(|(page_no, _)| *page_no).zip(0..).collect();
             let mut pages = read.pages;
-            pages.sort_by_key(|(page_no, _)| std::cmp::Reverse(last.get(page_no).copied()));
-            known.take(since.frames(), pages, true, page_count);
+            pages.sort_by_key(|(page_no, _)| Reverse(last.get(page_no).copied()));
+            known.take(since.frames(), pages, true, &seen);
         }
         None => {
             let mut frames = snapshot.frames().map_err(refused)?;
-            read_all(snapshot, page_count, &mut read).map_err(refused)?;
+            read_all(snapshot, seen.page_count, &mut read).map_err(refused)?;
             frames.append(&mut read.below);
-            known.take(&frames, read.pages, false, page_count);
+            known.take(&frames, read.pages, false, &seen);
         }
     }
     known.changed_count += read.count;
@@ -490,7 +557,7 @@ fn thinned(read: Vec<(u32, Sealed)>) -> Vec<(u32, Sealed)> {
 
 /// Each page with the number of pages that its session sealed after it.
 fn ranked(mut read: Vec<(u32, Sealed)>) -> impl Iterator<Item = (usize, u32, Sealed)> {
-    read.sort_by_key(|(_, sealed)| (sealed.session, std::cmp::Reverse(sealed.counter)));
+    read.sort_by_key(|(_, sealed)| (sealed.session, Reverse(sealed.counter)));
     let mut last = None;
     let mut rank = 0;
     read.into_iter().map(move |(page_no, sealed)| {

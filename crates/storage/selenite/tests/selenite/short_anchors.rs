@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use selenite::follow::{Anchoring, write_anchors};
 use selenite::storage::Disk;
-use selenite::{AnchorPlace, Class, EngineError, Watch};
+use selenite::{AnchorPlace, Class, EngineError, Observer, Progress, Watch};
 use selenite_testing::random::Random;
 
 use crate::support::Fixture;
@@ -49,6 +51,27 @@ impl Anchored {
         connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))
     }
 
+    /// Follows until `after` a turn, which gets what is waited for, returns that it is enough.
+    fn follow_with(&self, after: &mut dyn FnMut(Option<&str>) -> bool) -> Result<u64, EngineError> {
+        let stop = Arc::new(Stop::default());
+        let how = Anchoring {
+            place: AnchorPlace::File(self.place.clone()),
+            every: Duration::ZERO,
+            accept_older: false,
+        };
+        write_anchors(
+            &Disk,
+            &self.path,
+            &self.fixture.access(),
+            (how, false),
+            &Watch::new(stop.clone()),
+            &mut |_, waits_for| {
+                let is_enough = after(waits_for);
+                stop.0.fetch_or(is_enough, Ordering::SeqCst);
+            },
+        )
+    }
+
     fn follow(&self, accept_older: bool) -> Result<u64, EngineError> {
         let how = Anchoring {
             place: AnchorPlace::File(self.place.clone()),
@@ -76,6 +99,18 @@ impl Anchored {
             }
         }
         folder.join("app.db")
+    }
+}
+
+/// Ends what is watched when it is set.
+#[derive(Default)]
+struct Stop(AtomicBool);
+
+impl Observer for Stop {
+    fn progress(&self, _: Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
     }
 }
 
@@ -492,22 +527,131 @@ fn a_text_under_another_key_proves_nothing_and_a_second_writer_is_refused() {
     assert_eq!(code(&anchored.open(&anchored.path, "&anchor_missing=allow")), 0);
     let refused = anchored.follow(false).unwrap_err();
     assert!(matches!(refused, EngineError::NoAnchor { .. }), "{refused}");
-    fs::write(&anchored.place, &text).unwrap();
-    anchored
-        .connect(&anchored.path)
-        .unwrap()
-        .execute("UPDATE t SET b = 2", [])
+}
+
+#[test]
+fn two_writers_of_anchors_are_told_of_each_other_and_not_of_texts_of_others() {
+    let anchored = Anchored::new();
+    anchored.follow(false).unwrap();
+    let text = fs::read_to_string(&anchored.place).unwrap();
+    let forged = text.replace("number 1\n", &format!("number {}\n", u64::MAX));
+    let key = forged.lines().find(|line| line.starts_with("key ")).unwrap();
+    let of_no_key = forged.replace(key, &format!("key {}", "0".repeat(32)));
+    let connection = anchored.connect(&anchored.path).unwrap();
+    let commit = || {
+        connection
+            .execute("UPDATE t SET b = randomblob(9) WHERE a = 3", [])
+            .unwrap()
+    };
+    // What any user could append has the highest number.
+    fs::write(&anchored.place, format!("{of_no_key}{text}")).unwrap();
+    commit();
+    assert_eq!(anchored.follow(false).unwrap(), 1);
+    fs::write(&anchored.place, format!("{text}{of_no_key}")).unwrap();
+    assert_eq!(anchored.follow(false).unwrap(), 1);
+    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
+    commit();
+    let mut said: Vec<Option<String>> = Vec::new();
+    let written = anchored.follow_with(&mut |waits_for| {
+        said.push(waits_for.map(str::to_owned));
+        let place = fs::read_to_string(&anchored.place).unwrap();
+        match said.len() {
+            // Text of no one's does not keep it from writing; another writer does.
+            1 => fs::write(&anchored.place, format!("{place}{forged}{of_no_key}")).unwrap(),
+            2 => assert_eq!(anchored.follow(false).unwrap(), 1),
+            _ => {}
+        }
+        commit();
+        said.len() == 4
+    });
+    assert_eq!(written.unwrap(), 4);
+    let told: Vec<bool> = said.iter().map(Option::is_some).collect();
+    assert_eq!(told, [false, false, true, false, false], "{said:?}");
+    let told = said[2].as_ref().unwrap();
+    assert!(told.contains("another process writes there"), "{told}");
+}
+
+#[test]
+fn a_number_that_no_one_has_counted_to_does_not_end_the_numbers() {
+    let anchored = Anchored::new();
+    anchored.follow(false).unwrap();
+    let text = fs::read_to_string(&anchored.place).unwrap();
+    let key = text.lines().find(|line| line.starts_with("key ")).unwrap();
+    let other = text.replace(key, &format!("key {}", "0".repeat(32)));
+    let other = other.replace("number 1\n", &format!("number {}\n", u64::MAX));
+    fs::write(&anchored.place, other).unwrap();
+    let connection = anchored.connect(&anchored.path).unwrap();
+    for _ in 0..3 {
+        connection
+            .execute("UPDATE t SET b = randomblob(9) WHERE a = 3", [])
+            .unwrap();
+        assert_eq!(anchored.follow(true).unwrap(), 1);
+    }
+    assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
+}
+
+#[test]
+fn the_place_is_no_file_of_the_database_and_only_its_owner_writes_there() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut anchored = Anchored::new();
+    let own = anchored.place.clone();
+    std::os::unix::fs::symlink("app.db-journal", anchored.fixture.path("link")).unwrap();
+    fs::write(anchored.fixture.path("app.db-journal"), "").unwrap();
+    for name in [
+        "app.db",
+        "app.db-journal",
+        "app.db-wal",
+        "app.db-shm",
+        "app.db-selenite",
+        "link",
+    ] {
+        anchored.place = anchored.fixture.path(name);
+        let refused = anchored.follow(false).unwrap_err();
+        assert_eq!(refused.class(), Class::Usage, "{name}: {refused}");
+        assert!(
+            refused.to_string().contains("no place for its anchors"),
+            "{name}: {refused}"
+        );
+    }
+    anchored.place = own;
+    anchored.follow(false).unwrap();
+    let mode = fs::metadata(&anchored.place).unwrap().permissions().mode();
+    assert_eq!(mode & 0o022, 0, "{mode:o}");
+}
+
+#[test]
+fn the_file_from_before_a_checkpoint_is_refused_beside_a_log_larger_than_an_anchor_names() {
+    let anchored = Anchored::new();
+    let connection = anchored.connect(&anchored.path).unwrap();
+    let checkpoint = || {
+        connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .unwrap()
+    };
+    let more = "WITH RECURSIVE n(i) AS (SELECT 41 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+        INSERT INTO t SELECT i, randomblob(2500) FROM n";
+    connection.execute_batch(more).unwrap();
+    checkpoint();
+    anchored.follow(false).unwrap();
+    let old = anchored.copy("old");
+    connection
+        .execute("UPDATE t SET b = randomblob(2500) WHERE a = 7", [])
         .unwrap();
     anchored.follow(false).unwrap();
-    // Another writer has appended one meanwhile.
-    let place = AnchorPlace::File(anchored.place.clone());
-    let config = selenite_keyring::Config::default();
-    assert!(place.append(&config, 2, &text).is_err());
-    assert_eq!(
-        fs::read_to_string(&anchored.place)
-            .unwrap()
-            .matches("short anchor")
-            .count(),
-        2
-    );
+    checkpoint();
+    for round in 0..4 {
+        let from = 50 + round * 80;
+        let sql = format!(
+            "UPDATE t SET b = randomblob(2500) WHERE a BETWEEN {from} AND {}",
+            from + 79
+        );
+        connection.execute(&sql, []).unwrap();
+        anchored.follow(false).unwrap();
+        assert_eq!(code(&anchored.open(&anchored.path, "")), 0);
+        let newest = anchored.copy(&format!("newest{round}"));
+        let mixed = anchored.copy(&format!("mixed{round}"));
+        fs::copy(&old, &mixed).unwrap();
+        assert_eq!(code(&anchored.open(&newest, "")), 0);
+        assert_eq!(code(&anchored.open(&mixed, "")), VNODE, "round {round}");
+    }
 }

@@ -307,7 +307,8 @@ impl<'a> Snapshot<'a> {
         Ok(())
     }
 
-    fn is_in_log(&mut self, page_no: u32) -> bool {
+    /// Whether the transaction reads a page in the log.
+    pub fn is_in_log(&mut self, page_no: u32) -> bool {
         self.look_up().is_ok() && self.frame_of(page_no).is_some()
     }
 
