@@ -41,6 +41,16 @@ pub enum AggregateKind {
     StringAgg,
     /// CHECKSUM_AGG.
     ChecksumAgg,
+    /// APPROX_COUNT_DISTINCT, a bigint: the exact count.
+    ApproxCountDistinct,
+    /// PERCENTILE_CONT, which has no name here: it is a window function.
+    PercentileCont,
+    /// PERCENTILE_DISC, likewise.
+    PercentileDisc,
+    /// FIRST_VALUE IGNORE NULLS, likewise.
+    FirstValue,
+    /// LAST_VALUE IGNORE NULLS, likewise.
+    LastValue,
 }
 
 /// An aggregate whose operand is converted to the type that the aggregate requires.
@@ -54,11 +64,13 @@ pub struct Aggregate {
     pub separator: Option<Expr>,
     /// The result's type.
     pub data_type: DataType,
+    /// The percentile, and whether values are in descending order.
+    pub percentile: Option<(f64, bool)>,
 }
 
 impl AggregateKind {
     /// All aggregates.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Count,
         Self::CountBig,
         Self::Sum,
@@ -71,6 +83,7 @@ impl AggregateKind {
         Self::VarP,
         Self::StringAgg,
         Self::ChecksumAgg,
+        Self::ApproxCountDistinct,
     ];
 
     /// The aggregate with this name, in any case.
@@ -97,6 +110,11 @@ impl AggregateKind {
             Self::VarP => "varp",
             Self::StringAgg => "string_agg",
             Self::ChecksumAgg => "checksum_agg",
+            Self::ApproxCountDistinct => "approx_count_distinct",
+            Self::PercentileCont => "percentile_cont",
+            Self::PercentileDisc => "percentile_disc",
+            Self::FirstValue => "first_value",
+            Self::LastValue => "last_value",
         }
     }
 }
@@ -118,6 +136,7 @@ impl Aggregate {
                 operand: None,
                 separator: None,
                 data_type: kind.count_type(),
+                percentile: None,
             });
         };
         if operand.is_null_word() {
@@ -133,13 +152,53 @@ impl Aggregate {
             operand: Some(operand),
             separator,
             data_type,
+            percentile: None,
         })
+    }
+
+    /// Binds PERCENTILE_CONT or PERCENTILE_DISC.
+    ///
+    /// Errors: 8117 for an operand of PERCENTILE_CONT that is no number.
+    pub(crate) fn percentile(
+        kind: AggregateKind,
+        operand: Expr,
+        fraction: f64,
+        descending: bool,
+    ) -> Result<Self, SqlError> {
+        Ok(Self {
+            percentile: Some((fraction, descending)),
+            ..Self::bind(kind, vec![operand])?
+        })
+    }
+
+    /// Whether NULLs that it skips are reported (8153).
+    #[must_use]
+    pub fn reports_nulls(&self) -> bool {
+        match self.kind {
+            AggregateKind::PercentileCont
+            | AggregateKind::PercentileDisc
+            | AggregateKind::FirstValue
+            | AggregateKind::LastValue => false,
+            AggregateKind::Count
+            | AggregateKind::CountBig
+            | AggregateKind::Sum
+            | AggregateKind::Avg
+            | AggregateKind::Min
+            | AggregateKind::Max
+            | AggregateKind::StDev
+            | AggregateKind::StDevP
+            | AggregateKind::Var
+            | AggregateKind::VarP
+            | AggregateKind::StringAgg
+            | AggregateKind::ChecksumAgg
+            | AggregateKind::ApproxCountDistinct => true,
+        }
     }
 }
 
 impl AggregateKind {
     fn count_type(self) -> DataType {
-        if self == Self::CountBig {
+        if matches!(self, Self::CountBig | Self::ApproxCountDistinct) {
             DataType::BigInt
         } else {
             DataType::Int
@@ -151,12 +210,17 @@ impl AggregateKind {
         let of = operand.data_type;
         let refused = || SqlError::operand_type(of.bare_name(), self.name());
         match self {
-            Self::Count | Self::CountBig => Ok((operand, self.count_type())),
+            Self::Count | Self::CountBig | Self::ApproxCountDistinct => Ok((operand, self.count_type())),
             Self::Min | Self::Max if of == DataType::Bit => Err(refused()),
             Self::Min | Self::Max => Ok((operand, of)),
             Self::Sum | Self::Avg => {
                 let data_type = sum_type(&of, self == Self::Avg).ok_or_else(refused)?;
                 Ok((operand, data_type))
+            }
+            Self::PercentileDisc | Self::FirstValue | Self::LastValue => Ok((operand, of)),
+            Self::PercentileCont => {
+                sum_type(&of, false).ok_or_else(refused)?;
+                Ok((operand.converted_to(&DataType::Float)?, DataType::Float))
             }
             Self::StDev | Self::StDevP | Self::Var | Self::VarP => {
                 sum_type(&of, false).ok_or_else(refused)?;

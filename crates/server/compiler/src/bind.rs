@@ -80,6 +80,11 @@ pub trait QueryHook {
         Err(SqlError::next_value_not_here())
     }
 
+    /// Whether an expression is JSON, so that JSON is composed of it without quotes.
+    fn is_json(&self, expr: &Expr) -> bool {
+        crate::json::is_json_call(expr)
+    }
+
     /// Counts one more bound node.
     ///
     /// Errors: 8623 if there are too many; the error of cancellation.
@@ -207,6 +212,10 @@ impl<'a> Binder<'a> {
             ast::ExprKind::Collate { operand, collation } => {
                 let operand = self.expr(operand)?;
                 collated(operand, &collation.text)
+            }
+            ast::ExprKind::TimeZone { operand, zone } => {
+                let arguments = vec![self.expr(operand)?, self.expr(zone)?];
+                Function::at_time_zone().bind(None, arguments)
             }
             ast::ExprKind::Function(call) => self.call(call, expr.position),
             ast::ExprKind::Cast(cast) => self.cast(cast),

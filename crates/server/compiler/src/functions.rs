@@ -19,16 +19,23 @@ mod choice;
 mod conversion;
 mod dates;
 mod globals;
+mod json;
 mod mathematics;
 mod sequence;
 mod system;
 mod text;
 mod trigger;
+mod xml;
 
+pub(crate) use json::{
+    FOR_JSON, FOR_JSON_LEVELS, FOR_JSON_ROW, FOR_JSON_VALUES, FOR_ROWS, OPEN_JSON, OPEN_JSON_COLUMNS,
+};
+pub(crate) use mathematics::GENERATE_SERIES;
 pub(crate) use sequence::{is_next_value, next_value_of};
 pub(crate) use text::{fixed, name_parts};
 #[cfg(test)]
 use typing::varying;
+pub(crate) use xml::{FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES, XML_TEXT};
 
 use crate::expr::{
     Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,
@@ -37,7 +44,7 @@ use crate::expr::{
 /// A function's entry in `docs/TSQL.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionState {
-    /// The family: `text`, `mathematics`, `dates`, `conversion`, `system`, `globals`.
+    /// The family: `text`, `mathematics`, `dates`, `conversion`, `json`, `system`, `globals`.
     pub family: &'static str,
     /// The name in lower case.
     pub name: &'static str,
@@ -103,6 +110,11 @@ impl Function {
         &trigger::UPDATED
     }
 
+    /// AT TIME ZONE, which has no name.
+    pub(crate) fn at_time_zone() -> &'static Self {
+        &dates::AT_TIME_ZONE
+    }
+
     /// Refuses a function that is not supported.
     ///
     /// Errors: 40510.
@@ -164,6 +176,7 @@ fn families() -> impl Iterator<Item = (&'static str, &'static [Function])> {
         ("mathematics", mathematics::FUNCTIONS),
         ("dates", dates::FUNCTIONS),
         ("conversion", conversion::FUNCTIONS),
+        ("json", json::FUNCTIONS),
         ("system", system::FUNCTIONS),
         ("trigger", trigger::FUNCTIONS),
         ("globals", globals::FUNCTIONS),

@@ -16,12 +16,14 @@ pub mod change;
 mod collation;
 pub mod compiled;
 pub mod definition;
+mod dotnet;
 mod environment;
 mod error;
 mod evaluate;
 mod expr;
 mod file_name;
 mod functions;
+mod json;
 mod name;
 mod operation;
 pub mod program;
@@ -30,7 +32,9 @@ mod scope;
 pub mod statement;
 #[cfg(test)]
 mod testing;
+mod time_zone;
 mod writer;
+mod xml;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateKind};
 pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};

@@ -10,10 +10,16 @@ mod call;
 mod combine;
 mod common_table;
 mod grouping;
+mod grouping_sets;
 mod hint;
 mod limit;
+mod named_window;
 mod next_value;
+mod open_json;
 mod order;
+mod output;
+mod output_xml;
+mod pivot;
 mod refusal;
 mod relation;
 mod select;
@@ -23,8 +29,11 @@ pub(crate) mod tree;
 mod user_function;
 pub(crate) mod walk;
 
+use std::collections::HashSet;
+
 use common_table::CommonScope;
 pub(crate) use next_value::{advances, check_always_evaluated};
+pub(crate) use output::check_not_for;
 pub(crate) use relation::exposed;
 pub(crate) use select::Item;
 use selenite_tsql::ast;
@@ -52,6 +61,12 @@ pub(crate) struct QueryBinder<'c> {
     depth: usize,
     join_depth: usize,
     nodes_to_poll: u32,
+    /// The columns of sources that are JSON.
+    json_columns: HashSet<ColumnRef>,
+    /// The columns of sources that are XML.
+    xml_columns: HashSet<ColumnRef>,
+    /// The sources of the last SELECT, where FOR needs them.
+    output_sources: Option<Vec<Source>>,
 }
 
 /// The names of one query.
@@ -63,6 +78,12 @@ pub(crate) struct Scope {
     pub clause: Clause,
     /// Whether an aggregate of this query was bound.
     pub has_aggregate: bool,
+    /// The expressions of GROUP BY.
+    pub groups: Vec<Expr>,
+    /// The source of GROUPING's columns.
+    pub marks: Option<u32>,
+    /// WINDOW.
+    pub windows: Vec<ast::NamedWindow>,
 }
 
 /// The clause in which an expression occurs.
@@ -104,6 +125,9 @@ impl<'c> QueryBinder<'c> {
             depth: 0,
             join_depth: 0,
             nodes_to_poll: NODES_BETWEEN_POLLS,
+            json_columns: HashSet::new(),
+            xml_columns: HashSet::new(),
+            output_sources: None,
         }
     }
 
@@ -153,6 +177,9 @@ impl<'c> QueryBinder<'c> {
             columns: Columns { sources, outer: None },
             clause: Clause::Items,
             has_aggregate: false,
+            groups: Vec::new(),
+            marks: None,
+            windows: Vec::new(),
         });
         let bound = bind(self);
         self.scopes.pop();
@@ -290,6 +317,10 @@ impl QueryHook for QueryBinder<'_> {
         query: &ast::Query,
     ) -> Result<Predicate, SqlError> {
         self.bind_quantified(operand, comparison, quantifier, query)
+    }
+
+    fn is_json(&self, expr: &Expr) -> bool {
+        self.is_json_text(expr)
     }
 
     fn spend(&mut self) -> Result<(), SqlError> {

@@ -23,7 +23,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use selenite_compiler::compiled::{AggregateSpec, Compiled};
-use selenite_compiler::{Accumulator, SqlError, stored};
+use selenite_compiler::{Accumulator, AggregateKind, SqlError, stored};
 use selenite_types::storage::{Stored, StoredRef, from_stored};
 use selenite_types::{DataType, Family, Value};
 
@@ -38,6 +38,8 @@ pub struct AggregateRun {
     frame: VecDeque<Value>,
     /// Whether a value has left the frame, so that the accumulator is out of date.
     moved: bool,
+    /// The aggregate of the current values.
+    known: Option<Stored<'static>>,
     left_out_null: bool,
 }
 
@@ -60,6 +62,7 @@ impl AggregateRun {
             seen: HashSet::new(),
             frame: VecDeque::new(),
             moved: false,
+            known: None,
             left_out_null: false,
         }
     }
@@ -97,7 +100,8 @@ impl AggregateRun {
     /// Errors: as [`AggregateRun::step`].
     pub fn enter(&mut self, argument: StoredRef<'_>) -> Result<(), SqlError> {
         let value = self.decode(argument)?;
-        self.left_out_null |= value == Value::Null;
+        self.known = None;
+        self.left_out_null |= value == Value::Null && self.spec.aggregate.reports_nulls();
         if !self.moved && value != Value::Null {
             self.accumulator.step(&value)?;
         }
@@ -107,6 +111,7 @@ impl AggregateRun {
 
     /// Removes the frame's first value.
     pub fn leave(&mut self) {
+        self.known = None;
         if self.frame.pop_front().is_some_and(|value| value != Value::Null) {
             self.moved = true;
         }
@@ -116,6 +121,25 @@ impl AggregateRun {
     ///
     /// Errors: 8115.
     pub fn value(&mut self) -> Result<Stored<'static>, SqlError> {
+        if let Some(known) = &self.known {
+            return Ok(known.clone());
+        }
+        let value = self.computed()?;
+        self.known = Some(value.clone());
+        Ok(value)
+    }
+
+    fn computed(&mut self) -> Result<Stored<'static>, SqlError> {
+        let mut found = self.frame.iter().filter(|value| **value != Value::Null);
+        let kind = self.spec.aggregate.kind;
+        let edge = if kind == AggregateKind::FirstValue {
+            Some(found.next())
+        } else {
+            (kind == AggregateKind::LastValue).then(|| found.next_back())
+        };
+        if let Some(edge) = edge {
+            return stored(edge.unwrap_or(&Value::Null), &self.spec.aggregate.data_type);
+        }
         if self.moved {
             self.accumulator = Accumulator::new(&self.spec.aggregate, &self.separator);
             for value in self.frame.iter().filter(|value| **value != Value::Null) {

@@ -241,12 +241,14 @@ fn one_column(value: Expr, from: Vec<selenite_tsql::ast::TableSource>, position:
         filter: None,
         group_by: Vec::new(),
         having: None,
+        windows: Vec::new(),
         position,
     };
     Query {
         body: QueryBody::Select(Box::new(select)),
         order_by: Vec::new(),
         offset: None,
+        for_clause: None,
         position,
     }
 }

@@ -24,6 +24,7 @@ pub mod name;
 pub mod operator;
 pub mod position;
 pub mod query;
+pub mod rowset;
 pub mod security;
 pub mod sequence;
 pub mod set_option;
@@ -53,10 +54,14 @@ pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
 pub use operator::{AssignmentOperator, BinaryOperator, Comparison, Quantifier, UnaryOperator};
 pub use position::Position;
 pub use query::{
-    Arguments, Case, CaseBranches, Cast, CastKind, Combination, CommonTable, Condition, ConditionKind, DerivedAlias,
-    Expr, ExprKind, FrameBound, FrameUnit, FunctionCall, Iif, Join, JoinHint, JoinKind, NextValue, NullTreatment,
-    OdbcLiteral, Offset, OrderItem, Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetOperator,
-    SetTerm, Setting, SettingValue, SimpleBranch, TableSource, TableSourceKind, Top, Window, WindowFrame,
+    Arguments, Case, CaseBranches, Cast, Combination, CommonTable, Condition, ConditionKind, DerivedAlias, Expr,
+    ExprKind, FunctionCall, GroupItem, Iif, Join, JsonArguments, NamedWindow, NextValue, Offset, OrderItem, Pivot,
+    Query, QueryBody, SearchedBranch, Select, SelectItem, SelectStatement, SetTerm, Setting, SettingValue,
+    SimpleBranch, TableSource, TableSourceKind, Top, Unpivot, Window,
+};
+pub use rowset::{
+    CastKind, ForClause, ForFormat, ForMode, FrameBound, FrameUnit, JoinHint, JoinKind, JsonColumn, NullTreatment,
+    OdbcLiteral, SetOperator, WindowFrame,
 };
 pub use security::{
     AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateUser,

@@ -46,6 +46,7 @@ mod permission;
 mod predicate;
 mod query;
 mod refused;
+mod rowset;
 mod security;
 mod select;
 mod sequence;

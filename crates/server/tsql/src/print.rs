@@ -19,6 +19,7 @@ mod index;
 mod key_management;
 mod name;
 mod query;
+mod rowset;
 mod security;
 mod sequence;
 mod set_option;

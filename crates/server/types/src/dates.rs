@@ -24,6 +24,7 @@ mod offset;
 mod part_reading;
 mod ticks;
 mod time_of_day;
+mod truncation;
 
 pub use addition::{date_add, end_of_month};
 pub(crate) use clock_reading::exact_of_datetime;
@@ -42,3 +43,4 @@ pub(crate) use part_reading::{month_name, month_of_name, offset_name};
 pub(crate) use ticks::TICKS_PER_DAY;
 pub use ticks::{DateTimeMinutes, DateTimeTicks};
 pub(crate) use time_of_day::{UNITS_PER_SECOND, unit_of_scale};
+pub use truncation::{date_bucket, date_trunc};

@@ -37,8 +37,8 @@ pub use text_length::{narrow_length, utf16_length, utf16_prefix};
 pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
 pub use dates::{
     CivilParts, ClockParts, DateError, DateFirst, DatePart, DateTimeMinutes, DateTimeTicks, Moment, date_add,
-    date_diff, date_diff_big, date_from_parts, date_name, date_part, datetime_from_parts, datetime2_from_parts,
-    datetimeoffset_from_parts, end_of_month, offset_from_minutes, offset_from_text, smalldatetime_from_parts,
-    switch_offset, time_from_parts, to_date_time_offset,
+    date_bucket, date_diff, date_diff_big, date_from_parts, date_name, date_part, date_trunc, datetime_from_parts,
+    datetime2_from_parts, datetimeoffset_from_parts, end_of_month, offset_from_minutes, offset_from_text,
+    smalldatetime_from_parts, switch_offset, time_from_parts, to_date_time_offset,
 };
 pub use format::text_of;

@@ -17,6 +17,7 @@ pub struct Accumulator {
     data_type: DataType,
     collation: Collation,
     counts_rows: bool,
+    percentile: (f64, bool),
     count: i64,
     seen: Accumulated,
 }
@@ -38,6 +39,8 @@ enum Accumulated {
     Extreme(Value),
     /// XOR of the values.
     Checksum(i32),
+    /// All values, of a percentile.
+    Values(Vec<Value>),
     /// The concatenated text.
     Text { text: String, separator: Arc<str> },
 }
@@ -52,7 +55,7 @@ impl Accumulator {
             Arc::from("")
         };
         let seen = match aggregate.kind {
-            AggregateKind::Count | AggregateKind::CountBig => Accumulated::Count,
+            AggregateKind::Count | AggregateKind::CountBig | AggregateKind::ApproxCountDistinct => Accumulated::Count,
             AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type.decimal_digits().is_some() => {
                 Accumulated::Decimal(Some(Decimal { unscaled: 0, scale: 0 }))
             }
@@ -60,7 +63,10 @@ impl Accumulator {
                 Accumulated::Float(0.0)
             }
             AggregateKind::Sum | AggregateKind::Avg => Accumulated::Whole(0),
-            AggregateKind::Min | AggregateKind::Max => Accumulated::Extreme(Value::Null),
+            AggregateKind::Min | AggregateKind::Max | AggregateKind::FirstValue | AggregateKind::LastValue => {
+                Accumulated::Extreme(Value::Null)
+            }
+            AggregateKind::PercentileCont | AggregateKind::PercentileDisc => Accumulated::Values(Vec::new()),
             AggregateKind::StDev | AggregateKind::StDevP | AggregateKind::Var | AggregateKind::VarP => {
                 Accumulated::Spread {
                     mean: 0.0,
@@ -80,6 +86,7 @@ impl Accumulator {
             data_type: aggregate.data_type,
             collation: operand.map_or_else(Collation::default, |operand| operand.collation),
             counts_rows: operand.is_none(),
+            percentile: aggregate.percentile.unwrap_or_default(),
             count: 0,
             seen,
         }
@@ -109,6 +116,13 @@ impl Accumulator {
                 let distance = number - *mean;
                 *mean += distance / count_as_float(self.count);
                 *squares += distance * (number - *mean);
+            }
+            Accumulated::Values(values) => values.push(value.clone()),
+            Accumulated::Extreme(extreme) if self.kind == AggregateKind::LastValue => *extreme = value.clone(),
+            Accumulated::Extreme(extreme) if self.kind == AggregateKind::FirstValue => {
+                if is_first {
+                    *extreme = value.clone();
+                }
             }
             Accumulated::Extreme(extreme) => {
                 let ordering = if self.kind == AggregateKind::Min {
@@ -188,10 +202,41 @@ impl Accumulator {
                 }
             }
             Accumulated::Spread { squares, .. } => self.spread(*squares),
+            Accumulated::Values(values) => self.percentile(values),
             Accumulated::Extreme(extreme) => Ok(extreme.clone()),
             Accumulated::Checksum(bits) => Ok(Value::Int(*bits)),
             Accumulated::Text { text, .. } => Ok(Value::Text(Arc::from(text.as_str()))),
         }
+    }
+
+    /// The percentile of all values.
+    fn percentile(&self, values: &[Value]) -> Result<Value, SqlError> {
+        let (fraction, descending) = self.percentile;
+        let mut sorted: Vec<&Value> = values.iter().collect();
+        let order = self.collation.order();
+        sorted.sort_by(|left, right| {
+            let ordering = compare(left, right, order).unwrap_or(Ordering::Equal);
+            if descending { ordering.reverse() } else { ordering }
+        });
+        let count = count_as_float(self.count);
+        let at = |index: f64| {
+            // An index of a vector is far below 2^53.
+            let found = sorted
+                .iter()
+                .enumerate()
+                .find(|(at, _)| i64::try_from(*at).is_ok_and(|at| count_as_float(at) >= index));
+            found.map(|(_, value)| *value).or(sorted.last().copied())
+        };
+        let missing = || SqlError::internal("a percentile of no values");
+        if self.kind == AggregateKind::PercentileDisc {
+            // The first value whose cumulative distribution is at least the fraction.
+            let value = at((fraction * count).ceil() - 1.0);
+            return value.cloned().ok_or_else(missing);
+        }
+        let row = fraction * (count - 1.0);
+        let low = float(at(row.floor()).ok_or_else(missing)?)?;
+        let high = float(at(row.ceil()).ok_or_else(missing)?)?;
+        Ok(Value::Float(low + (high - low) * (row - row.floor())))
     }
 
     /// A sum in the result's type, if it fits.

@@ -1,9 +1,10 @@
 //! Calls of functions.
 
 use selenite_tsql::ast;
-use selenite_types::DatePart;
+use selenite_types::{DataType, DatePart, Value, Width};
 
 use super::Binder;
+use crate::json::{NullsInJson, json_values, marked};
 use crate::{AggregateKind, Expr, Function, SqlError};
 
 impl Binder<'_> {
@@ -16,6 +17,9 @@ impl Binder<'_> {
             return self.hook.call(call, position);
         }
         let name = odbc_name(&name.text, call.odbc);
+        if GROUPING_FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return self.hook.call(call, position);
+        }
         if WINDOW_FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return Err(SqlError::over_required(name));
         }
@@ -33,6 +37,7 @@ impl Binder<'_> {
             }
             ast::Arguments::Star => return Err(SqlError::unsupported(&format!("{}(*)", name.to_ascii_uppercase()))),
             ast::Arguments::Distinct(_) => return Err(SqlError::syntax_near("DISTINCT")),
+            ast::Arguments::Json(arguments) => return self.json_values(function, arguments),
         };
         let (part, arguments) = if function.takes_part() {
             let (part, arguments) = split_part(function, arguments)?;
@@ -40,11 +45,38 @@ impl Binder<'_> {
         } else {
             (None, arguments)
         };
-        let arguments = arguments
-            .iter()
-            .map(|argument| self.expr(argument))
-            .collect::<Result<Vec<_>, _>>()?;
-        function.bind(part, arguments)
+        let (arguments, word) = match (function.takes_word(), arguments) {
+            (true, [first, word]) => (std::slice::from_ref(first), Some(json_type(word)?)),
+            (_, arguments) => (arguments, None),
+        };
+        let mut bound = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let argument = self.expr(argument)?;
+            bound.push(match function.composes_json() && self.hook.is_json(&argument) {
+                true => marked(argument),
+                false => argument,
+            });
+        }
+        bound.extend(word);
+        function.bind(part, bound)
+    }
+
+    /// JSON_OBJECT and JSON_ARRAY.
+    fn json_values(&mut self, function: &'static Function, written: &ast::JsonArguments) -> Result<Expr, SqlError> {
+        let mut bound = Vec::with_capacity(written.list.len());
+        for (at, value) in written.list.iter().enumerate() {
+            let is_name = written.named && at % 2 == 0;
+            let value = self.expr(value)?;
+            bound.push(match !is_name && self.hook.is_json(&value) {
+                true => marked(value),
+                false => value,
+            });
+        }
+        let nulls = match written.null_on_null.unwrap_or(written.named) {
+            true => NullsInJson::Written,
+            false => NullsInJson::Absent,
+        };
+        function.bind(None, json_values(nulls, bound))
     }
 }
 
@@ -65,6 +97,19 @@ fn split_part<'a>(
         Some(part) if column.table.is_none() => Ok((Some(part), rest)),
         Some(_) | None => Err(SqlError::unknown_date_part(word, function.name)),
     }
+}
+
+/// The word that is ISJSON's second argument, in lower case.
+fn json_type(word: &ast::Expr) -> Result<Expr, SqlError> {
+    let ast::ExprKind::Column(column) = &word.kind else {
+        return Err(SqlError::invalid_parameter(2, "isjson"));
+    };
+    let text = column.name.text.to_ascii_lowercase();
+    if column.table.is_some() || !["value", "scalar", "array", "object"].contains(&text.as_str()) {
+        return Err(SqlError::unknown_option(&column.name.text, "ISJSON"));
+    }
+    let data_type = DataType::VarChar(Width::Limited(10));
+    Ok(Expr::literal(Value::Text(text.into()), data_type))
 }
 
 /// The T-SQL name of an ODBC function that differs only in its name.
@@ -88,6 +133,9 @@ fn odbc_name(name: &str, is_odbc: bool) -> &str {
         .find(|(odbc, _)| is_odbc && odbc.eq_ignore_ascii_case(name));
     found.map_or(name, |(_, own)| own)
 }
+
+/// Functions of GROUP BY.
+const GROUPING_FUNCTIONS: [&str; 2] = ["grouping", "grouping_id"];
 
 /// Functions that have no meaning without OVER.
 const WINDOW_FUNCTIONS: [&str; 12] = [

@@ -54,14 +54,17 @@ impl Binder<'_> {
     /// CAST, CONVERT and their TRY_ forms.
     pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr, SqlError> {
         let data_type = declared_type(&cast.type_name, DeclarationContext::Cast)?;
+        if matches!(cast.kind, ast::CastKind::Parse | ast::CastKind::TryParse) {
+            return Err(SqlError::unsupported("PARSE"));
+        }
         let operand = self.expr(&cast.operand)?;
         let style = match &cast.style {
             Some(style) => Some(self.expr_as(style, &DataType::Int)?),
             None => None,
         };
         let is_try = match cast.kind {
-            ast::CastKind::TryCast | ast::CastKind::TryConvert => true,
-            ast::CastKind::Cast | ast::CastKind::Convert => false,
+            ast::CastKind::TryCast | ast::CastKind::TryConvert | ast::CastKind::TryParse => true,
+            ast::CastKind::Cast | ast::CastKind::Convert | ast::CastKind::Parse => false,
         };
         if operand.is_null_word() {
             return Ok(Expr::literal(Value::Null, data_type));

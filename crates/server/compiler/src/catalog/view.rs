@@ -41,6 +41,8 @@ impl View {
                 | TableSourceKind::Function { .. }
                 | TableSourceKind::Derived { .. }
                 | TableSourceKind::Values { .. }
+                | TableSourceKind::Pivot(_)
+                | TableSourceKind::Unpivot(_)
                 | TableSourceKind::Join(_) => None,
             },
             [] | [_, ..] => None,

@@ -14,7 +14,7 @@ use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, take_inputs};
 use crate::catalog::{ChangeVerb, Table, View};
 use crate::compiled::Compiled;
 use crate::query::tree::{Limit, Query};
-use crate::query::{Clause, QueryBinder, advances, check_always_evaluated};
+use crate::query::{Clause, QueryBinder, advances, check_always_evaluated, check_not_for};
 use crate::writer::{Parameter, ParameterValue, SqlText, Writer, qualified};
 use crate::{Expr, SqlError, common_type, same_name};
 
@@ -220,6 +220,7 @@ impl Binding<'_> {
         let bound = binder.with_commons(&insert.with, |binder| match &insert.source {
             ast::InsertSource::Values(rows) => binder.insert_values(&table, &targets, has_list, rows),
             ast::InsertSource::Query(query) => {
+                check_not_for(query, "INSERT")?;
                 let query = binder.bind_query(query)?;
                 check_select(&table, &targets, has_list, query.columns.len())?;
                 Ok(Source::Query(query))

@@ -140,7 +140,7 @@ impl QueryBinder<'_> {
                 }
                 Ok(added)
             }
-            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) => Ok(None),
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) | Rows::Computed(_) => Ok(None),
         }
     }
 
@@ -163,7 +163,15 @@ impl QueryBinder<'_> {
                 self.parts.row_ids.insert(source, format!("c{}", opened.place));
                 (opened.table, Some(opened.columns), opened.views)
             }
-            (None, Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) | Rows::Lateral(_)) => {
+            (
+                None,
+                Rows::Table(_)
+                | Rows::System(_)
+                | Rows::Function(..)
+                | Rows::Common(_)
+                | Rows::Lateral(_)
+                | Rows::Computed(_),
+            ) => {
                 return None;
             }
         };

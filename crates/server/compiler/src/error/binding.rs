@@ -84,6 +84,13 @@ impl SqlError {
         Self::new(147, Ends::Batch, text).with_severity(15)
     }
 
+    /// 155: an unknown word among a function's arguments.
+    #[must_use]
+    pub fn unknown_option(word: &str, function: &str) -> Self {
+        let text = format!("'{word}' is not a recognized {function} option.");
+        Self::new(155, Ends::Batch, text).with_severity(15)
+    }
+
     /// 155: an unknown date part of a function.
     #[must_use]
     pub fn unknown_date_part(word: &str, function: &str) -> Self {

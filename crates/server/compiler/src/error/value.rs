@@ -74,6 +74,13 @@ impl SqlError {
         Self::new(7119, Ends::Statement, text)
     }
 
+    /// 9820: AT TIME ZONE with an unknown time zone.
+    #[must_use]
+    pub fn unknown_time_zone(name: &str) -> Self {
+        let text = format!("The time zone parameter '{name}' provided to AT TIME ZONE clause is invalid.");
+        Self::new(9820, Ends::Statement, text)
+    }
+
     /// 9828: TRANSLATE with sets of different sizes.
     #[must_use]
     pub fn translate_sets() -> Self {

@@ -21,6 +21,8 @@ pub struct Function {
     pub(crate) most: usize,
     pub(crate) takes_part: bool,
     is_bare: bool,
+    takes_word: bool,
+    composes_json: bool,
     pub(crate) typing: Typing,
     pub(crate) nulls: Nulls,
     pub(crate) code: Code,
@@ -78,6 +80,8 @@ impl Function {
             most: rules.len(),
             takes_part: false,
             is_bare: false,
+            takes_word: false,
+            composes_json: false,
             typing,
             nulls: Nulls::Spread,
             code: Code::Run(run),
@@ -109,6 +113,8 @@ impl Function {
             most: usize::MAX,
             takes_part: false,
             is_bare: false,
+            takes_word: false,
+            composes_json: false,
             typing: Typing::Is(DataType::Int),
             nulls: Nulls::Take,
             code: Code::Refused,
@@ -148,6 +154,18 @@ impl Function {
     /// The code receives NULLs, and never returns NULL.
     pub(crate) const fn never_null(mut self) -> Self {
         self.nulls = Nulls::Never;
+        self
+    }
+
+    /// The second argument is a word.
+    pub(crate) const fn with_word(mut self) -> Self {
+        self.takes_word = true;
+        self
+    }
+
+    /// Texts among the arguments that are JSON are written without quotes.
+    pub(crate) const fn composing_json(mut self) -> Self {
+        self.composes_json = true;
         self
     }
 
@@ -196,6 +214,16 @@ impl Function {
     #[must_use]
     pub fn takes_part(&self) -> bool {
         self.takes_part
+    }
+
+    /// Whether the second argument is a word.
+    pub(crate) fn takes_word(&self) -> bool {
+        self.takes_word
+    }
+
+    /// Whether texts among the arguments that are JSON are written without quotes.
+    pub(crate) fn composes_json(&self) -> bool {
+        self.composes_json
     }
 
     /// Whether it is written without parentheses, as CURRENT_TIMESTAMP is.

@@ -18,6 +18,8 @@ pub(crate) enum Rule {
     TextOnly,
     /// Text and bytes only, unconverted.
     TextOrBinaryOnly,
+    /// What JSON_MODIFY writes: text, integers, decimals, floats and bits, unconverted.
+    JsonValue,
     /// Any type to nvarchar.
     National,
     /// Any type to int.
@@ -32,6 +34,12 @@ pub(crate) enum Rule {
     Moment,
     /// Dates and times unconverted, any other type to datetime.
     DateOperand,
+    /// Numbers, dates and times, unconverted.
+    Formatted,
+    /// Dates with times, unconverted.
+    ZonedMoment,
+    /// Dates and times unconverted, text to datetime2(7).
+    PlainMoment,
     /// Any type to date.
     Date,
     /// datetimeoffset unconverted, any other type to datetime2.
@@ -72,6 +80,12 @@ impl Rule {
             Self::TextOnly if family == Family::Text => Ok(argument),
             Self::TextOrBinaryOnly if matches!(family, Family::Text | Family::Binary) => Ok(argument),
             Self::TextOnly | Self::TextOrBinaryOnly => Err(refused()),
+            Self::JsonValue => match family {
+                Family::Text | Family::Integer | Family::Decimal | Family::Approximate | Family::Bit => Ok(argument),
+                Family::Money | Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid => {
+                    Err(refused())
+                }
+            },
             Self::National if argument.data_type.is_national() => Ok(argument),
             Self::National => {
                 let width = text_width(&argument.data_type);
@@ -93,10 +107,29 @@ impl Rule {
                 argument.converted_to(&DataType::BigInt)
             }
             Self::Bits | Self::Whole => Err(refused()),
+            Self::Formatted | Self::ZonedMoment | Self::PlainMoment => self.written_moment(argument, refused),
             Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => {
                 self.moment(argument, refused)
             }
         }
+    }
+
+    /// The argument of FORMAT, AT TIME ZONE, DATETRUNC and DATE_BUCKET.
+    fn written_moment(self, argument: Expr, refused: impl Fn() -> SqlError) -> Result<Expr, SqlError> {
+        let family = argument.data_type.family();
+        let is_date = matches!(family, Family::OldDate | Family::NewDate | Family::Time);
+        let is_number = matches!(
+            family,
+            Family::Integer | Family::Decimal | Family::Money | Family::Approximate
+        );
+        if self == Self::PlainMoment && family == Family::Text {
+            return argument.converted_to(&DataType::DateTime2(7));
+        }
+        let is_accepted = match self == Self::ZonedMoment {
+            true => has_date_and_time(&argument.data_type),
+            false => is_date || is_number && self == Self::Formatted,
+        };
+        if is_accepted { Ok(argument) } else { Err(refused()) }
     }
 
     fn moment(self, argument: Expr, refused: impl Fn() -> SqlError) -> Result<Expr, SqlError> {
@@ -151,6 +184,14 @@ pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
         | DataType::VarBinary(_)
         | DataType::UniqueIdentifier => 7,
     }
+}
+
+/// Whether a type has a date and a time.
+fn has_date_and_time(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::SmallDateTime | DataType::DateTime | DataType::DateTime2(_) | DataType::DateTimeOffset(_)
+    )
 }
 
 /// A constant as int.

@@ -33,14 +33,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         hash::hash_bytes,
     )
     .making_nulls(),
-    Function::refused("isjson"),
     Function::new("isnumeric", &[Any], INT, kind::is_numeric).never_null(),
-    Function::refused("json_array"),
-    Function::refused("json_modify"),
-    Function::refused("json_object"),
-    Function::refused("json_path_exists"),
-    Function::refused("json_query"),
-    Function::refused("json_value"),
     Function::new("newid", &[], Typing::Is(DataType::UniqueIdentifier), kind::new_id)
         .never_null()
         .of_row(),

@@ -14,8 +14,10 @@ mod count;
 mod moment;
 mod offset;
 mod parts;
+mod zone;
 
-use Rule::{Any, Date, DateOperand, Int, IntOrText, LocalMoment, Moment, Offset, Scale};
+use Rule::{Any, BigInt, Date, DateOperand, Int, IntOrText, LocalMoment, Moment, Offset, PlainMoment, Scale};
+pub(super) use zone::AT_TIME_ZONE;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("current_timestamp", &[], DATETIME, moment::local_datetime)
@@ -25,7 +27,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("current_date").bare(),
     Function::refused("current_timezone"),
     Function::refused("current_timezone_id"),
-    Function::refused("date_bucket"),
+    Function::new(
+        "date_bucket",
+        &[BigInt, PlainMoment, PlainMoment],
+        Typing::By(|arguments| type_of(arguments.get(1))),
+        change::bucket,
+    )
+    .optional(1)
+    .with_part(),
     Function::new(
         "dateadd",
         &[Int, DateOperand],
@@ -68,7 +77,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Typing::By(parts::datetimeoffset_type),
         parts::datetimeoffset,
     ),
-    Function::refused("datetrunc"),
+    Function::new(
+        "datetrunc",
+        &[PlainMoment],
+        Typing::By(|arguments| type_of(arguments.first())),
+        change::truncate,
+    )
+    .with_part(),
     Function::new("day", &[Moment], INT, count::day),
     Function::new(
         "eomonth",

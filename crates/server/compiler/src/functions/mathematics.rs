@@ -16,8 +16,10 @@ mod float;
 mod power;
 mod random;
 mod round;
+mod series;
 
 use Rule::{Bits, Float, Int, Number, Whole};
+pub(crate) use series::GENERATE_SERIES;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("abs", &[Number], NUMBER, exact::abs),

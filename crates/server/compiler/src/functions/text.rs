@@ -10,6 +10,7 @@ use super::typing::{Typing, position_type, same_varying, widest};
 use super::{Function, Rule, SYSNAME};
 
 mod compose;
+mod format;
 mod measure;
 mod number_text;
 mod piece;
@@ -17,7 +18,7 @@ mod replace;
 mod search;
 mod soundex;
 
-use Rule::{Any, BigInt, Float, Int, National, Text, TextOnly, TextOrBinaryOnly};
+use Rule::{Any, BigInt, Float, Formatted, Int, National, Text, TextOnly, TextOrBinaryOnly};
 pub(crate) use compose::name_parts;
 pub(crate) use number_text::fixed;
 
@@ -44,7 +45,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     .never_null(),
     Function::new("datalength", &[Any], Typing::By(position_type), measure::data_length),
     Function::new("difference", &[Text, Text], INT, soundex::difference),
-    Function::refused("format"),
+    Function::new(
+        "format",
+        &[Formatted, National, National],
+        Typing::Is(DataType::NVarChar(Width::Limited(4000))),
+        format::format,
+    )
+    .optional(1)
+    .making_nulls(),
     Function::refused("formatmessage"),
     Function::new("left", &[Text, Int], Typing::By(piece::end_type), piece::left),
     Function::new("len", &[Text], Typing::By(position_type), measure::len),

@@ -41,7 +41,7 @@ impl QueryBinder<'_> {
             columns: Vec::new(),
         });
         let (query, alias) = match (&right.kind, &inline) {
-            (ast::TableSourceKind::Function { call, alias }, Some(function)) => {
+            (ast::TableSourceKind::Function { call, alias, .. }, Some(function)) => {
                 let bound = self.scoped(left.sources.clone(), |binder| {
                     binder.enter_clause(Clause::Where);
                     binder.inline_query(function, call)
@@ -67,6 +67,8 @@ impl QueryBinder<'_> {
                 ast::TableSourceKind::Table { .. }
                 | ast::TableSourceKind::Variable { .. }
                 | ast::TableSourceKind::Function { .. }
+                | ast::TableSourceKind::Pivot(_)
+                | ast::TableSourceKind::Unpivot(_)
                 | ast::TableSourceKind::Join(_) => {
                     let mut bound = self.scoped(left.sources.clone(), |binder| binder.bind_source(right))?;
                     let inside = matches!(bound.from, From::Join(_)) && outer;
@@ -199,7 +201,7 @@ impl QueryBinder<'_> {
             From::Leaf(leaf) => {
                 let query = match &leaf.rows {
                     Rows::Query(query) | Rows::Lateral(query) => query,
-                    Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) => {
+                    Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) | Rows::Computed(_) => {
                         return Some(From::Leaf(leaf));
                     }
                 };
@@ -433,7 +435,12 @@ impl QueryBinder<'_> {
                     let at = query.columns.iter().position(|column| !column.nullable);
                     at.and_then(|at| u32::try_from(at).ok())
                 }
-                Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) | Rows::Lateral(_) => None,
+                Rows::Table(_)
+                | Rows::System(_)
+                | Rows::Function(..)
+                | Rows::Common(_)
+                | Rows::Lateral(_)
+                | Rows::Computed(_) => None,
             };
             if marker.is_none() {
                 marker = column.map(|column| {

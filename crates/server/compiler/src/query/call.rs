@@ -11,7 +11,11 @@ impl QueryBinder<'_> {
     /// Binds an aggregate, or any function with OVER.
     pub(super) fn bind_call(&mut self, call: &ast::FunctionCall) -> Result<Expr, SqlError> {
         match &call.over {
-            Some(window) => self.bind_window(call, window),
+            Some(window) => {
+                let window = self.resolved_window(window)?;
+                self.bind_window(call, &window)
+            }
+            None if AggregateKind::find(&call.name.name.text).is_none() => self.bind_grouping(call),
             None => self.bind_aggregate(call),
         }
     }
@@ -34,7 +38,8 @@ impl QueryBinder<'_> {
         if let Some(scope) = self.scope() {
             scope.has_aggregate = true;
         }
-        let distinct = matches!(call.arguments, ast::Arguments::Distinct(_));
+        let is_approximate = aggregate.kind == AggregateKind::ApproxCountDistinct;
+        let distinct = is_approximate || matches!(call.arguments, ast::Arguments::Distinct(_));
         let (data_type, nullable) = (aggregate.data_type, !aggregate.kind.counts());
         let collation = aggregate
             .operand
@@ -64,7 +69,7 @@ impl QueryBinder<'_> {
             return Err(SqlError::unsupported(&format!("WITHIN GROUP of {}", kind.name())));
         }
         let arguments = match &call.arguments {
-            ast::Arguments::Absent | ast::Arguments::Star => Vec::new(),
+            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Json(_) => Vec::new(),
             ast::Arguments::List(arguments) | ast::Arguments::Distinct(arguments) => {
                 if arguments.is_empty() {
                     return Err(SqlError::argument_count(kind.name(), 1));
@@ -135,10 +140,11 @@ impl QueryBinder<'_> {
             | Clause::Values
             | Clause::Output => return Err(SqlError::window_not_allowed()),
         }
-        if call.null_treatment == Some(ast::NullTreatment::Ignore) {
-            return Err(SqlError::unsupported("IGNORE NULLS"));
-        }
         let (function, data_type, nullable) = self.window_function(call, window)?;
+        let (function, frame, default) = match call.null_treatment {
+            Some(ast::NullTreatment::Ignore) => ignoring_nulls(function, window.frame)?,
+            Some(ast::NullTreatment::Respect) | None => (function, window.frame, None),
+        };
         let mut partition = Vec::new();
         for expr in &window.partition_by {
             partition.push(self.window_part(expr)?);
@@ -154,9 +160,13 @@ impl QueryBinder<'_> {
             function,
             partition,
             order,
-            frame: window.frame,
+            frame,
         };
-        Ok(self.query_node(QueryNode::Window(Box::new(call)), data_type, nullable))
+        let value = self.query_node(QueryNode::Window(Box::new(call)), data_type, nullable);
+        Ok(match default {
+            None => value,
+            Some(default) => Expr::new(ExprKind::Coalesce(vec![value, default]), data_type),
+        })
     }
 
     /// A part of a window: aggregates of a grouped query are allowed in it, window functions are not.
@@ -217,7 +227,9 @@ impl QueryBinder<'_> {
         }
         let arguments: &[ast::Expr] = match &call.arguments {
             ast::Arguments::List(arguments) => arguments,
-            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) => &[],
+            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) | ast::Arguments::Json(_) => {
+                &[]
+            }
         };
         let plain = match name.as_str() {
             "row_number" => Some((WindowFunction::RowNumber, DataType::BigInt)),
@@ -260,6 +272,7 @@ impl QueryBinder<'_> {
                 };
                 Ok((make(value), data_type, true))
             }
+            "percentile_cont" | "percentile_disc" => self.percentile(call, window, arguments, &upper),
             _ => Err(SqlError::unsupported_function(&format!(
                 "{} with OVER",
                 call.name.name.text
@@ -274,8 +287,11 @@ impl QueryBinder<'_> {
         let Some(kind) = AggregateKind::find(&call.name.name.text) else {
             return Err(SqlError::unsupported_function(&call.name.name.text));
         };
-        if kind == AggregateKind::StringAgg {
-            return Err(SqlError::unsupported("STRING_AGG with OVER"));
+        if matches!(kind, AggregateKind::StringAgg | AggregateKind::ApproxCountDistinct) {
+            return Err(SqlError::unsupported(&format!(
+                "{} with OVER",
+                kind.name().to_ascii_uppercase()
+            )));
         }
         let mut arguments = Vec::new();
         if let ast::Arguments::List(list) = &call.arguments {
@@ -312,6 +328,40 @@ impl QueryBinder<'_> {
         ))
     }
 
+    /// PERCENTILE_CONT and PERCENTILE_DISC over a partition.
+    fn percentile(
+        &mut self,
+        call: &ast::FunctionCall,
+        window: &ast::Window,
+        arguments: &[ast::Expr],
+        name: &str,
+    ) -> Result<(WindowFunction, DataType, bool), SqlError> {
+        check_count(name, arguments, 1, 1)?;
+        if !window.order_by.is_empty() || window.frame.is_some() {
+            return Err(SqlError::unsupported(&format!("ORDER BY in the OVER of {name}")));
+        }
+        let [item] = call.within_group.as_slice() else {
+            return Err(SqlError::unsupported(&format!(
+                "{name} without WITHIN GROUP of one value"
+            )));
+        };
+        let fraction = self.first(arguments)?.converted_to(&DataType::Float)?;
+        let ExprKind::Literal(Value::Float(fraction)) = fraction.kind else {
+            return Err(SqlError::unsupported(&format!("{name} of what is no constant")));
+        };
+        if !(0.0..=1.0).contains(&fraction) {
+            return Err(SqlError::unsupported(&format!("{name} of what is not from 0 to 1")));
+        }
+        let kind = match name {
+            "PERCENTILE_CONT" => AggregateKind::PercentileCont,
+            _ => AggregateKind::PercentileDisc,
+        };
+        let operand = self.window_part(&item.value)?;
+        let aggregate = Aggregate::percentile(kind, operand, fraction, item.descending)?;
+        let data_type = aggregate.data_type;
+        Ok((WindowFunction::Aggregate(aggregate), data_type, true))
+    }
+
     fn first(&mut self, arguments: &[ast::Expr]) -> Result<Expr, SqlError> {
         match arguments.first() {
             Some(argument) => self.window_part(argument),
@@ -320,10 +370,56 @@ impl QueryBinder<'_> {
     }
 }
 
+/// A window function with IGNORE NULLS: an aggregate over the rows that it may return, and the value if there is none.
+///
+/// Errors: 40510 for LAG and LEAD by more than 1, and for functions without IGNORE NULLS.
+fn ignoring_nulls(
+    function: WindowFunction,
+    frame: Option<ast::WindowFrame>,
+) -> Result<(WindowFunction, Option<ast::WindowFrame>, Option<Expr>), SqlError> {
+    let of = |kind: AggregateKind, value: Expr| Aggregate::bind(kind, vec![value]).map(WindowFunction::Aggregate);
+    let rows = |start, end| {
+        Some(ast::WindowFrame {
+            unit: ast::FrameUnit::Rows,
+            start,
+            end: Some(end),
+        })
+    };
+    match function {
+        WindowFunction::First(value) => Ok((of(AggregateKind::FirstValue, value)?, frame, None)),
+        WindowFunction::Last(value) => Ok((of(AggregateKind::LastValue, value)?, frame, None)),
+        WindowFunction::Shift {
+            value,
+            offset,
+            default,
+            forward,
+        } if matches!(offset.kind, ExprKind::Literal(Value::BigInt(1))) => match forward {
+            true => {
+                let frame = rows(ast::FrameBound::Following(1), ast::FrameBound::UnboundedFollowing);
+                Ok((of(AggregateKind::FirstValue, value)?, frame, default))
+            }
+            false => {
+                let frame = rows(ast::FrameBound::UnboundedPreceding, ast::FrameBound::Preceding(1));
+                Ok((of(AggregateKind::LastValue, value)?, frame, default))
+            }
+        },
+        WindowFunction::Shift { .. } => Err(SqlError::unsupported(
+            "IGNORE NULLS of LAG or LEAD by another offset than 1",
+        )),
+        WindowFunction::RowNumber
+        | WindowFunction::Rank
+        | WindowFunction::DenseRank
+        | WindowFunction::Tile(_)
+        | WindowFunction::PercentRank
+        | WindowFunction::CumulativeDistribution
+        | WindowFunction::Aggregate(_) => Err(SqlError::unsupported("IGNORE NULLS of this function")),
+    }
+}
+
 impl AggregateKind {
     /// Whether it is a count, which is 0 where other aggregates are NULL.
     pub(crate) fn counts(self) -> bool {
-        matches!(self, Self::Count | Self::CountBig)
+        matches!(self, Self::Count | Self::CountBig | Self::ApproxCountDistinct)
     }
 }
 

@@ -17,15 +17,14 @@ pub(super) struct GroupCheck<'a> {
 }
 
 impl QueryBinder<'_> {
-    pub(super) fn bind_group_by(&mut self, exprs: &[ast::Expr]) -> Result<Vec<Expr>, SqlError> {
-        let mut bound = Vec::with_capacity(exprs.len());
-        for expr in exprs {
-            let group = self.value(Clause::GroupBy, expr)?;
-            self.check_group(&group)
-                .map_err(|error| error.on_line(expr.position.line))?;
-            bound.push(group);
-        }
-        Ok(bound)
+    /// Binds an expression of GROUP BY.
+    ///
+    /// Errors: 144, 164 and errors of the expression.
+    pub(super) fn bind_group(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
+        let group = self.value(Clause::GroupBy, expr)?;
+        self.check_group(&group)
+            .map_err(|error| error.on_line(expr.position.line))?;
+        Ok(group)
     }
 
     fn check_group(&self, group: &Expr) -> Result<(), SqlError> {

@@ -1,5 +1,6 @@
 //! Errors of queries, with SQL Server's texts.
 
+mod grouping;
 mod recursion;
 mod window;
 

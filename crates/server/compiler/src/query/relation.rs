@@ -307,7 +307,9 @@ impl QueryBinder<'_> {
     ) -> Result<(Vec<Expr>, Vec<SystemColumn>), SqlError> {
         let given: &[ast::Expr] = match &call.arguments {
             ast::Arguments::List(given) => given,
-            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) => &[],
+            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) | ast::Arguments::Json(_) => {
+                &[]
+            }
         };
         if given.len() < function.required {
             return Err(SqlError::too_few_arguments(written));

@@ -24,7 +24,8 @@ impl QueryBinder<'_> {
             ast::QueryBody::Select(select) => select.top.is_some(),
             ast::QueryBody::Combined(_) | ast::QueryBody::Nested(_) => false,
         };
-        if let (Some(item), false) = (query.order_by.first(), cut || query.offset.is_some()) {
+        let is_allowed = cut || query.offset.is_some() || query.for_clause.is_some();
+        if let (Some(item), false) = (query.order_by.first(), is_allowed) {
             return Err(SqlError::order_in_view().on_line(item.value.position.line));
         }
         self.bind_query(query)
@@ -34,6 +35,16 @@ impl QueryBinder<'_> {
     ///
     /// Errors: any error of the query.
     pub(crate) fn bind_query(&mut self, query: &ast::Query) -> Result<Query, SqlError> {
+        match &query.for_clause {
+            Some(clause) => self.bind_for(query, clause),
+            None => self.bind_bare_query(query),
+        }
+    }
+
+    /// Binds a query without its FOR clause.
+    ///
+    /// Errors: any error of the query.
+    pub(super) fn bind_bare_query(&mut self, query: &ast::Query) -> Result<Query, SqlError> {
         match &query.body {
             ast::QueryBody::Select(select) => self.bind_select(select, &query.order_by, query.offset.as_ref()),
             ast::QueryBody::Combined(combined) => {
@@ -89,24 +100,30 @@ impl QueryBinder<'_> {
                 Some(filter) => Some(binder.condition(Clause::Where, filter)?),
                 None => None,
             };
-            let group_by = binder.bind_group_by(&select.group_by)?;
+            let groups = binder.bind_groups(&select.group_by)?;
+            if let Some(scope) = binder.scope() {
+                scope.groups.clone_from(&groups.exprs);
+                scope.marks = groups.marks;
+                scope.windows.clone_from(&select.windows);
+            }
+            binder.check_windows(&select.windows)?;
             let having = match &select.having {
                 Some(having) => Some(binder.condition(Clause::Having, having)?),
                 None => None,
             };
             let bound = items(binder)?;
-            let order = binder.bind_order(&bound, order_by, select.distinct)?;
+            let mut order = binder.bind_order(&bound, order_by, select.distinct)?;
             let aggregates = binder.scope().is_some_and(|scope| scope.has_aggregate);
-            let grouped = !group_by.is_empty() || having.is_some() || aggregates;
+            let grouped = !select.group_by.is_empty() || having.is_some() || aggregates;
             let columns = bound.iter().map(|item| binder.column_of(item)).collect();
             let items: Vec<Expr> = bound.into_iter().map(|item| item.value).collect();
             binder.check_next_values(&items, (select.distinct, !order.is_empty(), limit.is_some()))?;
-            let select = Select {
+            let mut select = Select {
                 distinct: select.distinct,
                 items,
                 from,
                 filter,
-                group_by,
+                group_by: groups.exprs.clone(),
                 having,
                 grouped,
             };
@@ -116,6 +133,8 @@ impl QueryBinder<'_> {
                     order: &order,
                 })?;
             }
+            select = binder.group_by_sets(select, &mut order, &groups)?;
+            binder.note_output_sources();
             let mut query = Query::of_select(select, columns);
             query.order = order;
             query.limit = limit;
@@ -209,6 +228,7 @@ fn written_name(value: &ast::Expr) -> String {
         | ast::ExprKind::Unary { .. }
         | ast::ExprKind::Binary { .. }
         | ast::ExprKind::Collate { .. }
+        | ast::ExprKind::TimeZone { .. }
         | ast::ExprKind::Function(_)
         | ast::ExprKind::Cast(_)
         | ast::ExprKind::Case(_)

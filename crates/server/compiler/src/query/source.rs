@@ -45,7 +45,15 @@ impl QueryBinder<'_> {
                 self.hints(hints)?;
                 self.bind_table_variable(name, alias.as_ref())
             }
-            ast::TableSourceKind::Function { call, alias } => self.bind_function(call, alias.as_ref()),
+            ast::TableSourceKind::Function { call, schema, alias } => {
+                match self.bind_computed_rows(call, schema, alias.as_ref()) {
+                    Ok(Some(bound)) => Ok(bound),
+                    Ok(None) => self.bind_function(call, alias.as_ref()),
+                    Err(error) => Err(error),
+                }
+            }
+            ast::TableSourceKind::Pivot(pivot) => self.bind_pivot(pivot),
+            ast::TableSourceKind::Unpivot(unpivot) => self.bind_unpivot(unpivot),
             ast::TableSourceKind::Derived { query, alias } => {
                 let query = self.nested(|binder| binder.bind_rows(query))?;
                 self.derived(query, alias)
@@ -131,6 +139,7 @@ impl QueryBinder<'_> {
         let number = self
             .parts
             .add_source((0..query.columns.len()).map(SqliteColumn::Numbered).collect());
+        self.note_json_columns(&query, number);
         let source = Source {
             alias,
             database_and_schema: None,

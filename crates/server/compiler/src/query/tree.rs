@@ -163,6 +163,8 @@ pub(crate) enum Rows {
     Common(usize),
     /// A lateral query, which may use columns of the sources before it: a JSON array of its rows, read by json_each.
     Lateral(Box<Query>),
+    /// Rows that an expression computes: a JSON array of arrays of storage forms.
+    Computed(Box<Expr>),
 }
 
 /// Two joined parts of a FROM.

@@ -198,7 +198,9 @@ impl QueryBinder<'_> {
     fn user_arguments(&mut self, call: &ast::FunctionCall, function: &UserFunction) -> Result<Vec<Expr>, SqlError> {
         let given: &[ast::Expr] = match &call.arguments {
             ast::Arguments::List(given) => given,
-            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) => &[],
+            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) | ast::Arguments::Json(_) => {
+                &[]
+            }
         };
         check_count(function, given.len())?;
         let mut arguments = Vec::with_capacity(given.len());

@@ -127,6 +127,7 @@ impl Parts {
         match from {
             From::Leaf(leaf) => match &leaf.rows {
                 Rows::Query(query) | Rows::Lateral(query) => self.visit_query(query, visit),
+                Rows::Computed(rows) => self.visit_expr(rows, visit),
                 Rows::Function(_, arguments) => arguments.iter().for_each(|expr| self.visit_expr(expr, visit)),
                 Rows::Table(_) | Rows::System(_) | Rows::Common(_) => {}
             },

@@ -11,7 +11,7 @@ use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue, compound, ta
 use crate::catalog::{IdentityRule, SqliteName};
 use crate::compiled::Compiled;
 use crate::query::tree::{Body, From, Query, QueryColumn, Rows as SourceRows, Select};
-use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX};
+use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX, check_not_for};
 use crate::writer::{SqlText, Writer, quoted};
 use crate::{Collation, Expr, ExprKind, Predicate, SqlError, same_name};
 
@@ -62,12 +62,18 @@ impl Binding<'_> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&select.options)?;
         if let Some(first) = assigning(&select.query)? {
+            if let Some(clause) = &select.query.for_clause {
+                return Err(SqlError::for_xml_not_allowed("ASSIGNMENT", 3).on_line(clause.position.line));
+            }
             let (query, targets) =
                 binder.with_commons(&select.with, |binder| binder.bind_assignments(first, &select.query))?;
             return self.assign(binder, query, targets);
         }
         let into = into_of(&select.query.body);
-        let query = binder.with_commons(&select.with, |binder| binder.bind_query(&select.query))?;
+        if into.is_some() {
+            check_not_for(&select.query, "SELECT INTO")?;
+        }
+        let query = binder.with_commons(&select.with, |binder| binder.bind_statement(&select.query))?;
         match into {
             Some(name) => into_statement(binder, query, name.clone()),
             None => rows_statement(binder, query).map(Statement::Rows),

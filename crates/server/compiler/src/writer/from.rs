@@ -59,7 +59,12 @@ impl Writer {
         let source = leaf.source;
         self.note_source(match &leaf.rows {
             Rows::Common(index) => Some(*index),
-            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Query(_) | Rows::Lateral(_) => None,
+            Rows::Table(_)
+            | Rows::System(_)
+            | Rows::Function(..)
+            | Rows::Query(_)
+            | Rows::Lateral(_)
+            | Rows::Computed(_) => None,
         });
         Ok(match &leaf.rows {
             Rows::Table(table) => format!("{} AS t{source}", qualified(&table.sqlite)?),
@@ -77,7 +82,8 @@ impl Writer {
             }
             Rows::Query(query) => {
                 // SQLite may evaluate a column once for each of its uses, but not below an OFFSET.
-                let is_fenced = query.is_volatile() || self.is_fenced(source);
+                let is_ordered = !query.order.is_empty();
+                let is_fenced = query.is_volatile() || is_ordered || self.is_fenced(source);
                 let fence = match (is_fenced, &query.limit) {
                     (true, None) => " LIMIT -1 OFFSET 0",
                     // SQLite does not flatten a query with a limit.
@@ -85,6 +91,7 @@ impl Writer {
                 };
                 format!("({}{fence}) AS t{source}", self.query(query)?)
             }
+            Rows::Computed(rows) => format!("json_each({}) AS t{source}", self.value(rows)?),
             Rows::Common(index) => format!("q{index} AS t{source}"),
             Rows::Lateral(query) => {
                 let columns = query.columns.iter().enumerate();

@@ -152,7 +152,9 @@ impl Writer {
         match aggregate.kind {
             AggregateKind::Min => return Ok(format!("min({})", self.extreme(operand)?)),
             AggregateKind::Max => return Ok(format!("max({})", self.extreme(operand)?)),
-            AggregateKind::Count | AggregateKind::CountBig if !operand.nullable => {
+            AggregateKind::Count | AggregateKind::CountBig | AggregateKind::ApproxCountDistinct
+                if !operand.nullable =>
+            {
                 let word = if distinct { "DISTINCT " } else { "" };
                 return Ok(format!("count({word}{})", self.key(operand)?));
             }
@@ -165,7 +167,12 @@ impl Writer {
             | AggregateKind::Var
             | AggregateKind::VarP
             | AggregateKind::StringAgg
-            | AggregateKind::ChecksumAgg => {}
+            | AggregateKind::ChecksumAgg
+            | AggregateKind::ApproxCountDistinct
+            | AggregateKind::PercentileCont
+            | AggregateKind::PercentileDisc
+            | AggregateKind::FirstValue
+            | AggregateKind::LastValue => {}
         }
         let value = self.value(operand)?;
         let spec = AggregateSpec {

@@ -100,7 +100,7 @@ impl Writer {
                 self.measure(query)?;
                 return Ok(1);
             }
-            Rows::Table(_) | Rows::System(_) | Rows::Function(..) => return Ok(1),
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Computed(_) => return Ok(1),
         };
         for (column, weight) in (0..).zip(weight.columns) {
             self.weights.columns.insert(ColumnRef { source, column }, weight);
@@ -118,7 +118,7 @@ impl Writer {
             Rows::Common(index) => {
                 self.weights.commons.insert(*index, Weight::MATERIALIZED);
             }
-            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) => {}
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) | Rows::Computed(_) => {}
         }
         self.weights.tables.insert(leaf.source, 1);
     }

@@ -7,7 +7,9 @@ mod assignment;
 mod budget;
 mod common_tables;
 mod grouping;
+mod grouping_sets;
 mod joins;
+mod json;
 mod lists;
 mod order;
 mod sets;
@@ -15,6 +17,7 @@ mod sql_text;
 mod subqueries;
 mod system;
 mod windows;
+mod xml;
 
 /// Customers and their orders: one customer has none, one order has no customer.
 fn shop() -> Session {

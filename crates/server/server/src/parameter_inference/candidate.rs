@@ -108,6 +108,7 @@ impl Inference<'_> {
             | ExprKind::Variable(_)
             | ExprKind::Global(_)
             | ExprKind::Column(_)
+            | ExprKind::TimeZone { .. }
             | ExprKind::Cast(_)
             | ExprKind::Subquery(_)
             | ExprKind::NextValue(_)

@@ -13,8 +13,9 @@ use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
     Argument, ArgumentValue, Arguments, Assignment, AssignmentTarget, Call, ChangeTarget, CommonTable, Condition,
-    Execute, Expr, ExprKind, Insert, InsertSource, Join, ObjectName, OrderItem, Output, Position, ProcedureName, Query,
-    QueryBody, Select, SelectItem, Statement, StatementKind, TableSource, TableSourceKind, Top, Tree, ValueOrDefault,
+    Execute, Expr, ExprKind, GroupItem, Insert, InsertSource, Join, ObjectName, OrderItem, Output, Position,
+    ProcedureName, Query, QueryBody, Select, SelectItem, Statement, StatementKind, TableSource, TableSourceKind, Top,
+    Tree, ValueOrDefault,
 };
 use selenite_types::DataType;
 
@@ -391,10 +392,22 @@ impl Search<'_> {
             }
         }
         self.filter(select.filter.as_ref())?;
-        for group in &select.group_by {
-            self.expr(group, &ParameterPosition::alone(group))?;
+        for item in &select.group_by {
+            self.group(item)?;
         }
         self.filter(select.having.as_ref())
+    }
+
+    fn group(&mut self, item: &GroupItem) -> Result<(), SqlError> {
+        match item {
+            GroupItem::Value(group) => self.expr(group, &ParameterPosition::alone(group)),
+            GroupItem::Tuple(groups) => groups
+                .iter()
+                .try_for_each(|group| self.expr(group, &ParameterPosition::alone(group))),
+            GroupItem::Rollup(items) | GroupItem::Cube(items) | GroupItem::Sets(items) => {
+                items.iter().try_for_each(|item| self.group(item))
+            }
+        }
     }
 
     fn source(&mut self, source: &TableSource) -> Result<(), SqlError> {
@@ -419,6 +432,8 @@ impl Search<'_> {
                 let mut values = rows.iter().flatten();
                 values.try_for_each(|value| self.expr(value, &ParameterPosition::alone(value)))
             }
+            TableSourceKind::Pivot(pivot) => self.source(&pivot.source),
+            TableSourceKind::Unpivot(unpivot) => self.source(&unpivot.source),
             TableSourceKind::Join(join) => {
                 let Join { left, right, on, .. } = &**join;
                 self.source(left)?;
@@ -520,6 +535,8 @@ fn is_among(name: &str, source: &TableSource) -> bool {
             same_name(alias.as_ref().map_or(own, |alias| &alias.text), name)
         }
         TableSourceKind::Function { .. } | TableSourceKind::Derived { .. } | TableSourceKind::Values { .. } => false,
+        TableSourceKind::Pivot(pivot) => is_among(name, &pivot.source),
+        TableSourceKind::Unpivot(unpivot) => is_among(name, &unpivot.source),
         TableSourceKind::Join(join) => is_among(name, &join.left) || is_among(name, &join.right),
     }
 }

@@ -45,6 +45,7 @@ mod redefinition;
 mod references;
 mod refused_batches;
 mod replaced_files;
+mod rowsets;
 mod schemas;
 mod sequences;
 mod several_databases;

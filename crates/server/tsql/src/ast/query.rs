@@ -1,8 +1,9 @@
 //! Queries, table sources, expressions and conditions, which are mutually recursive.
 
 use super::{
-    AssignmentOperator, BinaryOperator, ColumnName, Comparison, Literal, Name, ObjectName, Position, Quantifier,
-    TypeName, UnaryOperator,
+    AssignmentOperator, BinaryOperator, CastKind, ColumnName, Comparison, ForClause, JoinHint, JoinKind, JsonColumn,
+    Literal, Name, NullTreatment, ObjectName, OdbcLiteral, Position, Quantifier, SetOperator, TypeName, UnaryOperator,
+    WindowFrame,
 };
 
 /// SELECT as a statement or as the body of a view.
@@ -38,6 +39,8 @@ pub struct Query {
     pub order_by: Vec<OrderItem>,
     /// `OFFSET .. FETCH ..`; only with ORDER BY.
     pub offset: Option<Offset>,
+    /// `FOR JSON` or `FOR XML`.
+    pub for_clause: Option<Box<ForClause>>,
     /// The position, including surrounding parentheses.
     pub position: Position,
 }
@@ -73,19 +76,6 @@ pub struct SetTerm {
     pub body: QueryBody,
 }
 
-/// A set operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetOperator {
-    /// `UNION`
-    Union,
-    /// `UNION ALL`
-    UnionAll,
-    /// `EXCEPT`
-    Except,
-    /// `INTERSECT`
-    Intersect,
-}
-
 /// One SELECT without ORDER BY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Select {
@@ -102,9 +92,11 @@ pub struct Select {
     /// `WHERE`.
     pub filter: Option<Condition>,
     /// `GROUP BY`; empty if absent.
-    pub group_by: Vec<Expr>,
+    pub group_by: Vec<GroupItem>,
     /// `HAVING`.
     pub having: Option<Condition>,
+    /// `WINDOW`; empty if absent.
+    pub windows: Vec<NamedWindow>,
     /// The position of the node.
     pub position: Position,
 }
@@ -202,6 +194,8 @@ pub enum TableSourceKind {
     Function {
         /// The function call.
         call: Box<FunctionCall>,
+        /// `WITH (..)` of OPENJSON; empty if absent.
+        schema: Vec<JsonColumn>,
         /// The alias and the column names.
         alias: Option<DerivedAlias>,
     },
@@ -221,6 +215,10 @@ pub enum TableSourceKind {
     },
     /// A join of two sources.
     Join(Box<Join>),
+    /// PIVOT.
+    Pivot(Box<Pivot>),
+    /// UNPIVOT.
+    Unpivot(Box<Unpivot>),
 }
 
 /// `AS name(columns)`.
@@ -245,38 +243,6 @@ pub struct Join {
     pub right: TableSource,
     /// `ON`: required for inner, left, right and full joins, absent for the others.
     pub on: Option<Condition>,
-}
-
-/// The kind of a join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JoinKind {
-    /// `[INNER] JOIN`
-    Inner,
-    /// `LEFT [OUTER] JOIN`
-    Left,
-    /// `RIGHT [OUTER] JOIN`
-    Right,
-    /// `FULL [OUTER] JOIN`
-    Full,
-    /// `CROSS JOIN`
-    Cross,
-    /// `CROSS APPLY`: the right side can reference the columns of the left.
-    CrossApply,
-    /// `OUTER APPLY`
-    OuterApply,
-}
-
-/// A join hint: the join algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JoinHint {
-    /// `LOOP`
-    Loop,
-    /// `HASH`
-    Hash,
-    /// `MERGE`
-    Merge,
-    /// `REMOTE`
-    Remote,
 }
 
 /// An expression: a node with a value.
@@ -324,6 +290,13 @@ pub enum ExprKind {
         /// The collation's name, or `database_default`.
         collation: Name,
     },
+    /// `operand AT TIME ZONE zone`.
+    TimeZone {
+        /// The operand.
+        operand: Box<Expr>,
+        /// The name of the time zone.
+        zone: Box<Expr>,
+    },
     /// A function call.
     Function(Box<FunctionCall>),
     /// CAST, CONVERT and their TRY_ forms.
@@ -347,19 +320,6 @@ pub struct NextValue {
     pub sequence: ObjectName,
     /// `OVER (..)`.
     pub over: Option<Window>,
-}
-
-/// ODBC escape sequences for literals.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OdbcLiteral {
-    /// `{d 'yyyy-mm-dd'}`.
-    Date(String),
-    /// `{t 'hh:mm:ss'}`.
-    Time(String),
-    /// `{ts 'yyyy-mm-dd hh:mm:ss'}`.
-    Timestamp(String),
-    /// `{guid '..'}`.
-    Guid(String),
 }
 
 /// A function call with an optional window.
@@ -390,61 +350,8 @@ pub enum Arguments {
     List(Vec<Expr>),
     /// `(DISTINCT a)`.
     Distinct(Vec<Expr>),
-}
-
-/// The treatment of NULLs by a window function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NullTreatment {
-    /// `IGNORE NULLS`.
-    Ignore,
-    /// `RESPECT NULLS`.
-    Respect,
-}
-
-/// `OVER (..)`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// `PARTITION BY`; empty if absent.
-    pub partition_by: Vec<Expr>,
-    /// `ORDER BY`; empty if absent.
-    pub order_by: Vec<OrderItem>,
-    /// `ROWS` or `RANGE`.
-    pub frame: Option<WindowFrame>,
-}
-
-/// The frame of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowFrame {
-    /// The unit of the bounds.
-    pub unit: FrameUnit,
-    /// The first bound.
-    pub start: FrameBound,
-    /// The last bound; `None` without BETWEEN, which means the current row.
-    pub end: Option<FrameBound>,
-}
-
-/// The unit of a frame's bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameUnit {
-    /// `ROWS`.
-    Rows,
-    /// `RANGE`: rows with equal sort keys are peers.
-    Range,
-}
-
-/// A bound of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameBound {
-    /// `UNBOUNDED PRECEDING`
-    UnboundedPreceding,
-    /// `n PRECEDING`
-    Preceding(u32),
-    /// `CURRENT ROW`
-    CurrentRow,
-    /// `n FOLLOWING`
-    Following(u32),
-    /// `UNBOUNDED FOLLOWING`
-    UnboundedFollowing,
+    /// The arguments of JSON_OBJECT and JSON_ARRAY.
+    Json(JsonArguments),
 }
 
 /// A conversion to a named type.
@@ -456,21 +363,8 @@ pub struct Cast {
     pub operand: Expr,
     /// The target type.
     pub type_name: TypeName,
-    /// CONVERT's third argument.
+    /// CONVERT's third argument, or the culture of PARSE.
     pub style: Option<Expr>,
-}
-
-/// The conversion functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CastKind {
-    /// `CAST(a AS t)`
-    Cast,
-    /// `TRY_CAST(a AS t)`
-    TryCast,
-    /// `CONVERT(t, a [, style])`
-    Convert,
-    /// `TRY_CONVERT(t, a [, style])`
-    TryConvert,
 }
 
 /// CASE in both forms.
@@ -676,4 +570,82 @@ pub enum SettingValue {
     Values(Vec<Expr>),
     /// `(A = ON, B = 5)`.
     Settings(Vec<Setting>),
+}
+
+/// An item of GROUP BY, or of a list in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupItem {
+    /// An expression.
+    Value(Expr),
+    /// `(a, b)`: several expressions in the place of one; `()` has none.
+    Tuple(Vec<Expr>),
+    /// `ROLLUP (a, b)`, also written as `a, b WITH ROLLUP`.
+    Rollup(Vec<GroupItem>),
+    /// `CUBE (a, b)`, also written as `a, b WITH CUBE`.
+    Cube(Vec<GroupItem>),
+    /// `GROUPING SETS (a, (a, b), ())`.
+    Sets(Vec<GroupItem>),
+}
+
+/// `name AS (PARTITION BY a ORDER BY b)` of WINDOW.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedWindow {
+    /// The name.
+    pub name: Name,
+    /// The window.
+    pub window: Window,
+}
+
+/// `OVER (..)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The window of WINDOW that this one extends.
+    pub base: Option<Name>,
+    /// `PARTITION BY`; empty if absent.
+    pub partition_by: Vec<Expr>,
+    /// `ORDER BY`; empty if absent.
+    pub order_by: Vec<OrderItem>,
+    /// `ROWS` or `RANGE`.
+    pub frame: Option<WindowFrame>,
+}
+
+/// `source PIVOT (SUM(a) FOR b IN ([x], [y])) AS p`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pivot {
+    /// The source of the rows.
+    pub source: TableSource,
+    /// The aggregate.
+    pub aggregate: Expr,
+    /// The column whose values become columns.
+    pub column: Expr,
+    /// Its values.
+    pub values: Vec<Name>,
+    /// The alias.
+    pub alias: DerivedAlias,
+}
+
+/// `source UNPIVOT (a FOR b IN ([x], [y])) AS u`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpivot {
+    /// The source of the rows.
+    pub source: TableSource,
+    /// The new column of the values.
+    pub value: Name,
+    /// The new column of the names.
+    pub name: Name,
+    /// The columns that become rows.
+    pub columns: Vec<Name>,
+    /// The alias.
+    pub alias: DerivedAlias,
+}
+
+/// The arguments of JSON_OBJECT and JSON_ARRAY.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonArguments {
+    /// The values; of JSON_OBJECT each after its name.
+    pub list: Vec<Expr>,
+    /// Whether the values have names.
+    pub named: bool,
+    /// `NULL ON NULL` (true) or `ABSENT ON NULL`.
+    pub null_on_null: Option<bool>,
 }

@@ -242,13 +242,17 @@ impl Parser<'_> {
             };
             return Ok(self.expr_since(start, kind));
         }
-        let at = self.here();
         for _ in 0..3 {
             self.advance();
         }
-        self.nested(1, |p| p.value(Precedence::Tight))?;
-        self.refuse("AT TIME ZONE", self.since(at));
-        Ok(operand)
+        let Term::Value(zone) = self.nested(1, |p| p.prefix(Precedence::Tight))? else {
+            return Err(self.unexpected());
+        };
+        let kind = ExprKind::TimeZone {
+            operand: Box::new(operand),
+            zone: Box::new(zone),
+        };
+        Ok(self.expr_since(start, kind))
     }
 
     /// A prefix operator (sign, NOT, EXISTS) with its operand, or a primary expression.

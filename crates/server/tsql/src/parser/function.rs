@@ -82,12 +82,26 @@ impl Parser<'_> {
     /// A function with a one-part name; some have a grammar of their own.
     fn word_function(&mut self) -> Parse<Expr> {
         let start = self.here();
-        let refused = ["PARSE", "TRY_PARSE"].into_iter().find(|word| self.is_word(word));
-        if let Some(what) = refused {
-            self.advance();
-            self.skip_parens()?;
-            self.refuse(what, self.since(start));
-            return Ok(self.null_since(start));
+        if self.is_word("parse") {
+            return self.cast(CastKind::Parse);
+        }
+        if self.is_word("try_parse") {
+            return self.cast(CastKind::TryParse);
+        }
+        if self.is_word("json_object") || self.is_word("json_array") {
+            let named = self.is_word("json_object");
+            let name = self.any_word();
+            self.note_function(&name);
+            let arguments = Arguments::Json(self.json_arguments(named)?);
+            let call = FunctionCall {
+                name: Self::single(name),
+                arguments,
+                within_group: Vec::new(),
+                null_treatment: None,
+                over: None,
+                odbc: false,
+            };
+            return Ok(self.expr_since(start, ExprKind::Function(Box::new(call))));
         }
         if self.is_word("cast") {
             return self.cast(CastKind::Cast);
@@ -195,7 +209,7 @@ impl Parser<'_> {
         };
         let null_treatment = self.null_treatment()?;
         let over = match self.eat_keyword(Keyword::Over) {
-            true => self.window()?,
+            true => Some(self.over()?),
             false => None,
         };
         let call = FunctionCall {
@@ -259,19 +273,24 @@ impl Parser<'_> {
         Ok(Some(treatment))
     }
 
-    /// `CAST (a AS t)`
+    /// `CAST (a AS t)`, `PARSE (a AS t [USING culture])`
     fn cast(&mut self, kind: CastKind) -> Parse<Expr> {
         let start = self.advance().position;
         self.expect(TokenKind::LeftParen)?;
         let operand = self.expression()?;
         self.expect_keyword(Keyword::As)?;
         let type_name = self.type_name()?;
+        let is_parse = matches!(kind, CastKind::Parse | CastKind::TryParse);
+        let style = match is_parse && self.eat_word("using") {
+            true => Some(self.expression()?),
+            false => None,
+        };
         self.expect(TokenKind::RightParen)?;
         let cast = Cast {
             kind,
             operand,
             type_name,
-            style: None,
+            style,
         };
         Ok(self.expr_since(start, ExprKind::Cast(Box::new(cast))))
     }

@@ -53,7 +53,7 @@ impl Parser<'_> {
 
     /// The rest of a query that begins at `start` with the parenthesized query `first`.
     pub(super) fn nested_query_after(&mut self, start: Position, first: Query) -> Parse<Query> {
-        if first.order_by.is_empty() {
+        if first.order_by.is_empty() && first.for_clause.is_none() {
             return self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first.body)));
         }
         if !self.is_set_operator() {
@@ -187,14 +187,17 @@ impl Parser<'_> {
         {
             return Err(SyntaxFault::TOP_WITH_OFFSET.at(select.position));
         }
-        let for_clause = self.refused_for_clause()?;
+        let start_of_for = self.at;
+        let for_clause = self.optional_for_clause()?;
+        let has_for = self.at > start_of_for;
         let query = Query {
             body,
             order_by,
             offset,
+            for_clause,
             position: self.since(start),
         };
-        Ok((query, for_clause))
+        Ok((query, has_for))
     }
 
     /// An optional `ORDER BY ..`.
@@ -242,35 +245,6 @@ impl Parser<'_> {
             self.expect_word("rows")?;
         }
         Ok(())
-    }
-
-    /// FOR XML, FOR JSON, FOR BROWSE; returns whether one is present.
-    fn refused_for_clause(&mut self) -> Parse<bool> {
-        if !self.is_keyword(Keyword::For) {
-            return Ok(false);
-        }
-        let start = self.here();
-        let what = match self.peek_at(1).kind {
-            TokenKind::Keyword(Keyword::Browse) => "FOR BROWSE",
-            _ if self.is_word_at(1, "xml") => "FOR XML",
-            _ if self.is_word_at(1, "json") => "FOR JSON",
-            _ => return Ok(false),
-        };
-        self.advance();
-        self.advance();
-        loop {
-            while self.is(TokenKind::Word) {
-                self.advance();
-            }
-            if self.is(TokenKind::LeftParen) {
-                self.skip_parens()?;
-            }
-            if !self.eat(TokenKind::Comma) {
-                break;
-            }
-        }
-        self.refuse(what, self.since(start));
-        Ok(true)
     }
 
     /// An optional `OPTION (..)`.

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser, expression::Term};
 use crate::{
-    ast::{AssignmentOperator, Expr, Select, SelectItem, Top},
+    ast::{AssignmentOperator, Select, SelectItem, Top},
     error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
@@ -41,7 +41,7 @@ impl Parser<'_> {
             true => Some(self.condition()?),
             false => None,
         };
-        self.refused_window_clause()?;
+        let windows = self.optional_windows()?;
         Ok(Select {
             distinct,
             top,
@@ -51,6 +51,7 @@ impl Parser<'_> {
             filter,
             group_by,
             having,
+            windows,
             position: self.since(start),
         })
     }
@@ -188,71 +189,6 @@ impl Parser<'_> {
         }
         self.advance();
         Ok(operator)
-    }
-
-    /// An optional `GROUP BY ..`; multiple grouping sets are refused.
-    fn optional_group_by(&mut self) -> Parse<Vec<Expr>> {
-        if !self.eat_keyword(Keyword::Group) {
-            return Ok(Vec::new());
-        }
-        self.expect_keyword(Keyword::By)?;
-        if self.is_keyword(Keyword::All) {
-            self.refuse("GROUP BY ALL", self.here());
-            self.advance();
-        }
-        let items = self.list(Self::group_item)?;
-        if self.is_keyword(Keyword::With) && (self.is_word_at(1, "rollup") || self.is_word_at(1, "cube")) {
-            let start = self.advance().position;
-            let what = if self.is_word("rollup") {
-                "WITH ROLLUP"
-            } else {
-                "WITH CUBE"
-            };
-            self.advance();
-            self.refuse(what, self.since(start));
-        }
-        Ok(items)
-    }
-
-    fn group_item(&mut self) -> Parse<Expr> {
-        let start = self.here();
-        let paren = self.is_at(1, TokenKind::LeftParen);
-        let what = match self.kind() {
-            TokenKind::LeftParen if self.is_at(1, TokenKind::RightParen) => "GROUP BY ()",
-            TokenKind::Word if paren && self.is_word("rollup") => "ROLLUP",
-            TokenKind::Word if paren && self.is_word("cube") => "CUBE",
-            TokenKind::Word if self.is_word("grouping") && self.is_word_at(1, "sets") => "GROUPING SETS",
-            _ => return self.expression(),
-        };
-        while self.is(TokenKind::Word) {
-            self.advance();
-        }
-        self.skip_parens()?;
-        self.refuse(what, self.since(start));
-        Ok(self.null_since(start))
-    }
-
-    /// Whether `WINDOW w AS (` is next; WINDOW is not reserved.
-    pub(super) fn is_window_clause(&self) -> bool {
-        self.is_word("window")
-            && self.is_name_token(self.peek_at(1))
-            && self.is_at(2, TokenKind::Keyword(Keyword::As))
-            && self.is_at(3, TokenKind::LeftParen)
-    }
-
-    /// `WINDOW w AS (..)`
-    fn refused_window_clause(&mut self) -> Parse<()> {
-        if !self.is_window_clause() {
-            return Ok(());
-        }
-        let start = self.advance().position;
-        self.list(|p| {
-            p.name()?;
-            p.expect_keyword(Keyword::As)?;
-            p.skip_parens()
-        })?;
-        self.refuse("WINDOW", self.since(start));
-        Ok(())
     }
 }
 

@@ -78,7 +78,7 @@ impl Parser<'_> {
         self.expect_keyword(Keyword::For)?;
         let sequence = self.object_name()?;
         let over = match self.eat_keyword(Keyword::Over) {
-            true => self.window()?,
+            true => Some(self.over()?),
             false => None,
         };
         Ok(self.expr_since(start, ExprKind::NextValue(Box::new(NextValue { sequence, over }))))

@@ -116,10 +116,10 @@ impl Parser<'_> {
             TokenKind::Colon if self.is_at(1, TokenKind::Colon) => self.system_function()?,
             _ => self.table_or_function()?,
         };
-        self.refused_pivot(source)
+        self.pivoted(source)
     }
 
-    fn source_since(&self, start: Position, kind: TableSourceKind) -> TableSource {
+    pub(super) fn source_since(&self, start: Position, kind: TableSourceKind) -> TableSource {
         let position = self.since(start);
         TableSource { kind, position }
     }
@@ -143,18 +143,18 @@ impl Parser<'_> {
             position: self.since(start),
             ..Self::single(name)
         };
-        let call = self.table_function(name)?;
+        let (call, schema) = self.table_function(name)?;
         let alias = self.optional_derived_alias()?;
-        Ok(self.source_since(start, TableSourceKind::Function { call, alias }))
+        Ok(self.source_since(start, TableSourceKind::Function { call, schema, alias }))
     }
 
     fn table_or_function(&mut self) -> Parse<TableSource> {
         let start = self.here();
         let name = self.object_name()?;
         if self.is(TokenKind::LeftParen) && !self.is_hint_list() {
-            let call = self.table_function(name)?;
+            let (call, schema) = self.table_function(name)?;
             let alias = self.optional_derived_alias()?;
-            return Ok(self.source_since(start, TableSourceKind::Function { call, alias }));
+            return Ok(self.source_since(start, TableSourceKind::Function { call, schema, alias }));
         }
         self.refused_system_time()?;
         let mut hints = Vec::new();
@@ -187,7 +187,7 @@ impl Parser<'_> {
     }
 
     /// The required alias of a source that has no name.
-    fn derived_alias(&mut self) -> Parse<DerivedAlias> {
+    pub(super) fn derived_alias(&mut self) -> Parse<DerivedAlias> {
         match self.optional_derived_alias()? {
             Some(alias) => Ok(alias),
             None => Err(self.unexpected()),

@@ -9,14 +9,29 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// The window after OVER; `None` for a named window, which is not supported.
-    pub(super) fn window(&mut self) -> Parse<Option<Window>> {
-        if self.is_name() {
-            let name = self.name()?;
-            self.refuse("WINDOW", name.position);
-            return Ok(None);
+    /// The window after OVER: a name, or parentheses.
+    pub(super) fn over(&mut self) -> Parse<Window> {
+        if !self.is_name() {
+            return self.window();
         }
+        Ok(Window {
+            base: Some(self.name()?),
+            partition_by: Vec::new(),
+            order_by: Vec::new(),
+            frame: None,
+        })
+    }
+
+    /// A window in parentheses.
+    pub(super) fn window(&mut self) -> Parse<Window> {
         self.expect(TokenKind::LeftParen)?;
+        let is_clause = self.is_word("partition") && self.is_at(1, TokenKind::Keyword(Keyword::By))
+            || self.is_word("rows")
+            || self.is_word("range");
+        let base = match self.is_name() && !is_clause {
+            true => Some(self.name()?),
+            false => None,
+        };
         let partition_by = match self.eat_word("partition") {
             true => {
                 self.expect_keyword(Keyword::By)?;
@@ -35,11 +50,12 @@ impl Parser<'_> {
             None => None,
         };
         self.expect(TokenKind::RightParen)?;
-        Ok(Some(Window {
+        Ok(Window {
+            base,
             partition_by,
             order_by,
             frame,
-        }))
+        })
     }
 
     fn frame(&mut self, unit: FrameUnit) -> Parse<WindowFrame> {

@@ -5,7 +5,7 @@ use core::fmt;
 use super::{List, Optional, Text, word};
 use crate::ast::{
     Arguments, BinaryOperator, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, FrameBound, FrameUnit, FunctionCall,
-    Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, Window, WindowFrame,
+    Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, WindowFrame,
 };
 
 impl fmt::Display for Expr {
@@ -32,6 +32,31 @@ impl fmt::Display for Expr {
                     return write!(f, "({operand}) COLLATE {collation}");
                 }
                 write!(f, "{} COLLATE {collation}", Operand(operand, Precedence::Tight))
+            }
+            ExprKind::TimeZone { operand, zone } => {
+                if matches!(operand.kind, ExprKind::Unary { .. }) {
+                    write!(f, "({operand})")?;
+                } else {
+                    write!(f, "{}", Operand(operand, Precedence::Tight))?;
+                }
+                match zone.kind {
+                    ExprKind::Unary { .. }
+                    | ExprKind::Binary { .. }
+                    | ExprKind::Collate { .. }
+                    | ExprKind::TimeZone { .. } => write!(f, " AT TIME ZONE ({zone})"),
+                    ExprKind::Literal(_)
+                    | ExprKind::OdbcLiteral(_)
+                    | ExprKind::Variable(_)
+                    | ExprKind::Global(_)
+                    | ExprKind::Column(_)
+                    | ExprKind::Function(_)
+                    | ExprKind::Cast(_)
+                    | ExprKind::Case(_)
+                    | ExprKind::Iif(_)
+                    | ExprKind::NextValue(_)
+                    | ExprKind::Default
+                    | ExprKind::Subquery(_) => write!(f, " AT TIME ZONE {zone}"),
+                }
             }
             ExprKind::Function(call) => write!(f, "{call}"),
             ExprKind::Cast(cast) => write!(f, "{cast}"),
@@ -85,6 +110,7 @@ impl fmt::Display for Operand<'_> {
             | ExprKind::Global(_)
             | ExprKind::Column(_)
             | ExprKind::Collate { .. }
+            | ExprKind::TimeZone { .. }
             | ExprKind::Function(_)
             | ExprKind::Cast(_)
             | ExprKind::Case(_)
@@ -164,21 +190,8 @@ impl fmt::Display for Arguments {
             Self::Star => f.write_str("(*)"),
             Self::List(list) => write!(f, "({})", List(list)),
             Self::Distinct(list) => write!(f, "(DISTINCT {})", List(list)),
+            Self::Json(arguments) => write!(f, "{arguments}"),
         }
-    }
-}
-
-impl fmt::Display for Window {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut parts = Vec::new();
-        if !self.partition_by.is_empty() {
-            parts.push(format!("PARTITION BY {}", List(&self.partition_by)));
-        }
-        if !self.order_by.is_empty() {
-            parts.push(format!("ORDER BY {}", List(&self.order_by)));
-        }
-        parts.extend(self.frame.map(|frame| frame.to_string()));
-        f.write_str(&parts.join(" "))
     }
 }
 
@@ -214,9 +227,12 @@ impl fmt::Display for Cast {
             CastKind::TryCast => ("TRY_CAST", false),
             CastKind::Convert => ("CONVERT", true),
             CastKind::TryConvert => ("TRY_CONVERT", true),
+            CastKind::Parse => ("PARSE", false),
+            CastKind::TryParse => ("TRY_PARSE", false),
         };
         if !type_first {
-            return write!(f, "{name}({} AS {})", self.operand, self.type_name);
+            let culture = Optional("USING ", self.style.as_ref(), "");
+            return write!(f, "{name}({} AS {}{culture})", self.operand, self.type_name);
         }
         write!(f, "{name}({}, {}", self.type_name, self.operand)?;
         match &self.style {

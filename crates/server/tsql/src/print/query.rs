@@ -42,7 +42,9 @@ impl fmt::Display for CommonTable {
 impl fmt::Display for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let order_by = OptionalList("ORDER BY ", &self.order_by, "");
-        write!(f, "{}{order_by}{}", self.body, Optional("", self.offset.as_ref(), ""))
+        let offset = Optional("", self.offset.as_ref(), "");
+        let for_clause = Optional("", self.for_clause.as_deref(), "");
+        write!(f, "{}{order_by}{offset}{for_clause}", self.body)
     }
 }
 
@@ -98,7 +100,8 @@ impl fmt::Display for Select {
         write!(f, "{}", OptionalList("FROM ", &self.from, ""))?;
         write!(f, "{}", Optional("WHERE ", self.filter.as_ref(), ""))?;
         write!(f, "{}", OptionalList("GROUP BY ", &self.group_by, ""))?;
-        write!(f, "{}", Optional("HAVING ", self.having.as_ref(), ""))
+        write!(f, "{}", Optional("HAVING ", self.having.as_ref(), ""))?;
+        write!(f, "{}", OptionalList("WINDOW ", &self.windows, ""))
     }
 }
 

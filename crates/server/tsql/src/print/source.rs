@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::rowset::Schema;
 use super::{List, Optional, OptionalList};
 use crate::ast::{DerivedAlias, Join, JoinHint, JoinKind, TableSource, TableSourceKind};
 
@@ -16,7 +17,9 @@ impl fmt::Display for TableSource {
                 let hints = OptionalList("WITH (", hints, ")");
                 write!(f, "{name}{}{hints}", Optional("AS ", alias.as_ref(), ""))
             }
-            TableSourceKind::Function { call, alias } => write!(f, "{call}{}", Optional("AS ", alias.as_ref(), "")),
+            TableSourceKind::Function { call, schema, alias } => {
+                write!(f, "{call}{}{}", Schema(schema), Optional("AS ", alias.as_ref(), ""))
+            }
             TableSourceKind::Derived { query, alias } => write!(f, "({query}) AS {alias}"),
             TableSourceKind::Values { rows, alias } => {
                 f.write_str("(VALUES ")?;
@@ -26,6 +29,8 @@ impl fmt::Display for TableSource {
                 write!(f, ") AS {alias}")
             }
             TableSourceKind::Join(join) => write!(f, "{join}"),
+            TableSourceKind::Pivot(pivot) => write!(f, "{pivot}"),
+            TableSourceKind::Unpivot(unpivot) => write!(f, "{unpivot}"),
         }
     }
 }
@@ -60,7 +65,9 @@ impl fmt::Display for Join {
             | TableSourceKind::Variable { .. }
             | TableSourceKind::Function { .. }
             | TableSourceKind::Derived { .. }
-            | TableSourceKind::Values { .. } => write!(f, " {}", self.right)?,
+            | TableSourceKind::Values { .. }
+            | TableSourceKind::Pivot(_)
+            | TableSourceKind::Unpivot(_) => write!(f, " {}", self.right)?,
         }
         write!(f, "{}", Optional("ON ", self.on.as_ref(), ""))
     }

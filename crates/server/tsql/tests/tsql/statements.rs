@@ -330,3 +330,41 @@ fn rows_are_changed_and_deleted() {
         "TRUNCATE TABLE dbo.t",
     ]);
 }
+
+#[test]
+fn rows_are_made_of_other_rows() {
+    check(&[
+        "SELECT a, COUNT(*) FROM t GROUP BY ROLLUP (a, (b, c))",
+        "SELECT a, COUNT(*) FROM t GROUP BY a, CUBE (b, c)",
+        "SELECT a FROM t GROUP BY GROUPING SETS ((a), (a, b), (), ROLLUP (c))",
+        "SELECT COUNT(*) FROM t GROUP BY ()",
+        "SELECT a, COUNT(*) FROM t GROUP BY a, (b + 1) * 2 WITH ROLLUP",
+        "SELECT a, COUNT(*) FROM t GROUP BY a WITH CUBE HAVING GROUPING(a) = 0 ORDER BY a",
+        "SELECT SUM(a) OVER w, COUNT(*) OVER (w ORDER BY b), SUM(a) OVER (partition ORDER BY b) FROM t WINDOW w AS (PARTITION BY c), partition AS (w ROWS 1 PRECEDING)",
+        "SELECT * FROM t PIVOT (SUM(a) FOR b IN ([x], [y])) AS p JOIN u ON u.a = p.a",
+        "SELECT * FROM (SELECT 1 AS a) s UNPIVOT (a FOR b IN (x, y)) u PIVOT (MAX(a) FOR b IN (z)) AS p",
+        "SELECT * FROM (t JOIN u ON t.a = u.a) PIVOT (SUM(a) FOR t.b IN ([x])) AS p",
+        "SELECT a FROM t FOR XML PATH('x'), ROOT('y'), TYPE, ELEMENTS XSINIL, BINARY BASE64",
+        "SELECT a FROM t ORDER BY a FOR XML RAW, ELEMENTS OPTION (RECOMPILE)",
+        "SELECT a FROM t FOR XML AUTO, ELEMENTS ABSENT, ROOT",
+        "SELECT a FROM t FOR JSON AUTO, INCLUDE_NULL_VALUES",
+        "SELECT a, (SELECT 1 AS b ORDER BY b FOR JSON PATH, ROOT('r'), WITHOUT_ARRAY_WRAPPER) FROM t FOR JSON PATH",
+        "SELECT STUFF((SELECT ',' + a FROM t FOR XML PATH('')), 1, 1, '')",
+        "SELECT * FROM OPENJSON (@j, '$.a') WITH (a int '$.a', [b c] nvarchar(max) N'$.b' AS JSON, d varchar(5) COLLATE Latin1_General_BIN2) AS x",
+        "SELECT * FROM t CROSS APPLY OPENJSON(t.j) j (k, v, t)",
+        "SELECT JSON_OBJECT('a': 1, b : JSON_ARRAY(1, NULL, a ABSENT ON NULL) NULL ON NULL), JSON_OBJECT(), JSON_ARRAY(NULL ON NULL), ISJSON(a, VALUE)",
+        "SELECT a AT TIME ZONE 'UTC' AT TIME ZONE 'CET' AS b, (-a) AT TIME ZONE ('x' + 'y') COLLATE c FROM t",
+        "SELECT PARSE('1' AS int USING 'en-US'), TRY_PARSE('1' AS decimal(5, 2))",
+    ]);
+    for text in [
+        "SELECT a FROM t FOR JSON PATH, ROOT, ROOT",
+        "SELECT a FROM t FOR XML PATH, TYPE, TYPE",
+        "SELECT a FROM t FOR JSON RAW",
+        "SELECT a FROM t FOR JSON PATH, TYPE",
+        "SELECT a FROM t FOR XML AUTO('x')",
+        "SELECT JSON_OBJECT('a')",
+        "SELECT JSON_ARRAY(1,)",
+    ] {
+        assert!(selenite_tsql::parse(text, Default::default()).is_err(), "{text}");
+    }
+}

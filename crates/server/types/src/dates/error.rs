@@ -60,6 +60,10 @@ pub enum DateError {
         /// The function.
         function: &'static str,
     },
+    /// 9834: the width of DATE_BUCKET is not positive.
+    BucketWidth,
+    /// 9837: DATETRUNC to a week that begins before the calendar.
+    TooEarly,
     /// 10760: the last argument of TIMEFROMPARTS, DATETIME2FROMPARTS or DATETIMEOFFSETFROMPARTS is not a valid scale.
     Scale {
         /// The result type.
@@ -97,6 +101,8 @@ impl DateError {
             Self::NoPartOfType { .. } => (9810, 1),
             Self::Offset { .. } => (9812, 1),
             Self::OffsetOverflow { .. } => (9813, 1),
+            Self::BucketWidth => (9834, 1),
+            Self::TooEarly => (9837, 3),
             Self::Scale { .. } => (10760, 1),
         }
     }
@@ -161,6 +167,13 @@ impl fmt::Display for DateError {
                 f,
                 "The timezone provided to builtin function {function} would cause the datetimeoffset to overflow \
                  the range of valid date range in either UTC or local time."
+            ),
+            Self::BucketWidth => f.write_str(
+                "Invalid bucket width value passed to date_bucket function. Only positive values are allowed.",
+            ),
+            Self::TooEarly => f.write_str(
+                "An invalid date value was encountered: The date value is less than the minimum date value allowed for the \
+                 data type.",
             ),
             Self::Scale { to } => write!(
                 f,

@@ -1,6 +1,6 @@
 use selenite_types::{DateFirst, DateFormat};
 
-use crate::testing::{Batch, assert_shown, fault, type_of};
+use crate::testing::{Batch, assert_shown, fault, shown, type_of};
 
 #[test]
 fn six_functions_return_the_current_time() {
@@ -219,4 +219,101 @@ fn offsets_are_switched_and_attached() {
     );
     assert_eq!(fault("SWITCHOFFSET(SYSDATETIMEOFFSET(), '+15:00')").0, 9812);
     assert_eq!(fault("DATETRUNC(day, GETDATE())").0, 40510);
+}
+
+#[test]
+fn datetrunc_returns_the_beginning_of_a_part() {
+    // The examples of the documentation.
+    let moment = "CAST('2021-12-08 11:30:15.1234567' AS datetime2)";
+    for (part, begin) in [
+        ("year", "2021-01-01 00:00:00.0000000"),
+        ("quarter", "2021-10-01 00:00:00.0000000"),
+        ("month", "2021-12-01 00:00:00.0000000"),
+        ("week", "2021-12-05 00:00:00.0000000"),
+        ("iso_week", "2021-12-06 00:00:00.0000000"),
+        ("dayofyear", "2021-12-08 00:00:00.0000000"),
+        ("day", "2021-12-08 00:00:00.0000000"),
+        ("hour", "2021-12-08 11:00:00.0000000"),
+        ("minute", "2021-12-08 11:30:00.0000000"),
+        ("second", "2021-12-08 11:30:15.0000000"),
+        ("millisecond", "2021-12-08 11:30:15.1230000"),
+        ("microsecond", "2021-12-08 11:30:15.1234560"),
+    ] {
+        assert_eq!(shown(&format!("DATETRUNC({part}, {moment})")), begin, "{part}");
+    }
+    assert_shown(&[
+        (
+            "DATETRUNC(hour, CAST('2021-12-08 11:30:15.1234567 +02:00' AS datetimeoffset))",
+            "2021-12-08 11:00:00.0000000 +02:00",
+        ),
+        ("DATETRUNC(month, '1998-03-04')", "1998-03-01 00:00:00.0000000"),
+        ("DATETRUNC(minute, CAST('12:34:56' AS time(0)))", "12:34:00"),
+        ("DATETRUNC(year, CAST(NULL AS date))", "NULL"),
+    ]);
+    assert_eq!(type_of("DATETRUNC(month, GETDATE())"), "datetime");
+    assert_eq!(fault("DATETRUNC(weekday, GETDATE())").0, 9806);
+    assert_eq!(fault("DATETRUNC(hour, CAST('2021-12-08' AS date))").0, 9810);
+    assert_eq!(
+        fault("DATETRUNC(millisecond, CAST('2021-12-08' AS datetime2(2)))").0,
+        9810
+    );
+    assert_eq!(fault("DATETRUNC(week, CAST('0001-01-01' AS date))").0, 9837);
+    assert_eq!(fault("DATETRUNC(week, 5)").0, 8116);
+}
+
+#[test]
+fn date_bucket_counts_buckets_from_an_origin() {
+    // The examples of the documentation.
+    let moment = "CAST('2020-04-15 21:22:11' AS datetime2(0))";
+    assert_shown(&[
+        (&format!("DATE_BUCKET(WEEK, 1, {moment})"), "2020-04-13 00:00:00"),
+        (&format!("DATE_BUCKET(DAY, 1, {moment})"), "2020-04-15 00:00:00"),
+        (&format!("DATE_BUCKET(MONTH, 1, {moment})"), "2020-04-01 00:00:00"),
+        (&format!("DATE_BUCKET(HOUR, 1, {moment})"), "2020-04-15 21:00:00"),
+        (
+            "DATE_BUCKET(WEEK, 5, CAST('2020-06-15 21:22:11' AS datetime2(0)), CAST('2019-01-01' AS datetime2(0)))",
+            "2020-06-09 00:00:00",
+        ),
+        ("DATE_BUCKET(YEAR, 10, CAST('1899-06-01' AS date))", "1890-01-01"),
+        ("DATE_BUCKET(MINUTE, 15, CAST('12:34:56' AS time(0)))", "12:30:00"),
+        ("DATE_BUCKET(DAY, 1, CAST(NULL AS date))", "NULL"),
+    ]);
+    assert_eq!(fault(&format!("DATE_BUCKET(WEEK, 0, {moment})")).0, 9834);
+    assert_eq!(fault(&format!("DATE_BUCKET(NANOSECOND, 1, {moment})")).0, 9806);
+    assert_eq!(fault("DATE_BUCKET(HOUR, 1, CAST('2020-04-15' AS date))").0, 9810);
+}
+
+#[test]
+fn at_time_zone_follows_the_rules_of_a_zone() {
+    let zone = "'Central European Standard Time'";
+    for (local, zoned) in [
+        // The documentation's examples: a time that the clock skips, and one that it shows twice.
+        ("2022-03-27T01:01:00", "2022-03-27 01:01:00 +01:00"),
+        ("2022-03-27T02:01:00", "2022-03-27 03:01:00 +02:00"),
+        ("2022-03-27T03:01:00", "2022-03-27 03:01:00 +02:00"),
+        ("2022-10-30T01:01:00", "2022-10-30 01:01:00 +02:00"),
+        ("2022-10-30T02:01:00", "2022-10-30 02:01:00 +01:00"),
+        ("2022-10-30T03:01:00", "2022-10-30 03:01:00 +01:00"),
+    ] {
+        assert_eq!(
+            shown(&format!("CAST('{local}' AS datetime2(0)) AT TIME ZONE {zone}")),
+            zoned,
+            "{local}"
+        );
+    }
+    assert_shown(&[
+        (
+            "CAST('2015-03-31 10:00 +00:00' AS datetimeoffset(0)) AT TIME ZONE 'Pacific Standard Time'",
+            "2015-03-31 03:00:00 -07:00",
+        ),
+        (
+            "CAST('2020-01-01' AS datetime2(0)) AT TIME ZONE 'UTC' AT TIME ZONE 'india standard time'",
+            "2020-01-01 05:30:00 +05:30",
+        ),
+        ("CAST(NULL AS datetime) AT TIME ZONE 'UTC'", "NULL"),
+    ]);
+    assert_eq!(type_of("GETDATE() AT TIME ZONE 'UTC'"), "datetimeoffset(3)");
+    assert_eq!(fault("GETDATE() AT TIME ZONE 'Mars'").0, 9820);
+    assert_eq!(fault("CAST('2020-01-01' AS date) AT TIME ZONE 'UTC'").0, 8116);
+    assert_eq!(fault("'2020-01-01' AT TIME ZONE 'UTC'").0, 8116);
 }

@@ -412,3 +412,35 @@ fn memory_is_reserved_for_patterns_and_folded_texts() {
         assert!(reserved >= bytes_min, "{text:.100}: {reserved}");
     }
 }
+
+#[test]
+fn format_has_the_patterns_of_net() {
+    assert_shown(&[
+        // Examples of the documentation.
+        ("FORMAT(CAST('2020-08-09' AS date), 'd', 'en-US')", "8/9/2020"),
+        (
+            "FORMAT(CAST('2020-11-22' AS date), 'D', 'en-US')",
+            "Sunday, November 22, 2020",
+        ),
+        ("FORMAT(123456789, '###-##-####')", "123-45-6789"),
+        ("FORMAT(1, 'N', 'en-us')", "1.00"),
+        ("FORMAT(1, 'G', 'en-US')", "1"),
+        ("FORMAT(1, 'C', 'en-US')", "$1.00"),
+        ("FORMAT(CAST('07:35' AS time), N'hh\\.mm')", "07.35"),
+        ("FORMAT(CAST('07:35' AS time), N'hh.mm')", "NULL"),
+        ("FORMAT(CAST('2018-01-01 01:00' AS datetime2), N'hh:mm tt')", "01:00 AM"),
+        ("FORMAT(CAST('2018-01-01 14:00' AS datetime2), N'HH:mm')", "14:00"),
+        ("FORMAT(CAST(1234.5 AS decimal(10, 2)), '#,##0.00')", "1,234.50"),
+        ("FORMAT(CAST(1234.5 AS decimal(10, 2)), 'G')", "1234.50"),
+        ("FORMAT($12.5, 'N2')", "12.50"),
+        ("FORMAT(1.5e0, 'N1')", "1.5"),
+        ("FORMAT(0.1e0, 'G')", "0.1"),
+        ("FORMAT(1e20, 'G')", "1E+20"),
+        ("FORMAT(255, 'X4')", "00FF"),
+        ("FORMAT(CAST(NULL AS int), 'N')", "NULL"),
+        ("FORMAT(5, 'z')", "NULL"),
+    ]);
+    assert_eq!(type_of("FORMAT(1, 'N')"), "nvarchar(4000)");
+    assert_eq!(fault("FORMAT('x', 'N')").0, 8116);
+    assert_eq!(fault("FORMAT(1, 'N', 'de-DE')").0, 40510);
+}

@@ -283,6 +283,7 @@ fn plain_items(select: &ast::SelectStatement) -> Option<&[SelectItem]> {
         && select.options.is_empty()
         && query.order_by.is_empty()
         && query.offset.is_none()
+        && query.for_clause.is_none()
         && !inner.distinct
         && inner.top.is_none()
         && inner.into.is_none()

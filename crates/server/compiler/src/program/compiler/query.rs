@@ -112,12 +112,14 @@ fn select_of(item: ast::SelectItem, position: Position) -> ast::Statement {
         filter: None,
         group_by: Vec::new(),
         having: None,
+        windows: Vec::new(),
         position,
     };
     let query = ast::Query {
         body: ast::QueryBody::Select(Box::new(select)),
         order_by: Vec::new(),
         offset: None,
+        for_clause: None,
         position,
     };
     let select = ast::SelectStatement {

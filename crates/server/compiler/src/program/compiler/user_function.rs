@@ -177,6 +177,8 @@ fn is_variable_as(source: &TableSource, alias: &str) -> bool {
         | TableSourceKind::Table { .. }
         | TableSourceKind::Function { .. }
         | TableSourceKind::Derived { .. }
-        | TableSourceKind::Values { .. } => false,
+        | TableSourceKind::Values { .. }
+        | TableSourceKind::Pivot(_)
+        | TableSourceKind::Unpivot(_) => false,
     }
 }

@@ -82,4 +82,25 @@ impl SqlError {
     pub(crate) fn distinct_window() -> Self {
         Self::query(10759, 15, 1, "Use of DISTINCT is not allowed with the OVER clause.")
     }
+
+    /// 5362: a window without a definition.
+    pub(crate) fn unknown_window(name: &str) -> Self {
+        Self::query(5362, 15, 1, format!("Window '{name}' is undefined."))
+    }
+
+    /// 5364: a frame of a named window without an order.
+    pub(crate) fn named_frame_without_order() -> Self {
+        let text = "Window frame with ROWS or RANGE must have an ORDER BY clause.";
+        Self::query(5364, 15, 1, text)
+    }
+
+    /// 5365: windows that refer to one another.
+    pub(crate) fn cyclic_windows() -> Self {
+        Self::query(5365, 15, 1, "Cyclic window references are not permitted.")
+    }
+
+    /// 16211: two windows of one name.
+    pub(crate) fn window_twice() -> Self {
+        Self::query(16211, 15, 1, "Cannot repeat window name in the WINDOW clause.")
+    }
 }

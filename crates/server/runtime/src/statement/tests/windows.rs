@@ -110,7 +110,7 @@ fn invalid_windows_are_refused() {
         10756
     );
     assert_eq!(
-        session.number("SELECT LAG(who) IGNORE NULLS OVER (ORDER BY who) FROM t"),
+        session.number("SELECT LAG(who, 2) IGNORE NULLS OVER (ORDER BY who) FROM t"),
         40510
     );
 }

@@ -129,11 +129,13 @@ fn takes_from(value: &Expr, is_it: &dyn Fn(&ObjectName) -> bool) -> bool {
         ExprKind::NextValue(next) => is_it(&next.sequence),
         ExprKind::Unary { operand, .. } | ExprKind::Collate { operand, .. } => takes_from(operand, is_it),
         ExprKind::Binary { left, right, .. } => takes_from(left, is_it) || takes_from(right, is_it),
+        ExprKind::TimeZone { operand, .. } => takes_from(operand, is_it),
         ExprKind::Cast(cast) => takes_from(&cast.operand, is_it),
         ExprKind::Function(call) => match &call.arguments {
             Arguments::List(arguments) | Arguments::Distinct(arguments) => {
                 arguments.iter().any(|argument| takes_from(argument, is_it))
             }
+            Arguments::Json(arguments) => arguments.list.iter().any(|argument| takes_from(argument, is_it)),
             Arguments::Absent | Arguments::Star => false,
         },
         _ => false,

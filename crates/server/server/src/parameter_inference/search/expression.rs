@@ -24,6 +24,10 @@ impl Search<'_> {
                 self.expr(left, place)?;
                 self.expr(right, place)
             }
+            ExprKind::TimeZone { operand, zone } => {
+                self.expr(operand, &ParameterPosition::Nowhere)?;
+                self.expr(zone, &ParameterPosition::Nowhere)
+            }
             ExprKind::Function(call) => self.function(call, place),
             ExprKind::Cast(cast) => {
                 let data_type = declared_type(&cast.type_name, selenite_types::DeclarationContext::Cast)?;
@@ -73,6 +77,10 @@ impl Search<'_> {
         if let Arguments::List(arguments) | Arguments::Distinct(arguments) = &call.arguments {
             self.one_untyped(arguments)?;
             arguments.iter().try_for_each(|argument| self.expr(argument, place))?;
+        }
+        if let Arguments::Json(arguments) = &call.arguments {
+            let mut values = arguments.list.iter();
+            values.try_for_each(|value| self.expr(value, &ParameterPosition::Nowhere))?;
         }
         let window = call.over.iter();
         let within = window.flat_map(|window| {
@@ -174,7 +182,7 @@ pub(in crate::parameter_inference) fn untyped<'e>(expr: &'e Expr, is_meant: &dyn
         ExprKind::Binary { left, right, .. } => of(left).or_else(|| of(right)),
         ExprKind::Function(call) => match &call.arguments {
             Arguments::List(arguments) | Arguments::Distinct(arguments) => arguments.iter().find_map(of),
-            Arguments::Absent | Arguments::Star => None,
+            Arguments::Absent | Arguments::Star | Arguments::Json(_) => None,
         },
         ExprKind::Case(case) => {
             let found = match &case.branches {
@@ -188,6 +196,7 @@ pub(in crate::parameter_inference) fn untyped<'e>(expr: &'e Expr, is_meant: &dyn
         | ExprKind::OdbcLiteral(_)
         | ExprKind::Global(_)
         | ExprKind::Column(_)
+        | ExprKind::TimeZone { .. }
         | ExprKind::Cast(_)
         | ExprKind::Subquery(_)
         | ExprKind::NextValue(_)

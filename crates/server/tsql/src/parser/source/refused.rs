@@ -2,29 +2,29 @@
 
 use super::super::{Parse, Parser};
 use crate::{
-    ast::{FunctionCall, Name, ObjectName, Position, TableSource, TableSourceKind},
+    ast::{FunctionCall, JsonColumn, Name, ObjectName, Position, TableSource, TableSourceKind},
     keyword::Keyword,
     token::TokenKind,
 };
 
 impl Parser<'_> {
     /// A function's arguments, after its name.
-    pub(super) fn table_function(&mut self, name: ObjectName) -> Parse<Box<FunctionCall>> {
+    pub(super) fn table_function(&mut self, name: ObjectName) -> Parse<(Box<FunctionCall>, Vec<JsonColumn>)> {
         let arguments = self.arguments()?;
-        if self.is_keyword(Keyword::With) && self.is_at(1, TokenKind::LeftParen) {
-            // OPENJSON (..) WITH (..)
-            let start = self.advance().position;
-            self.skip_parens()?;
-            self.refuse("OPENJSON WITH", self.since(start));
-        }
-        Ok(Box::new(FunctionCall {
+        let is_open_json = name.single().is_some_and(|name| name.is_word("OPENJSON"));
+        let schema = match is_open_json {
+            true => self.json_schema()?,
+            false => Vec::new(),
+        };
+        let call = Box::new(FunctionCall {
             name,
             arguments,
             within_group: Vec::new(),
             null_treatment: None,
             over: None,
             odbc: false,
-        }))
+        });
+        Ok((call, schema))
     }
 
     /// OPENROWSET and similar functions.
@@ -106,21 +106,6 @@ impl Parser<'_> {
         }
         self.refuse("TABLESAMPLE", self.since(start));
         Ok(())
-    }
-
-    /// `PIVOT (..) AS a` and `UNPIVOT (..) AS a` after a source.
-    pub(super) fn refused_pivot(&mut self, source: TableSource) -> Parse<TableSource> {
-        loop {
-            let what = match self.kind() {
-                TokenKind::Keyword(Keyword::Pivot) => "PIVOT",
-                TokenKind::Keyword(Keyword::Unpivot) => "UNPIVOT",
-                _ => return Ok(source),
-            };
-            let start = self.advance().position;
-            self.skip_parens()?;
-            self.refuse(what, self.since(start));
-            self.derived_alias()?;
-        }
     }
 
     /// A placeholder in a tree that is discarded because its statement is refused.

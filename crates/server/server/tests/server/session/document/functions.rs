@@ -20,19 +20,28 @@ pub fn write(page: &mut Page) {
             | AggregateKind::StDevP
             | AggregateKind::Var
             | AggregateKind::VarP
-            | AggregateKind::ChecksumAgg => "a",
+            | AggregateKind::ChecksumAgg
+            | AggregateKind::ApproxCountDistinct
+            | AggregateKind::PercentileCont
+            | AggregateKind::PercentileDisc
+            | AggregateKind::FirstValue
+            | AggregateKind::LastValue => "a",
         };
         let group = page.state(&format!("SELECT {name}({arguments}) FROM t"));
         let over = page.state(&format!("SELECT {name}({arguments}) OVER (PARTITION BY a) FROM t"));
         page.row(&[&code(&name), &group, &over]);
     }
     for (name, arguments) in NOT_AGGREGATES {
-        let group = page.state(&format!("SELECT {name}({arguments}) FROM t"));
+        let group = page.state(&format!("SELECT {name}({arguments}) FROM t GROUP BY a"));
         page.row(&[&code(name), &group, ""]);
     }
     page.heading("Functions of windows", &["function", "state"]);
     for (name, arguments) in WINDOWS {
-        let state = page.state(&format!("SELECT {name}({arguments}) OVER (ORDER BY a) FROM t"));
+        let over = match name.starts_with("PERCENTILE") {
+            true => "WITHIN GROUP (ORDER BY a) OVER ()",
+            false => "OVER (ORDER BY a)",
+        };
+        let state = page.state(&format!("SELECT {name}({arguments}) {over} FROM t"));
         page.row(&[&code(name), &state]);
     }
     page.heading("Functions of values", &["function", "family", "state"]);
@@ -48,7 +57,7 @@ pub fn write(page: &mut Page) {
     page.line("Any other name is error 195 (a function without a schema) or 4121 (one with it).");
 }
 
-const AGGREGATES: [AggregateKind; 12] = [
+const AGGREGATES: [AggregateKind; 13] = [
     AggregateKind::Count,
     AggregateKind::CountBig,
     AggregateKind::Sum,
@@ -61,11 +70,12 @@ const AGGREGATES: [AggregateKind; 12] = [
     AggregateKind::VarP,
     AggregateKind::StringAgg,
     AggregateKind::ChecksumAgg,
+    AggregateKind::ApproxCountDistinct,
 ];
 
-const NOT_AGGREGATES: [(&str, &str); 3] = [("APPROX_COUNT_DISTINCT", "a"), ("GROUPING", "a"), ("GROUPING_ID", "a")];
+const NOT_AGGREGATES: [(&str, &str); 2] = [("GROUPING", "a"), ("GROUPING_ID", "a")];
 
-const WINDOWS: [(&str, &str); 11] = [
+const WINDOWS: [(&str, &str); 12] = [
     ("ROW_NUMBER", ""),
     ("RANK", ""),
     ("DENSE_RANK", ""),
@@ -77,4 +87,5 @@ const WINDOWS: [(&str, &str); 11] = [
     ("FIRST_VALUE", "a"),
     ("LAST_VALUE", "a"),
     ("PERCENTILE_CONT", "0.5"),
+    ("PERCENTILE_DISC", "0.5"),
 ];

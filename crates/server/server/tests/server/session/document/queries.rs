@@ -79,8 +79,23 @@ pub const GROUPS: &[Group] = &[
             ),
             ("PIVOT", "SELECT * FROM u PIVOT (SUM(id) FOR a IN ([1], [2])) AS p"),
             ("UNPIVOT", "SELECT * FROM t UNPIVOT (x FOR y IN (a)) AS p"),
-            ("FOR XML", "SELECT a FROM t FOR XML PATH('x')"),
-            ("FOR JSON", "SELECT a FROM t FOR JSON AUTO"),
+            ("FOR XML PATH", "SELECT a FROM t FOR XML PATH('x'), ROOT"),
+            (
+                "FOR XML RAW, AUTO",
+                "SELECT a FROM t FOR XML RAW, ELEMENTS; SELECT a FROM t FOR XML AUTO",
+            ),
+            (
+                "FOR XML EXPLICIT",
+                "SELECT 1 AS Tag, NULL AS Parent, a AS [x!1!y] FROM t FOR XML EXPLICIT",
+            ),
+            (
+                "WITH XMLNAMESPACES",
+                "WITH XMLNAMESPACES ('u' AS n) SELECT a FROM t FOR XML PATH",
+            ),
+            (
+                "FOR JSON",
+                "SELECT a FROM t FOR JSON AUTO; SELECT a AS [x.a] FROM t FOR JSON PATH, ROOT('r')",
+            ),
             ("FOR BROWSE", "SELECT a FROM t FOR BROWSE"),
             ("TABLESAMPLE", "SELECT * FROM t TABLESAMPLE (10 PERCENT)"),
             ("FOR SYSTEM_TIME", "SELECT * FROM t FOR SYSTEM_TIME AS OF '2020-01-01'"),
@@ -88,6 +103,10 @@ pub const GROUPS: &[Group] = &[
             ("OPENQUERY", "SELECT * FROM OPENQUERY (s, 'select 1')"),
             ("STRING_SPLIT", "SELECT value FROM STRING_SPLIT('a,b', ',')"),
             ("OPENJSON", "SELECT [key], value FROM OPENJSON('[1,2]')"),
+            (
+                "OPENJSON WITH",
+                "SELECT a FROM OPENJSON('[{\"a\":1}]') WITH (a int '$.a', b nvarchar(max) AS JSON)",
+            ),
             ("GENERATE_SERIES", "SELECT value FROM GENERATE_SERIES(1, 5)"),
             ("names in another database", "SELECT name FROM master.sys.databases"),
             (

@@ -1,0 +1,65 @@
+//! FORMAT.
+
+use selenite_types::{DataType, DateTime2, Family, Value, text_of};
+
+use crate::SqlError;
+use crate::dotnet::{Culture, Number, format_moment, format_number, format_time};
+use crate::expr::whole_in;
+use crate::functions::Arguments;
+use crate::json::exact_text;
+
+/// FORMAT: NULL for a pattern that is none of the value's type.
+pub(super) fn format(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let pattern = call.text(1)?;
+    let culture = match call.values.len() {
+        0..=2 => Culture::English,
+        _ => {
+            let name = call.text(2)?;
+            let known = Culture::find(name);
+            known.ok_or_else(|| SqlError::unsupported(&format!("FORMAT with the culture '{name}'")))?
+        }
+    };
+    let of = call.data_type(0);
+    let value = call.value(0);
+    let formatted = if let Value::Date(date) = value {
+        format_moment(DateTime2::at_midnight(*date), None, pattern, culture)
+    } else if let Value::Time(time) = value {
+        format_time(*time, pattern)
+    } else if let Value::DateTime(moment) = value {
+        format_moment(*moment, None, pattern, culture)
+    } else if let Value::DateTimeOffset(moment) = value {
+        format_moment(moment.local(), Some(moment.offset_minutes), pattern, culture)
+    } else {
+        format_number(&number(value, &of)?, pattern, culture)
+    };
+    Ok(formatted.map_or(Value::Null, |text| call.text_result(&text)))
+}
+
+fn number(value: &Value, of: &DataType) -> Result<Number, SqlError> {
+    if let Some(whole) = whole_in(value) {
+        let (bits, precision) = if *of == DataType::TinyInt {
+            (8, 3)
+        } else if *of == DataType::SmallInt {
+            (16, 5)
+        } else if *of == DataType::Int {
+            (32, 10)
+        } else {
+            (64, 19)
+        };
+        return Ok(Number {
+            whole: Some((whole, bits)),
+            ..Number::parse(&whole.to_string(), precision)
+        });
+    }
+    if let Value::Real(value) = value {
+        return Ok(Number::parse(&format!("{value:.6e}"), 7));
+    }
+    if let Value::Float(value) = value {
+        return Ok(Number::parse(&format!("{value:.14e}"), 15));
+    }
+    let text = match of.family() == Family::Money {
+        true => exact_text(value, of)?,
+        false => text_of(value, of).unwrap_or_default(),
+    };
+    Ok(Number::parse(&text, 29))
+}

@@ -1,0 +1,70 @@
+//! WINDOW: named windows.
+
+use selenite_tsql::ast;
+
+use super::QueryBinder;
+use crate::{SqlError, same_name};
+
+impl QueryBinder<'_> {
+    /// Checks the names of WINDOW.
+    ///
+    /// Errors: 5362 and 5365 for references, 16211 for a name twice.
+    pub(super) fn check_windows(&mut self, windows: &[ast::NamedWindow]) -> Result<(), SqlError> {
+        for (at, window) in windows.iter().enumerate() {
+            let before = windows.iter().take(at);
+            if before
+                .clone()
+                .any(|other| same_name(&other.name.text, &window.name.text))
+            {
+                return Err(SqlError::window_twice().on_line(window.name.position.line));
+            }
+            let base = window.window.base.as_ref();
+            if let Some(base) = base.filter(|base| same_name(&base.text, &window.name.text)) {
+                return Err(SqlError::unknown_window(&base.text).on_line(base.position.line));
+            }
+            self.resolved_window(&window.window)?;
+        }
+        Ok(())
+    }
+
+    /// A window with the parts of the windows that it names.
+    ///
+    /// Errors: 5362, 5364, 5365; 40510 for a part that both have.
+    pub(super) fn resolved_window(&mut self, window: &ast::Window) -> Result<ast::Window, SqlError> {
+        let mut resolved = window.clone();
+        let windows = self.scope().map(|scope| scope.windows.clone()).unwrap_or_default();
+        let mut left = windows.len();
+        while let Some(base) = resolved.base.take() {
+            let line = base.position.line;
+            let found = windows.iter().find(|known| same_name(&known.name.text, &base.text));
+            let found = found.ok_or_else(|| SqlError::unknown_window(&base.text).on_line(line))?;
+            left = left
+                .checked_sub(1)
+                .ok_or_else(|| SqlError::cyclic_windows().on_line(line))?;
+            let ast::Window {
+                base,
+                partition_by,
+                order_by,
+                frame,
+            } = found.window.clone();
+            let twice = [
+                !partition_by.is_empty() && !resolved.partition_by.is_empty(),
+                !order_by.is_empty() && !resolved.order_by.is_empty(),
+                frame.is_some() && resolved.frame.is_some(),
+            ];
+            if twice.contains(&true) {
+                return Err(
+                    SqlError::unsupported("A window that replaces a part of the window it names").on_line(line),
+                );
+            }
+            resolved.base = base;
+            resolved.partition_by.extend(partition_by);
+            resolved.order_by.extend(order_by);
+            resolved.frame = resolved.frame.or(frame);
+        }
+        if window.base.is_some() && resolved.frame.is_some() && resolved.order_by.is_empty() {
+            return Err(SqlError::named_frame_without_order());
+        }
+        Ok(resolved)
+    }
+}

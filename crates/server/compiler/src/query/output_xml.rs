@@ -1,0 +1,223 @@
+//! FOR XML RAW, AUTO and PATH.
+
+use selenite_tsql::ast::{self, ForClause, ForMode};
+use selenite_types::{DataType, Family, Value};
+
+use super::QueryBinder;
+use super::output::{OutputColumn, OutputRows, bit, call, has_table, level_name, levels_of, null, text};
+use crate::functions::{FOR_XML, FOR_XML_LEVELS, FOR_XML_PATH, FOR_XML_RAW, FOR_XML_TYPE, FOR_XML_VALUES};
+use crate::xml::{encoded, first_invalid};
+use crate::{Expr, ExprKind, SqlError};
+
+impl QueryBinder<'_> {
+    /// The text of FOR XML.
+    ///
+    /// Errors: 6800 to 6864.
+    pub(super) fn for_xml(
+        &mut self,
+        query: &ast::Query,
+        clause: &ForClause,
+        rows: &OutputRows,
+    ) -> Result<Expr, SqlError> {
+        let root = match &clause.root {
+            None => None,
+            Some(name) => Some(name.as_deref().unwrap_or("root")),
+        };
+        if root == Some("") {
+            return Err(SqlError::for_xml_empty_root());
+        }
+        if let Some(element) = &clause.element {
+            check_name("Row", "row", element)?;
+        }
+        if let Some(root) = root {
+            check_name("ROOT", "ROOT", root)?;
+        }
+        let xsinil = clause.elements == Some(true);
+        let flags = [
+            bit(clause.elements.is_some()),
+            bit(xsinil),
+            bit(xsinil && root.is_none()),
+        ];
+        let elements = match clause.mode {
+            ForMode::Path => self.xml_path(clause, rows, flags)?,
+            ForMode::Raw => {
+                check_columns(rows, clause)?;
+                let element = clause.element.as_deref().unwrap_or("row");
+                if element.is_empty() && clause.elements.is_none() {
+                    return Err(SqlError::for_xml_no_row_tag());
+                }
+                self.xml_raw(rows, element, flags)?
+            }
+            ForMode::Auto => {
+                if !has_table(&query.body) {
+                    return Err(SqlError::for_xml_without_table());
+                }
+                check_columns(rows, clause)?;
+                self.xml_auto(query, rows, flags)?
+            }
+        };
+        let function = if clause.typed { &FOR_XML_TYPE } else { &FOR_XML };
+        let declares = bit(xsinil);
+        Ok(call(function, vec![elements, root.map_or_else(null, text), declares]))
+    }
+
+    fn xml_path(&mut self, clause: &ForClause, rows: &OutputRows, flags: [Expr; 3]) -> Result<Expr, SqlError> {
+        let element = clause.element.as_deref().unwrap_or("row");
+        self.check_xml_paths(&rows.columns, element.is_empty())?;
+        let mut arguments = vec![text(element)];
+        arguments.extend(flags);
+        for column in &rows.columns {
+            let is_xml = self.is_xml_text(&column.value);
+            arguments.extend([text(&column.name), column.value.clone(), bit(is_xml)]);
+        }
+        self.joined_rows(call(&FOR_XML_PATH, arguments), "")
+    }
+
+    fn xml_raw(&mut self, rows: &OutputRows, element: &str, flags: [Expr; 3]) -> Result<Expr, SqlError> {
+        let mut arguments = vec![text(element)];
+        arguments.extend(flags);
+        for column in &rows.columns {
+            let is_xml = self.is_xml_text(&column.value);
+            arguments.extend([text(&encoded(&column.name)), column.value.clone(), bit(is_xml)]);
+        }
+        self.joined_rows(call(&FOR_XML_RAW, arguments), "")
+    }
+
+    fn xml_auto(&mut self, query: &ast::Query, rows: &OutputRows, flags: [Expr; 3]) -> Result<Expr, SqlError> {
+        let levels = levels_of(rows);
+        if matches!(query.body, ast::QueryBody::Combined(_)) {
+            return Err(SqlError::unsupported("FOR XML AUTO of UNION, INTERSECT or EXCEPT"));
+        }
+        let name = |source: &crate::Source| encoded(&level_name(&query.body, source));
+        if levels.len() <= 1 {
+            let level = levels.first().or(rows.sources.first());
+            let element = level.map(name).unwrap_or_default();
+            return self.xml_raw(rows, &element, flags);
+        }
+        let values = rows.columns.iter().map(|column| column.value.clone()).collect();
+        let joined = self.joined_rows(call(&FOR_XML_VALUES, values), ",")?;
+        let mut arguments = vec![joined];
+        arguments.extend(flags);
+        arguments.push(number(levels.len()));
+        arguments.extend(levels.iter().map(|level| text(&name(level))));
+        let mut nearest = 0;
+        for column in &rows.columns {
+            let level = levels.iter().position(|level| Some(level.number) == column.source);
+            nearest = level.unwrap_or(nearest);
+            let is_xml = self.is_xml_text(&column.value);
+            let name = text(&encoded(&column.name));
+            arguments.extend([name, number(nearest), bit(level.is_some()), bit(is_xml)]);
+        }
+        Ok(call(&FOR_XML_LEVELS, arguments))
+    }
+
+    /// Checks the names of PATH.
+    ///
+    /// Errors: 6846, 6849 to 6853, 6864.
+    fn check_xml_paths(&self, columns: &[OutputColumn], is_bare: bool) -> Result<(), SqlError> {
+        // The element of the column before, and whether that column is an attribute.
+        let mut before: Option<(Vec<&str>, bool)> = None;
+        for column in columns {
+            let name = column.name.as_str();
+            let mut steps: Vec<&str> = if name.is_empty() {
+                Vec::new()
+            } else {
+                name.split('/').collect()
+            };
+            if steps.iter().any(|step| step.is_empty()) {
+                return Err(SqlError::for_xml_steps(name));
+            }
+            let is_xml = self.is_xml_text(&column.value);
+            let last = steps.last().copied().unwrap_or_default();
+            let attribute = last.strip_prefix('@');
+            if let Some(attribute) = attribute {
+                steps.pop();
+                if is_xml {
+                    return Err(SqlError::for_xml_attribute_type(name));
+                }
+                if is_bare && steps.is_empty() {
+                    return Err(SqlError::for_xml_no_row_tag());
+                }
+                check_step(name, attribute)?;
+                let is_late = before.as_ref().is_some_and(|(before, is_attribute)| {
+                    before.starts_with(&steps) && (before.len() > steps.len() || !is_attribute)
+                });
+                if is_late {
+                    return Err(SqlError::for_xml_late_attribute(name));
+                }
+            } else if is_xml && is_node_function(last) && !matches!(last, "node()" | "*") {
+                return Err(SqlError::for_xml_text_of_xml(name));
+            }
+            let is_function = attribute.is_none() && is_node_function(last);
+            if is_function {
+                steps.pop();
+            }
+            for step in &steps {
+                check_step(name, step)?;
+            }
+            before = Some((steps, attribute.is_some()));
+        }
+        Ok(())
+    }
+
+    /// Whether a value is XML, which composed XML contains as elements.
+    pub(super) fn is_xml_text(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, ExprKind::Call(call) if matches!(call.function.name, "xml text" | "for xml type"))
+    }
+}
+
+/// The functions that are the last step of a path.
+fn is_node_function(step: &str) -> bool {
+    let target = step
+        .strip_prefix("processing-instruction(")
+        .and_then(|rest| rest.strip_suffix(')'));
+    let is_target = target.is_some_and(|target| !target.is_empty() && first_invalid(target).is_none());
+    is_target && target != Some("xml") || matches!(step, "text()" | "data()" | "node()" | "*" | "comment()")
+}
+
+fn check_step(column: &str, step: &str) -> Result<(), SqlError> {
+    if let Some((prefix, _)) = step.split_once(':').filter(|(prefix, _)| *prefix != "xml") {
+        return Err(SqlError::for_xml_prefix(prefix, "column", column));
+    }
+    match step.chars().next() {
+        None => Err(SqlError::for_xml_name("Column", column, '@')),
+        Some(_) => match first_invalid(step) {
+            Some(fault) => Err(SqlError::for_xml_name("Column", column, fault)),
+            None => Ok(()),
+        },
+    }
+}
+
+fn check_name(kind: &str, of_prefix: &str, name: &str) -> Result<(), SqlError> {
+    if let Some((prefix, _)) = name.split_once(':').filter(|(prefix, _)| *prefix != "xml") {
+        return Err(SqlError::for_xml_prefix(prefix, of_prefix, name));
+    }
+    match first_invalid(name) {
+        Some(fault) => Err(SqlError::for_xml_name(kind, name, fault)),
+        None => Ok(()),
+    }
+}
+
+/// Checks the columns of RAW and AUTO.
+///
+/// Errors: 6809, 6829; 40510 for bytes in AUTO without BINARY BASE64.
+fn check_columns(rows: &OutputRows, clause: &ForClause) -> Result<(), SqlError> {
+    for column in &rows.columns {
+        if column.name.is_empty() {
+            return Err(SqlError::for_xml_unnamed());
+        }
+        if column.value.data_type.family() == Family::Binary && !clause.binary_base64 {
+            return Err(match clause.mode {
+                ForMode::Raw => SqlError::for_xml_binary(&column.name),
+                ForMode::Auto | ForMode::Path => {
+                    SqlError::unsupported("A binary column in FOR XML AUTO without BINARY BASE64")
+                }
+            });
+        }
+    }
+    Ok(())
+}
+
+fn number(at: usize) -> Expr {
+    Expr::literal(Value::Int(i32::try_from(at).unwrap_or(i32::MAX)), DataType::Int)
+}

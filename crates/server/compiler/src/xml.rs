@@ -1,0 +1,8 @@
+//! XML text: names, escapes, and elements as FOR XML writes them.
+
+mod error;
+mod name;
+mod writer;
+
+pub(crate) use name::{encoded, first_invalid};
+pub(crate) use writer::{XmlWriter, value_text};

@@ -1,0 +1,99 @@
+//! Errors of FOR XML, with SQL Server's texts.
+
+use crate::{Ends, SqlError};
+
+impl SqlError {
+    fn for_xml(number: i32, text: impl Into<String>) -> Self {
+        Self::new(number, Ends::Batch, text)
+    }
+
+    /// 6800: FOR XML AUTO without a table.
+    pub(crate) fn for_xml_without_table() -> Self {
+        let text = "FOR XML AUTO requires at least one table for generating XML tags. Use FOR XML RAW or add a FROM clause \
+                    with a table name.";
+        Self::for_xml(6800, text)
+    }
+
+    /// 6809: a column without a name in RAW or AUTO.
+    pub(crate) fn for_xml_unnamed() -> Self {
+        let text = "Unnamed tables cannot be used as XML identifiers as well as unnamed columns cannot be used for attribute \
+                    names. Name unnamed columns/tables using AS in the SELECT statement.";
+        Self::for_xml(6809, text)
+    }
+
+    /// 6829: bytes in RAW without BINARY BASE64.
+    pub(crate) fn for_xml_binary(column: &str) -> Self {
+        let text = format!(
+            "FOR XML EXPLICIT and RAW modes currently do not support addressing binary data as URLs in column '{column}'. \
+             Remove the column, or use the BINARY BASE64 mode, or create the URL directly using the \
+             'dbobject/TABLE[@PK1=\"V1\"]/@COLUMN' syntax."
+        );
+        Self::for_xml(6829, text)
+    }
+
+    /// 6846: a prefix without a namespace.
+    pub(crate) fn for_xml_prefix(prefix: &str, kind: &str, name: &str) -> Self {
+        let text = format!("XML name space prefix '{prefix}' declaration is missing for FOR XML {kind} name '{name}'.");
+        Self::for_xml(6846, text).with_state(4)
+    }
+
+    /// 6849: a column of PATH with an empty step.
+    pub(crate) fn for_xml_steps(column: &str) -> Self {
+        let text = format!(
+            "FOR XML PATH error in column '{column}' - '//' and leading and trailing '/' are not allowed in simple path \
+             expressions."
+        );
+        Self::for_xml(6849, text)
+    }
+
+    /// 6850: a name that is no XML name.
+    pub(crate) fn for_xml_name(kind: &str, name: &str, fault: char) -> Self {
+        let code = u32::from(fault);
+        let text = format!(
+            "{kind} name '{name}' contains an invalid XML identifier as required by FOR XML; '{fault}'(0x{code:04X}) is \
+             the first character at fault."
+        );
+        Self::for_xml(6850, text)
+    }
+
+    /// 6851: XML in an attribute.
+    pub(crate) fn for_xml_attribute_type(column: &str) -> Self {
+        let text =
+            format!("Column '{column}' has invalid data type for attribute-centric XML serialization in FOR XML PATH.");
+        Self::for_xml(6851, text)
+    }
+
+    /// 6852: an attribute behind an element.
+    pub(crate) fn for_xml_late_attribute(column: &str) -> Self {
+        let text = format!(
+            "Attribute-centric column '{column}' must not come after a non-attribute-centric sibling in XML hierarchy in \
+             FOR XML PATH."
+        );
+        Self::for_xml(6852, text)
+    }
+
+    /// 6853: XML where only text can be.
+    pub(crate) fn for_xml_text_of_xml(column: &str) -> Self {
+        let text = format!(
+            "Column '{column}': the last step in the path can't be applied to XML data type or CLR type in FOR XML PATH."
+        );
+        Self::for_xml(6853, text)
+    }
+
+    /// 6861: an empty root.
+    pub(crate) fn for_xml_empty_root() -> Self {
+        Self::for_xml(6861, "Empty root tag name cannot be specified with FOR XML.")
+    }
+
+    /// 6864: attributes without an element of the row.
+    pub(crate) fn for_xml_no_row_tag() -> Self {
+        let text = "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization.";
+        Self::for_xml(6864, text)
+    }
+
+    /// 9322: hyphens in a comment.
+    pub(crate) fn for_xml_comment(state: u8) -> Self {
+        let text = "Two consecutive '-' can only appear in a comment constructor if they are used to close the comment ('-->').";
+        Self::new(9322, Ends::Statement, text).with_state(state)
+    }
+}

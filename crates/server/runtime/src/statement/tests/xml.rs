@@ -1,0 +1,143 @@
+//! FOR XML.
+
+use super::shop;
+
+#[test]
+fn for_xml_path_concatenates() {
+    let session = shop();
+    let list = "SELECT STUFF((SELECT ',' + name FROM customer ORDER BY id FOR XML PATH('')), 1, 1, '')";
+    assert_eq!(session.rows(list), "Ann,bob,Cid");
+    let grouped = "SELECT c.id, STUFF((SELECT ', ' + CAST(o.id AS varchar(10)) FROM orders o WHERE o.customer = c.id \
+                   ORDER BY o.id FOR XML PATH('')), 1, 2, '') FROM customer c ORDER BY c.id";
+    assert_eq!(session.rows(grouped), "1|10, 11\n2|12\n3|NULL");
+}
+
+#[test]
+fn for_xml_path_places_columns_by_their_names() {
+    let session = shop();
+    let answer =
+        session.answer("SELECT id AS [@id], name, city AS [address/city] FROM customer ORDER BY id FOR XML PATH");
+    assert_eq!(
+        answer.columns,
+        ["XML_F52E2B61-18A1-11d1-B105-00805F49916B nvarchar(max) null"]
+    );
+    assert_eq!(
+        answer.rows,
+        [
+            "<row id=\"1\"><name>Ann</name><address><city>Oslo</city></address></row>\
+          <row id=\"2\"><name>bob</name><address><city>Rome</city></address></row><row id=\"3\"><name>Cid</name></row>"
+        ]
+    );
+    for (rows, xml) in [
+        (
+            "SELECT 1 AS [a/b], 2 AS [a/c], 3 AS d FOR XML PATH('r')",
+            "<r><a><b>1</b><c>2</c></a><d>3</d></r>",
+        ),
+        ("SELECT 10 AS x, 20 AS x FOR XML PATH('')", "<x>1020</x>"),
+        ("SELECT 1 AS [data()], 3 AS [data()] FOR XML PATH('r')", "<r>1 3</r>"),
+        ("SELECT 1 AS [text()], 3 AS [text()] FOR XML PATH('r')", "<r>13</r>"),
+        (
+            "SELECT 'a<b>&\"' AS x, 'a<\"' AS y FOR XML PATH('')",
+            "<x>a&lt;b&gt;&amp;\"</x><y>a&lt;\"</y>",
+        ),
+        ("SELECT 'a<\">' AS [@x] FOR XML PATH('r')", "<r x=\"a&lt;&quot;&gt;\"/>"),
+        ("SELECT NULL AS x FOR XML PATH('r')", "<r/>"),
+        ("SELECT '' AS x FOR XML PATH('r')", "<r><x></x></r>"),
+        (
+            "SELECT CAST(NULL AS int) AS x, 1 AS y FOR XML PATH('r'), ELEMENTS XSINIL",
+            "<r xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><x xsi:nil=\"true\"/><y>1</y></r>",
+        ),
+        (
+            "SELECT 1 AS x FOR XML PATH, ROOT('rows')",
+            "<rows><row><x>1</x></row></rows>",
+        ),
+        (
+            "SELECT 'c' AS [comment()], 'p' AS [processing-instruction(t)] FOR XML PATH('r')",
+            "<r><!--c--><?t p?></r>",
+        ),
+        (
+            "SELECT CAST(1 AS bit) AS a, 1.5e0 AS b, $2 AS c, 0x4142 AS d, CAST('2024-01-02' AS date) AS e FOR XML PATH('')",
+            "<a>1</a><b>1.500000000000000e+000</b><c>2.0000</c><d>QUI=</d><e>2024-01-02</e>",
+        ),
+    ] {
+        assert_eq!(session.rows(rows), xml, "{rows}");
+    }
+}
+
+#[test]
+fn typed_xml_is_nested_as_elements() {
+    let session = shop();
+    let rows = |options: &str| {
+        format!(
+            "SELECT c.id, (SELECT o.id FROM orders o WHERE o.customer = c.id ORDER BY o.id FOR XML PATH('o'){options}) AS os
+             FROM customer c WHERE c.id = 2 FOR XML PATH('c')"
+        )
+    };
+    assert_eq!(
+        session.rows(&rows(", TYPE")),
+        "<c><id>2</id><os><o><id>12</id></o></os></c>"
+    );
+    assert_eq!(
+        session.rows(&rows("")),
+        "<c><id>2</id><os>&lt;o&gt;&lt;id&gt;12&lt;/id&gt;&lt;/o&gt;</os></c>"
+    );
+}
+
+#[test]
+fn for_xml_raw_and_auto_write_attributes() {
+    let session = shop();
+    for (rows, xml) in [
+        (
+            "SELECT id, name FROM customer WHERE id = 1 FOR XML RAW",
+            "<row id=\"1\" name=\"Ann\"/>",
+        ),
+        (
+            "SELECT id AS [a b] FROM customer WHERE id = 1 FOR XML RAW('c')",
+            "<c a_x0020_b=\"1\"/>",
+        ),
+        (
+            "SELECT id, city FROM customer WHERE id = 3 FOR XML RAW, ELEMENTS, ROOT",
+            "<root><row><id>3</id></row></root>",
+        ),
+        (
+            "SELECT id, city FROM customer WHERE id = 3 FOR XML AUTO",
+            "<customer id=\"3\"/>",
+        ),
+        (
+            "SELECT id FROM dbo.customer AS x WHERE id = 3 FOR XML AUTO, ELEMENTS",
+            "<x><id>3</id></x>",
+        ),
+        (
+            "SELECT c.name, o.id FROM customer c JOIN orders o ON o.customer = c.id ORDER BY c.id, o.id FOR XML AUTO",
+            "<c name=\"Ann\"><o id=\"10\"/><o id=\"11\"/></c><c name=\"bob\"><o id=\"12\"/></c>",
+        ),
+        (
+            "SELECT c.name, o.id FROM customer c LEFT JOIN orders o ON o.customer = c.id WHERE c.id > 1 ORDER BY c.id \
+             FOR XML AUTO, ELEMENTS",
+            "<c><name>bob</name><o><id>12</id></o></c><c><name>Cid</name><o/></c>",
+        ),
+    ] {
+        assert_eq!(session.rows(rows), xml, "{rows}");
+    }
+}
+
+#[test]
+fn for_xml_has_the_errors_of_its_names() {
+    let session = shop();
+    for (rows, number) in [
+        ("SELECT 1 AS a, 2 AS [@b] FOR XML PATH", 6852),
+        ("SELECT 1 AS [b/@x], 2 AS [@b] FOR XML PATH", 6852),
+        ("SELECT 1 AS [@a] FOR XML PATH('')", 6864),
+        ("SELECT 1 AS a FOR XML RAW('')", 6864),
+        ("SELECT 1 AS [a b] FOR XML PATH", 6850),
+        ("SELECT 1 AS [a//b] FOR XML PATH", 6849),
+        ("SELECT 1 AS [p:b] FOR XML PATH", 6846),
+        ("SELECT 1 FOR XML RAW", 6809),
+        ("SELECT 1 AS a FOR XML AUTO", 6800),
+        ("SELECT 0x41 AS a FOR XML RAW", 6829),
+        ("SELECT 1 AS a FOR XML PATH, ROOT('')", 6861),
+        ("INSERT customer SELECT 4, 'x', 'y' FOR XML PATH", 6819),
+    ] {
+        assert_eq!(session.number(rows), number, "{rows}");
+    }
+}
