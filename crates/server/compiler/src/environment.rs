@@ -100,6 +100,27 @@ pub trait Environment {
         Ok(None)
     }
 
+    /// The text of a view, procedure, check or default of the current database: OBJECT_DEFINITION.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn definition(&self, _id: i32) -> Result<Option<Arc<str>>, SqlError> {
+        Ok(None)
+    }
+
+    /// The mode of a lock that clients name, by principal, name and owner: APPLOCK_MODE.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn lock_mode(&self, _lock: [&str; 3]) -> Result<Arc<str>, SqlError> {
+        Ok(Arc::from("NoLock"))
+    }
+
+    /// Whether such a lock would be granted in a mode: APPLOCK_TEST.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn would_lock(&self, _lock: [&str; 3], _mode: &str) -> Result<bool, SqlError> {
+        Ok(true)
+    }
+
     /// A column of a table or view of the current database: COL_NAME, COL_LENGTH, COLUMNPROPERTY.
     ///
     /// Errors: as [`Environment::database`].

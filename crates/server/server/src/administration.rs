@@ -1,6 +1,7 @@
 //! Statements about the server and whole databases: CREATE and DROP DATABASE, keys, logins, backups, DBCC.
 
 mod accept_database;
+mod application_lock;
 mod backup;
 mod checkpoint;
 pub(crate) mod dbcc;
@@ -8,10 +9,12 @@ mod encryption;
 mod kill;
 mod security;
 mod set_durability;
+mod set_options;
 
 use std::path::Path;
 
-use selenite_compiler::{Ends, SqlError, same_name};
+pub(crate) use security::argument as procedure_argument;
+use selenite_compiler::{DEFAULT_COLLATION, Ends, SqlError, same_name};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
@@ -24,7 +27,7 @@ use crate::database::transactions::Transactions;
 use crate::database::unfinished::Settlement;
 use crate::database_error::{of_master, unsupported_statement};
 use crate::execution_context::{ExecutionContext, SessionInfo};
-use crate::master::DatabaseName;
+use crate::master::{DatabaseName, DatabaseOptions, OptionFault};
 
 /// What these statements work with.
 pub(crate) struct Administration<'e, 'a> {
@@ -51,7 +54,8 @@ impl Administration<'_, '_> {
         }
         let kind = &statement.statement.kind;
         if let StatementKind::AlterDatabase(alter) = kind
-            && self.set_durability(alter, execution)?.is_some()
+            && (self.set_durability(alter, execution)?.is_some()
+                || self.set_options(alter, statement.line(), execution)?)
         {
             return Ok(Affected::Nothing);
         }
@@ -86,6 +90,7 @@ impl Administration<'_, '_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         self.transactions.check_none("CREATE DATABASE")?;
+        check_create_options(create)?;
         let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
         let instance = self.session.instance;
         let how = (instance.access(), instance.config().new_databases);
@@ -206,6 +211,34 @@ impl Administration<'_, '_> {
                 Err(SqlError::new(5009, Ends::Statement, text).into())
             }
         }
+    }
+}
+
+/// What a new database can't be made with: every database has the same collation, and options at their defaults.
+fn check_create_options(create: &ast::CreateDatabase) -> Result<(), SqlError> {
+    let is_default = |collation: &&ast::Name| same_name(&collation.text, DEFAULT_COLLATION);
+    if let Some(collation) = create.collation.as_ref().filter(|collation| !is_default(collation)) {
+        let what = format!("CREATE DATABASE with COLLATE {}", collation.text);
+        return Err(SqlError::unsupported(&what));
+    }
+    if create
+        .containment
+        .as_ref()
+        .is_some_and(|containment| !containment.is("NONE"))
+    {
+        return Err(SqlError::unsupported("CREATE DATABASE with CONTAINMENT = PARTIAL"));
+    }
+    let mut options = DatabaseOptions::default();
+    for option in &create.options {
+        options.set(option).map_err(|fault| match fault {
+            OptionFault::Unsupported(what) => SqlError::unsupported(&format!("CREATE DATABASE WITH {what}")),
+            OptionFault::Syntax(word) => SqlError::syntax_near(&word),
+            OptionFault::CompatibilityLevel => SqlError::syntax_near(&option.name.text),
+        })?;
+    }
+    match options == DatabaseOptions::default() {
+        true => Ok(()),
+        false => Err(SqlError::unsupported("CREATE DATABASE WITH an option")),
     }
 }
 

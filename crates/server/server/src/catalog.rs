@@ -2,6 +2,7 @@
 
 pub(crate) mod catalog_rows;
 pub(crate) mod directory;
+pub(crate) mod extended_properties;
 pub(crate) mod fixed_role;
 pub(crate) mod object_list;
 pub(crate) mod permission;

@@ -11,9 +11,11 @@
 //! - SQLite syncs no commit of a session's connection. The session waits for [`log_sync`] after it has passed its
 //!   write permit on.
 
+pub(crate) mod application_locks;
 pub(crate) mod cleanups;
 pub(crate) mod database_connection;
 pub(crate) mod database_registry;
+pub(crate) mod database_use;
 pub(crate) mod dropped_database;
 pub(crate) mod durability;
 pub(crate) mod expectation;

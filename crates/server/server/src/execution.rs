@@ -6,6 +6,7 @@ mod cross_database_statement;
 mod cross_database_table;
 mod database_views;
 mod definition;
+mod definition_call;
 mod fired_change;
 mod firing;
 mod global_objects;

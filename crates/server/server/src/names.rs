@@ -5,3 +5,4 @@ pub(crate) mod row_permissions;
 pub(crate) mod session_catalog;
 pub(crate) mod session_environment;
 pub(crate) mod session_objects;
+pub(crate) mod written_name;

@@ -27,6 +27,7 @@ mod objects;
 mod odbc;
 mod partitions;
 mod principals;
+mod properties;
 mod requests;
 mod routine;
 mod sequences;
@@ -213,6 +214,7 @@ const GROUPS: &[&[ViewSpec]] = &[
     modules::VIEWS,
     sequences::VIEWS,
     triggers::VIEWS,
+    properties::VIEWS,
     principals::VIEWS,
     sessions::VIEWS,
     requests::VIEWS,
@@ -230,6 +232,7 @@ const GROUPS: &[&[ViewSpec]] = &[
 const FUNCTIONS: &[&[FunctionSpec]] = &[
     requests::FUNCTIONS,
     extended::FUNCTIONS,
+    properties::FUNCTIONS,
     odbc::FUNCTIONS,
     describe::FUNCTIONS,
     undeclared::FUNCTIONS,

@@ -107,6 +107,10 @@ pub struct DatabaseFacts {
     pub is_read_only: bool,
     /// DATABASEPROPERTYEX('Recovery'): FULL, SIMPLE.
     pub recovery: Arc<str>,
+    /// DATABASEPROPERTYEX('UserAccess'), such as MULTI_USER.
+    pub user_access: &'static str,
+    /// The options of ALTER DATABASE that are ON.
+    pub switched_on: Arc<[&'static str]>,
 }
 
 /// A schema.

@@ -7,6 +7,7 @@ use selenite_types::{DataType, Width};
 use super::globals::IDENTITY;
 use super::{Function, Rule, SYSNAME, Typing};
 
+mod application_lock;
 mod caught;
 mod column;
 mod database;
@@ -20,7 +21,22 @@ use Rule::{Bits, Int, National};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     session_fact("app_name", SYSNAME, session::application),
-    Function::refused("applock_mode"),
+    Function::new(
+        "applock_mode",
+        &[National, National, National],
+        Typing::Is(DataType::NVarChar(Width::Limited(32))),
+        application_lock::mode,
+    )
+    .making_nulls()
+    .of_statement(),
+    Function::new(
+        "applock_test",
+        &[National, National, National, National],
+        Typing::Is(DataType::SmallInt),
+        application_lock::test,
+    )
+    .making_nulls()
+    .of_statement(),
     Function::refused("assemblyproperty"),
     Function::refused("cert_id"),
     Function::refused("certproperty"),
@@ -115,7 +131,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("key_id"),
     Function::refused("loginproperty"),
     Function::refused("min_active_rowversion"),
-    Function::refused("object_definition"),
+    catalog(
+        "object_definition",
+        &[Int],
+        DataType::NVarChar(Width::Max),
+        object::definition,
+    ),
     catalog("object_id", &[National, National], DataType::Int, object::id).optional(1),
     catalog("object_name", &[Int, Int], SYSNAME, object::name).optional(1),
     catalog("object_schema_name", &[Int, Int], SYSNAME, object::schema_name).optional(1),

@@ -130,6 +130,8 @@ impl Environment for World {
             status: Arc::from("ONLINE"),
             is_read_only: false,
             recovery: Arc::from("FULL"),
+            user_access: "MULTI_USER",
+            switched_on: Arc::from(["ANSI_NULLS"]),
         }))
     }
 

@@ -169,24 +169,34 @@ impl Identities {
     /// # Errors
     /// SQLite's error.
     pub fn restart(&self, connection: &Connection, table: &Table, journal: &IdentityJournal) -> Result<(), SqlError> {
+        let (rule, _) = numbered(table)?;
+        self.restart_at(connection, (table, rule.seed), journal)
+    }
+
+    /// Lets the counter of a table go on with a number, also one that it has passed: DBCC CHECKIDENT.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn restart_at(
+        &self,
+        connection: &Connection,
+        (table, begin): (&Table, i128),
+        journal: &IdentityJournal,
+    ) -> Result<(), SqlError> {
         let (rule, column) = numbered(table)?;
         let next = match self.lock().tables.get(&table.object_id) {
             Some(counter) => counter.next,
             None => load(connection, table, (rule, &column))?,
         };
-        reserve(connection, table, rule.seed)?;
+        reserve(connection, table, begin)?;
         let before = Counter { next, left: 0 };
         journal
             .before
             .borrow_mut()
             .push(Before::Table(table.object_id, Some(before)));
-        self.lock().tables.insert(
-            table.object_id,
-            Counter {
-                next: rule.seed,
-                left: 0,
-            },
-        );
+        self.lock()
+            .tables
+            .insert(table.object_id, Counter { next: begin, left: 0 });
         Ok(())
     }
 

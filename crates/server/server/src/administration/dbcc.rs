@@ -8,6 +8,7 @@
 mod argument;
 mod buffers;
 mod check;
+mod check_identity;
 mod finding;
 mod input_buffer;
 mod integrity;
@@ -66,6 +67,7 @@ impl Administration<'_, '_> {
     fn dbcc_request(&mut self, request: &Request, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
         match request.command.as_str() {
             "CHECKDB" => self.checkdb(request, execution),
+            "CHECKIDENT" => self.check_identity(request, execution),
             "CHECKTABLE" => self.check_table(request, execution),
             "DROPCLEANBUFFERS" => self.drop_clean_buffers(request),
             "FREEPROCCACHE" | "FREESYSTEMCACHE" => self.free_plans(request),

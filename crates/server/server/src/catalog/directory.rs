@@ -1,13 +1,17 @@
 //! The server's own records that are not objects: databases and logins, as master.db has them.
 
+use std::collections::BTreeMap;
+
 use crate::Instance;
-use crate::master::{DatabaseRecord, LoginRecord, MasterError};
+use crate::master::{DatabaseOptions, DatabaseRecord, LoginRecord, MasterError};
 
 /// A copy of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
 #[derive(Clone, Default, Debug)]
 pub struct Directory {
     /// All databases, by rising id.
     pub databases: Vec<DatabaseRecord>,
+    /// What ALTER DATABASE has set, by the database's id.
+    pub options: BTreeMap<i32, DatabaseOptions>,
     /// All logins: id and name.
     pub logins: Vec<(i32, String)>,
     /// All logins, as they are stored.
@@ -26,9 +30,16 @@ impl Directory {
             .map(|login| (i32::try_from(login.id).unwrap_or(i32::MAX), login.name.clone()));
         Ok(Self {
             databases: instance.master().databases()?,
+            options: instance.master().database_options()?,
             logins: numbered.collect(),
             records: logins,
         })
+    }
+
+    /// The options of a database.
+    #[must_use]
+    pub fn options(&self, database_id: i32) -> DatabaseOptions {
+        self.options.get(&database_id).cloned().unwrap_or_default()
     }
 
     /// Whether the login of a security id is an administrator.

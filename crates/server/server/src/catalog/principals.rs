@@ -88,6 +88,16 @@ impl Principals {
         self.users.iter().find(|user| same_name(&user.name, name))
     }
 
+    /// The id of a user or role; 0 for `public`.
+    pub fn id_of(&self, name: &str) -> Option<i32> {
+        let user = || self.named(name).map(|user| user.id);
+        match name {
+            name if same_name(name, "public") => Some(0),
+            name if same_name(name, "dbo") => Some(1),
+            name => FixedRole::of_name(name).map(FixedRole::id).or_else(user),
+        }
+    }
+
     /// The user of a login.
     pub fn of_login(&self, sid: &[u8]) -> Option<&User> {
         self.users.iter().find(|user| user.sid == sid)

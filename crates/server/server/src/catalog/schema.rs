@@ -16,6 +16,7 @@ use selenite_compiler::catalog::{
 use selenite_compiler::definition::{
     ColumnDefinition, IndexDefinition, SCHEMA, TableDefinition, TableLocation, file_name,
 };
+use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_runtime::sqlite::tsql_error;
@@ -25,6 +26,7 @@ use selenite_types::DataType;
 use selenite_types::storage::declared_type;
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
+use crate::catalog::extended_properties::{self, ExtendedProperty};
 use crate::catalog::principals::Principals;
 use crate::catalog::schema_names::SchemaNames;
 
@@ -44,6 +46,7 @@ pub struct Schema {
     functions: HashMap<NameKey, Arc<SchemaFunction>>,
     triggers: HashMap<NameKey, Arc<SchemaTrigger>>,
     principals: Principals,
+    properties: Arc<[ExtendedProperty]>,
     /// Whether a procedure is in another schema than `dbo`.
     has_other_procedures: bool,
 }
@@ -106,6 +109,7 @@ impl Schema {
         if schema == "main" {
             read.names = SchemaNames::load(connection)?;
             read.principals = Principals::load(connection)?;
+            read.properties = Arc::from(extended_properties::load(connection)?);
         }
         let rows = catalog_rows::load(connection, schema, &read.names)?;
         for name in table_names(connection, schema).map_err(|error| tsql_error(&error))? {
@@ -247,6 +251,11 @@ impl Schema {
         both.tables.extend(temporary.tables.clone());
         both.procedures.extend(temporary.procedures.clone());
         both
+    }
+
+    /// The extended properties of the database.
+    pub fn properties(&self) -> &[ExtendedProperty] {
+        &self.properties
     }
 
     /// The users of the database.
@@ -500,6 +509,23 @@ pub fn is_global(name: &str) -> bool {
 /// Whether a name is that of a temporary object of one session.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with('#') && !is_global(name)
+}
+
+/// The names of a procedure's parameters, in their order.
+///
+/// # Errors
+/// A text that this server did not write.
+pub fn parameter_names(row: &CatalogRow) -> Result<Vec<String>, SqlError> {
+    let first = parsed(&row.definition)?.statements.into_iter().next();
+    let Some(StatementKind::Procedure(procedure)) = first.map(|statement| statement.kind) else {
+        return Ok(Vec::new());
+    };
+    let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
+    let parameters = |program: Program| {
+        let parameters = program.parameters().iter();
+        parameters.map(|parameter| parameter.name.to_string()).collect()
+    };
+    Ok(program.map(parameters).unwrap_or_default())
 }
 
 /// A text of the catalog.

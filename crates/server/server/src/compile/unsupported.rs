@@ -12,6 +12,7 @@ use selenite_tsql::ast::{
 };
 
 use super::set_option_check;
+use crate::master::DatabaseOptions;
 
 /// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their
 /// own.
@@ -110,12 +111,12 @@ fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
     match action {
         AlterDatabaseAction::Set { options, .. } => options
             .iter()
-            .find(|option| {
+            .filter(|option| {
                 !["ENCRYPTION", "DELAYED_DURABILITY"]
                     .iter()
                     .any(|name| option.name.is(name))
             })
-            .map(|option| format!("SET {}", option.name.text.to_ascii_uppercase())),
+            .find_map(DatabaseOptions::unsupported),
         AlterDatabaseAction::ModifyName(_) => Some("MODIFY NAME".to_owned()),
         AlterDatabaseAction::Collate(_) => Some("COLLATE".to_owned()),
     }
@@ -149,7 +150,6 @@ pub(crate) const UNSUPPORTED_DBCC: &[&str] = &[
     "CHECKCATALOG",
     "CHECKCONSTRAINTS",
     "CHECKFILEGROUP",
-    "CHECKIDENT",
     "CLEANTABLE",
     "CLONEDATABASE",
     "DBREINDEX",

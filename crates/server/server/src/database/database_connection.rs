@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use selenite_runtime::sqlite::{
 };
 
 use crate::catalog::schema::{Schema, SchemaTable};
+use crate::database::database_use::Users;
 use crate::database::durability::DelayedDurability;
 use crate::database::expectation::{check_suite, open_expected};
 use crate::database::log_sync::{CommitNo, LogFile, LogLost, LogSync};
@@ -42,6 +43,10 @@ pub struct SharedDatabase {
     pub identities: Identities,
     /// DELAYED_DURABILITY; none until someone has connected.
     durability: Mutex<Option<DelayedDurability>>,
+    /// The sessions that use it.
+    pub users: Arc<Users>,
+    /// Whether ALTER DATABASE has set it READ_ONLY.
+    is_read_only: AtomicBool,
     /// Rises with each change of definitions by this server.
     epoch: AtomicU64,
     /// The schema that was read last.
@@ -104,6 +109,8 @@ impl SharedDatabase {
             log,
             waits,
             durability: Mutex::default(),
+            users: Arc::default(),
+            is_read_only: AtomicBool::new(false),
             identities: Identities::default(),
             // Of a database that was restored no version is that of the one before: sessions keep what they bound.
             epoch: AtomicU64::new(NEXT_EPOCH.fetch_add(EPOCHS, Ordering::Relaxed)),
@@ -205,6 +212,24 @@ impl SharedDatabase {
     pub fn durability(&self) -> DelayedDurability {
         let kept = self.durability.lock().unwrap_or_else(PoisonError::into_inner);
         kept.unwrap_or_default()
+    }
+
+    /// It is READ_ONLY, or no longer.
+    pub fn set_read_only(&self, is_read_only: bool) {
+        self.is_read_only.store(is_read_only, Ordering::Release);
+    }
+
+    /// Refuses a change of a database that is READ_ONLY.
+    ///
+    /// # Errors
+    /// 3906.
+    pub fn check_writable(&self) -> Result<(), SqlError> {
+        if !self.is_read_only.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let name = &self.record.name;
+        let text = format!("Failed to update database \"{name}\" because the database is read-only.");
+        Err(SqlError::new(3906, selenite_compiler::Ends::Statement, text))
     }
 
     /// It was set.

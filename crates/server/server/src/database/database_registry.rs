@@ -6,14 +6,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rusqlite::Connection;
 use selenite_compiler::{SqlError, same_name};
 
 use crate::Instance;
 use crate::catalog::directory::Directory;
+use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::permission::has_guests;
 use crate::catalog::principals::Principals;
+use crate::database::application_locks::ApplicationLocks;
 use crate::database::cleanups::Cleanups;
 use crate::database::database_connection::SharedDatabase;
+use crate::database::database_use::DatabaseUse;
 use crate::database::expectation::tempdb;
 use crate::database::globals::Globals;
 use crate::database::log_sync::{LogSync, SyncFigures};
@@ -21,7 +25,7 @@ use crate::database::scans::Scans;
 use crate::database::unfinished::Settlement;
 use crate::database::write_queue::Waits;
 use crate::database_error::of_master;
-use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MASTER, TEMPDB};
+use crate::master::{DatabaseName, DatabaseOptions, DatabaseRecord, LoginRecord, MASTER, TEMPDB, UserAccess};
 use crate::temporary_database::remove_left;
 
 /// All databases that sessions have used since the server began.
@@ -30,7 +34,9 @@ pub struct DatabaseRegistry {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
     scans: Scans,
-    waits: Arc<Waits>,
+    pub(crate) waits: Arc<Waits>,
+    /// Locks that clients name themselves.
+    pub(crate) application_locks: Arc<ApplicationLocks>,
     /// Global temporary objects.
     pub(crate) globals: Globals,
     /// The requests to drop caches.
@@ -55,6 +61,10 @@ impl DatabaseRegistry {
         if self.closed().contains(&record.id) {
             return Err(in_restore(&record.name));
         }
+        let options = self.directory(instance)?.options(record.id);
+        if options.is_offline() {
+            return Err(offline(&record.name));
+        }
         if let Some(shared) = known.get(&record.id)
             && shared.record == *record
         {
@@ -71,6 +81,7 @@ impl DatabaseRegistry {
             Some(name.path(instance.data_folder()))
         };
         let shared = Arc::new(SharedDatabase::new(record.clone(), path, self.waits.clone()));
+        shared.set_read_only(options.is_read_only());
         known.insert(record.id, shared.clone());
         Ok(shared)
     }
@@ -87,6 +98,68 @@ impl DatabaseRegistry {
         let directory = Arc::new(Directory::of(instance).map_err(|error| of_master(&error))?);
         *kept = Some(directory.clone());
         Ok(directory)
+    }
+
+    /// The database of an id, if a session has used it.
+    pub(crate) fn known(&self, id: i32) -> Option<Arc<SharedDatabase>> {
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned()
+    }
+
+    /// ALTER DATABASE has set a database's options.
+    pub(crate) fn note_options(&self, id: i32, options: &DatabaseOptions) {
+        if let Some(shared) = self.known(id) {
+            shared.set_read_only(options.is_read_only());
+        }
+    }
+
+    /// Notes that a session uses a database, which it will open.
+    ///
+    /// # Errors
+    /// 924 for a database in SINGLE_USER that another session uses.
+    pub(crate) fn begin_use(
+        &self,
+        instance: &Instance,
+        shared: &SharedDatabase,
+        session: u16,
+    ) -> Result<DatabaseUse, SqlError> {
+        let name = &shared.record.name;
+        let is_single = self.directory(instance)?.options(shared.record.id).user_access() == UserAccess::Single;
+        shared.users.begin(session, is_single).ok_or_else(|| {
+            let text = format!("Database '{name}' is already open and can only have one user at a time.");
+            // 924: a database in SINGLE_USER that another session uses.
+            SqlError::new(924, selenite_compiler::Ends::Batch, text).with_severity(14)
+        })
+    }
+
+    /// Refuses a database in RESTRICTED_USER to a login that is no administrator and not in its `db_owner`.
+    ///
+    /// # Errors
+    /// 923; what keeps its users from being read.
+    pub(crate) fn check_restricted(
+        &self,
+        instance: &Instance,
+        (record, connection): (&DatabaseRecord, &Connection),
+        sid: &[u8],
+    ) -> Result<(), SqlError> {
+        if self.directory(instance)?.options(record.id).user_access() != UserAccess::Restricted {
+            return Ok(());
+        }
+        let principals = Principals::load(connection)?;
+        let user = principals.of_login(sid);
+        if user.is_some_and(|user| principals.is_member(FixedRole::Owner, user.id)) {
+            return Ok(());
+        }
+        let name = &record.name;
+        let text = format!(
+            "Database '{name}' is in restricted mode. Only the database owner and members of the dbcreator and sysadmin \
+             roles can access it."
+        );
+        // 923: a database in RESTRICTED_USER.
+        Err(SqlError::new(923, selenite_compiler::Ends::Batch, text).with_severity(14))
     }
 
     /// Whether a login may use a database.
@@ -153,6 +226,14 @@ impl Drop for Closure<'_> {
     }
 }
 
+/// 942: a database that is offline.
+fn offline(name: &str) -> SqlError {
+    let text = format!("Database '{name}' cannot be opened because it is offline.");
+    SqlError::new(942, selenite_compiler::Ends::Batch, text)
+        .with_severity(14)
+        .with_state(4)
+}
+
 /// 927: a database that is being restored.
 fn in_restore(name: &str) -> SqlError {
     let text = format!("Database '{name}' cannot be opened. It is in the middle of a restore.");
@@ -164,7 +245,10 @@ fn in_restore(name: &str) -> SqlError {
 impl DatabaseRegistry {
     /// Whether a login may use an existing database.
     pub(crate) fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
-        match self.lets_in(instance, &login.sid, database) {
+        let is_open = self
+            .directory(instance)
+            .map(|directory| !directory.options(database.id).is_offline());
+        match is_open.and_then(|is_open| Ok(is_open && self.lets_in(instance, &login.sid, database)?)) {
             Ok(is_let_in) => is_let_in,
             Err(error) => {
                 let name = &database.name;

@@ -24,6 +24,7 @@ use selenite_runtime::machine::{Failure, Stop};
 use selenite_runtime::sqlite::{LockTimeout, lock_timeout};
 
 use crate::database::database_connection::DatabaseConnection;
+use crate::database::database_use::DatabaseUse;
 use crate::database::log_sync::CommitNo;
 use crate::database::write_queue::{NoPermit, WritePermit, WriteQueue};
 use crate::database_error::{deadlock, transaction_lost};
@@ -34,6 +35,8 @@ pub struct Transaction {
     /// The session's connection.
     pub database: Rc<DatabaseConnection>,
     state: TransactionProgress,
+    /// Noted as long as the session has the database open.
+    _use: Option<DatabaseUse>,
 }
 
 /// What ends with the transaction.
@@ -76,9 +79,10 @@ struct Savepoint {
 
 impl Transaction {
     /// A database in which no transaction is open.
-    pub fn new(database: DatabaseConnection) -> Self {
+    pub fn new(database: DatabaseConnection, used: Option<DatabaseUse>) -> Self {
         Self {
             database: Rc::new(database),
+            _use: used,
             state: TransactionProgress::default(),
         }
     }

@@ -109,11 +109,16 @@ impl<'a> Transactions<'a> {
         let record = record.map_err(|error| of_master(&error))?;
         let record = record.ok_or_else(|| SqlError::internal("a database that is gone"))?;
         let shared = self.registry.database(instance, &record)?;
+        let used = self.registry.begin_use(instance, &shared, self.session.entry.spid())?;
         if !self.session.login_info.is_administrator && !instance.descriptors().has_room() {
             return Err(too_many_files(&record.name));
         }
         let database = DatabaseConnection::connect(shared, instance, self.session.interrupts.clone())?;
-        let mut transaction = Transaction::new(database);
+        if !self.session.login_info.is_administrator {
+            self.registry
+                .check_restricted(instance, (&record, &database.connection), &self.session.login_info.sid)?;
+        }
+        let mut transaction = Transaction::new(database, Some(used));
         if self.in_transaction {
             transaction.begin();
         }
@@ -170,6 +175,7 @@ impl<'a> Transactions<'a> {
     /// Closes all connections, and with them temporary tables; the login's database is in use again. No transaction
     /// is open.
     pub fn reset(&mut self) {
+        self.release_locks(true);
         self.open.clear();
         self.closed_count += 1;
         self.temporary_version += 1;
@@ -180,6 +186,13 @@ impl<'a> Transactions<'a> {
     pub fn end(&mut self) {
         self.open.values_mut().for_each(Transaction::rollback);
         self.open.clear();
+        self.release_locks(true);
+    }
+
+    /// Locks of sp_getapplock go with the transaction, or with the session.
+    fn release_locks(&self, with_session: bool) {
+        let session = self.session.entry.spid();
+        self.registry.application_locks.release_all(session, with_session);
     }
 
     /// Temporary tables may have changed: they are read again.
@@ -241,15 +254,18 @@ impl Transactions<'_> {
             TransactionStep::Commit { delayed_durability } => {
                 self.in_transaction = false;
                 let lost = self.check_lost();
-                if lost.is_err() {
-                    self.roll_back_all(frames)?;
-                    return lost;
-                }
-                self.commit(delayed_durability)
+                let done = match lost.is_err() {
+                    true => self.roll_back_all(frames).and(lost),
+                    false => self.commit(delayed_durability),
+                };
+                self.release_locks(false);
+                done
             }
             TransactionStep::Rollback => {
                 self.in_transaction = false;
-                self.roll_back_all(frames)
+                let done = self.roll_back_all(frames);
+                self.release_locks(false);
+                done
             }
             TransactionStep::Save { name } => self.open.values_mut().try_for_each(|used| used.save(name)),
             TransactionStep::RollbackTo { name } => self.roll_back(frames, |used| used.rollback_to(name)),
@@ -439,6 +455,9 @@ impl Transactions<'_> {
             return Ok(StatementScope::Nothing);
         }
         let was_writing = used.writes();
+        if writes == Writes::Shared {
+            used.database.shared.check_writable()?;
+        }
         // What is only read is held for REPEATABLE READ and above.
         let writes = if changes { writes } else { Writes::Shared };
         used.ensure_write(waits, writes, || execution.reply.poll())?;

@@ -3,7 +3,8 @@
 //! - `wait-cycle-is-refused`: a session waits in one queue at a time, for the session that is first
 //!   in it. So the waits form chains, and a session whose wait would make a chain a cycle gets
 //!   an error instead of waiting: no other session could end that wait. A cycle is always completed
-//!   by its last wait, and each session checks before it waits, under one lock.
+//!   by its last wait, and each session checks before it waits, under one lock. Waits for locks that clients name
+//!   themselves, which may be for several sessions, count like those of the queues.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,9 +12,26 @@ use std::time::{Duration, Instant};
 
 use crate::registry::{WaitType, own};
 
-/// Which session waits in which queue, for all databases of a server.
+/// Which session waits in which queue or for which others, for all databases of a server.
 #[derive(Default)]
-pub struct Waits(Mutex<HashMap<u16, Arc<WriteQueue>>>);
+pub struct Waits(Mutex<HashMap<u16, WaitsFor>>);
+
+/// What a session waits for.
+enum WaitsFor {
+    /// The first in a queue.
+    First(Arc<WriteQueue>),
+    /// Each of these sessions.
+    Sessions(Vec<u16>),
+}
+
+impl WaitsFor {
+    fn sessions(&self) -> Vec<u16> {
+        match self {
+            Self::First(write_queue) => write_queue.first().map(|(_, first)| first).into_iter().collect(),
+            Self::Sessions(sessions) => sessions.clone(),
+        }
+    }
+}
 
 /// The queue of the sessions that write to one database.
 #[derive(Default)]
@@ -147,26 +165,47 @@ impl Waits {
             // The session before it has left meanwhile: it does not wait at all.
             return true;
         }
-        let mut next = Some(write_queue);
-        // Each wait is followed once at most, unless there is a cycle of other sessions: one of those got an error.
-        for _ in 0..=waits.len() {
-            match next.and_then(|write_queue| write_queue.first()) {
-                Some((_, first)) if first == session => return false,
-                Some((_, first)) => next = waits.get(&first),
-                None => break,
-            }
+        let wait = WaitsFor::First(write_queue.clone());
+        if leads_to(&waits, wait.sessions(), session) {
+            return false;
         }
-        waits.insert(session, write_queue.clone());
+        waits.insert(session, wait);
         true
     }
 
-    fn end(&self, session: u16) {
+    /// Notes that a session waits for others; false if it would wait for itself (`wait-cycle-is-refused`).
+    pub fn begin_behind(&self, session: u16, others: Vec<u16>) -> bool {
+        let mut waits = self.lock();
+        if leads_to(&waits, others.clone(), session) {
+            return false;
+        }
+        waits.insert(session, WaitsFor::Sessions(others));
+        true
+    }
+
+    /// A session waits no longer.
+    pub fn end(&self, session: u16) {
         self.lock().remove(&session);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<WriteQueue>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u16, WaitsFor>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether one of these sessions is `session`, or waits for it through however many others.
+fn leads_to(waits: &HashMap<u16, WaitsFor>, mut next: Vec<u16>, session: u16) -> bool {
+    let mut followed = Vec::new();
+    while let Some(one) = next.pop() {
+        if one == session {
+            return true;
+        }
+        if !followed.contains(&one) {
+            followed.push(one);
+            next.extend(waits.get(&one).map(WaitsFor::sessions).unwrap_or_default());
+        }
+    }
+    false
 }
 
 impl Drop for WritePermit {

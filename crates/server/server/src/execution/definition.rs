@@ -13,6 +13,7 @@ use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{AlterTableAction, ObjectName, SchemaStatement, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
+use crate::catalog::extended_properties;
 use crate::catalog::schema::{Schema, SchemaTable, is_temporary};
 use crate::database::database_connection::DatabaseConnection;
 use crate::master::TEMPDB;
@@ -26,8 +27,10 @@ mod function;
 mod index;
 mod inner;
 mod module;
+pub(crate) mod property;
 mod rebuild;
 mod refusal;
+pub(crate) mod rename;
 mod schema;
 mod sequence;
 mod synonym;
@@ -74,6 +77,15 @@ impl DefinitionContext<'_> {
             self.settle(is_of_temporary(statement))?;
         }
         Ok(done)
+    }
+
+    /// Carries out a change of the database's definitions that is no statement.
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub(crate) fn carry_out_change(&self, change: impl FnOnce(&Self) -> Result<(), SqlError>) -> Result<(), SqlError> {
+        change(self)?;
+        self.settle(false)
     }
 
     #[expect(
@@ -217,6 +229,9 @@ impl DefinitionContext<'_> {
     fn forget(&self, schema: &str, object_id: i32) -> Result<(), SqlError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         catalog_rows::remove(&self.database.connection, schema, object_id)?;
+        if schema == "main" {
+            extended_properties::forget(&self.database.connection, object_id)?;
+        }
         self.forget_numbers(object_id);
         Ok(())
     }

@@ -99,7 +99,7 @@ impl SessionExecutor<'_> {
         let record = record.ok_or_else(|| SqlError::internal("a server without tempdb"))?;
         let shared = self.registry.database(instance, &record)?;
         let database = DatabaseConnection::connect(shared, instance, self.session.interrupts.clone())?;
-        let mut transaction = Transaction::new(database);
+        let mut transaction = Transaction::new(database, None);
         let waits = (self.session.entry.spid(), wait);
         transaction
             .ensure_write(waits, Writes::Shared, || Ok::<(), Stop>(()))

@@ -67,6 +67,7 @@ impl NameScope {
         };
         Ok(Self {
             objects: SessionObjects {
+                application_locks: registry.application_locks.clone(),
                 directory,
                 database_id: session.login_info.database_id,
                 login_id: i32::try_from(session.login_info.login_id).unwrap_or(i32::MAX),

@@ -250,6 +250,7 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),
     procedure!("sp_who", Check::OfServer),
+    procedure!("sp_who2", Check::OfServer),
 ];
 /// Numbers of SQL Server's own procedures are below 0, too: these follow those of views.
 const FIRST_ID: i32 = -10_000;

@@ -189,6 +189,31 @@ impl<'a> SessionExecutor<'a> {
         done
     }
 
+    /// Changes definitions of the database in use as one statement.
+    pub(crate) fn change_definitions(
+        &mut self,
+        execution: &mut ExecutionContext<'_>,
+        change: impl FnOnce(&DefinitionContext<'_>) -> Result<(), SqlError>,
+    ) -> Result<(), Failure> {
+        self.refresh()?;
+        let scope = self.transactions.begin_statement(Writes::Shared, false, execution)?;
+        // Another session may have defined something while this one waited to write.
+        let done = self.refresh().and_then(|_| {
+            let work = DefinitionContext {
+                database: &self.transactions.connected()?.database,
+                catalog: &self.scope.objects.catalog,
+                source: "",
+                state: execution.state,
+                objects: &self.scope.objects,
+            };
+            work.carry_out_change(change)
+        });
+        let done = self.transactions.end_statement(scope, done.map_err(Failure::from));
+        self.note_definitions()?;
+        self.note_dropped();
+        done
+    }
+
     /// Temporary tables may have changed, whether or not the statement succeeded.
     pub(crate) fn note_definitions(&mut self) -> Result<(), SqlError> {
         self.transactions.reload_temporary()?;
@@ -476,7 +501,10 @@ impl SessionExecutor<'_> {
         self.refresh_permissions()?;
         let may = (self.permissions.owns(), self.permissions.is_administrator);
         let done = match self.administration().call_security(call, may, &mut execution) {
-            Ok(None) => self.administration().call_accept(call),
+            Ok(None) => match self.administration().call_accept(call) {
+                Ok(None) => self.call_definition(call, &mut execution),
+                done => done,
+            },
             done => done,
         };
         if let Some(audited) = audit::of_call(call)
@@ -492,6 +520,13 @@ impl SessionExecutor<'_> {
             return Ok(Some(callee));
         }
         self.refresh()?;
+        let schema = self.scope.objects.catalog.schema.clone();
+        let locked = self
+            .administration()
+            .call_lock(call, schema.principals(), &mut execution)?;
+        if let Some(callee) = locked {
+            return Ok(Some(callee));
+        }
         match self.scope.other_database(call.procedure, self.transactions.current) {
             Some(id) => self.find_cross_database_procedure(id, call),
             None => self.find_procedure(call),

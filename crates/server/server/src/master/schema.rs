@@ -127,7 +127,7 @@ fn upgrade(connection: &Connection) -> Result<(), MasterError> {
 const COMMITMENTS: &str = "commitments";
 
 /// What the first servers did not have.
-const ADDED: [(&str, &str, &str); 9] = [
+const ADDED: [(&str, &str, &str); 10] = [
     ("selenite_login", "checks_policy", "INTEGER NOT NULL DEFAULT 1"),
     ("selenite_login", "checks_expiration", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "unfinished", "TEXT NOT NULL DEFAULT ''"),
@@ -136,6 +136,7 @@ const ADDED: [(&str, &str, &str); 9] = [
     ("selenite_database", "must_be_encrypted", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "allows_deprecated", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "commitment", "BLOB"),
+    ("selenite_database", "options", "TEXT NOT NULL DEFAULT ''"),
     // An earlier key belongs to a database that is encrypted, unless its file says otherwise.
     ("selenite_encryption_key", "tde", "TEXT NOT NULL DEFAULT 'on'"),
 ];
@@ -165,7 +166,8 @@ CREATE TABLE IF NOT EXISTS selenite_database (
     next_file_id BLOB,
     must_be_encrypted INTEGER NOT NULL DEFAULT 0,
     allows_deprecated INTEGER NOT NULL DEFAULT 0,
-    commitment BLOB
+    commitment BLOB,
+    options TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE IF NOT EXISTS selenite_login (
     id INTEGER PRIMARY KEY,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use selenite_compiler::catalog::UserFunction;
 use selenite_compiler::{
-    CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Environment, IdentityFacts, Key,
+    CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Ends, Environment, IdentityFacts, Key,
     ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
 };
 use selenite_runtime::sqlite::{Identities, TakenValues};
 use selenite_runtime::user_function;
 use selenite_types::{DataType, Guid, Moment, Value};
 
+use crate::database::application_locks::{LockMode, LockName, LockOwner};
 use crate::database::database_connection::DatabaseConnection;
 use crate::memory;
 use crate::names::session_objects::SessionObjects;
@@ -121,6 +122,23 @@ impl Environment for SessionEnvironment<'_> {
         self.objects.object(key)
     }
 
+    fn definition(&self, id: i32) -> Result<Option<Arc<str>>, SqlError> {
+        Ok(self.objects.definition(id))
+    }
+
+    fn lock_mode(&self, lock: [&str; 3]) -> Result<Arc<str>, SqlError> {
+        let (name, holder) = named_lock(self.objects, (self.state, "APPLOCK_MODE"), lock)?;
+        let mode = self.objects.application_locks.mode(&name, holder);
+        Ok(Arc::from(mode.map_or("NoLock", LockMode::word)))
+    }
+
+    fn would_lock(&self, lock: [&str; 3], mode: &str) -> Result<bool, SqlError> {
+        const FUNCTION: &str = "APPLOCK_TEST";
+        let mode = LockMode::of_word(mode).ok_or_else(|| invalid_lock(1225, "application lock mode", FUNCTION))?;
+        let (name, holder) = named_lock(self.objects, (self.state, FUNCTION), lock)?;
+        Ok(self.objects.application_locks.would_grant(&name, holder, mode))
+    }
+
     fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, SqlError> {
         self.objects.column(table_id, key)
     }
@@ -140,6 +158,36 @@ impl Environment for SessionEnvironment<'_> {
     fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         self.objects.alias_type(key)
     }
+}
+
+/// The lock of a principal, a name and an owner, and who would hold it.
+fn named_lock(
+    objects: &SessionObjects,
+    (state, function): (&SessionState, &str),
+    [principal, resource, owner]: [&str; 3],
+) -> Result<(LockName, (u16, LockOwner)), SqlError> {
+    let principal = objects.catalog.schema.principals().id_of(principal);
+    let principal = principal.ok_or_else(|| invalid_lock(1230, "database principal", function))?;
+    let owner = LockOwner::of_word(owner).ok_or_else(|| invalid_lock(1226, "application lock owner", function))?;
+    if owner == LockOwner::Transaction && state.session.transaction_count == 0 {
+        let text = "The statement or function must be executed in the context of a user transaction.";
+        return Err(SqlError::new(3918, Ends::Statement, text));
+    }
+    let session = u16::try_from(state.session.spid).unwrap_or(0);
+    let name = LockName {
+        database_id: objects.database_id,
+        principal,
+        resource: resource.chars().take(255).collect(),
+    };
+    Ok((name, (session, owner)))
+}
+
+fn invalid_lock(number: i32, what: &str, function: &str) -> SqlError {
+    SqlError::new(
+        number,
+        Ends::Statement,
+        format!("An invalid {what} was passed to {function}."),
+    )
 }
 
 /// NEWID: random, of version 4 (RFC 9562), whose third group is little-endian on the wire.

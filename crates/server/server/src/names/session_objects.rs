@@ -19,6 +19,7 @@ use crate::catalog::permission::{Permissions, has_guests};
 use crate::catalog::principals::Principals;
 use crate::catalog::schema::{Schema, SchemaTable, is_global};
 use crate::catalog::system_relations::ViewDefinition;
+use crate::database::application_locks::ApplicationLocks;
 use crate::database::database_connection::{SharedDatabase, look_at};
 use crate::database::expectation::tempdb;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, TEMPDB};
@@ -39,6 +40,8 @@ pub struct SessionObjects {
     pub catalog: SessionCatalog,
     /// The database in use, once it was used.
     pub shared: Option<Arc<SharedDatabase>>,
+    /// Locks that clients name themselves.
+    pub application_locks: Arc<ApplicationLocks>,
     /// The server.
     pub instance: Arc<Instance>,
     /// What stops a statement.
@@ -67,14 +70,17 @@ impl SessionObjects {
             Key::Sid(_) => false,
         });
         let Some(record) = found else { return Ok(None) };
-        let is_accessible = record.id == self.database_id || self.is_accessible(record);
+        let options = self.directory.options(record.id);
+        let is_accessible = record.id == self.database_id || !options.is_offline() && self.is_accessible(record);
         Ok(Some(DatabaseFacts {
             id: i16::try_from(record.id).unwrap_or(i16::MAX),
             name: Arc::from(record.name.as_str()),
             is_accessible,
-            status: Arc::from("ONLINE"),
-            is_read_only: false,
+            status: Arc::from(if options.is_offline() { "OFFLINE" } else { "ONLINE" }),
+            is_read_only: options.is_read_only(),
             recovery: Arc::from("SIMPLE"),
+            user_access: options.user_access().word(),
+            switched_on: Arc::from(options.switched_on()),
         }))
     }
 
@@ -128,6 +134,32 @@ impl SessionObjects {
             ColumnKey::Name(name) => same_name(&column.name, name),
             ColumnKey::Number(number) => column.number == number,
         }))
+    }
+
+    /// The text of a view, procedure, check or default; `None` for what has none, or may not be seen.
+    pub fn definition(&self, id: i32) -> Option<Arc<str>> {
+        if !self.sees_texts() {
+            return None;
+        }
+        let schema = &self.catalog.schema;
+        let views = schema.views().map(|view| &view.row);
+        let functions = schema.functions().map(|function| &function.row);
+        let mut modules = views.chain(schema.procedures().map(|row| &**row)).chain(functions);
+        if let Some(row) = modules.find(|row| row.object_id == id) {
+            return Some(Arc::from(row.definition.as_str()));
+        }
+        let object = schema.objects().into_iter().find(|object| object.id == id)?;
+        let table = schema.tables().find(|table| table.table.object_id == object.parent)?;
+        let definition = &table.definition;
+        let check = definition
+            .checks
+            .iter()
+            .find(|check| same_name(&check.name, &object.name));
+        let defaults = definition.columns.iter().filter_map(|column| column.default.as_ref());
+        let default = defaults.into_iter().find(|(name, _)| same_name(name, &object.name));
+        let text = check.map(|check| format!("({})", check.condition));
+        text.or_else(|| default.map(|(_, value)| format!("({value})")))
+            .map(Arc::from)
     }
 
     /// A table's identity.

@@ -551,6 +551,18 @@ impl Environment for SessionHost<'_> {
         self.environment().column(table_id, key)
     }
 
+    fn definition(&self, id: i32) -> Result<Option<Arc<str>>, SqlError> {
+        self.environment().definition(id)
+    }
+
+    fn lock_mode(&self, lock: [&str; 3]) -> Result<Arc<str>, SqlError> {
+        self.environment().lock_mode(lock)
+    }
+
+    fn would_lock(&self, lock: [&str; 3], mode: &str) -> Result<bool, SqlError> {
+        self.environment().would_lock(lock, mode)
+    }
+
     fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, SqlError> {
         self.environment().identity(table_id)
     }

@@ -250,7 +250,7 @@ fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             Cell::of_seconds(record.created, context.state.now.offset_minutes),
             Cell::Null,
             0,
-            160,
+            i32::from(context.objects.directory.options(record.id).compatibility_level()),
             file,
             Cell::Null,
         ]

@@ -91,37 +91,44 @@ fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for record in &context.objects.directory.databases {
         let is_encrypted = encrypted.contains(&record.id);
-        let (off, on) = (false, true);
+        let options = context.objects.directory.options(record.id);
+        let off = false;
+        let (state, state_desc) = if options.is_offline() {
+            (6, "OFFLINE")
+        } else {
+            (0, "ONLINE")
+        };
+        let is_snapshot = options.is_on("ALLOW_SNAPSHOT_ISOLATION");
         let mut row = row![
             &record.name,
             record.id,
             Cell::Null,
             vec![1_u8],
             Cell::of_seconds(record.created, offset),
-            160,
+            i32::from(options.compatibility_level()),
             "SQL_Latin1_General_CP1_CI_AS",
-            0,
-            "MULTI_USER",
+            options.user_access().number(),
+            options.user_access().word(),
+            options.is_read_only(),
+            options.is_on("AUTO_CLOSE"),
+            off,
+            state,
+            state_desc,
             off,
             off,
             off,
-            0,
-            "ONLINE",
-            off,
-            off,
-            off,
-            0,
-            "OFF",
-            off,
+            i32::from(is_snapshot),
+            if is_snapshot { "ON" } else { "OFF" },
+            options.is_on("READ_COMMITTED_SNAPSHOT"),
             3,
             "SIMPLE",
             2,
             "CHECKSUM",
         ];
-        let mut switches = [
-            off, off, off, off, off, on, on, on, on, on, off, on, off, off, off, off, off, off, off, off, off, off,
-            off, off, off, off,
-        ];
+        let mut switches = [off; 26];
+        for (switch, name) in switches.iter_mut().zip(SWITCHES) {
+            *switch = options.is_on(name);
+        }
         switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(context);
         row.extend(switches.map(Cell::from));
         row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted,]);
@@ -129,6 +136,23 @@ fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     }
     Ok(rows)
 }
+
+/// The options behind the columns from is_auto_create_stats_on to is_quoted_identifier_on; one that is not ALTER
+/// DATABASE's is empty.
+const SWITCHES: [&str; 12] = [
+    "AUTO_CREATE_STATISTICS",
+    "",
+    "AUTO_UPDATE_STATISTICS",
+    "AUTO_UPDATE_STATISTICS_ASYNC",
+    "ANSI_NULL_DEFAULT",
+    "ANSI_NULLS",
+    "ANSI_PADDING",
+    "ANSI_WARNINGS",
+    "ARITHABORT",
+    "CONCAT_NULL_YIELDS_NULL",
+    "NUMERIC_ROUNDABORT",
+    "QUOTED_IDENTIFIER",
+];
 
 /// is_master_key_encrypted_by_server, counted from is_auto_create_stats_on.
 const MASTER_KEY_SWITCH: usize = 19;

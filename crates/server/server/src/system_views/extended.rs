@@ -4,20 +4,13 @@
 //! - `empty-because-impossible`: only what can't be created here is listed: its statements are
 //!   refused by name, so that no row is missing.
 
-use selenite_types::{DataType, Width};
+use selenite_types::DataType;
 
 use super::columns::TYPE;
 use super::objects::OBJECT;
-use super::{BIG, BIT, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, SYS, TIME, TINY, ViewSpec, text};
+use super::{BIG, BIT, ColumnSpec, FunctionSpec, INT, NAME, SYS, TIME, TINY, ViewSpec, text};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
-    ViewSpec {
-        schema: SYS,
-        name: "extended_properties",
-        is_of_server: false,
-        columns: (PROPERTY, &[]),
-        rows: |_| Ok(Vec::new()),
-    },
     ViewSpec {
         schema: SYS,
         name: "synonyms",
@@ -48,7 +41,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
     },
 ];
 
-pub(crate) const FUNCTIONS: &[FunctionSpec] = &[properties(SYS), properties(""), COLLATIONS];
+pub(crate) const FUNCTIONS: &[FunctionSpec] = &[COLLATIONS];
 
 /// `fn_helpcollations`: the two that there are, as SQL Server describes them.
 const COLLATIONS: FunctionSpec = FunctionSpec {
@@ -75,14 +68,6 @@ const COLLATION_NAMES: [(&str, &str); 2] = [
     ),
 ];
 
-const PROPERTY: &[ColumnSpec] = &[
-    ("class", TINY, false),
-    ("class_desc", text(60), true),
-    ("major_id", INT, false),
-    ("minor_id", INT, false),
-    ("name", NAME, false),
-    ("value", text(4000), true),
-];
 const SYNONYM: &[ColumnSpec] = &[("base_object_name", text(1035), true)];
 const SEQUENCE: &[ColumnSpec] = &[
     ("start_value", BIG, false),
@@ -116,23 +101,3 @@ const TRIGGER: &[ColumnSpec] = &[
     ("is_not_for_replication", BIT, false),
     ("is_instead_of_trigger", BIT, false),
 ];
-
-/// `fn_listextendedproperty`, with and without its schema.
-const fn properties(schema: &'static str) -> FunctionSpec {
-    FunctionSpec {
-        schema,
-        name: "fn_listextendedproperty",
-        columns: LISTED,
-        arguments: &[NAME_ARGUMENT; 7],
-        required: 7,
-        rows: |_, _| Ok(Vec::new()),
-    }
-}
-
-const LISTED: &[ColumnSpec] = &[
-    ("objtype", NAME, true),
-    ("objname", NAME, true),
-    ("name", NAME, false),
-    ("value", LONG_TEXT, true),
-];
-const NAME_ARGUMENT: DataType = DataType::NVarChar(Width::Limited(128));

@@ -4,6 +4,7 @@ use selenite_compiler::SqlError;
 
 use super::sessions::spid;
 use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, TIME, ViewContext, ViewSpec, row, text};
+use crate::database::application_locks::LockOwner;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -31,6 +32,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
 
 const LOCK: &[ColumnSpec] = &[
     ("resource_type", text(60), false),
+    ("resource_description", text(256), false),
     ("resource_database_id", INT, false),
     ("request_mode", text(60), false),
     ("request_type", text(60), false),
@@ -39,13 +41,14 @@ const LOCK: &[ColumnSpec] = &[
     ("request_owner_type", text(60), false),
 ];
 
-/// There is one lock in each database: the right to write to it.
+/// There is one lock in each database, the right to write to it, and those of sp_getapplock.
 fn locks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for session in context.objects.instance.registry().sessions() {
         for lock in session.activity().locks() {
             rows.push(row![
                 "DATABASE",
+                "",
                 lock.database_id,
                 "X",
                 "LOCK",
@@ -55,8 +58,27 @@ fn locks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             ]);
         }
     }
+    for lock in context.objects.application_locks.seen() {
+        let shown: String = lock.name.resource.chars().take(RESOURCE_SHOWN).collect();
+        rows.push(row![
+            "APPLICATION",
+            format!("{}:[{shown}]", lock.name.principal),
+            lock.name.database_id,
+            lock.mode.letters(),
+            "LOCK",
+            if lock.is_granted { "GRANT" } else { "WAIT" },
+            spid(lock.session),
+            match lock.owner {
+                LockOwner::Transaction => "TRANSACTION",
+                LockOwner::Session => "SESSION",
+            },
+        ]);
+    }
     Ok(rows)
 }
+
+/// As much of a lock's name as SQL Server shows.
+const RESOURCE_SHOWN: usize = 32;
 
 const TRANSACTION: &[ColumnSpec] = &[
     ("transaction_id", BIG, false),

@@ -2,6 +2,7 @@
 
 mod accepted_forms;
 mod answers;
+mod application_locks;
 mod audit;
 mod backup;
 mod batches;
@@ -14,6 +15,7 @@ mod certificates;
 mod client;
 mod commitments;
 mod damaged_pages;
+mod database_options;
 mod dbcc;
 mod definitions;
 #[cfg(target_os = "linux")]
@@ -21,6 +23,7 @@ mod descriptors;
 mod document;
 mod encryption;
 mod ends;
+mod extended_properties;
 mod file_stats;
 mod fixture;
 mod format_only;
@@ -44,6 +47,7 @@ mod principals;
 mod redefinition;
 mod references;
 mod refused_batches;
+mod renaming;
 mod replaced_files;
 mod rowsets;
 mod schemas;

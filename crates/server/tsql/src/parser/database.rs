@@ -190,7 +190,17 @@ impl Parser<'_> {
 
     fn database_option(&mut self) -> Parse<Setting> {
         let start = self.here();
-        let option = self.setting()?;
+        let is_full = self.is_word("recovery") && self.is_at(1, TokenKind::Keyword(Keyword::Full));
+        let option = match is_full {
+            // The only value that is a reserved word.
+            true => Setting {
+                name: self.any_word(),
+                equals: false,
+                value: Some(SettingValue::Word(self.any_word())),
+                position: self.since(start),
+            },
+            false => self.setting()?,
+        };
         if self.is(TokenKind::LeftParen) {
             // QUERY_STORE = ON (..)
             self.skip_parens()?;

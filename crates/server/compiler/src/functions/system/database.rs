@@ -71,38 +71,46 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
         } else {
             "READ_WRITE"
         }),
-        "useraccess" => text("MULTI_USER"),
+        "useraccess" => text(database.user_access),
         "comparisonstyle" => number(COMPARISON_STYLE),
         "lcid" => number(LCID),
         "sqlsortorder" => number(SORT_ORDER),
-        // These properties are on in every database, and can't be set off.
-        "isansinulldefault"
-        | "isansinullsenabled"
-        | "isansipaddingenabled"
-        | "isansiwarningsenabled"
-        | "isnullconcat"
-        | "isquotedidentifiersenabled" => number(1),
-        "isarithmeticabortenabled"
-        | "isautoclose"
-        | "isautoshrink"
-        | "isclone"
-        | "isclosecursorsoncommitenabled"
+        "isclone"
         | "isfulltextenabled"
         | "isinstandby"
         | "islocalcursorsdefault"
         | "ismergepublished"
-        | "isnumericroundabortenabled"
         | "isparameterizationforced"
         | "ispublished"
-        | "isrecursivetriggersenabled"
         | "issubscribed"
         | "issyncwithbackup"
         | "istornpagedetectionenabled"
         | "isxtpsupported" => number(0),
-        _ => Value::Null,
+        other => match SWITCHES.iter().find(|(property, _)| *property == other) {
+            Some((_, option)) => number(i32::from(database.switched_on.contains(option))),
+            None => Value::Null,
+        },
     };
     Ok(value)
 }
+
+/// The properties that are options of ALTER DATABASE.
+const SWITCHES: &[(&str, &str)] = &[
+    ("isansinulldefault", "ANSI_NULL_DEFAULT"),
+    ("isansinullsenabled", "ANSI_NULLS"),
+    ("isansipaddingenabled", "ANSI_PADDING"),
+    ("isansiwarningsenabled", "ANSI_WARNINGS"),
+    ("isarithmeticabortenabled", "ARITHABORT"),
+    ("isautoclose", "AUTO_CLOSE"),
+    ("isautocreatestatistics", "AUTO_CREATE_STATISTICS"),
+    ("isautoshrink", "AUTO_SHRINK"),
+    ("isautoupdatestatistics", "AUTO_UPDATE_STATISTICS"),
+    ("isclosecursorsoncommitenabled", "CURSOR_CLOSE_ON_COMMIT"),
+    ("isnullconcat", "CONCAT_NULL_YIELDS_NULL"),
+    ("isnumericroundabortenabled", "NUMERIC_ROUNDABORT"),
+    ("isquotedidentifiersenabled", "QUOTED_IDENTIFIER"),
+    ("isrecursivetriggersenabled", "RECURSIVE_TRIGGERS"),
+];
 
 fn name_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, SqlError> {
     if call.values.is_empty() {

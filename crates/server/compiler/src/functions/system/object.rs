@@ -16,6 +16,12 @@ pub(super) fn id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(found.map_or(Value::Null, |object| Value::Int(object.id)))
 }
 
+/// OBJECT_DEFINITION.
+pub(super) fn definition(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let found = call.environment.definition(call.int(0)?)?;
+    Ok(found.map_or(Value::Null, Value::Text))
+}
+
 /// OBJECT_NAME.
 pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(by_id(call)?.map_or(Value::Null, |object| Value::Text(object.name)))

@@ -10,7 +10,8 @@ use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
-use crate::catalog::schema::SchemaTable;
+use crate::catalog::extended_properties::{self, HolderKind, PropertyHolder};
+use crate::catalog::schema::{SchemaTable, is_temporary};
 
 impl DefinitionContext<'_> {
     pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), SqlError> {
@@ -38,7 +39,27 @@ impl DefinitionContext<'_> {
         let object_id = self.row_of(&table)?;
         self.run_steps(&table, &altered)?;
         self.keep(&altered.definition, object_id)?;
+        self.forget_parts(&table, &altered.definition, object_id)?;
         self.check_rows(&altered)
+    }
+
+    /// Columns and constraints that are gone have no properties.
+    fn forget_parts(&self, table: &SchemaTable, new: &TableDefinition, id: i32) -> Result<(), SqlError> {
+        if is_temporary(&new.name) {
+            return Ok(());
+        }
+        let old = &table.definition;
+        let columns = old.columns.iter().map(|column| column.name.as_str());
+        let columns = columns.filter(|name| new.column(name).is_none());
+        let constraints = old
+            .constraint_names()
+            .filter(|name| !new.constraint_names().any(|other| same_name(other, name)));
+        let gone = columns.map(|name| (HolderKind::Column, name));
+        for (kind, name) in gone.chain(constraints.map(|name| (HolderKind::Constraint, name))) {
+            let part = name.to_owned();
+            extended_properties::move_part(&self.database.connection, &PropertyHolder { kind, id, part }, None)?;
+        }
+        Ok(())
     }
 
     /// Does everything except checking rows and filling them.

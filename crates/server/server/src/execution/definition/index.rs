@@ -7,7 +7,8 @@ use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, S
 
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::ObjectKind;
-use crate::catalog::schema::SchemaTable;
+use crate::catalog::extended_properties::{self, HolderKind, PropertyHolder};
+use crate::catalog::schema::{SchemaTable, is_temporary};
 
 impl DefinitionContext<'_> {
     pub(crate) fn create_index(&self, create: &CreateIndex) -> Result<(), SqlError> {
@@ -102,6 +103,14 @@ impl DefinitionContext<'_> {
             if let (Some(table), Some((id, index))) = (&table, index) {
                 check_not_referenced(table, index)?;
                 self.unmake_index(index, *id)?;
+                if !is_temporary(&index.table) {
+                    let holder = PropertyHolder {
+                        kind: HolderKind::Index,
+                        id: table.table.object_id,
+                        part: index.name.clone(),
+                    };
+                    extended_properties::move_part(&self.database.connection, &holder, None)?;
+                }
                 continue;
             }
             let key = table

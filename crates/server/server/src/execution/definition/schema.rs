@@ -11,6 +11,7 @@ use selenite_tsql::ast::{AlterSchema, CreateSchema, Statement, StatementKind};
 
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind, check_name};
+use crate::catalog::extended_properties;
 use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::permission::{DBO, GUEST};
 use crate::catalog::schema::{Schema, SchemaTable};
@@ -124,6 +125,7 @@ impl DefinitionContext<'_> {
         if let Some(object) = self.catalog.schema.object_in(&schema.name) {
             return Err(refusal::schema_has_objects(name, &object));
         }
+        extended_properties::forget(&self.database.connection, schema.id)?;
         schema_names::remove(&self.database.connection, schema.id)
     }
 
@@ -181,9 +183,21 @@ impl DefinitionContext<'_> {
         self.check_free_in(target, &old.name)?;
         old.constraint_names()
             .try_for_each(|name| self.check_free_in(target, name))?;
+        self.move_table(table, (&target.name, &old.name))
+    }
+
+    /// Gives a table another schema or another name; what refers to it follows.
+    pub(super) fn move_table(
+        &self,
+        table: &SchemaTable,
+        (target_schema, target_name): (&str, &str),
+    ) -> Result<(), SqlError> {
+        let old = &table.definition;
+        let target = (target_schema, target_name);
         let object_id = self.row_of(table)?;
         let mut new = TableDefinition {
-            schema: target.name.clone(),
+            schema: target_schema.to_owned(),
+            name: target_name.to_owned(),
             ..old.clone()
         };
         refer(&mut new, old, target);
@@ -195,36 +209,34 @@ impl DefinitionContext<'_> {
             }
         }
         let (from, to) = (quoted(&table.table.sqlite.name), quoted(&new.file_name()));
-        self.execute(&format!("ALTER TABLE main.{from} RENAME TO {to}"))?;
+        if same_name(&table.table.sqlite.name, &new.file_name()) {
+            // To SQLite a name in other letters is the name of another table that is there.
+            let between = quoted(BETWEEN);
+            self.execute(&format!("ALTER TABLE main.{from} RENAME TO {between}"))?;
+            self.execute(&format!("ALTER TABLE main.{between} RENAME TO {to}"))?;
+        } else {
+            self.execute(&format!("ALTER TABLE main.{from} RENAME TO {to}"))?;
+        }
         for sql in new.sqlite_keys() {
             self.execute(&sql)?;
         }
         self.keep_definition("main", &new, object_id)?;
         for (id, index) in &table.indexes {
             let moved = IndexDefinition {
-                schema: target.name.clone(),
+                schema: target_schema.to_owned(),
+                table: target_name.to_owned(),
                 ..index.clone()
             };
             for sql in moved.sqlite(&new)? {
                 self.execute(&sql)?;
             }
-            self.store(
-                "main",
-                Written {
-                    object_id: *id,
-                    kind: ObjectKind::Index,
-                    schema: SCHEMA,
-                    name: &index.name,
-                    parent: Some(object_id),
-                    definition: moved.to_string(),
-                },
-            )?;
+            self.store_index(*id, &moved, object_id)?;
         }
         for trigger in self.catalog.schema.triggers_of(object_id) {
             let written = Written {
                 object_id: trigger.row.object_id,
                 kind: ObjectKind::Trigger,
-                schema: &target.name,
+                schema: target_schema,
                 name: &trigger.row.name,
                 parent: Some(object_id),
                 definition: trigger.row.definition.clone(),
@@ -234,8 +246,8 @@ impl DefinitionContext<'_> {
         self.follow(old, target)
     }
 
-    /// The definitions of other tables that refer to a table, once it has another schema.
-    fn follow(&self, old: &TableDefinition, target: &SchemaRecord) -> Result<(), SqlError> {
+    /// The definitions of other tables that refer to a table, once it has another schema or name.
+    fn follow(&self, old: &TableDefinition, target: (&str, &str)) -> Result<(), SqlError> {
         for other in self.catalog.schema.tables() {
             let is_itself = file_name(&other.definition.schema, &other.definition.name) == old.file_name();
             let mut definition = other.definition.clone();
@@ -266,20 +278,23 @@ impl DefinitionContext<'_> {
     }
 }
 
-/// Makes the foreign keys of a definition that refer to a table refer to it in another schema; returns whether there
+/// Makes the foreign keys of a definition that refer to a table refer to it by its new schema and name; returns whether there
 /// are any.
-fn refer(definition: &mut TableDefinition, old: &TableDefinition, target: &SchemaRecord) -> bool {
+fn refer(definition: &mut TableDefinition, old: &TableDefinition, target: (&str, &str)) -> bool {
     let mut refers = false;
     for key in &mut definition.foreign_keys {
         let (schema, name) = &mut key.referenced_table;
         if same_name(schema, &old.schema) && same_name(name, &old.name) {
-            schema.clone_from(&target.name);
+            target.0.clone_into(schema);
+            target.1.clone_into(name);
             refers = true;
         }
     }
     refers
 }
 
+/// A table while it is renamed.
+const BETWEEN: &str = "selenite_between";
 /// A foreign key to a table that does not exist.
 const UNKNOWN_REFERENCE: i32 = 1767;
 /// The ids of `dbo`, `guest`, `INFORMATION_SCHEMA` and `sys` are below.

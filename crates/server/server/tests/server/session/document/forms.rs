@@ -333,6 +333,15 @@ pub const GROUPS: &[Group] = &[
                  DROP DATABASE ENCRYPTION KEY",
             ),
             ("SET RECOVERY", "ALTER DATABASE other SET RECOVERY SIMPLE"),
+            ("SET RECOVERY FULL", "ALTER DATABASE other SET RECOVERY FULL"),
+            ("SET READ_ONLY", "ALTER DATABASE other SET READ_ONLY WITH NO_WAIT"),
+            ("SET READ_WRITE", "ALTER DATABASE other SET READ_WRITE"),
+            ("SET OFFLINE", "ALTER DATABASE other SET OFFLINE WITH ROLLBACK AFTER 5"),
+            ("SET ONLINE", "ALTER DATABASE other SET ONLINE"),
+            (
+                "SET ANSI_NULLS and others",
+                "ALTER DATABASE other SET ANSI_NULLS OFF, AUTO_CLOSE OFF, TRUSTWORTHY OFF",
+            ),
             (
                 "SET READ_COMMITTED_SNAPSHOT",
                 "ALTER DATABASE other SET READ_COMMITTED_SNAPSHOT ON",
@@ -345,6 +354,7 @@ pub const GROUPS: &[Group] = &[
                 "SET SINGLE_USER",
                 "ALTER DATABASE other SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
             ),
+            ("SET RESTRICTED_USER", "ALTER DATABASE other SET RESTRICTED_USER"),
             ("SET MULTI_USER", "ALTER DATABASE other SET MULTI_USER"),
             ("SET QUERY_STORE", "ALTER DATABASE other SET QUERY_STORE = ON"),
             ("MODIFY NAME", "ALTER DATABASE sized MODIFY NAME = renamed"),

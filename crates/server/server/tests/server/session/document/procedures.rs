@@ -36,7 +36,8 @@ pub fn write(page: &mut Page) {
     }
 }
 
-const PROCEDURES: [&str; 25] = [
+const PROCEDURES: [&str; 29] = [
+    "EXEC sp_addextendedproperty 'MS_Description', N'x', 'SCHEMA', 'dbo', 'TABLE', 't'",
     "EXEC sp_columns 't'",
     "EXEC sp_columns_100 't'",
     "EXEC sp_databases",
@@ -44,12 +45,15 @@ const PROCEDURES: [&str; 25] = [
     "EXEC sp_datatype_info_100",
     "EXEC sp_describe_first_result_set N'SELECT 1 AS a'",
     "EXEC sp_describe_undeclared_parameters N'SELECT @a + 1'",
+    "EXEC sp_dropextendedproperty 'MS_Description', 'SCHEMA', 'dbo', 'TABLE', 't'",
     "EXEC sp_executesql N'SELECT @a AS a', N'@a int', 1",
     "EXEC sp_fkeys 't'",
+    "EXEC sp_getapplock 'x', 'Exclusive', 'Session'",
     "EXEC sp_help 't'",
     "EXEC sp_helpdb",
     "EXEC sp_helptext 'v'",
     "EXEC sp_pkeys 't'",
+    "EXEC sp_releaseapplock 'x', 'Session'",
     "EXEC sp_rename 'w', 'w2'",
     "EXEC sp_sequence_get_range 'sq', 2, NULL",
     "EXEC sp_server_info",
