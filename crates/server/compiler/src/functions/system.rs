@@ -164,7 +164,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("suser_sid"),
     catalog("suser_sname", &[Bits], SYSNAME, session::login).optional(1),
     session_fact("system_user", SYSNAME, session::login).bare(),
-    Function::refused("trigger_nestlevel"),
     catalog("type_id", &[National], DataType::Int, type_id::id),
     catalog("type_name", &[Int], SYSNAME, type_id::name),
     Function::refused("typeproperty"),

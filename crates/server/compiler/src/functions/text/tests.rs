@@ -280,8 +280,8 @@ fn words_that_sound_alike_have_one_code() {
 #[test]
 fn a_function_that_is_not_supported_says_so() {
     assert_eq!(
-        fault("FORMAT(1, 'N')"),
-        (40510, "Function 'FORMAT' is not supported.".to_owned())
+        fault("FORMATMESSAGE(1)"),
+        (40510, "Function 'FORMATMESSAGE' is not supported.".to_owned())
     );
     let text = "'FROBNICATE' is not a recognized built-in function name.";
     assert_eq!(fault("FROBNICATE(1)"), (195, text.to_owned()));
