@@ -67,7 +67,7 @@ impl Parser<'_> {
     /// Whether the parentheses that are next have a comma of their own.
     fn is_tuple(&self) -> bool {
         let mut depth = 0_u32;
-        for ahead in 0.. {
+        for ahead in 0..self.tokens.len().saturating_sub(self.at) {
             match self.peek_at(ahead).kind {
                 TokenKind::LeftParen => depth += 1,
                 TokenKind::RightParen => depth = depth.saturating_sub(1),
