@@ -15,6 +15,7 @@ COMMAND = os.environ.get("SELENITE_TEST_COMMAND", str(TARGET / "debug/selenite")
 MODES = ("off", "optional", "require", "strict")
 # A start makes an RSA key and an encrypted database, in a debug build, on a machine that does other things too.
 START_SECONDS = 60
+TRIES_MAX = 10
 STOP_SECONDS = 30
 
 
@@ -29,9 +30,19 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SELENITE_")}
         environment |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "RUST_BACKTRACE": "1"}
         command = [COMMAND, "serve", "--data", str(self.data), "--identity", f"raw:{identity}"]
-        command += ["--listen", f"127.0.0.1:{free_port()}", "--encryption", encryption, *flags]
+        command += ["--encryption", encryption, *flags]
+        for left in reversed(range(TRIES_MAX)):
+            try:
+                self._start([*command, "--listen", f"127.0.0.1:{free_port()}"], environment)
+                break
+            except AssertionError:
+                # Another process may have taken the port since it was free.
+                if not left or not any("cannot listen on" in line for line in self.log):
+                    raise
+
+    def _start(self, command: list[str], environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         self.log: list[str] = []
         self.output: list[str] = []
@@ -49,6 +60,8 @@ class Server:
             self.password = first[1] if first else ""
         except BaseException:
             self.process.kill()
+            self.process.wait()
+            self._readers[1].join()
             raise
 
     @property

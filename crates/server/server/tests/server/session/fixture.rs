@@ -9,7 +9,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 use selenite::Access;
 use selenite_server::password::PasswordCost;
-use selenite_server::{Announcement, Config, DatabaseRegistry, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};
+use selenite_server::{
+    Announcement, Config, DatabaseRegistry, Log, Running, Server, ServerError, ServerLimits, SqlFront, TlsFiles,
+};
 use selenite_tds::{EncryptionMode, PacketSize};
 use tempfile::TempDir;
 
@@ -142,31 +144,42 @@ pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<DatabaseRegi
 }
 
 fn launch_with(place: &Path, password: &mut String, change: &dyn Fn(&mut Config)) -> (Running, Arc<DatabaseRegistry>) {
-    let files = TlsFiles {
-        certificate: place.join("certificate.pem"),
-        key: place.join("key.pem"),
-    };
-    let mut config = Config::new(place.join("data"));
-    config.access = access_in(place);
-    config.listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
-    config.tls_files = Some(files);
-    config.encryption = EncryptionMode::Optional;
-    config.password_cost = PasswordCost::LEAST;
-    // A busy machine may take its time.
-    config.limits.login_time = Duration::from_secs(60);
-    config.log = Log::silent();
-    change(&mut config);
     let mut announce = |announcement: Announcement<'_>| {
         if let Announcement::Password(first) = announcement {
             first.clone_into(password);
         }
         Ok(())
     };
-    let database_registry = Arc::new(DatabaseRegistry::default());
-    let databases = database_registry.clone();
-    let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(databases)) as Arc<dyn selenite_server::Front>);
-    let running = Server::start(config, &mut announce, open).unwrap();
-    (running, database_registry)
+    for _ in 0..TRIES_MAX {
+        let mut config = config_in(place);
+        change(&mut config);
+        let database_registry = Arc::new(DatabaseRegistry::default());
+        let databases = database_registry.clone();
+        let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(databases)) as Arc<dyn selenite_server::Front>);
+        match Server::start(config, &mut announce, open) {
+            // Another process took the port since it was free.
+            Err(ServerError::Listen { .. }) => {}
+            started => return (started.unwrap(), database_registry),
+        }
+    }
+    panic!("no port is free");
+}
+
+/// How a server is started in a place.
+fn config_in(place: &Path) -> Config {
+    let mut config = Config::new(place.join("data"));
+    config.access = access_in(place);
+    config.listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    config.tls_files = Some(TlsFiles {
+        certificate: place.join("certificate.pem"),
+        key: place.join("key.pem"),
+    });
+    config.encryption = EncryptionMode::Optional;
+    config.password_cost = PasswordCost::LEAST;
+    // A busy machine may take its time.
+    config.limits.login_time = Duration::from_secs(60);
+    config.log = Log::silent();
+    config
 }
 
 fn access(place: &TempDir) -> Access {
@@ -191,6 +204,9 @@ pub fn in_sqlite(place: &Path, database: &str) -> Connection {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(access.uri(&path).as_str(), flags).unwrap()
 }
+
+/// How often a server is started that finds its port taken.
+const TRIES_MAX: u32 = 20;
 
 /// A port that is free, below those that the system gives to clients, and another for each fixture.
 fn free_port() -> u16 {
