@@ -149,6 +149,20 @@ pub trait Environment {
         Ok(None)
     }
 
+    /// Whether the current user has a permission on something of a class: HAS_PERMS_BY_NAME. `None` for an unknown
+    /// class, permission or name, without a name the database or, without a class, the server; `ANY` stands for any
+    /// permission.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn has_permission(
+        &self,
+        _securable: Option<&str>,
+        _class: Option<&str>,
+        _permission: &str,
+    ) -> Result<Option<bool>, SqlError> {
+        Ok(None)
+    }
+
     /// An alias type of the current database by name or `user_type_id`: TYPE_NAME, TYPE_ID of other than system types.
     ///
     /// Errors: as [`Environment::database`].

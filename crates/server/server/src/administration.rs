@@ -19,7 +19,7 @@ use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
-use crate::catalog::permission::Permissions;
+use crate::catalog::effective_permissions::Permissions;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::dropped_database::{NotDropped, drop_database};
 use crate::database::new_database::{NewDatabase, NotMade};

@@ -2,8 +2,10 @@
 
 pub(crate) mod catalog_rows;
 pub(crate) mod directory;
+pub(crate) mod effective_permissions;
 pub(crate) mod extended_properties;
 pub(crate) mod fixed_role;
+pub(crate) mod grants;
 pub(crate) mod object_list;
 pub(crate) mod permission;
 pub(crate) mod principals;

@@ -1,5 +1,6 @@
 //! What names mean to a session: tables, views, ids, principals, and the rights on them.
 
+pub(crate) mod effective;
 pub(crate) mod principal_facts;
 pub(crate) mod row_permissions;
 pub(crate) mod session_catalog;

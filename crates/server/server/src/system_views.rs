@@ -230,6 +230,7 @@ const GROUPS: &[&[ViewSpec]] = &[
     information_constraints::VIEWS,
 ];
 const FUNCTIONS: &[&[FunctionSpec]] = &[
+    principals::FUNCTIONS,
     requests::FUNCTIONS,
     extended::FUNCTIONS,
     properties::FUNCTIONS,

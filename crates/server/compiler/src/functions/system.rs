@@ -103,7 +103,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("fulltextserviceproperty"),
     catalog("getansinull", &[National], DataType::Int, session::ansi_null).optional(1),
     catalog("has_dbaccess", &[National], DataType::Int, database::has_access),
-    Function::refused("has_perms_by_name"),
+    Function::new(
+        "has_perms_by_name",
+        &[National, National, National, National, National],
+        Typing::Is(DataType::Int),
+        principal::has_permission,
+    )
+    .optional(2)
+    .taking_nulls()
+    .of_definitions(),
     session_fact("host_id", DataType::NChar(10), session::host_id),
     session_fact("host_name", SYSNAME, session::host),
     catalog("ident_current", &[National], IDENTITY, object::identity_current),

@@ -201,7 +201,7 @@ impl QueryBinder<'_> {
             database: view.database.clone(),
             schema: view.schema.clone(),
         }));
-        self.catalog.enter_view();
+        self.catalog.enter_view((&view.database, &view.schema));
         let query = self.nested(|binder| binder.bind_view_rows(view));
         self.catalog.leave_view();
         self.commons.pop();

@@ -113,7 +113,7 @@ impl QueryBinder<'_> {
             database: function.database.clone(),
             schema: function.schema.clone(),
         }));
-        self.catalog.enter_view();
+        self.catalog.enter_view((&function.database, &function.schema));
         let query = self.nested(|binder| match depends {
             true => binder.with_expanded(&select.with, |binder| binder.bind_rows(&select.query)),
             false => binder.with_commons(&select.with, |binder| binder.bind_rows(&select.query)),

@@ -120,7 +120,7 @@ impl Administration<'_, '_> {
         let resource = text(call, "@Resource", 0).filter(|resource| !resource.is_empty());
         // 1224: a lock without a name.
         let resource = resource.ok_or_else(|| invalid(1224, "resource", procedure))?;
-        let principal = principals.id_of(text(call, "@DbPrincipal", place).unwrap_or(PUBLIC));
+        let principal = principals.any_id_of(text(call, "@DbPrincipal", place).unwrap_or(PUBLIC));
         Ok(LockName {
             database_id: self.transactions.current,
             // 1230: a principal that there is not.

@@ -5,11 +5,13 @@
 //!   database has the users that it had.
 //! - `accepted-permissions-are-enforced`: whatever is accepted is enforced
 //!   (`crate::catalog::permission`). What can't be enforced is refused by name: permissions on
-//!   single objects, user-defined roles.
+//!   columns and on the server, WITH GRANT OPTION.
 
+mod grant;
 mod login;
 mod policy;
 mod procedure;
+mod role;
 mod user;
 
 pub(crate) use procedure::argument;
@@ -36,17 +38,10 @@ impl Administration<'_, '_> {
             StatementKind::AlterLogin(alter) => self.alter_login(alter)?,
             StatementKind::CreateUser(create) => self.in_file(execution, |work| work.create_user(create))?,
             StatementKind::AlterUser(alter) => self.in_file(execution, |work| work.alter_user(alter))?,
-            StatementKind::CreateRole(_) => return Err(refused("CREATE ROLE").into()),
+            StatementKind::CreateRole(create) => self.in_file(execution, |work| work.create_role(create))?,
             StatementKind::AlterRole(alter) if alter.server => self.alter_server_role(alter)?,
             StatementKind::AlterRole(alter) => self.in_file(execution, |work| work.alter_role(alter))?,
-            StatementKind::Permission(change) => {
-                let word = match change.action {
-                    selenite_tsql::ast::PermissionAction::Grant => "GRANT",
-                    selenite_tsql::ast::PermissionAction::Deny => "DENY",
-                    selenite_tsql::ast::PermissionAction::Revoke => "REVOKE",
-                };
-                return Err(refused(word).into());
-            }
+            StatementKind::Permission(change) => self.in_file(execution, |work| work.change_permissions(change))?,
             StatementKind::Drop(drop) => match drop.kind {
                 DropKind::Login => {
                     for name in &drop.names {
@@ -58,7 +53,11 @@ impl Administration<'_, '_> {
                         .iter()
                         .try_for_each(|name| work.drop_user(&name.name.text, drop.if_exists))
                 })?,
-                DropKind::Role => return Err(refused("DROP ROLE").into()),
+                DropKind::Role => self.in_file(execution, |work| {
+                    drop.names
+                        .iter()
+                        .try_for_each(|name| work.drop_role(&name.name.text, drop.if_exists))
+                })?,
                 DropKind::Table
                 | DropKind::View
                 | DropKind::Procedure
@@ -86,13 +85,16 @@ impl Administration<'_, '_> {
         change: impl FnOnce(&user::UserWork<'_>) -> Result<(), SqlError>,
     ) -> Result<(), Failure> {
         let directory = self.registry.directory(self.session.instance)?;
+        let permissions = self.permissions;
         self.transactions.change_database(execution, |database| {
             let (_, schema) = database.definitions()?;
             change(&user::UserWork {
                 connection: &database.connection,
                 present: schema.principals(),
-                schemas: schema.names(),
+                schema: &schema,
+                database: &database.shared.record.name,
                 directory: &directory,
+                permissions,
             })?;
             database.note_change();
             Ok(())

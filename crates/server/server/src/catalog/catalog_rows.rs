@@ -8,6 +8,7 @@ use selenite_compiler::SqlError;
 use selenite_compiler::definition::{SCHEMA, file_name};
 use selenite_runtime::sqlite::tsql_error;
 
+use crate::catalog::grants::{self, Class};
 use crate::catalog::schema_names::SchemaNames;
 
 /// A row.
@@ -216,7 +217,7 @@ pub fn set_state(connection: &Connection, schema: &str, object_id: i32, state: O
         .map_err(|error| tsql_error(&error))
 }
 
-/// Removes an object and its parts.
+/// Removes an object, its parts, and the permissions on it.
 ///
 /// # Errors
 /// SQLite's error.
@@ -224,8 +225,11 @@ pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(
     let sql = format!("DELETE FROM {schema}.selenite_catalog WHERE object_id = ?1 OR parent = ?1");
     connection
         .execute(&sql, [object_id])
-        .map(drop)
-        .map_err(|error| tsql_error(&error))
+        .map_err(|error| tsql_error(&error))?;
+    match schema {
+        "main" => grants::forget(connection, Class::Object, object_id),
+        _ => Ok(()),
+    }
 }
 
 /// A number for a new object.

@@ -2,6 +2,8 @@
 
 use selenite_compiler::same_name;
 
+use crate::catalog::grants::PermissionKind;
+
 /// A role whose members may, or may not, do something; each is enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum FixedRole {
@@ -29,6 +31,33 @@ impl FixedRole {
         Self::DenyDataReader,
         Self::DenyDataWriter,
     ];
+
+    /// Whether its members have a permission on everything in the database.
+    #[must_use]
+    pub fn has(self, wanted: PermissionKind) -> bool {
+        use PermissionKind as Kind;
+        match self {
+            Self::Owner => true,
+            Self::DdlAdmin => [
+                Kind::Alter,
+                Kind::AlterAnySchema,
+                Kind::CreateFunction,
+                Kind::CreateProcedure,
+                Kind::CreateSchema,
+                Kind::CreateSequence,
+                Kind::CreateSynonym,
+                Kind::CreateTable,
+                Kind::CreateType,
+                Kind::CreateView,
+                Kind::References,
+                Kind::ViewDefinition,
+            ]
+            .contains(&wanted),
+            Self::DataReader => wanted == Kind::Select,
+            Self::DataWriter => [Kind::Insert, Kind::Update, Kind::Delete].contains(&wanted),
+            Self::DenyDataReader | Self::DenyDataWriter => false,
+        }
+    }
 
     /// SQL Server's number.
     #[must_use]

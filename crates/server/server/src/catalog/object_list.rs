@@ -80,6 +80,34 @@ impl Schema {
         found.map(|object| object.name)
     }
 
+    /// The schema and name of the table, view, procedure, function, trigger or sequence of a number.
+    pub fn name_of_id(&self, id: i32) -> Option<(String, String)> {
+        let table = self.tables().find(|table| table.table.object_id == id);
+        let table = table.map(|table| (&table.definition.schema, &table.definition.name));
+        let view = || self.views().map(|view| &view.row).find(|row| row.object_id == id);
+        let procedure = || self.procedures().map(|row| &**row).find(|row| row.object_id == id);
+        let function = || {
+            self.functions()
+                .map(|function| &function.row)
+                .find(|row| row.object_id == id)
+        };
+        let trigger = || {
+            self.triggers()
+                .map(|trigger| &*trigger.row)
+                .find(|row| row.object_id == id)
+        };
+        let sequence = || {
+            self.sequences()
+                .map(|sequence| &sequence.row)
+                .find(|row| row.object_id == id)
+        };
+        let callable = || view().or_else(procedure).or_else(function);
+        let module = || callable().or_else(trigger).or_else(sequence);
+        let module = || module().map(|row| (&row.schema, &row.name));
+        let (schema, name) = table.or_else(module)?;
+        Some((schema.clone(), name.clone()))
+    }
+
     /// All tables, by rising number.
     pub fn sorted_tables(&self) -> Vec<&Arc<SchemaTable>> {
         let mut tables: Vec<&Arc<SchemaTable>> = self.tables().collect();

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | `sysadmin` | everything, in every database, as `dbo`; alone the files of BULK INSERT |
 //! | `db_owner` | everything in the database, but to back it up, to restore, to drop or to alter it as a whole |
-//! | `db_ddladmin` | CREATE, ALTER and DROP of tables, indexes, views and procedures |
+//! | `db_ddladmin` | CREATE, ALTER and DROP of what is in schemas, REFERENCES |
 //! | `db_datareader`, `db_datawriter` | SELECT; INSERT, UPDATE and DELETE, on every table and view |
 //! | `db_denydatareader`, `db_denydatawriter` | not that, whatever else they are in, but `db_owner` |
 //! | the owner of a schema | SELECT, INSERT, UPDATE and DELETE, ALTER, DROP and EXECUTE of what is in it |
+//! | who was granted it, or a role that they are in | what [`crate::catalog::grants`] lists |
 //! | a user in no role | to use the database, temporary objects, and views of the system |
 //! | a login without a user | master, tempdb and msdb as `guest`, no other database |
 //!
@@ -15,200 +16,25 @@
 //!   match over statements has an answer for each of them.
 //! - `rows-are-checked-at-binding`: permissions on rows are checked when a statement is bound: what
 //!   it reads is what the binder requested from the catalog. A bound statement is kept only as long
-//!   as users and roles are the same, since its version counts changes of both
+//!   as users, roles and permissions are the same, since its version counts changes of all
 //!   ([`crate::catalog::schema`]).
-//! - `procedures-use-the-callers-rights`: a procedure runs with the rights of its caller; only
-//!   `db_owner` and the owner of its schema may call one, and everyone a temporary one.
+//! - `ownership-chains`: what a view or procedure names is not checked if it has the same owner as
+//!   the view or procedure: that of its schema. What has another owner is checked for the caller,
+//!   and so is a text that a procedure executes, and TRUNCATE. A temporary procedure has no owner.
 //! - `temporary-objects-are-everyones`: a global temporary object may be used, changed and dropped by
 //!   every session, as SQL Server has it.
-//! - `definitions-by-permission`: definitions are visible to users who may change them; tables and
-//!   views also to users who may read or change rows ([`Permissions::sees`]). The texts of views,
-//!   checks and defaults are visible to the former only. The server's own views contain what is
-//!   visible.
-
-use std::sync::Arc;
+//! - `definitions-by-permission`: an object is visible to users with any permission on it
+//!   ([`Permissions::sees`]); the texts of views, procedures, checks and defaults to those with ALTER
+//!   or VIEW DEFINITION. The server's own views contain what is visible.
 
 use selenite_compiler::definition::SCHEMA;
-use selenite_compiler::{Ends, ObjectKind, SqlError, same_name, written_object};
+use selenite_compiler::{Ends, SqlError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, SchemaStatement, StatementKind};
 
-use crate::catalog::directory::Directory;
-use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::principals::{User, not_there};
-use crate::catalog::schema::{Schema, is_global};
-use crate::catalog::{catalog_rows, schema_names};
-use crate::master::{MASTER, TEMPDB};
-
-/// The permissions of a login in a database.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Permissions {
-    /// Whether it is in `sysadmin`.
-    pub is_administrator: bool,
-    /// Its user's id and name; `None` if it may not use the database.
-    pub user: Option<(i32, Arc<str>)>,
-    /// The schema of names without one.
-    pub default_schema: Arc<str>,
-    roles: Vec<FixedRole>,
-    /// The schemas that the user, or a role that it is in, owns.
-    schemas: Vec<String>,
-}
-
-impl Permissions {
-    /// The permissions of an administrator.
-    #[must_use]
-    pub fn administrator() -> Self {
-        Self {
-            is_administrator: true,
-            user: Some((DBO, Arc::from("dbo"))),
-            default_schema: Arc::from(SCHEMA),
-            roles: vec![FixedRole::Owner],
-            schemas: Vec::new(),
-        }
-    }
-
-    /// The permissions of the login of `sid` in a database.
-    #[must_use]
-    pub fn of(sid: &[u8], directory: &Directory, database_id: i32, schema: &Schema) -> Self {
-        let principals = schema.principals();
-        if directory
-            .records
-            .iter()
-            .any(|login| login.sid == sid && login.is_administrator)
-        {
-            return Self::administrator();
-        }
-        let user = principals.of_login(sid);
-        let roles = FixedRole::ALL.into_iter();
-        let roles = roles.filter(|role| user.is_some_and(|user| principals.is_member(*role, user.id)));
-        let named = |user: &User| (user.id, Arc::from(user.name.as_str()));
-        let guest = || has_guests(database_id).then(|| (GUEST, Arc::from("guest")));
-        let roles: Vec<FixedRole> = roles.collect();
-        let owns =
-            |owner: i32| user.is_some_and(|user| user.id == owner) || roles.iter().any(|role| role.id() == owner);
-        let schemas = schema.names().all().iter().filter(|schema| owns(schema.owner));
-        let default_schema = match user {
-            Some(user) => user.default_schema.as_str(),
-            None if has_guests(database_id) => schema_names::GUEST,
-            None => SCHEMA,
-        };
-        Self {
-            is_administrator: false,
-            default_schema: Arc::from(default_schema),
-            schemas: schemas.map(|schema| schema.name.clone()).collect(),
-            roles,
-            user: user.map(named).or_else(guest),
-        }
-    }
-
-    /// Whether it is in a role.
-    #[must_use]
-    pub fn is_in(&self, role: FixedRole) -> bool {
-        self.roles.contains(&role)
-    }
-
-    /// Whether it has all permissions in the database.
-    #[must_use]
-    pub fn owns(&self) -> bool {
-        self.is_administrator || self.is_in(FixedRole::Owner)
-    }
-
-    /// Whether it may create, change and drop objects.
-    #[must_use]
-    pub fn defines(&self) -> bool {
-        self.owns() || self.is_in(FixedRole::DdlAdmin)
-    }
-
-    /// Whether it owns a schema, or all of them.
-    #[must_use]
-    pub fn owns_schema(&self, schema: &str) -> bool {
-        self.owns() || self.schemas.iter().any(|known| same_name(known, schema))
-    }
-
-    /// Whether it may read tables of any schema.
-    #[must_use]
-    pub fn reads(&self) -> bool {
-        self.owns() || self.is_in(FixedRole::DataReader) && !self.is_in(FixedRole::DenyDataReader)
-    }
-
-    /// Whether it may read tables of a schema.
-    #[must_use]
-    pub fn reads_in(&self, schema: &str) -> bool {
-        self.reads() || self.owns_schema(schema) && !self.is_in(FixedRole::DenyDataReader)
-    }
-
-    /// Whether it may change rows of tables of any schema.
-    #[must_use]
-    pub fn writes(&self) -> bool {
-        self.owns() || self.is_in(FixedRole::DataWriter) && !self.is_in(FixedRole::DenyDataWriter)
-    }
-
-    /// Whether it may change rows of tables of a schema.
-    #[must_use]
-    pub fn writes_in(&self, schema: &str) -> bool {
-        self.writes() || self.owns_schema(schema) && !self.is_in(FixedRole::DenyDataWriter)
-    }
-}
-
-/// The definitions in a database that are visible to a login: only those of objects on which it has some permission.
-impl Permissions {
-    /// Whether it sees tables and views.
-    #[must_use]
-    pub fn sees_tables(&self) -> bool {
-        self.defines() || self.reads() || self.writes()
-    }
-
-    /// What it sees of a database's objects.
-    #[must_use]
-    pub fn seen(&self, schema: &Schema) -> Schema {
-        let (sees_tables, defines) = (self.sees_tables(), self.defines());
-        schema.only(|kind, schema, name| {
-            let sees = match kind {
-                catalog_rows::ObjectKind::Procedure
-                | catalog_rows::ObjectKind::Function
-                | catalog_rows::ObjectKind::Type
-                | catalog_rows::ObjectKind::Trigger => defines,
-                catalog_rows::ObjectKind::Table
-                | catalog_rows::ObjectKind::View
-                | catalog_rows::ObjectKind::Index
-                | catalog_rows::ObjectKind::Sequence
-                | catalog_rows::ObjectKind::Synonym => sees_tables,
-            };
-            sees || self.owns_schema(schema) || is_global(name)
-        })
-    }
-
-    /// Whether it sees an object of a kind, by its schema and name.
-    #[must_use]
-    pub fn sees(&self, kind: ObjectKind, (schema, name): (&str, &str)) -> bool {
-        if self.owns_schema(schema) || is_global(name) {
-            return true;
-        }
-        match kind {
-            ObjectKind::UserTable
-            | ObjectKind::View
-            | ObjectKind::PrimaryKey
-            | ObjectKind::Unique
-            | ObjectKind::ForeignKey
-            | ObjectKind::Check
-            | ObjectKind::Default
-            | ObjectKind::Sequence
-            | ObjectKind::Synonym => self.sees_tables(),
-            ObjectKind::SystemTable => true,
-            ObjectKind::Procedure
-            | ObjectKind::ExtendedProcedure
-            | ObjectKind::ScalarFunction
-            | ObjectKind::InlineFunction
-            | ObjectKind::TableFunction
-            | ObjectKind::Trigger => self.defines(),
-        }
-    }
-}
-
-/// Whether logins without a user may use a database.
-#[must_use]
-pub fn has_guests(database_id: i32) -> bool {
-    [MASTER, TEMPDB, MSDB].contains(&database_id)
-}
+use crate::catalog::effective_permissions::{Permissions, Securable};
+use crate::catalog::grants::PermissionKind;
+use crate::catalog::principals::not_there;
+use crate::catalog::schema_names;
 
 /// 916: a database that a login has no user in.
 pub fn no_access(login: &str, database: &str) -> SqlError {
@@ -315,9 +141,15 @@ fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str)
         StatementKind::AlterLogin(alter) if is_own_password(alter, login) => Ok(()),
         StatementKind::AlterLogin(alter) => Err(not_there("alter", "login", &alter.name.text)),
         StatementKind::CreateLogin(_) => Err(no_action()),
-        _ if permissions.owns() => Ok(()),
+        StatementKind::CreateUser(_) | StatementKind::AlterUser(_)
+            if permissions.may(PermissionKind::AlterAnyUser, Securable::Database) =>
+        {
+            Ok(())
+        }
+        StatementKind::CreateRole(_) if permissions.may(PermissionKind::CreateRole, Securable::Database) => Ok(()),
+        // Which role it is, and whose, is known where it is changed.
+        StatementKind::AlterRole(_) => Ok(()),
         StatementKind::AlterUser(alter) => Err(not_there("alter", "user", &alter.name.text)),
-        StatementKind::AlterRole(alter) => Err(not_there("alter", "role", &alter.name.text)),
         _ => Err(no_action()),
     }
 }
@@ -356,7 +188,7 @@ fn check_administration(
             let text = "User does not have permission to use the KILL statement.";
             Err(error(6102, text.to_owned()).with_severity(14))
         }
-        StatementKind::Checkpoint(_) if permissions.owns() => Ok(()),
+        StatementKind::Checkpoint(_) if permissions.may(PermissionKind::Checkpoint, Securable::Database) => Ok(()),
         StatementKind::Checkpoint(_) => Err(denied_in("CHECKPOINT", database)),
         StatementKind::Reconfigure { .. } => {
             let text = "You do not have permission to run the RECONFIGURE statement.";
@@ -373,20 +205,26 @@ fn check_definition(
     (permissions, schema_of): (&Permissions, SchemaOf<'_>),
     database: &str,
 ) -> Result<(), SqlError> {
-    if permissions.defines() {
-        return check_new_schema(kind, permissions);
-    }
     let is_temporary = |name: &ObjectName| is_own(name, permissions, schema_of);
-    let is_new_temporary = |name: &ObjectName| name.name.text.starts_with('#');
     match kind {
-        StatementKind::CreateTable(create) if is_new_temporary(&create.name) => Ok(()),
-        StatementKind::Procedure(procedure) if is_new_temporary(&procedure.name) => Ok(()),
-        StatementKind::View(view) if view.create == Create::Alter && is_temporary(&view.name) => Ok(()),
-        StatementKind::Procedure(procedure) if procedure.create == Create::Alter && is_temporary(&procedure.name) => {
-            Ok(())
+        StatementKind::View(view) if view.create == Create::Alter => {
+            check_altered("view", &view.name, is_temporary(&view.name))
         }
-        StatementKind::CreateTable(_) => Err(denied_in("CREATE TABLE", database)),
-        StatementKind::AlterTable(alter) => no_object_unless(is_temporary(&alter.name), &alter.name, 13),
+        StatementKind::Procedure(procedure) if procedure.create == Create::Alter => {
+            check_altered("procedure", &procedure.name, is_temporary(&procedure.name))
+        }
+        StatementKind::Function(function) if function.create == Create::Alter => {
+            check_altered("function", &function.name, is_temporary(&function.name))
+        }
+        StatementKind::AlterTable(alter) => {
+            no_object_unless(is_temporary(&alter.name), &alter.name, 13)?;
+            match &alter.action {
+                ast::AlterTableAction::Add { elements, .. } => {
+                    check_references(elements, (permissions, schema_of), database)
+                }
+                _ => Ok(()),
+            }
+        }
         StatementKind::CreateIndex(create) => no_object_unless(is_temporary(&create.table), &create.table, 12),
         StatementKind::AlterIndex(alter) => no_object_unless(is_temporary(&alter.table), &alter.table, 9),
         StatementKind::DropIndex { indexes, .. } => match indexes.iter().find(|index| !is_temporary(&index.table)) {
@@ -396,40 +234,188 @@ fn check_definition(
                 &format!("{}.{}", written_object(&index.table), index.name.text),
             )),
         },
-        StatementKind::View(view) => denied_module(view.create, "VIEW", &view.name, database),
-        StatementKind::Procedure(procedure) => denied_module(procedure.create, "PROCEDURE", &procedure.name, database),
         StatementKind::Trigger(trigger) => no_object_unless(is_temporary(&trigger.table), &trigger.table, 8),
         StatementKind::TriggerSwitch(switch) => no_object_unless(is_temporary(&switch.table), &switch.table, 22),
-        StatementKind::Sequence(sequence) if sequence.alter && is_temporary(&sequence.name) => Ok(()),
-        StatementKind::Sequence(sequence) if sequence.alter => no_object_unless(false, &sequence.name, 12),
-        StatementKind::Sequence(_) => Err(denied_in("CREATE SEQUENCE", database)),
-        StatementKind::Synonym(_) => Err(denied_in("CREATE SYNONYM", database)),
-        StatementKind::Function(function) if function.create == Create::Alter && is_temporary(&function.name) => Ok(()),
-        StatementKind::Function(function) => denied_module(function.create, "FUNCTION", &function.name, database),
-        StatementKind::CreateType(_) => Err(denied_in("CREATE TYPE", database)),
+        StatementKind::Sequence(sequence) if sequence.alter => {
+            no_object_unless(is_temporary(&sequence.name), &sequence.name, 12)
+        }
         StatementKind::Schema(SchemaStatement::Alter(alter))
-            if permissions.owns_schema(&alter.name.text) && is_temporary(&alter.object) =>
+            if permissions.may_create_in(&alter.name.text) && controls(&alter.object, permissions, schema_of) =>
         {
             Ok(())
         }
         StatementKind::Schema(SchemaStatement::Alter(alter)) => Err(schema_names::no_schema("alter", &alter.name.text)),
-        _ => Err(denied_in("CREATE SCHEMA", database)),
+        new => check_new_object(new, (permissions, schema_of), database),
+    }
+}
+
+/// What is created: a permission in the database, and ALTER on the schema.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked definitions")]
+fn check_new_object(
+    kind: &StatementKind,
+    (permissions, schema_of): (&Permissions, SchemaOf<'_>),
+    database: &str,
+) -> Result<(), SqlError> {
+    let is_temporary = |name: &ObjectName| name.name.text.starts_with('#');
+    let check = |wanted: PermissionKind| match permissions.may(wanted, Securable::Database) {
+        true => Ok(()),
+        false => Err(denied_in(wanted.name(), database)),
+    };
+    match kind {
+        StatementKind::CreateTable(create) if is_temporary(&create.name) => Ok(()),
+        StatementKind::Procedure(procedure) if is_temporary(&procedure.name) => Ok(()),
+        StatementKind::CreateTable(create) => {
+            check(PermissionKind::CreateTable)?;
+            check_new(&create.name, permissions)?;
+            check_references(&create.elements, (permissions, schema_of), database)
+        }
+        StatementKind::View(view) => {
+            check(PermissionKind::CreateView)?;
+            check_new_module(&view.name, permissions, schema_of)
+        }
+        StatementKind::Procedure(procedure) => {
+            check(PermissionKind::CreateProcedure)?;
+            check_new_module(&procedure.name, permissions, schema_of)
+        }
+        StatementKind::Function(function) => {
+            check(PermissionKind::CreateFunction)?;
+            check_new_module(&function.name, permissions, schema_of)
+        }
+        StatementKind::Sequence(sequence) => check_new_sequence(&sequence.name, permissions, database),
+        StatementKind::Synonym(synonym) => {
+            check(PermissionKind::CreateSynonym)?;
+            check_new(&synonym.name, permissions)
+        }
+        StatementKind::CreateType(create) => {
+            check(PermissionKind::CreateType)?;
+            check_new(&create.name, permissions)
+        }
+        StatementKind::Schema(SchemaStatement::Create(create)) => {
+            check(PermissionKind::CreateSchema)?;
+            check_new_schema(create, permissions)?;
+            let elements = create.elements.iter();
+            elements
+                .map(|element| &element.kind)
+                .try_for_each(|element| check_element(element, (permissions, schema_of), database))
+        }
+        _ => Err(no_action()),
+    }
+}
+
+/// What is made with its schema: who makes it may alter it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is carried out there")]
+fn check_element(
+    element: &StatementKind,
+    (permissions, schema_of): (&Permissions, SchemaOf<'_>),
+    database: &str,
+) -> Result<(), SqlError> {
+    let may = |kind: PermissionKind| match permissions.may(kind, Securable::Database) {
+        true => Ok(()),
+        false => Err(denied_in(kind.name(), database)),
+    };
+    // Beside the new schema, names without one are looked up in `dbo`, not in the user's.
+    let of_new = |name: &ObjectName| match &name.schema {
+        Some(_) => schema_of(name),
+        None => schema_of(&ObjectName {
+            schema: Some(ast::Name {
+                text: SCHEMA.to_owned(),
+                ..name.name.clone()
+            }),
+            ..name.clone()
+        }),
+    };
+    match element {
+        StatementKind::CreateTable(create) => {
+            may(PermissionKind::CreateTable)?;
+            check_references(&create.elements, (permissions, &of_new), database)
+        }
+        StatementKind::View(_) => may(PermissionKind::CreateView),
+        _ => Ok(()),
+    }
+}
+
+/// 229: the tables that foreign keys refer to.
+fn check_references(
+    elements: &[ast::TableElement],
+    (permissions, schema_of): (&Permissions, SchemaOf<'_>),
+    database: &str,
+) -> Result<(), SqlError> {
+    let constraints = elements.iter().flat_map(|element| match element {
+        ast::TableElement::Column(column) => column.constraints.as_slice(),
+        ast::TableElement::Constraint(constraint) => std::slice::from_ref(&**constraint),
+        ast::TableElement::Index(_) => &[],
+    });
+    for constraint in constraints {
+        let ast::ConstraintKind::ForeignKey(key) = &constraint.kind else {
+            continue;
+        };
+        let name = key.table.name.text.as_str();
+        if let Some(schema) = schema_of(&key.table)
+            && !permissions.may_on(PermissionKind::References, (&schema, name))
+        {
+            return Err(denied_on("REFERENCES", [database, &schema, name]));
+        }
+    }
+    Ok(())
+}
+
+/// The same for a module, which CREATE OR ALTER may change.
+fn check_new_module(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>) -> Result<(), SqlError> {
+    check_new(name, permissions)?;
+    no_object_unless(
+        schema_of(name).is_none() || is_own(name, permissions, schema_of),
+        name,
+        11,
+    )
+}
+
+/// The schema that something new is to be in.
+fn new_schema<'a>(name: &'a ObjectName, permissions: &'a Permissions) -> &'a str {
+    let own = name.schema.as_ref().map(|schema| schema.text.as_str());
+    own.unwrap_or(&permissions.default_schema)
+}
+
+/// 262: sequences are permitted by schema.
+fn check_new_sequence(name: &ObjectName, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
+    let schema = Securable::Schema(new_schema(name, permissions));
+    match permissions.may(PermissionKind::CreateSequence, schema) {
+        true => Ok(()),
+        false => Err(denied_in("CREATE SEQUENCE", database)),
+    }
+}
+
+/// 2760: what is new is in a schema that the user may alter.
+fn check_new(name: &ObjectName, permissions: &Permissions) -> Result<(), SqlError> {
+    let schema = new_schema(name, permissions);
+    match permissions.may_create_in(schema) {
+        true => Ok(()),
+        false => Err(SqlError::unknown_schema(schema)),
     }
 }
 
 /// The schema of the object that a name means, if there is one.
 pub type SchemaOf<'a> = &'a dyn Fn(&ObjectName) -> Option<String>;
 
-/// Whether an object is temporary, or in a schema that the user owns.
+/// Whether an object is temporary, or one that the user may alter.
 fn is_own(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>) -> bool {
-    name.name.text.starts_with('#') || schema_of(name).is_some_and(|schema| permissions.owns_schema(&schema))
+    let may = |schema: String| permissions.may_on(PermissionKind::Alter, (&schema, &name.name.text));
+    name.name.text.starts_with('#') || schema_of(name).map_or_else(|| permissions.defines(), may)
+}
+
+/// Whether an object is one that the user may do everything with.
+fn controls(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>) -> bool {
+    let may = |schema: String| permissions.may_on(PermissionKind::Control, (&schema, &name.name.text));
+    permissions.defines() || schema_of(name).is_some_and(may)
+}
+
+/// Whether an object is temporary, or one that the user may drop.
+fn may_drop(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>) -> bool {
+    let may = |schema: String| permissions.may_drop((&schema, &name.name.text));
+    name.name.text.starts_with('#') || schema_of(name).map_or_else(|| permissions.defines(), may)
 }
 
 /// A schema of another owner may be made by those who may act as that owner.
-fn check_new_schema(kind: &StatementKind, permissions: &Permissions) -> Result<(), SqlError> {
-    let StatementKind::Schema(SchemaStatement::Create(create)) = kind else {
-        return Ok(());
-    };
+fn check_new_schema(create: &ast::CreateSchema, permissions: &Permissions) -> Result<(), SqlError> {
     let Some(owner) = &create.authorization else {
         return Ok(());
     };
@@ -443,18 +429,16 @@ fn check_new_schema(kind: &StatementKind, permissions: &Permissions) -> Result<(
     }
 }
 
-fn denied_module(create: Create, what: &str, name: &ObjectName, database: &str) -> Result<(), SqlError> {
-    match create {
-        Create::New | Create::NewOrAlter => Err(denied_in(&format!("CREATE {what}"), database)),
-        Create::Alter => {
-            let text = format!(
-                "User does not have permission to perform this operation on {} '{}'.",
-                what.to_ascii_lowercase(),
-                name.name.text
-            );
-            Err(error(3704, text))
-        }
+/// 3704: a module that may not be altered.
+fn check_altered(what: &str, name: &ObjectName, may: bool) -> Result<(), SqlError> {
+    if may {
+        return Ok(());
     }
+    let text = format!(
+        "User does not have permission to perform this operation on {what} '{}'.",
+        name.name.text
+    );
+    Err(error(3704, text))
 }
 
 fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaOf<'_>)) -> Result<(), SqlError> {
@@ -467,10 +451,13 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
         DropKind::Sequence => "sequence",
         DropKind::Synonym => "synonym",
         DropKind::Type => "type",
-        DropKind::Schema if permissions.defines() || permissions.owns_schema(&first(drop)) => return Ok(()),
+        DropKind::Schema if permissions.may(PermissionKind::Control, Securable::Schema(&first(drop))) => return Ok(()),
+        DropKind::Schema if permissions.may(PermissionKind::AlterAnySchema, Securable::Database) => return Ok(()),
         DropKind::Schema => return Err(schema_names::no_schema("drop", &first(drop))),
-        DropKind::User if !permissions.owns() => return Err(not_there("drop", "user", &first(drop))),
-        DropKind::Role if !permissions.owns() => return Err(not_there("drop", "role", &first(drop))),
+        DropKind::User if !permissions.may(PermissionKind::AlterAnyUser, Securable::Database) => {
+            return Err(not_there("drop", "user", &first(drop)));
+        }
+        // Whose role it is, is known where it is dropped.
         DropKind::User | DropKind::Role => return Ok(()),
         DropKind::Login => return Err(not_there("drop", "login", &first(drop))),
         DropKind::Certificate => return Err(not_there("drop", "certificate", &first(drop))),
@@ -479,10 +466,7 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
         DropKind::AsymmetricKey => return Err(not_there("drop", "asymmetric key", &first(drop))),
         DropKind::Database => return Err(no_drop("database", &first(drop))),
     };
-    if permissions.defines() {
-        return Ok(());
-    }
-    match drop.names.iter().find(|name| !is_own(name, permissions, schema_of)) {
+    match drop.names.iter().find(|name| !may_drop(name, permissions, schema_of)) {
         None => Ok(()),
         Some(name) => Err(no_drop(kind, &written_object(name))),
     }
@@ -580,12 +564,16 @@ pub fn check_bulk(permissions: &Permissions) -> Result<(), SqlError> {
     }
 }
 
-/// Whether a procedure may be called.
+/// Whether a procedure may be called. `is_chained` says whether another one with the same owner calls it.
 ///
 /// # Errors
 /// 229.
-pub fn check_call((schema, name): (&str, &str), permissions: &Permissions, database: &str) -> Result<(), SqlError> {
-    match permissions.owns_schema(schema) || name.starts_with('#') {
+pub fn check_call(
+    (schema, name): (&str, &str),
+    is_chained: bool,
+    (permissions, database): (&Permissions, &str),
+) -> Result<(), SqlError> {
+    match is_chained || permissions.may_on(PermissionKind::Execute, (schema, name)) || name.starts_with('#') {
         true => Ok(()),
         false => Err(denied_on("EXECUTE", [database, schema, name])),
     }
@@ -635,9 +623,3 @@ fn no_drop(kind: &str, name: &str) -> SqlError {
     let text = format!("Cannot drop the {kind} '{name}', because it does not exist or you do not have permission.");
     error(3701, text).with_severity(14).with_state(20)
 }
-
-/// Ids of SQL Server's.
-pub const DBO: i32 = 1;
-/// The user of logins without a user of their own.
-pub const GUEST: i32 = 2;
-const MSDB: i32 = 4;

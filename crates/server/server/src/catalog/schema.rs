@@ -225,22 +225,20 @@ impl Schema {
 
     /// Those of its objects of whose kind, schema and name `is_seen` is true.
     #[must_use]
-    pub fn only(&self, is_seen: impl Fn(ObjectKind, &str, &str) -> bool) -> Self {
+    pub fn only(&self, is_seen: impl Fn(selenite_compiler::ObjectKind, &str, &str) -> bool) -> Self {
+        use selenite_compiler::ObjectKind as Kind;
+        let is_row_seen = |kind, row: &CatalogRow| is_seen(kind, &row.schema, &row.name);
         let mut seen = self.clone();
         seen.tables
-            .retain(|_, table| is_seen(ObjectKind::Table, &table.definition.schema, &table.definition.name));
-        seen.views
-            .retain(|_, view| is_seen(ObjectKind::View, &view.row.schema, &view.row.name));
-        seen.procedures
-            .retain(|_, row| is_seen(ObjectKind::Procedure, &row.schema, &row.name));
+            .retain(|_, table| is_seen(Kind::UserTable, &table.definition.schema, &table.definition.name));
+        seen.views.retain(|_, view| is_row_seen(Kind::View, &view.row));
+        seen.procedures.retain(|_, row| is_row_seen(Kind::Procedure, row));
         seen.sequences
-            .retain(|_, found| is_seen(ObjectKind::Sequence, &found.row.schema, &found.row.name));
-        seen.triggers
-            .retain(|_, found| is_seen(ObjectKind::Trigger, &found.row.schema, &found.row.name));
-        seen.synonyms
-            .retain(|_, found| is_seen(ObjectKind::Synonym, &found.row.schema, &found.row.name));
+            .retain(|_, found| is_row_seen(Kind::Sequence, &found.row));
+        seen.triggers.retain(|_, found| is_row_seen(Kind::Trigger, &found.row));
+        seen.synonyms.retain(|_, found| is_row_seen(Kind::Synonym, &found.row));
         seen.functions
-            .retain(|_, function| is_seen(ObjectKind::Function, &function.row.schema, &function.row.name));
+            .retain(|_, function| is_row_seen(function.kind, &function.row));
         seen
     }
 

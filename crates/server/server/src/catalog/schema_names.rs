@@ -6,6 +6,7 @@ use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
 use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::grants::{self, Class};
 use crate::catalog::system_relations::{INFORMATION, SYS};
 
 /// The schemas of a database.
@@ -126,16 +127,14 @@ pub fn add(connection: &Connection, name: &str, owner: i32) -> Result<(), SqlErr
     run().map_err(|error| tsql_error(&error))
 }
 
-/// Removes a schema.
+/// Removes a schema, and the permissions on it.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn remove(connection: &Connection, id: i32) -> Result<(), SqlError> {
     let sql = "DELETE FROM main.selenite_schema WHERE id = ?1";
-    connection
-        .execute(sql, [id])
-        .map(drop)
-        .map_err(|error| tsql_error(&error))
+    connection.execute(sql, [id]).map_err(|error| tsql_error(&error))?;
+    grants::forget(connection, Class::Schema, id)
 }
 
 /// 15151: a schema that does not exist; `verb` as in `drop`.

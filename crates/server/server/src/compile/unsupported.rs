@@ -7,8 +7,8 @@
 use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
 use selenite_compiler::{Function, SqlError};
 use selenite_tsql::ast::{
-    AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, DropKind,
-    PermissionAction, SchemaStatement, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
+    AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, PermissionChange,
+    SchemaStatement, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
 };
 
 use super::set_option_check;
@@ -68,7 +68,11 @@ fn look(statement: &Statement, found: &mut Vec<SqlError>) {
             AlterIndexAction::Rebuild(_) | AlterIndexAction::Reorganize(_) => Ok(()),
         },
         StatementKind::Schema(SchemaStatement::Create(create)) => {
-            return create.elements.iter().for_each(|inner| look(inner, found));
+            let is_permission = |element: &Statement| matches!(element.kind, StatementKind::Permission(_));
+            match create.elements.iter().any(is_permission) {
+                true => refused("A permission in CREATE SCHEMA"),
+                false => return create.elements.iter().for_each(|inner| look(inner, found)),
+            }
         }
         StatementKind::AlterDatabase(alter) => match unsupported_setting(&alter.action) {
             Some(what) => refused(&format!("ALTER DATABASE {what}")),
@@ -76,13 +80,7 @@ fn look(statement: &Statement, found: &mut Vec<SqlError>) {
         },
         StatementKind::Dbcc(dbcc) => check_dbcc(dbcc),
         StatementKind::Reconfigure { .. } => refused("RECONFIGURE"),
-        StatementKind::CreateRole(_) => refused("CREATE ROLE"),
-        StatementKind::Drop(drop) if drop.kind == DropKind::Role => refused("DROP ROLE"),
-        StatementKind::Permission(change) => refused(match change.action {
-            PermissionAction::Grant => "GRANT",
-            PermissionAction::Deny => "DENY",
-            PermissionAction::Revoke => "REVOKE",
-        }),
+        StatementKind::Permission(change) => check_permission(change),
         _ => Ok(()),
     };
     if let Err(error) = looked {
@@ -131,6 +129,24 @@ fn only_unsupported<T>(read: Result<T, SqlError>) -> Result<(), SqlError> {
 }
 
 const UNSUPPORTED: i32 = 40510;
+
+/// Permissions that can't be enforced.
+///
+/// # Errors
+/// 40510.
+fn check_permission(change: &PermissionChange) -> Result<(), SqlError> {
+    let mut permissions = change.permissions.iter();
+    let what = if change.grant_option {
+        "WITH GRANT OPTION"
+    } else if change.grantor.is_some() {
+        "A permission AS another principal"
+    } else if permissions.any(|permission| !permission.columns.is_empty()) {
+        "A permission on columns"
+    } else {
+        return Ok(());
+    };
+    Err(SqlError::unsupported(what))
+}
 
 /// Whether a DBCC is one that is not supported.
 ///

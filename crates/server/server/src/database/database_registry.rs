@@ -12,8 +12,7 @@ use selenite_compiler::{SqlError, same_name};
 use crate::Instance;
 use crate::catalog::directory::Directory;
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::permission::has_guests;
-use crate::catalog::principals::Principals;
+use crate::catalog::principals::{Principals, has_guests};
 use crate::database::application_locks::ApplicationLocks;
 use crate::database::cleanups::Cleanups;
 use crate::database::database_connection::SharedDatabase;
@@ -150,7 +149,7 @@ impl DatabaseRegistry {
         }
         let principals = Principals::load(connection)?;
         let user = principals.of_login(sid);
-        if user.is_some_and(|user| principals.is_member(FixedRole::Owner, user.id)) {
+        if user.is_some_and(|user| principals.with_roles(user.id).contains(&FixedRole::Owner.id())) {
             return Ok(());
         }
         let name = &record.name;
@@ -173,7 +172,7 @@ impl DatabaseRegistry {
         let shared = self.database(instance, record)?;
         let Some(path) = &shared.path else { return Ok(false) };
         let connection = crate::database::database_connection::look_at(instance, record, path)?;
-        Ok(Principals::load(&connection)?.of_login(sid).is_some())
+        Ok(Principals::load(&connection)?.lets_in(sid))
     }
 
     /// Databases or logins were changed.

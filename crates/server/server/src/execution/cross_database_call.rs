@@ -137,7 +137,16 @@ impl SessionExecutor<'_> {
         else {
             return Ok(None);
         };
-        check_call((&row.schema, &row.name), &self.permissions, &catalog.database)?;
+        let names = catalog.schema.names();
+        let owner = |schema: &str| names.named(schema).map(|schema| schema.owner);
+        let is_chained = caller
+            .as_deref()
+            .is_some_and(|caller| owner(caller) == owner(&row.schema));
+        check_call(
+            (&row.schema, &row.name),
+            is_chained,
+            (&self.permissions, &catalog.database),
+        )?;
         if let Some(program) = self.plans.procedures.find(self.transactions.current, row) {
             return Ok(Some(Callee::Program(program)));
         }

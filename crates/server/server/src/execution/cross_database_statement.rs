@@ -9,7 +9,8 @@ use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_runtime::sqlite::LockTimeout;
 use selenite_types::Value;
 
-use crate::catalog::permission::{Permissions, no_access};
+use crate::catalog::effective_permissions::Permissions;
+use crate::catalog::permission::no_access;
 use crate::database::transaction::Writes;
 use crate::database::transactions::not_open;
 use crate::execution::cross_database_table::{

@@ -21,12 +21,13 @@ use selenite_compiler::statement::Statement;
 use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
-use crate::catalog::permission::Permissions;
+use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::schema::{is_global, is_temporary};
+use crate::catalog::schema_names::SchemaNames;
 use crate::execution::cross_database_table::{CrossDatabaseTable, Reach};
 use crate::execution::table_statement::definitions_change;
 use crate::master::TEMPDB;
-use crate::names::row_permissions::{NamedRelation, check_reads, check_rows};
+use crate::names::row_permissions::{NamedRelation, OwnershipChain, check_reads, check_rows};
 use crate::names::session_objects::SessionObjects;
 
 /// A database as a session sees it.
@@ -57,8 +58,8 @@ pub struct DatabaseViews {
 struct Noted {
     id: i32,
     seen: NamedRelation,
-    /// Whether a view's text has the name.
-    in_view: bool,
+    /// Whether the text that has the name is of a view of the same owner.
+    is_chained: bool,
 }
 
 /// What a statement's names stand for.
@@ -66,7 +67,7 @@ pub struct DatabaseViewsCatalog<'a> {
     databases: &'a DatabaseViews,
     missing: Cell<Option<i32>>,
     seen: RefCell<Vec<Noted>>,
-    view_depth: Cell<usize>,
+    chain: OwnershipChain,
     others: RefCell<Vec<CrossDatabaseTable>>,
 }
 
@@ -148,7 +149,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
             databases,
             missing: Cell::new(None),
             seen: RefCell::default(),
-            view_depth: Cell::default(),
+            chain: OwnershipChain::default(),
             others: RefCell::default(),
         }
     }
@@ -215,12 +216,12 @@ impl<'a> DatabaseViewsCatalog<'a> {
             let seen = self.seen.borrow();
             let seen: Vec<NamedRelation> = seen
                 .iter()
-                .filter(|noted| noted.id == database.id && !(noted.in_view && noted.seen.is_of_the_owner()))
+                .filter(|noted| noted.id == database.id && !noted.is_chained)
                 .map(|noted| noted.seen.clone())
                 .collect();
             let who = (&database.permissions, database.objects.catalog.database.as_ref());
             match database.id == self.databases.home {
-                true => check_rows(bound, kind, &seen, who)?,
+                true => check_rows(bound, kind, (&seen, &|_| false), who)?,
                 false => check_reads(&seen, who)?,
             }
         }
@@ -261,8 +262,11 @@ impl<'a> DatabaseViewsCatalog<'a> {
     }
 
     fn note(&self, id: i32, seen: NamedRelation) {
-        let in_view = self.view_depth.get() > 0;
-        self.seen.borrow_mut().push(Noted { id, seen, in_view });
+        let names = |database: &DatabaseView| database.objects.catalog.schema.names().clone();
+        let database = self.databases.known.iter().find(|database| database.id == id);
+        let names = database.map(names).unwrap_or_default();
+        let is_chained = seen.schema().is_some_and(|schema| self.chain.has(schema, &names));
+        self.seen.borrow_mut().push(Noted { id, seen, is_chained });
     }
 
     fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
@@ -312,12 +316,17 @@ impl Catalog for DatabaseViewsCatalog<'_> {
         })
     }
 
-    fn enter_view(&self) {
-        self.view_depth.set(self.view_depth.get() + 1);
+    fn enter_view(&self, (database, schema): (&str, &str)) {
+        let known = self.databases.known.iter();
+        let mut known = known.map(|database| &database.objects.catalog);
+        let of_view = known.find(|catalog| same_name(&catalog.database, database));
+        let none = SchemaNames::default();
+        self.chain
+            .enter(schema, of_view.map_or(&none, |catalog| catalog.schema.names()));
     }
 
     fn leave_view(&self) {
-        self.view_depth.set(self.view_depth.get().saturating_sub(1));
+        self.chain.leave();
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {

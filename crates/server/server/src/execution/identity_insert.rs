@@ -4,6 +4,7 @@ use selenite_compiler::{Ends, SqlError, written_object};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::ObjectName;
 
+use crate::catalog::grants::PermissionKind;
 use crate::catalog::permission::no_object;
 use crate::catalog::schema::{is_global, is_temporary};
 use crate::database::frames::IdentityInsert;
@@ -29,7 +30,10 @@ impl SessionExecutor<'_> {
                 false => no_object(name, 11).into(),
             });
         };
-        let may = self.permissions.defines() || self.permissions.owns_schema(&found.definition.schema);
+        let may = self.permissions.may_on(
+            PermissionKind::Alter,
+            (&found.definition.schema, &found.definition.name),
+        );
         if !table.name.text.starts_with('#') && !may {
             return Err(no_object(name, 11).into());
         }

@@ -8,7 +8,7 @@ use selenite_compiler::statement::Statement;
 use selenite_runtime::machine::TableStatement;
 
 use crate::catalog::catalog_rows::CatalogRow;
-use crate::catalog::permission::Permissions;
+use crate::catalog::effective_permissions::Permissions;
 use crate::database::database_connection::Version;
 use crate::execution::name_scope::PlanVersion;
 

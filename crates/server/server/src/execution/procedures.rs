@@ -97,14 +97,15 @@ impl Check {
             },
             Self::Module => {
                 let name = given(arguments, (0, "@objname")).unwrap_or_default();
-                match object(name, objects)?.kind {
+                let found = object(name, objects)?;
+                match found.kind {
                     ObjectKind::View
                     | ObjectKind::Procedure
                     | ObjectKind::ScalarFunction
                     | ObjectKind::InlineFunction
                     | ObjectKind::TableFunction
                     | ObjectKind::Trigger
-                        if objects.sees_texts() =>
+                        if objects.permissions().sees_text((&found.schema.name, &found.name)) =>
                     {
                         Ok(())
                     }

@@ -7,6 +7,7 @@ use selenite_runtime::sqlite::SequenceRange;
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::{DataType, Decimal, Value, convert};
 
+use crate::catalog::grants::PermissionKind;
 use crate::catalog::permission::denied_on;
 use crate::catalog::schema::parsed;
 use crate::execution::session_executor::SessionExecutor;
@@ -51,7 +52,10 @@ impl SessionExecutor<'_> {
             });
         };
         let sequence = found.sequence.clone();
-        if !self.permissions.is_administrator && !self.permissions.writes_in(&sequence.schema) {
+        if !self
+            .permissions
+            .may_on(PermissionKind::Update, (&sequence.schema, &sequence.name))
+        {
             let name = [&*catalog.database, &sequence.schema, &sequence.name];
             return Err(denied_on("UPDATE", name).into());
         }

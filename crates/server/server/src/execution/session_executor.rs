@@ -18,7 +18,8 @@ use selenite_types::Value;
 
 use crate::administration::Administration;
 use crate::audit::{self, Audited, RefusedCalls};
-use crate::catalog::permission::{Permissions, check_bulk, no_access};
+use crate::catalog::effective_permissions::Permissions;
+use crate::catalog::permission::{check_bulk, no_access};
 use crate::catalog::schema::is_temporary;
 use crate::catalog::table_variables::{TableVariable, Variables, declared};
 use crate::database::database_registry::DatabaseRegistry;
@@ -499,7 +500,7 @@ impl SessionExecutor<'_> {
     /// The procedure's own, if it was run.
     pub fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
         self.refresh_permissions()?;
-        let may = (self.permissions.owns(), self.permissions.is_administrator);
+        let may = self.permissions.is_administrator;
         let done = match self.administration().call_security(call, may, &mut execution) {
             Ok(None) => match self.administration().call_accept(call) {
                 Ok(None) => self.call_definition(call, &mut execution),

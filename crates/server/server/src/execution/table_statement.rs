@@ -286,7 +286,7 @@ impl SessionExecutor<'_> {
         if let Some(schema) = self.schema_of_procedure(statement) {
             self.scope.objects.catalog.default_schema = schema;
         }
-        let asked = Asked::of(&self.scope.objects.catalog);
+        let asked = Asked::of(&self.scope.objects.catalog, self.owner_of_program(statement.program));
         let binding = Binding {
             catalog: &asked,
             variables: statement.program.variables(),
@@ -295,12 +295,14 @@ impl SessionExecutor<'_> {
         let before = thread_memory::used();
         let bound = binding.statement(tree);
         self.calls_functions = asked.calls_functions();
-        let seen = asked.seen();
+        let (seen, chain) = asked.seen();
         self.scope.objects.catalog.default_schema = Arc::clone(&self.scope.default_schema);
         let bound = Arc::new(bound?);
         let size = thread_memory::used().saturating_sub(before);
         let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
-        check_rows(&bound, &statement.statement.kind, &seen, who)?;
+        let names = self.scope.objects.catalog.schema.names();
+        let is_chained = |schema: &str| chain.has(schema, names);
+        check_rows(&bound, &statement.statement.kind, (&seen, &is_chained), who)?;
         if !is_limited {
             let plan = (bound.clone(), self.calls_functions);
             self.plans.statements.keep(statement, of, plan, size);
@@ -329,6 +331,22 @@ impl SessionExecutor<'_> {
             None if *object_id < 0 => None,
             None => Some(Arc::from(SCHEMA)),
         }
+    }
+
+    /// The owner of the procedure, function or trigger that a statement is of: `None` in a batch, a text, and for the server's own and
+    /// temporary procedures.
+    pub(crate) fn owner_of_program(&self, program: &Program) -> Option<i32> {
+        let Body::Procedure { object_id, .. } = program.body() else {
+            return None;
+        };
+        if self.scope.is_other_database {
+            return None;
+        }
+        let schema = &self.scope.objects.catalog.schema;
+        let (of, name) = schema.name_of_id(*object_id)?;
+        let is_module = schema.table(&of, &name).is_none() && !name.starts_with('#');
+        let known = schema.names().named(&of).filter(|_| is_module);
+        known.map(|schema| schema.owner)
     }
 
     /// Whether a statement changes only what is private to the session and not undone by a transaction: table

@@ -22,7 +22,7 @@ use selenite_runtime::user_function::{self, FunctionHost, FunctionRunner, RowsTe
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
-use crate::catalog::permission::Permissions;
+use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::schema::parsed;
 use crate::catalog::table_variables::{self, TableVariable, declared};
 use crate::database::database_connection::DatabaseConnection;
@@ -261,8 +261,8 @@ impl FunctionFrame<'_> {
     }
 
     fn bind(&self, id: StatementId, tree: &ast::Statement, variables: &Variables) -> Result<Arc<Statement>, SqlError> {
-        let asked = Asked::of(&self.catalog);
-        asked.enter_view();
+        let asked = Asked::of(&self.catalog, None);
+        asked.enter_view((&self.function.database, &self.function.schema));
         let catalog = InFunction(&asked);
         let binding = Binding {
             catalog: &catalog,
@@ -270,7 +270,7 @@ impl FunctionFrame<'_> {
         };
         let bound = Arc::new(binding.statement(tree)?);
         let who = (&self.runner.permissions, self.catalog.database.as_ref());
-        check_reads(&asked.seen(), who)?;
+        check_reads(&asked.seen().0, who)?;
         self.plans().insert(self.key(id), Arc::clone(&bound));
         Ok(bound)
     }
@@ -369,8 +369,8 @@ impl Catalog for InFunction<'_> {
         self.0.user_function(name)
     }
 
-    fn enter_view(&self) {
-        self.0.enter_view();
+    fn enter_view(&self, home: (&str, &str)) {
+        self.0.enter_view(home);
     }
 
     fn leave_view(&self) {

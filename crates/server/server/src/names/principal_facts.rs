@@ -5,9 +5,9 @@ use std::sync::Arc;
 use selenite_compiler::{Key, PrincipalFacts, same_name};
 
 use crate::catalog::directory::Directory;
+use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::fixed_role::{FixedRole, SYSADMIN};
-use crate::catalog::permission::{DBO, GUEST, Permissions};
-use crate::catalog::principals::Principals;
+use crate::catalog::principals::{DBO, GUEST, PUBLIC, Principals};
 
 /// A user or role of the database in use.
 pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principals) -> Option<PrincipalFacts> {
@@ -30,6 +30,10 @@ pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principa
     }
     if let Some(found) = FixedRole::ALL.into_iter().find(|role| is_it(role.id(), role.name())) {
         return Some(role(found.id(), found.name(), permissions.is_in(found)));
+    }
+    let mut roles = principals.roles().iter();
+    if let Some(found) = roles.find(|role| is_it(role.id, &role.name)) {
+        return Some(role(found.id, &found.name, permissions.is_or_is_in(found.id)));
     }
     let user = principals.users().iter().find(|user| is_it(user.id, &user.name))?;
     Some(user_or_login(user.id, Arc::from(user.name.as_str())))
@@ -80,6 +84,5 @@ fn role(id: i32, name: &str, is_member: bool) -> PrincipalFacts {
 }
 
 /// SQL Server's numbers.
-const PUBLIC: i32 = 0;
 const SERVER_PUBLIC: i32 = 2;
 const SYSADMIN_ID: i32 = 3;

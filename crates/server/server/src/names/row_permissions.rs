@@ -10,8 +10,11 @@ use selenite_compiler::catalog::{
 use selenite_compiler::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
-use crate::catalog::permission::{Permissions, denied_in, denied_on, error, no_object};
+use crate::catalog::effective_permissions::{Permissions, Securable};
+use crate::catalog::grants::PermissionKind;
+use crate::catalog::permission::{denied_in, denied_on, error, no_object};
 use crate::catalog::schema::is_global;
+use crate::catalog::schema_names::SchemaNames;
 use crate::names::session_catalog::SessionCatalog;
 
 /// What a statement on rows requested from the catalog (`rows-are-checked-at-binding` of
@@ -19,8 +22,39 @@ use crate::names::session_catalog::SessionCatalog;
 pub struct Asked<'a> {
     catalog: &'a SessionCatalog,
     seen: RefCell<Vec<NamedRelation>>,
-    views: Cell<usize>,
     calls_functions: Cell<bool>,
+    chain: OwnershipChain,
+}
+
+/// The owners of the procedure and of the views whose texts are being bound, outermost first (`ownership-chains` of
+/// [`crate::catalog::permission`]); `None` where an owner is not known.
+#[derive(Default)]
+pub struct OwnershipChain(RefCell<Vec<Option<i32>>>);
+
+impl OwnershipChain {
+    /// Within a procedure of an owner, or in a batch.
+    #[must_use]
+    pub fn of_procedure(owner: Option<i32>) -> Self {
+        Self(RefCell::new(owner.map(Some).into_iter().collect()))
+    }
+
+    /// A view's text begins.
+    pub fn enter(&self, schema: &str, names: &SchemaNames) {
+        let owner = names.named(schema).map(|schema| schema.owner);
+        self.0.borrow_mut().push(owner);
+    }
+
+    /// The innermost view's text ends.
+    pub fn leave(&self) {
+        self.0.borrow_mut().pop();
+    }
+
+    /// Whether what is named in a schema has the owner of the text that names it, and so needs no permission.
+    #[must_use]
+    pub fn has(&self, schema: &str, names: &SchemaNames) -> bool {
+        let owner = names.named(schema).map(|schema| schema.owner);
+        owner.is_some() && self.0.borrow().last().is_some_and(|of_text| *of_text == owner)
+    }
 }
 
 /// What was requested from a catalog.
@@ -39,25 +73,32 @@ pub enum NamedRelation {
 }
 
 impl NamedRelation {
-    /// Whether it needs no permission where it is named in a view's text: views and tables have one owner, whose view
-    /// gives its rows to every user who may read it (ownership chaining). What the server shows has no such owner.
+    /// The schema of a table or view. What the server shows has no owner.
     #[must_use]
-    pub fn is_of_the_owner(&self) -> bool {
+    pub fn schema(&self) -> Option<&str> {
         match self {
-            Self::Table(_) | Self::View(_) | Self::Function(..) => true,
-            Self::System(_) | Self::Sequence(_) => false,
+            Self::Table(table) => Some(&table.schema),
+            Self::View([_, schema, _]) | Self::Sequence([_, schema, _]) => Some(schema),
+            Self::Function(function, _) => Some(&function.schema),
+            Self::System(_) => None,
         }
     }
 
     /// Whether it may be read.
     fn is_readable(&self, permissions: &Permissions) -> bool {
         match self {
-            Self::Table(table) => permissions.reads_in(&table.schema),
-            Self::View([_, schema, _]) => permissions.reads_in(schema),
-            Self::Function(function, true) => permissions.reads_in(&function.schema),
-            Self::Function(function, false) => permissions.owns_schema(&function.schema),
-            Self::System(_) => permissions.reads(),
-            Self::Sequence([_, schema, _]) => permissions.writes_in(schema),
+            Self::Table(table) => permissions.may_on(PermissionKind::Select, (&table.schema, &table.name)),
+            Self::View([_, schema, name]) => permissions.may_on(PermissionKind::Select, (schema, name)),
+            Self::Function(function, returns_rows) => {
+                let kind = if *returns_rows {
+                    PermissionKind::Select
+                } else {
+                    PermissionKind::Execute
+                };
+                permissions.may_on(kind, (&function.schema, &function.name))
+            }
+            Self::System(_) => true,
+            Self::Sequence([_, schema, name]) => permissions.may_on(PermissionKind::Update, (schema, name)),
         }
     }
 
@@ -87,14 +128,14 @@ impl NamedRelation {
 }
 
 impl<'a> Asked<'a> {
-    /// Nothing yet.
+    /// Nothing yet. `owner` is that of the procedure that the statement is of, if it is of one.
     #[must_use]
-    pub fn of(catalog: &'a SessionCatalog) -> Self {
+    pub fn of(catalog: &'a SessionCatalog, owner: Option<i32>) -> Self {
         Self {
             catalog,
             seen: RefCell::default(),
-            views: Cell::default(),
             calls_functions: Cell::default(),
+            chain: OwnershipChain::of_procedure(owner),
         }
     }
 
@@ -104,10 +145,10 @@ impl<'a> Asked<'a> {
         self.calls_functions.get()
     }
 
-    /// All of it, in order.
+    /// All of it that has to be permitted, in order, and the chain that the statement's own names are in.
     #[must_use]
-    pub fn seen(self) -> Vec<NamedRelation> {
-        self.seen.into_inner()
+    pub fn seen(self) -> (Vec<NamedRelation>, OwnershipChain) {
+        (self.seen.into_inner(), self.chain)
     }
 }
 
@@ -120,19 +161,20 @@ impl Catalog for Asked<'_> {
         let found = self.catalog.relation(name)?;
         if let Some(found) = &found {
             let seen = NamedRelation::of(found);
-            if self.views.get() == 0 || !seen.is_of_the_owner() {
+            let names = self.catalog.schema.names();
+            if !seen.schema().is_some_and(|schema| self.chain.has(schema, names)) {
                 self.seen.borrow_mut().push(seen);
             }
         }
         Ok(found)
     }
 
-    fn enter_view(&self) {
-        self.views.set(self.views.get() + 1);
+    fn enter_view(&self, (_, schema): (&str, &str)) {
+        self.chain.enter(schema, self.catalog.schema.names());
     }
 
     fn leave_view(&self) {
-        self.views.set(self.views.get().saturating_sub(1));
+        self.chain.leave();
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
@@ -147,7 +189,9 @@ impl Catalog for Asked<'_> {
 
     fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
         let found = self.catalog.sequence(name)?;
-        if let Some(sequence) = &found {
+        if let Some(sequence) = &found
+            && !self.chain.has(&sequence.schema, self.catalog.schema.names())
+        {
             let name = [&*self.catalog.database, &sequence.schema, &sequence.name];
             let name = name.map(str::to_owned);
             self.seen.borrow_mut().push(NamedRelation::Sequence(name));
@@ -160,7 +204,7 @@ impl Catalog for Asked<'_> {
         if let Some(function) = &found {
             let returns_rows = !matches!(function.result, FunctionResult::Scalar(_));
             self.calls_functions.set(true);
-            if self.views.get() == 0 {
+            if !self.chain.has(&function.schema, self.catalog.schema.names()) {
                 let seen = NamedRelation::Function(function.clone(), returns_rows);
                 self.seen.borrow_mut().push(seen);
             }
@@ -173,14 +217,18 @@ impl Catalog for Asked<'_> {
     }
 }
 
-/// Whether a user who is no administrator may run a statement on rows.
+/// Whether what is in a schema has the owner of the procedure that a statement is of.
+pub type IsChained<'a> = &'a dyn Fn(&str) -> bool;
+
+/// Whether a user who is no administrator may run a statement on rows. `is_chained` says whether what is in a schema
+/// may be changed because the procedure that the statement is of has the same owner.
 ///
 /// # Errors
 /// 229 for what may not be read or changed, 262 for SELECT INTO, 1088 for TRUNCATE, 300 for the state of the server.
 pub fn check_rows(
     bound: &Statement,
     kind: &StatementKind,
-    seen: &[NamedRelation],
+    (seen, is_chained): (&[NamedRelation], IsChained<'_>),
     (permissions, database): (&Permissions, &str),
 ) -> Result<(), SqlError> {
     if permissions.is_administrator {
@@ -189,17 +237,14 @@ pub fn check_rows(
     let target = match bound {
         Statement::Rows(_) | Statement::Assign(_) => None,
         Statement::Into(into) => {
-            if !into.name.name.text.starts_with('#') && !permissions.defines() {
-                return Err(denied_in("CREATE TABLE", database));
-            }
+            check_into(&into.name, (permissions, database))?;
             None
         }
-        Statement::Insert(insert) => Some((Target::of(insert.table(), insert.view()), "INSERT")),
-        Statement::Update(update) => Some((Target::of(update.table(), update.view()), "UPDATE")),
-        Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), "DELETE")),
+        Statement::Insert(insert) => Some((Target::of(insert.table(), insert.view()), PermissionKind::Insert)),
+        Statement::Update(update) => Some((Target::of(update.table(), update.view()), PermissionKind::Update)),
+        Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), PermissionKind::Delete)),
         Statement::Truncate(truncate) => {
-            let may = permissions.defines() || permissions.owns_schema(&truncate.table.schema);
-            if !is_own(&truncate.table) && !may {
+            if !is_own(&truncate.table) && !may_alter(&truncate.table, permissions) {
                 return Err(no_object(&truncate.table.name, 7));
             }
             None
@@ -208,17 +253,19 @@ pub fn check_rows(
     let truncates = matches!(bound, Statement::Truncate(_));
     let is_target = |seen: &NamedRelation| target.is_some_and(|(target, _)| target.is(seen));
     let target_count = seen.iter().filter(|seen| is_target(seen)).count();
-    if let Some((target, verb)) = target
+    if let Some((target, kind)) = target
         && !target.is_own()
-        && !permissions.writes_in(target.schema())
     {
-        return Err(denied_on(verb, target.name()));
+        let [_, schema, name] = target.name();
+        if !is_chained(schema) && !permissions.may_on(kind, (schema, name)) {
+            return Err(denied_on(kind.name(), target.name()));
+        }
     }
     if let Statement::Insert(insert) = bound
         && insert.bulk().is_some()
         && insert.gives_identity()
         && !is_own(insert.table())
-        && !(permissions.defines() || permissions.owns_schema(&insert.table().schema))
+        && !may_alter(insert.table(), permissions)
     {
         // As SET IDENTITY_INSERT.
         return Err(no_object(&insert.table().name, 11));
@@ -237,6 +284,28 @@ pub fn check_rows(
     Ok(())
 }
 
+/// SELECT INTO is also a CREATE TABLE.
+fn check_into(name: &ObjectName, (permissions, database): (&Permissions, &str)) -> Result<(), SqlError> {
+    if name.name.text.starts_with('#') {
+        return Ok(());
+    }
+    if !permissions.may(PermissionKind::CreateTable, Securable::Database) {
+        return Err(denied_in("CREATE TABLE", database));
+    }
+    let schema = name
+        .schema
+        .as_ref()
+        .map_or(&*permissions.default_schema, |schema| schema.text.as_str());
+    match permissions.may_create_in(schema) {
+        true => Ok(()),
+        false => Err(SqlError::unknown_schema(schema)),
+    }
+}
+
+fn may_alter(table: &Table, permissions: &Permissions) -> bool {
+    permissions.may_on(PermissionKind::Alter, (&table.schema, &table.name))
+}
+
 /// What a change is of, as it was named.
 #[derive(Clone, Copy)]
 enum Target<'a> {
@@ -253,13 +322,6 @@ impl<'a> Target<'a> {
         match self {
             Self::Table(table) => [&table.database, &table.schema, &table.name],
             Self::View(view) => [&view.database, &view.schema, &view.name],
-        }
-    }
-
-    fn schema(&self) -> &'a str {
-        match self {
-            Self::Table(table) => &table.schema,
-            Self::View(view) => &view.schema,
         }
     }
 
@@ -368,7 +430,7 @@ fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Re
         return Ok(());
     }
     if name.starts_with("dm_db_") {
-        return match permissions.owns() {
+        return match permissions.may(PermissionKind::ViewDatabaseState, Securable::Database) {
             true => Ok(()),
             false => Err(denied_in("VIEW DATABASE STATE", database)),
         };

@@ -155,6 +155,15 @@ impl Environment for SessionEnvironment<'_> {
         self.objects.login(key)
     }
 
+    fn has_permission(
+        &self,
+        securable: Option<&str>,
+        class: Option<&str>,
+        permission: &str,
+    ) -> Result<Option<bool>, SqlError> {
+        self.objects.has_permission(securable, class, permission)
+    }
+
     fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         self.objects.alias_type(key)
     }
@@ -166,7 +175,7 @@ fn named_lock(
     (state, function): (&SessionState, &str),
     [principal, resource, owner]: [&str; 3],
 ) -> Result<(LockName, (u16, LockOwner)), SqlError> {
-    let principal = objects.catalog.schema.principals().id_of(principal);
+    let principal = objects.catalog.schema.principals().any_id_of(principal);
     let principal = principal.ok_or_else(|| invalid_lock(1230, "database principal", function))?;
     let owner = LockOwner::of_word(owner).ok_or_else(|| invalid_lock(1226, "application lock owner", function))?;
     if owner == LockOwner::Transaction && state.session.transaction_count == 0 {

@@ -14,9 +14,9 @@ use selenite_compiler::{
 use selenite_types::{DataType, Decimal};
 
 use crate::catalog::directory::Directory;
+use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::object_list::ListedObject;
-use crate::catalog::permission::{Permissions, has_guests};
-use crate::catalog::principals::Principals;
+use crate::catalog::principals::{Principals, has_guests};
 use crate::catalog::schema::{Schema, SchemaTable, is_global};
 use crate::catalog::system_relations::ViewDefinition;
 use crate::database::application_locks::ApplicationLocks;
@@ -138,19 +138,23 @@ impl SessionObjects {
 
     /// The text of a view, procedure, check or default; `None` for what has none, or may not be seen.
     pub fn definition(&self, id: i32) -> Option<Arc<str>> {
-        if !self.sees_texts() {
-            return None;
-        }
+        let permissions = self.permissions();
         let schema = &self.catalog.schema;
         let views = schema.views().map(|view| &view.row);
         let functions = schema.functions().map(|function| &function.row);
         let mut modules = views.chain(schema.procedures().map(|row| &**row)).chain(functions);
         if let Some(row) = modules.find(|row| row.object_id == id) {
+            if !permissions.sees_text((&row.schema, &row.name)) {
+                return None;
+            }
             return Some(Arc::from(row.definition.as_str()));
         }
         let object = schema.objects().into_iter().find(|object| object.id == id)?;
         let table = schema.tables().find(|table| table.table.object_id == object.parent)?;
         let definition = &table.definition;
+        if !permissions.sees_text((&definition.schema, &definition.name)) {
+            return None;
+        }
         let check = definition
             .checks
             .iter()
@@ -240,11 +244,6 @@ impl SessionObjects {
         Cow::Owned(seen)
     }
 
-    /// Whether the session's login sees the texts of definitions.
-    pub fn sees_texts(&self) -> bool {
-        self.permissions().defines()
-    }
-
     /// A database that is not the one in use, by its id in digits.
     pub fn of_place(&self, id: &str) -> Option<&Self> {
         self.other_databases.get(&id.parse::<i32>().ok()?)
@@ -264,7 +263,7 @@ impl SessionObjects {
         };
         let path = name.path(self.instance.data_folder());
         let found = look_at(&self.instance, record, &path).and_then(|connection| Principals::load(&connection));
-        !record.is_reserved() && found.is_ok_and(|principals| principals.of_login(&login.sid).is_some())
+        !record.is_reserved() && found.is_ok_and(|principals| principals.lets_in(&login.sid))
     }
 
     fn object_of_name(

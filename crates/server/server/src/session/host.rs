@@ -575,6 +575,15 @@ impl Environment for SessionHost<'_> {
         self.environment().login(key)
     }
 
+    fn has_permission(
+        &self,
+        securable: Option<&str>,
+        class: Option<&str>,
+        permission: &str,
+    ) -> Result<Option<bool>, SqlError> {
+        self.environment().has_permission(securable, class, permission)
+    }
+
     fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         self.environment().alias_type(key)
     }

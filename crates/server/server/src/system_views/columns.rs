@@ -182,8 +182,9 @@ const COMPUTED: &[ColumnSpec] = &[
 ];
 
 fn computed_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let shows = context.objects.sees_texts();
-    of_tables(context, |_, column| {
+    let permissions = context.objects.permissions();
+    of_tables(context, |table, column| {
+        let shows = permissions.sees_text((&table.definition.schema, &table.definition.name));
         let computed = column.computed.as_ref();
         let text = computed
             .filter(|_| shows)

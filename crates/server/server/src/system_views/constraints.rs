@@ -7,6 +7,7 @@ use selenite_compiler::{ObjectKind, SqlError, same_name};
 
 use super::objects::{OBJECT, object, of_kind};
 use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
+use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::object_list::{ListedIndex, ListedObject, constraint_id};
 use crate::catalog::schema::SchemaTable;
 
@@ -94,8 +95,9 @@ const CHECK: &[ColumnSpec] = &[
 ];
 
 fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let shows = context.objects.sees_texts();
+    let permissions = context.objects.permissions();
     Ok(of_kind(context, ObjectKind::Check, |listed| {
+        let shows = shows_parent(&permissions, parent(context, listed));
         let table = parent(context, listed);
         let checks = table
             .map(|table| table.definition.checks.as_slice())
@@ -115,6 +117,11 @@ fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     }))
 }
 
+/// Whether the texts of a table's constraints are shown.
+fn shows_parent(permissions: &Permissions, table: Option<&Arc<SchemaTable>>) -> bool {
+    table.is_some_and(|table| permissions.sees_text((&table.definition.schema, &table.definition.name)))
+}
+
 /// A column's number in its table, from 1.
 pub(crate) fn column_id(table: &SchemaTable, name: &str) -> i32 {
     let at = table.table.column(name).map_or(0, |at| at + 1);
@@ -128,9 +135,10 @@ const DEFAULT: &[ColumnSpec] = &[
 ];
 
 fn defaults(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let shows = context.objects.sees_texts();
+    let permissions = context.objects.permissions();
     Ok(of_kind(context, ObjectKind::Default, |listed| {
         let table = parent(context, listed);
+        let shows = shows_parent(&permissions, table);
         let columns = table.map(|table| table.table.columns.as_slice()).unwrap_or_default();
         let found = (1..).zip(columns).find_map(|(number, column)| {
             let default = column

@@ -207,9 +207,6 @@ fn lines(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<R
     let Some(StoredRef::Integer(id)) = arguments.first() else {
         return Ok(Vec::new());
     };
-    if !context.objects.sees_texts() {
-        return Ok(Vec::new());
-    }
     let schema = &context.objects.catalog.schema;
     let mut modules = schema
         .views()
@@ -219,6 +216,9 @@ fn lines(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<R
     let Some(module) = modules.find(|module| i64::from(module.object_id) == *id) else {
         return Ok(Vec::new());
     };
+    if !context.objects.permissions().sees_text((&module.schema, &module.name)) {
+        return Ok(Vec::new());
+    }
     let mut lines: Vec<String> = Vec::new();
     for line in module.definition.split_inclusive('\n') {
         let mut piece = String::new();

@@ -84,13 +84,7 @@ fn schemata(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
 /// The name of a schema's owner.
 fn owner_name(schema: &Schema, record: &SchemaRecord) -> Option<String> {
     let fixed = SchemaNames::default();
-    let user = || {
-        let users = schema.principals().users();
-        users
-            .iter()
-            .find(|user| user.id == record.owner)
-            .map(|user| user.name.clone())
-    };
+    let user = || schema.principals().name_of_id(record.owner).map(str::to_owned);
     // The principals that every database has own the schemas of their names.
     fixed.of_id(record.owner).map(|known| known.name.clone()).or_else(user)
 }
@@ -131,8 +125,9 @@ fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let catalog = &context.objects.catalog;
     let mut views: Vec<_> = catalog.schema.views().collect();
     views.sort_by_key(|view| view.row.object_id);
-    let shows = context.objects.sees_texts();
+    let permissions = context.objects.permissions();
     let row = |view: &std::sync::Arc<crate::catalog::schema::SchemaView>| {
+        let shows = permissions.sees_text((&view.row.schema, &view.row.name));
         row![
             &*catalog.database,
             &view.row.schema,
@@ -186,8 +181,9 @@ const TYPE: &[ColumnSpec] = &[
 ];
 
 fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
-    let shows = context.objects.sees_texts();
+    let permissions = context.objects.permissions();
     let row = |column: ViewColumn| {
+        let shows = permissions.sees_text((&column.schema, &column.object));
         let mut row = row![
             &*context.objects.catalog.database,
             &column.schema,

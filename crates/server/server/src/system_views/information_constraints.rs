@@ -167,10 +167,12 @@ const CHECK: &[ColumnSpec] = &[("CHECK_CLAUSE", text(4000), true)];
 
 fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
+    let permissions = context.objects.permissions();
     for table in context.objects.catalog.schema.sorted_tables() {
+        let shows = permissions.sees_text((&table.definition.schema, &table.definition.name));
         for check in &table.definition.checks {
             let mut row = place(context, table, &check.name);
-            row.push(match context.objects.sees_texts() {
+            row.push(match shows {
                 true => limited(&format!("({})", check.condition)),
                 false => super::Cell::Null,
             });

@@ -45,7 +45,7 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     modules.extend(schema.functions().map(|function| &function.row));
     modules.extend(schema.triggers().map(|trigger| &*trigger.row));
     modules.sort_by_key(|row| row.object_id);
-    let shows = context.objects.sees_texts();
+    let permissions = context.objects.permissions();
     let function_of = |module: &CatalogRow| {
         schema
             .functions()
@@ -54,6 +54,7 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |module: &CatalogRow| {
         let function = function_of(module);
         let is_strict = function.is_some_and(|function| function.function.as_ref().is_ok_and(|known| known.is_strict));
+        let shows = permissions.sees_text((&module.schema, &module.name));
         row![
             module.object_id,
             shows.then_some(&module.definition),

@@ -262,8 +262,9 @@ fn columns(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec
     let client = Client::of(arguments);
     let mut tolds = view_column::users(context);
     tolds.extend(view_column::systems());
-    let shows = context.objects.sees_texts();
+    let permissions = context.objects.permissions();
     let row = |column: view_column::ViewColumn| {
+        let shows = permissions.sees_text((&column.schema, &column.object));
         let odbc = OdbcType::of(&column.data_type, client);
         let kind = type_name(&column.data_type);
         let name = if column.is_identity {

@@ -2,10 +2,14 @@
 
 use selenite_compiler::SqlError;
 use selenite_types::DataType;
+use selenite_types::storage::StoredRef;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewSpec, bytes, row, text};
+use super::{
+    BIT, Cell, ColumnSpec, FunctionSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, row, text,
+};
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::permission::{DBO, GUEST};
+use crate::catalog::grants::{Class, Grant, PermissionKind};
+use crate::catalog::principals::{DBO, GUEST};
 use crate::master::LoginRecord;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -44,7 +48,45 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         columns: (MEMBERS, &[]),
         rows: database_role_members,
     },
+    ViewSpec {
+        schema: SYS,
+        name: "database_permissions",
+        is_of_server: false,
+        columns: (PERMISSION, &[]),
+        rows: database_permissions,
+    },
 ];
+
+pub(crate) const FUNCTIONS: &[FunctionSpec] = &[own_permissions(SYS), own_permissions("")];
+
+const fn own_permissions(schema: &'static str) -> FunctionSpec {
+    FunctionSpec {
+        schema,
+        name: "fn_my_permissions",
+        columns: &[
+            ("entity_name", NAME, true),
+            ("subentity_name", NAME, true),
+            ("permission_name", NAME, true),
+        ],
+        arguments: &[NAME, NAME],
+        required: 2,
+        rows: my_permissions,
+    }
+}
+
+/// fn_my_permissions.
+fn my_permissions(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
+    let text = |at: usize| match arguments.get(at) {
+        Some(StoredRef::Text(text)) => std::str::from_utf8(text).ok(),
+        Some(_) | None => None,
+    };
+    let (securable, class) = (text(0), text(1));
+    let found = context.objects.effective(securable, class)?;
+    let held = found.map(|found| found.held).unwrap_or_default();
+    let is_server = class.is_none_or(|class| class.eq_ignore_ascii_case("server"));
+    let name = securable.unwrap_or(if is_server { "server" } else { "database" });
+    Ok(held.iter().map(|permission| row![name, "", *permission]).collect())
+}
 
 const SERVER: &[ColumnSpec] = &[
     ("name", NAME, false),
@@ -181,6 +223,7 @@ const DATABASE: &[ColumnSpec] = &[
 struct Principal<'a> {
     id: i32,
     name: &'a str,
+    owner: i32,
     is_role: bool,
     is_fixed: bool,
     schema: Option<&'a str>,
@@ -204,7 +247,7 @@ impl Principal<'_> {
             self.schema,
             Cell::of_seconds(self.times.0, offset),
             Cell::of_seconds(self.times.1, offset),
-            self.is_role.then_some(DBO),
+            self.is_role.then_some(self.owner),
             self.sid,
             self.is_fixed,
             i32::from(is_of_login),
@@ -224,6 +267,7 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> 
     let own = |id: i32, name: &'static str, (is_role, is_fixed): (bool, bool)| Principal {
         id,
         name,
+        owner: DBO,
         is_role,
         is_fixed,
         schema: match id {
@@ -247,11 +291,26 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> 
         let principal = Principal {
             id: user.id,
             name: &user.name,
+            owner: DBO,
             is_role: false,
             is_fixed: false,
             schema: Some(&user.default_schema),
             sid: Some(user.sid.clone()),
             times: (user.created, user.modified),
+        };
+        principal.row(offset)
+    }));
+    let roles = context.objects.catalog.schema.principals().roles();
+    rows.extend(roles.iter().map(|role| {
+        let principal = Principal {
+            id: role.id,
+            name: &role.name,
+            owner: role.owner,
+            is_role: true,
+            is_fixed: false,
+            schema: None,
+            sid: None,
+            times: (role.created, role.modified),
         };
         principal.row(offset)
     }));
@@ -263,8 +322,58 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> 
 fn database_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = vec![row![FixedRole::Owner.id(), DBO]];
     let members = context.objects.catalog.schema.principals().members();
-    rows.extend(members.iter().map(|(role, member)| row![role.id(), *member]));
+    rows.extend(members.iter().map(|(role, member)| row![*role, *member]));
     Ok(rows)
+}
+
+const PERMISSION: &[ColumnSpec] = &[
+    ("class", TINY, false),
+    ("class_desc", text(60), true),
+    ("major_id", INT, false),
+    ("minor_id", INT, false),
+    ("grantee_principal_id", INT, false),
+    ("grantor_principal_id", INT, false),
+    ("type", DataType::Char(4), false),
+    ("permission_name", NAME, true),
+    ("state", DataType::Char(1), false),
+    ("state_desc", text(60), true),
+];
+
+/// What was granted and denied on what the session sees. Users have CONNECT unless it is denied.
+fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let schema = &context.objects.catalog.schema;
+    let principals = schema.principals();
+    let is_shown = |grant: &&Grant| grant.class != Class::Object || schema.name_of_id(grant.major_id).is_some();
+    let mut grants: Vec<Grant> = principals.grants().iter().filter(is_shown).cloned().collect();
+    for user in principals.users().iter().map(|user| user.id).chain([DBO]) {
+        let is_it = |grant: &Grant| grant.grantee == user && grant.kind == PermissionKind::Connect;
+        if !grants.iter().any(is_it) {
+            grants.push(Grant {
+                class: Class::Database,
+                major_id: 0,
+                kind: PermissionKind::Connect,
+                grantee: user,
+                grantor: DBO,
+                is_denied: false,
+            });
+        }
+    }
+    let row = |grant: &Grant| {
+        let (name, letters) = grant.kind.words();
+        row![
+            grant.class.number(),
+            grant.class.description(),
+            grant.major_id,
+            0,
+            grant.grantee,
+            grant.grantor,
+            format!("{letters:<4}"),
+            name,
+            if grant.is_denied { "D" } else { "G" },
+            if grant.is_denied { "DENY" } else { "GRANT" },
+        ]
+    };
+    Ok(grants.iter().map(row).collect())
 }
 
 /// SQL Server's numbers.

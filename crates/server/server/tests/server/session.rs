@@ -43,6 +43,7 @@ mod misfits;
 mod offsets;
 mod options;
 mod other_server;
+mod permissions;
 mod principals;
 mod redefinition;
 mod references;

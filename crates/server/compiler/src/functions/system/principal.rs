@@ -76,6 +76,22 @@ pub(super) fn is_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     is_member(call)
 }
 
+/// HAS_PERMS_BY_NAME.
+pub(super) fn has_permission(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let given = |at: usize| match call.values.get(at) {
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => call.text(at).map(Some),
+    };
+    if given(3)?.is_some() || given(4)?.is_some() {
+        return Err(SqlError::unsupported("HAS_PERMS_BY_NAME of a column"));
+    }
+    let Some(permission) = given(2)? else {
+        return Ok(Value::Null);
+    };
+    let found = call.environment.has_permission(given(0)?, given(1)?, permission)?;
+    Ok(found.map_or(Value::Null, |has| Value::Int(i32::from(has))))
+}
+
 /// IS_SRVROLEMEMBER for the current login.
 pub(super) fn is_server_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let login = call.environment.connection().login.as_ref();

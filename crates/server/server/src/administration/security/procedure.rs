@@ -6,7 +6,7 @@ use selenite_types::Value;
 
 use super::{error, refused};
 use crate::administration::Administration;
-use crate::catalog::fixed_role::{FixedRole, SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
+use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use crate::execution_context::ExecutionContext;
 
 /// The procedures.
@@ -23,12 +23,12 @@ enum Own {
 }
 
 impl Administration<'_, '_> {
-    /// Runs one of these procedures; none if it is another. `may` says whether the session may change roles of the
-    /// database, and of the server.
+    /// Runs one of these procedures; none if it is another. `may_server` says whether the session may change
+    /// roles of the server.
     pub(crate) fn call_security(
         &mut self,
         call: &Call<'_>,
-        (may_database, may_server): (bool, bool),
+        may_server: bool,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<Callee>, Failure> {
         let Some(own) = own(call) else { return Ok(None) };
@@ -37,10 +37,8 @@ impl Administration<'_, '_> {
             Own::AddToServer | Own::DropFromServer => (true, "@loginame", "@rolename"),
         };
         let (first, second) = (argument(call, first, 0)?, argument(call, second, 1)?);
-        let is_allowed = if is_server { may_server } else { may_database };
-        if !is_allowed {
-            let text = "User does not have permission to perform this action.";
-            return Err(error(15247, text.to_owned()).into());
+        if is_server && !may_server {
+            return Err(not_allowed().into());
         }
         match own {
             Own::AddToServer | Own::DropFromServer => {
@@ -49,13 +47,8 @@ impl Administration<'_, '_> {
                 self.set_administrator(&first, adds, if adds { "add" } else { "drop" })?;
             }
             Own::Add | Own::Drop => {
-                let role = database_role(&first)?;
                 let adds = own == Own::Add;
-                self.in_file(execution, |work| match adds {
-                    true => work.add_member(role, &second),
-                    false => work.drop_member(role, &second),
-                })
-                .map_err(|failure| unknown_member(failure, &second))?;
+                self.in_file(execution, |work| work.call_member(&first, &second, adds))?;
             }
         }
         Ok(Some(Callee::Done {
@@ -110,21 +103,9 @@ fn check_server_role(role: &str) -> Result<(), SqlError> {
     Err(error(15402, format!("'{role}' is not a fixed server role.")))
 }
 
-fn database_role(role: &str) -> Result<FixedRole, SqlError> {
-    if UNSUPPORTED.iter().any(|known| same_name(known, role)) {
-        return Err(refused(&format!("The role '{role}'")));
-    }
-    FixedRole::of_name(role).ok_or_else(|| error(15409, format!("'{role}' is not a role.")))
-}
-
-/// The procedures have a number of their own for a member that is not there.
-fn unknown_member(failure: Failure, member: &str) -> Failure {
-    match failure {
-        Failure::Error(why) if why.number() == 15151 => {
-            let text = format!("User or role '{member}' does not exist in this database.");
-            error(15410, text).into()
-        }
-        Failure::Error(why) => Failure::Error(why),
-        Failure::Stop(stop) => Failure::Stop(stop),
-    }
+pub(super) fn not_allowed() -> SqlError {
+    error(
+        15247,
+        "User does not have permission to perform this action.".to_owned(),
+    )
 }

@@ -1,16 +1,18 @@
-//! CREATE, ALTER and DROP USER, ALTER ROLE.
+//! CREATE, ALTER and DROP USER.
 
 use rusqlite::Connection;
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::{self, AlterRoleAction, Setting, UserSource};
+use selenite_tsql::ast::{self, Setting, UserSource};
 
 use super::{error, refused, special};
 use crate::catalog::directory::Directory;
+use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::fixed_role::{FixedRole, UNSUPPORTED};
-use crate::catalog::principals::{Principals, User, ensure, not_there};
-use crate::catalog::schema_names::SchemaNames;
+use crate::catalog::grants;
+use crate::catalog::principals::{NEXT_ID, Principals, User, ensure, not_there};
+use crate::catalog::schema::Schema;
 
 /// What a change of users is carried out with.
 pub(crate) struct UserWork<'a> {
@@ -18,10 +20,14 @@ pub(crate) struct UserWork<'a> {
     pub connection: &'a Connection,
     /// The users before it.
     pub present: &'a Principals,
-    /// The schemas.
-    pub schemas: &'a SchemaNames,
+    /// What there is in the database.
+    pub schema: &'a Schema,
+    /// The database's name.
+    pub database: &'a str,
     /// The logins.
     pub directory: &'a Directory,
+    /// What the session may do in the database.
+    pub permissions: &'a Permissions,
 }
 
 impl UserWork<'_> {
@@ -39,8 +45,10 @@ impl UserWork<'_> {
         ensure(self.connection)?;
         let now = now();
         self.execute(
-            "INSERT INTO main.selenite_user (id, name, folded, sid, created, modified, default_schema) \
-             VALUES ((SELECT max(5, ifnull(max(id), 0) + 1) FROM main.selenite_user), ?1, ?2, ?3, ?4, ?4, ?5)",
+            &format!(
+                "INSERT INTO main.selenite_user (id, name, folded, sid, created, modified, default_schema) \
+                 VALUES ({NEXT_ID}, ?1, ?2, ?3, ?4, ?4, ?5)"
+            ),
             (
                 name,
                 crate::master::folded(name),
@@ -93,51 +101,9 @@ impl UserWork<'_> {
             return Err(error(15150, format!("Cannot drop the user '{name}'.")));
         }
         let user = self.known(name, "drop")?;
-        if self.schemas.all().iter().any(|schema| schema.owner == user.id) {
-            let text = "The database principal owns a schema in the database, and cannot be dropped.";
-            return Err(error(15138, text.to_owned()));
-        }
-        self.execute("DELETE FROM main.selenite_member WHERE member = ?1", [user.id])?;
+        self.check_owns_nothing(user.id)?;
+        self.forget(user.id)?;
         self.execute("DELETE FROM main.selenite_user WHERE id = ?1", [user.id])
-    }
-
-    pub fn alter_role(&self, alter: &ast::AlterRole) -> Result<(), SqlError> {
-        let name = alter.name.text.as_str();
-        let Some(role) = FixedRole::of_name(name) else {
-            return match UNSUPPORTED.iter().any(|known| same_name(known, name)) {
-                true => Err(refused(&format!("The role '{name}'"))),
-                false => Err(not_there("alter", "role", name)),
-            };
-        };
-        match &alter.action {
-            AlterRoleAction::AddMember(member) => self.add_member(role, &member.text),
-            AlterRoleAction::DropMember(member) => self.drop_member(role, &member.text),
-            AlterRoleAction::Rename(_) => Err(error(15150, format!("Cannot alter the role '{name}'."))),
-        }
-    }
-
-    pub fn add_member(&self, role: FixedRole, member: &str) -> Result<(), SqlError> {
-        let user = self.member(member, "add")?;
-        let sql = "INSERT OR IGNORE INTO main.selenite_member (role, member) VALUES (?1, ?2)";
-        self.execute(sql, (role.id(), user.id))
-    }
-
-    pub fn drop_member(&self, role: FixedRole, member: &str) -> Result<(), SqlError> {
-        let user = self.member(member, "drop")?;
-        let sql = "DELETE FROM main.selenite_member WHERE role = ?1 AND member = ?2";
-        self.execute(sql, (role.id(), user.id))
-    }
-
-    fn member(&self, name: &str, verb: &str) -> Result<&User, SqlError> {
-        if is_reserved(name) {
-            return Err(special(name));
-        }
-        if is_role(name) {
-            return Err(refused("A role in another role"));
-        }
-        self.present
-            .named(name)
-            .ok_or_else(|| not_there(verb, "principal", name))
     }
 
     fn known(&self, name: &str, verb: &str) -> Result<&User, SqlError> {
@@ -147,16 +113,41 @@ impl UserWork<'_> {
         self.present.named(name).ok_or_else(|| not_there(verb, "user", name))
     }
 
+    /// 15138, 15421: a principal that owns something stays.
+    pub(super) fn check_owns_nothing(&self, id: i32) -> Result<(), SqlError> {
+        if self.schema.names().all().iter().any(|schema| schema.owner == id) {
+            let text = "The database principal owns a schema in the database, and cannot be dropped.";
+            return Err(error(15138, text.to_owned()));
+        }
+        if self
+            .present
+            .roles()
+            .iter()
+            .any(|role| role.owner == id && role.id != id)
+        {
+            let text = "The database principal owns a database role and cannot be dropped.";
+            return Err(error(15421, text.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// A principal that is dropped is in no role, and has no permission.
+    pub(super) fn forget(&self, id: i32) -> Result<(), SqlError> {
+        ensure(self.connection)?;
+        self.execute("DELETE FROM main.selenite_member WHERE member = ?1", [id])?;
+        grants::forget_grantee(self.connection, id)
+    }
+
     /// 15023.
-    fn check_free(&self, name: &str) -> Result<(), SqlError> {
-        if self.present.named(name).is_none() && !is_reserved(name) && !is_role(name) {
+    pub(super) fn check_free(&self, name: &str) -> Result<(), SqlError> {
+        if self.present.id_of(name).is_none() && !is_reserved(name) && !is_fixed_role(name) {
             return Ok(());
         }
         let text = format!("User, group, or role '{name}' already exists in the current database.");
         Err(error(15023, text))
     }
 
-    fn check_name(&self, name: &str) -> Result<(), SqlError> {
+    pub(super) fn check_name(&self, name: &str) -> Result<(), SqlError> {
         let is_good = !name.is_empty() && !name.contains(|sign: char| sign == '\\' || sign.is_control());
         match is_good {
             true => Ok(()),
@@ -202,7 +193,7 @@ impl UserWork<'_> {
         Ok(())
     }
 
-    fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), SqlError> {
+    pub(super) fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), SqlError> {
         let done = self.connection.execute(sql, values);
         done.map(drop).map_err(|error| tsql_error(&error))
     }
@@ -219,19 +210,19 @@ fn default_schema(options: &[Setting]) -> Option<&str> {
 }
 
 /// Users that every database has.
-fn is_reserved(name: &str) -> bool {
+pub(super) fn is_reserved(name: &str) -> bool {
     ["dbo", "guest", "sys", "INFORMATION_SCHEMA"]
         .iter()
         .any(|known| same_name(known, name))
 }
 
-fn is_role(name: &str) -> bool {
+pub(super) fn is_fixed_role(name: &str) -> bool {
     same_name(name, "public")
         || FixedRole::of_name(name).is_some()
         || UNSUPPORTED.iter().any(|known| same_name(known, name))
 }
 
-fn now() -> i64 {
+pub(super) fn now() -> i64 {
     i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }
 

@@ -13,7 +13,8 @@ use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind, check_name};
 use crate::catalog::extended_properties;
 use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::permission::{DBO, GUEST};
+use crate::catalog::grants::{self, Class};
+use crate::catalog::principals::{DBO, GUEST};
 use crate::catalog::schema::{Schema, SchemaTable};
 use crate::catalog::schema_names::{self, SchemaRecord, no_schema};
 use crate::names::session_catalog::SessionCatalog;
@@ -41,7 +42,7 @@ impl DefinitionContext<'_> {
         let fixed = [(SCHEMA, DBO), (schema_names::GUEST, GUEST)];
         let fixed = fixed.into_iter().find(|(known, _)| same_name(known, name));
         let role = || FixedRole::of_name(name).map(FixedRole::id);
-        let user = || self.catalog.schema.principals().named(name).map(|user| user.id);
+        let user = || self.catalog.schema.principals().id_of(name);
         let found = fixed.map(|(_, id)| id).or_else(role).or_else(user);
         found.ok_or_else(|| refusal::not_found("principal", name))
     }
@@ -164,9 +165,10 @@ impl DefinitionContext<'_> {
         }
     }
 
-    /// The text stays as it was written, as SQL Server has it.
+    /// The text stays as it was written, as SQL Server has it; permissions on it do not stay.
     fn transfer_module(&self, row: CatalogRow, target: &SchemaRecord) -> Result<(), SqlError> {
         self.check_free_in(target, &row.name)?;
+        grants::forget(&self.database.connection, Class::Object, row.object_id)?;
         let written = Written {
             object_id: row.object_id,
             kind: row.kind,
@@ -183,6 +185,7 @@ impl DefinitionContext<'_> {
         self.check_free_in(target, &old.name)?;
         old.constraint_names()
             .try_for_each(|name| self.check_free_in(target, name))?;
+        grants::forget(&self.database.connection, Class::Object, table.table.object_id)?;
         self.move_table(table, (&target.name, &old.name))
     }
 

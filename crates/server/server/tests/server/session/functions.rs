@@ -591,8 +591,15 @@ fn a_caller_needs_the_function_and_not_what_it_reads() {
         &mut client,
         "CREATE FUNCTION a.i () RETURNS TABLE AS RETURN SELECT a FROM dbo.i()",
     );
+    // Her functions have another owner than those of dbo, which she may not call.
+    fails(&mut ann, &[(229, "SELECT a.f()"), (229, "SELECT * FROM a.i()")]);
+    ok(
+        &mut client,
+        "GRANT EXECUTE ON dbo.f TO ann GRANT SELECT ON dbo.i TO ann",
+    );
     assert_eq!(ann.int("SELECT a.f()"), 4);
     assert_eq!(ann.int("SELECT COUNT(*) FROM a.i()"), 4);
+    fails(&mut ann, &[(229, "SELECT * FROM dbo.t")]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub fn write(page: &mut Page) {
         let text = match name.as_str() {
             "sys.fn_helpcollations" => format!("SELECT * FROM {name}()"),
             "sys.dm_io_virtual_file_stats" => format!("SELECT * FROM {name}(NULL, NULL)"),
+            "sys.fn_my_permissions" => format!("SELECT * FROM {name}(NULL, 'DATABASE')"),
             "sys.dm_exec_sql_text" => format!("SELECT * FROM {name}(0x01)"),
             "sys.dm_exec_describe_first_result_set" => format!("SELECT * FROM {name}(N'SELECT 1 AS a', NULL, 0)"),
             "sys.fn_listextendedproperty" => {

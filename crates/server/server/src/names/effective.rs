@@ -1,0 +1,175 @@
+//! What the session's user may do: HAS_PERMS_BY_NAME and fn_my_permissions.
+
+use selenite_compiler::{Key, ObjectKey, ObjectKind, SqlError, same_name};
+
+use crate::catalog::effective_permissions::Securable;
+use crate::catalog::grants::{Class, PermissionKind};
+use crate::names::session_objects::SessionObjects;
+
+impl SessionObjects {
+    /// The permissions of the session's user on something of a class, as `selenite_compiler::Environment::has_permission`
+    /// takes them; `None` for what is unknown.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`]; 40510 for a class whose permissions are not known here, and for another database.
+    pub fn effective(&self, securable: Option<&str>, class: Option<&str>) -> Result<Option<Effective>, SqlError> {
+        let class = class.unwrap_or("SERVER").to_ascii_uppercase();
+        match (class.as_str(), securable) {
+            ("SERVER", None) => Ok(Some(self.effective_on_server())),
+            ("SERVER", Some(_)) => Ok(None),
+            ("DATABASE", Some(name)) if !same_name(&unquoted(name), &self.catalog.database) => {
+                match self.database(Key::Name(&unquoted(name)))? {
+                    Some(_) => Err(SqlError::unsupported("A permission on another database")),
+                    None => Ok(None),
+                }
+            }
+            ("DATABASE", _) => Ok(Some(self.effective_on(Class::Database, Securable::Database, None))),
+            (_, None) => Ok(None),
+            ("SCHEMA", Some(name)) => {
+                let found = self.schema(Key::Name(&unquoted(name)))?;
+                Ok(found.map(|schema| self.effective_on(Class::Schema, Securable::Schema(&schema.name), None)))
+            }
+            ("OBJECT", Some(name)) => {
+                let mut parts = name.rsplitn(3, '.').map(unquoted);
+                let own = parts.next().unwrap_or_default();
+                let schema = parts.next().filter(|schema| !schema.is_empty());
+                let database = parts.next().filter(|database| !database.is_empty());
+                let found = self.object(ObjectKey::Name {
+                    database: database.as_deref(),
+                    schema: schema.as_deref(),
+                    name: &own,
+                    object_type: None,
+                })?;
+                Ok(found.map(|object| {
+                    let on = Securable::Object(&object.schema.name, &object.name);
+                    self.effective_on(Class::Object, on, Some(object.kind))
+                }))
+            }
+            (other, Some(_)) => Err(SqlError::unsupported(&format!("A permission on {other}"))),
+        }
+    }
+
+    fn effective_on(&self, class: Class, on: Securable<'_>, kind: Option<ObjectKind>) -> Effective {
+        let permissions = self.permissions();
+        let fits = |permission: &PermissionKind| {
+            permission.is_on(class) && kind.is_none_or(|kind| is_of_object(*permission, kind))
+        };
+        let possible = || PermissionKind::ALL.into_iter().filter(fits);
+        let name = PermissionKind::name;
+        Effective {
+            held: possible().filter(|kind| permissions.may(*kind, on)).map(name).collect(),
+            possible: possible().map(name).collect(),
+        }
+    }
+
+    /// An administrator has all permissions on the server, every other login those of `public`.
+    fn effective_on_server(&self) -> Effective {
+        let held = match self.permissions().is_administrator {
+            true => OF_SERVER,
+            false => OF_PUBLIC,
+        };
+        Effective {
+            possible: OF_SERVER.to_vec(),
+            held: held.to_vec(),
+        }
+    }
+
+    /// Whether the session's user has a permission.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::effective`].
+    pub fn has_permission(
+        &self,
+        securable: Option<&str>,
+        class: Option<&str>,
+        permission: &str,
+    ) -> Result<Option<bool>, SqlError> {
+        let Some(found) = self.effective(securable, class)? else {
+            return Ok(None);
+        };
+        if permission.trim_end().eq_ignore_ascii_case("ANY") {
+            return Ok(Some(!found.held.is_empty()));
+        }
+        let permission = match PermissionKind::of_name(permission.trim_end()) {
+            Some(kind) => kind.name(),
+            None => permission.trim_end(),
+        };
+        let has = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(permission));
+        Ok(has(&found.possible).then(|| has(&found.held)))
+    }
+}
+
+/// Permissions on something, by their names.
+pub struct Effective {
+    /// Those that there are on it.
+    possible: Vec<&'static str>,
+    /// Those that the session's user has.
+    pub held: Vec<&'static str>,
+}
+
+/// Whether a permission on objects is one on objects of a kind.
+fn is_of_object(permission: PermissionKind, kind: ObjectKind) -> bool {
+    let is_called = matches!(
+        kind,
+        ObjectKind::Procedure | ObjectKind::ExtendedProcedure | ObjectKind::ScalarFunction
+    );
+    let returns_rows = matches!(kind, ObjectKind::InlineFunction | ObjectKind::TableFunction);
+    match permission {
+        PermissionKind::Execute => is_called,
+        PermissionKind::Select => !is_called && kind != ObjectKind::Sequence,
+        PermissionKind::Update => !is_called && !returns_rows,
+        PermissionKind::Insert | PermissionKind::Delete | PermissionKind::References => {
+            !is_called && !returns_rows && kind != ObjectKind::Sequence
+        }
+        PermissionKind::Alter
+        | PermissionKind::AlterAnyRole
+        | PermissionKind::AlterAnySchema
+        | PermissionKind::AlterAnyUser
+        | PermissionKind::Checkpoint
+        | PermissionKind::Connect
+        | PermissionKind::Control
+        | PermissionKind::CreateFunction
+        | PermissionKind::CreateProcedure
+        | PermissionKind::CreateRole
+        | PermissionKind::CreateSchema
+        | PermissionKind::CreateSequence
+        | PermissionKind::CreateSynonym
+        | PermissionKind::CreateTable
+        | PermissionKind::CreateType
+        | PermissionKind::CreateView
+        | PermissionKind::ViewDatabaseState
+        | PermissionKind::ViewDefinition => true,
+    }
+}
+
+/// Permissions on the server that are asked for somewhere, or that tools ask about: they come with `sysadmin`.
+const OF_SERVER: &[&str] = &[
+    "ADMINISTER BULK OPERATIONS",
+    "ALTER ANY CONNECTION",
+    "ALTER ANY CREDENTIAL",
+    "ALTER ANY DATABASE",
+    "ALTER ANY LINKED SERVER",
+    "ALTER ANY LOGIN",
+    "ALTER ANY SERVER AUDIT",
+    "ALTER ANY SERVER ROLE",
+    "ALTER RESOURCES",
+    "ALTER SERVER STATE",
+    "ALTER SETTINGS",
+    "ALTER TRACE",
+    "CONNECT ANY DATABASE",
+    CONNECT_SQL,
+    "CONTROL SERVER",
+    "CREATE ANY DATABASE",
+    "CREATE SERVER ROLE",
+    "SHUTDOWN",
+    VIEW_ANY_DATABASE,
+    "VIEW ANY DEFINITION",
+    "VIEW SERVER STATE",
+];
+const OF_PUBLIC: &[&str] = &[CONNECT_SQL, VIEW_ANY_DATABASE];
+const CONNECT_SQL: &str = "CONNECT SQL";
+const VIEW_ANY_DATABASE: &str = "VIEW ANY DATABASE";
+
+fn unquoted(part: &str) -> String {
+    part.trim().trim_matches(['[', ']', '"']).to_owned()
+}
