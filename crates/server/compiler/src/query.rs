@@ -67,6 +67,8 @@ pub(crate) struct QueryBinder<'c> {
     xml_columns: HashSet<ColumnRef>,
     /// The sources of the last SELECT, where FOR needs them.
     output_sources: Option<Vec<Source>>,
+    /// The value of `$action`, in OUTPUT of MERGE.
+    pub merge_action: Option<Expr>,
 }
 
 /// The names of one query.
@@ -128,6 +130,7 @@ impl<'c> QueryBinder<'c> {
             json_columns: HashSet::new(),
             xml_columns: HashSet::new(),
             output_sources: None,
+            merge_action: None,
         }
     }
 
@@ -252,6 +255,12 @@ impl<'c> QueryBinder<'c> {
 
 impl QueryHook for QueryBinder<'_> {
     fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError> {
+        if let (Some(action), None) = (&self.merge_action, &name.table)
+            && !name.name.quoted
+            && name.name.is("$action")
+        {
+            return Ok(action.clone().with_nullable(false));
+        }
         let mut error: Option<SqlError> = None;
         for scope in self.scopes.iter().rev() {
             match scope.columns.find(name) {

@@ -10,7 +10,7 @@ use selenite_tsql::ast;
 use selenite_types::storage::Stored;
 
 use crate::catalog::{SqliteName, Table};
-use crate::change::{Delete, Insert, Truncate, Update};
+use crate::change::{Delete, Insert, Merge, Truncate, Update};
 use crate::query::advances;
 use crate::writer::SqlText;
 use crate::{Frame, SqlError};
@@ -40,12 +40,14 @@ pub enum Statement {
     Update(Update),
     /// DELETE.
     Delete(Delete),
+    /// MERGE.
+    Merge(Box<Merge>),
     /// `TRUNCATE TABLE`.
     Truncate(Truncate),
 }
 
 impl Binding<'_> {
-    /// Binds a statement on tables: SELECT, INSERT, UPDATE, DELETE, TRUNCATE.
+    /// Binds a statement on tables: SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE.
     ///
     /// Errors: any error of the statement; 8624 for any other statement.
     pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, SqlError> {
@@ -58,6 +60,8 @@ impl Binding<'_> {
             self.update(update).map(Statement::Update)
         } else if let ast::StatementKind::Delete(delete) = kind {
             self.delete(delete).map(Statement::Delete)
+        } else if let ast::StatementKind::Merge(merge) = kind {
+            self.merge(merge).map(Box::new).map(Statement::Merge)
         } else if let ast::StatementKind::Truncate(name) = kind {
             self.truncate(name).map(Statement::Truncate)
         } else {
@@ -78,6 +82,7 @@ impl Statement {
             Self::Insert(insert) => insert.holds(),
             Self::Update(update) => update.compiled.holds(),
             Self::Delete(delete) => delete.compiled.holds(),
+            Self::Merge(merge) => merge.holds(),
             Self::Truncate(_) => false,
         }
     }
@@ -90,6 +95,7 @@ impl Statement {
             Self::Insert(insert) => insert.columns(),
             Self::Update(update) => update.columns(),
             Self::Delete(delete) => delete.columns(),
+            Self::Merge(merge) => merge.columns(),
             Self::Assign(_) | Self::Into(_) | Self::Truncate(_) => &[],
         }
     }
@@ -102,6 +108,7 @@ impl Statement {
             Self::Assign(assign) => assign.values.iter().any(|value| advances(&value.value)),
             Self::Insert(insert) => insert.advances,
             Self::Update(update) => update.advances,
+            Self::Merge(merge) => merge.advances(),
             Self::Into(_) | Self::Delete(_) | Self::Truncate(_) => false,
         }
     }
@@ -111,7 +118,12 @@ impl Statement {
     pub fn changes(&self) -> bool {
         match self {
             Self::Rows(_) | Self::Assign(_) => self.advances(),
-            Self::Into(_) | Self::Insert(_) | Self::Update(_) | Self::Delete(_) | Self::Truncate(_) => true,
+            Self::Into(_)
+            | Self::Insert(_)
+            | Self::Update(_)
+            | Self::Delete(_)
+            | Self::Merge(_)
+            | Self::Truncate(_) => true,
         }
     }
 
@@ -123,6 +135,7 @@ impl Statement {
             Self::Insert(insert) => insert.written(),
             Self::Update(update) => update.written(),
             Self::Delete(delete) => delete.written(),
+            Self::Merge(merge) => merge.written(),
             Self::Truncate(truncate) => vec![&truncate.table],
         }
     }
@@ -132,7 +145,7 @@ impl Statement {
     pub fn is_single(&self) -> bool {
         match self {
             Self::Rows(_) | Self::Assign(_) | Self::Truncate(_) => true,
-            Self::Into(_) => false,
+            Self::Into(_) | Self::Merge(_) => false,
             Self::Insert(insert) => insert.is_single(),
             Self::Update(update) => update.is_single(),
             Self::Delete(delete) => delete.is_single(),

@@ -10,6 +10,7 @@ mod bulk;
 mod changed_rows;
 mod delete;
 mod insert;
+mod merge;
 mod output;
 mod reference;
 mod row;
@@ -20,7 +21,7 @@ mod update;
 pub use bulk::RowFeed;
 pub use insert::GivenRow;
 use selenite_compiler::SqlError;
-use selenite_compiler::change::{Delete, Insert, Update};
+use selenite_compiler::change::{Delete, Insert, Merge, Update};
 use selenite_types::DataType;
 
 pub use crate::changed_rows::{ChangedRow, ChangedRows};
@@ -66,6 +67,13 @@ impl Run<'_> {
     /// Errors: any error that ends the statement.
     pub fn delete(&mut self, delete: &Delete) -> Result<u64, SqlError> {
         delete::run(delete, self)
+    }
+
+    /// Runs a MERGE, and returns the number of rows.
+    ///
+    /// Errors: any error that ends the statement.
+    pub fn merge(&mut self, merge: &Merge) -> Result<u64, SqlError> {
+        merge::run(merge, self)
     }
 }
 

@@ -213,6 +213,7 @@ impl Inference<'_> {
                     | StatementKind::Insert(_)
                     | StatementKind::Update(_)
                     | StatementKind::Delete(_)
+                    | StatementKind::Merge(_)
             )
         });
         for statement in on_tables {

@@ -266,6 +266,37 @@ impl SyntaxFault {
         1,
         "The number of columns for each row in a table value constructor must be the same.",
     );
+    /// 5324: a clause of MERGE with AND after one without, of the same rows.
+    pub(crate) fn merge_order(rows: &str) -> Self {
+        let message = format!(
+            "In a MERGE statement, a '{rows}' clause with a search condition cannot appear after a '{rows}' clause with \
+             no search condition."
+        );
+        Self::with(5324, 1, message)
+    }
+
+    /// 10710: a change of the target's rows where there are none.
+    pub(crate) fn merge_not_matched(action: &str) -> Self {
+        let message = format!(
+            "An action of type '{action}' is not allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement."
+        );
+        Self::with(10710, 1, message)
+    }
+
+    /// 10711: an INSERT where the target has a row.
+    pub(crate) fn merge_insert(rows: &str) -> Self {
+        let message = format!("An action of type 'INSERT' is not allowed in the '{rows}' clause of a MERGE statement.");
+        Self::with(10711, 1, message)
+    }
+
+    /// 10714: two clauses of MERGE with the same rows and the same action.
+    pub(crate) fn merge_twice(rows: &str, action: &str) -> Self {
+        let message = format!(
+            "An action of type '{rows}' cannot appear more than once in a '{action}' clause of a MERGE statement."
+        );
+        Self::with(10714, 1, message)
+    }
+
     /// 10713: MERGE without a semicolon.
     pub(crate) const MERGE_NOT_TERMINATED: Self =
         Self::fixed(10713, 1, "A MERGE statement must be terminated by a semi-colon (;).");

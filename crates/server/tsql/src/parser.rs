@@ -40,6 +40,7 @@ mod function;
 mod index;
 mod key_management;
 mod label;
+mod merge;
 mod name;
 mod odbc;
 mod permission;

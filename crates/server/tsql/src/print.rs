@@ -17,6 +17,7 @@ mod encryption;
 mod expression;
 mod index;
 mod key_management;
+mod merge;
 mod name;
 mod query;
 mod rowset;

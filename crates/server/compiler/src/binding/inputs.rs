@@ -57,6 +57,41 @@ impl Inputs {
         expr.rewrite(&mut |node| self.replace(node));
     }
 
+    /// As [`Inputs::take`], but query nodes are evaluated only where a condition is true.
+    pub fn take_where(&mut self, expr: &mut Expr, applies: &Predicate) {
+        expr.rewrite(&mut |node| self.replace_where(node, applies));
+    }
+
+    /// As [`Inputs::take_where`], of a condition.
+    pub fn take_condition_where(&mut self, condition: &mut Predicate, applies: &Predicate) {
+        condition.rewrite(&mut |node| self.replace_where(node, applies));
+    }
+
+    fn replace_where(&mut self, node: NodeMut<'_>, applies: &Predicate) {
+        let within = |value: Expr| {
+            let data_type = value.data_type;
+            let collation = value.collation;
+            let branches = vec![(applies.clone(), value)];
+            let case = ExprKind::Case {
+                branches,
+                otherwise: None,
+            };
+            Expr::new(case, data_type).with_collation(collation)
+        };
+        match node {
+            NodeMut::Expr(expr) => match matches!(expr.kind, ExprKind::QueryNode(_)) {
+                true => expr.kind = ExprKind::Input(self.place(within(expr.clone()))),
+                false => self.replace(NodeMut::Expr(expr)),
+            },
+            NodeMut::Predicate(predicate) => {
+                if let Predicate::QueryNode(_) = predicate {
+                    *predicate = Predicate::Input(self.place(within(truth(predicate.clone()))));
+                }
+            }
+            NodeMut::Operand(_) => {}
+        }
+    }
+
     /// The position of a column, which is added if it is new.
     pub fn place(&mut self, item: Expr) -> u32 {
         let at = self.items.iter().position(|other| *other == item).unwrap_or_else(|| {

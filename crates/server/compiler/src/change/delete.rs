@@ -109,6 +109,7 @@ impl Binding<'_> {
         let layout = Layout {
             deleted: Some(1),
             inserted: None,
+            is_partial: false,
         };
         let changed = (&table, target.through.as_deref());
         let outputs = Outputs::bind(self, binder, output, changed, layout, &others(&target), &mut inputs)?;
@@ -117,12 +118,7 @@ impl Binding<'_> {
         let inputs = InputColumn::all(&binder.parts, &query);
         let mut writer = Writer::new(std::mem::take(&mut binder.parts));
         let text = writer.statement(&query)?;
-        let row_id = table
-            .row_id()
-            .ok_or_else(|| SqlError::unsupported("A table whose columns hide its rowid"))?;
-        let sql = format!(
-            "DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {CHECK_CANCELLED_FUNCTION}()"
-        );
+        let sql = delete_sql(&table)?;
         let compiled = Arc::new(writer.compiled());
         Ok(Delete {
             rules,
@@ -150,6 +146,19 @@ impl Binding<'_> {
         let sql = format!("DELETE FROM {}", qualified(&table.sqlite)?);
         Ok(Truncate { table, sql })
     }
+}
+
+/// The SQL that deletes rows, whose parameter is the JSON array of their rowids.
+///
+/// Errors: a name that SQLite can't take.
+pub(super) fn delete_sql(table: &Table) -> Result<String, SqlError> {
+    let row_id = table
+        .row_id()
+        .ok_or_else(|| SqlError::unsupported("A table whose columns hide its rowid"))?;
+    let name = qualified(&table.sqlite)?;
+    Ok(format!(
+        "DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {CHECK_CANCELLED_FUNCTION}()"
+    ))
 }
 
 impl Delete {

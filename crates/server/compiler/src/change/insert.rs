@@ -91,6 +91,15 @@ pub enum GivenExpr {
     Default,
 }
 
+impl GivenExpr {
+    pub(super) fn value_mut(&mut self) -> Option<&mut Expr> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Default => None,
+        }
+    }
+}
+
 impl Insert {
     /// The table that rows are inserted into.
     #[must_use]
@@ -205,11 +214,12 @@ impl Binding<'_> {
             Some((view, columns)) => view_targets(&table, (view, columns), &insert.columns)?,
         };
         let has_list = !insert.columns.is_empty();
-        let limit = self.insert_limit(insert)?;
+        let limit = self.insert_limit(insert.top.as_ref(), &insert.with)?;
         let mut inputs = Inputs::from(table.columns.len());
         let layout = Layout {
             deleted: None,
             inserted: Some(0),
+            is_partial: false,
         };
         let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()));
         let outputs = Outputs::bind(self, &mut binder, &insert.output, changed, layout, &[], &mut inputs)?;
@@ -249,13 +259,17 @@ impl Binding<'_> {
     }
 
     /// TOP.
-    fn insert_limit(&self, insert: &ast::Insert) -> Result<Option<Box<InsertLimit>>, SqlError> {
-        let Some(top) = &insert.top else { return Ok(None) };
+    pub(super) fn insert_limit(
+        &self,
+        top: Option<&ast::Top>,
+        with: &[ast::CommonTable],
+    ) -> Result<Option<Box<InsertLimit>>, SqlError> {
+        let Some(top) = top else { return Ok(None) };
         let mut binder = QueryBinder::new(self.catalog, self.variables);
-        let bound = binder.with_commons(&insert.with, |binder| binder.bind_limit(Some(top), None, false))?;
+        let bound = binder.with_commons(with, |binder| binder.bind_limit(Some(top), None, false))?;
         let parameter = |value, data_type| Parameter { value, data_type };
         let limit = match bound {
-            Some(Limit::Top { count, .. }) if count.holds_query() => {
+            Some(Limit::Top { count, .. } | Limit::Percent { count, .. }) if count.holds_query() => {
                 let query = binder.values(vec![vec![count]])?;
                 let mut writer = Writer::new(binder.parts);
                 let text = writer.statement(&query)?;
@@ -325,7 +339,7 @@ impl Binding<'_> {
 /// The table's columns that an INSERT through a view fills: those of the column list, or all that can be set.
 ///
 /// Errors: 207, 264, 271; 4406 for a computed column of the view.
-fn view_targets(
+pub(super) fn view_targets(
     table: &Table,
     (view, columns): (&str, &[ThroughColumn]),
     given: &[ast::Name],
@@ -442,7 +456,7 @@ impl QueryBinder<'_> {
     }
 }
 
-fn check_values(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), SqlError> {
+pub(super) fn check_values(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), SqlError> {
     if count == targets.len() {
         return Ok(());
     }

@@ -20,6 +20,8 @@ pub(crate) struct Layout {
     pub deleted: Option<usize>,
     /// The position of the new row's first column, if there is a new row.
     pub inserted: Option<usize>,
+    /// Whether a changed row may lack one of the two.
+    pub is_partial: bool,
 }
 
 /// One OUTPUT clause.
@@ -51,10 +53,10 @@ impl Outputs {
         for clause in output {
             let deleted = layout
                 .deleted
-                .map(|first| Changed::of(binder, table, through, ("deleted", first)));
+                .map(|first| Changed::of(binder, table, through, ("deleted", first, layout.is_partial)));
             let inserted = layout
                 .inserted
-                .map(|first| Changed::of(binder, table, through, ("inserted", first)));
+                .map(|first| Changed::of(binder, table, through, ("inserted", first, layout.is_partial)));
             let mut names: Vec<Source> = [&deleted, &inserted]
                 .into_iter()
                 .flatten()
@@ -133,7 +135,7 @@ impl Changed {
         binder: &mut QueryBinder<'_>,
         table: &Table,
         through: Option<&[ThroughColumn]>,
-        (alias, first): (&str, usize),
+        (alias, first, is_partial): (&str, usize, bool),
     ) -> Self {
         let own = || table.columns.iter().enumerate();
         let named: Vec<ThroughColumn> = match through {
@@ -145,7 +147,7 @@ impl Changed {
             SourceColumn {
                 name: name.clone(),
                 data_type: column.map_or(DataType::Int, |column| column.data_type),
-                nullable: column.is_none_or(|column| column.nullable),
+                nullable: is_partial || column.is_none_or(|column| column.nullable),
                 collation: column.map(|column| column.collation.of_column()).unwrap_or_default(),
             }
         };

@@ -169,6 +169,83 @@ impl SqlError {
         Self::change(8102, 16, 1, format!("Cannot update identity column '{column}'."))
     }
 
+    /// 5316: INSTEAD OF triggers for some actions of a MERGE.
+    pub fn merge_instead_of_some(table: &str) -> Self {
+        let text = format!(
+            "The target '{table}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions \
+             specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the \
+             target, then all actions must have enabled INSTEAD OF triggers."
+        );
+        Self::change(5316, 16, 1, text)
+    }
+
+    /// 5318: the source of a MERGE has the target's name.
+    pub fn merge_names() -> Self {
+        let text = "In a MERGE statement, the source and target cannot have the same name or alias. Use different aliases for \
+                    the source and target to ensure that they have unique names in the MERGE statement.";
+        Self::change(5318, 16, 1, text)
+    }
+
+    /// 5333: a column in the condition of WHEN NOT MATCHED that is not the source's.
+    pub fn merge_not_of_source(name: &str) -> Self {
+        let text = format!(
+            "The identifier '{name}' cannot be bound. Only source columns and columns in the clause scope are allowed in the \
+             'WHEN NOT MATCHED' clause of a MERGE statement."
+        );
+        Self::change(5333, 16, if name.contains('.') { 2 } else { 1 }, text)
+    }
+
+    /// 5334: a column in the condition of WHEN NOT MATCHED BY SOURCE that is not the target's.
+    pub fn merge_not_of_target(name: &str) -> Self {
+        let text = format!(
+            "The identifier '{name}' cannot be bound. Only target columns and columns in the clause scope are allowed in the \
+             'WHEN NOT MATCHED BY SOURCE' clause of a MERGE statement."
+        );
+        Self::change(5334, 16, if name.contains('.') { 2 } else { 1 }, text)
+    }
+
+    /// 8672: a MERGE that updates a row more than once.
+    pub fn merge_twice() -> Self {
+        let text = "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target \
+                    row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target \
+                    table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use \
+                    the GROUP BY clause to group the source rows.";
+        Self::new(8672, Ends::Statement, text)
+    }
+
+    /// The error of a row that a MERGE writes: 547 names the statement; 515 says UPDATE, whatever the action.
+    #[must_use]
+    pub fn in_merge(self) -> Self {
+        let text = match self.number() {
+            547 => {
+                let rest = ["INSERT", "UPDATE", "DELETE"].iter().find_map(|verb| {
+                    let rest = self.text().strip_prefix("The ")?;
+                    rest.strip_prefix(verb)
+                });
+                rest.map(|rest| format!("The MERGE{rest}"))
+            }
+            515 => {
+                let first = self.text().strip_suffix("INSERT fails.");
+                first.map(|first| format!("{first}UPDATE fails."))
+            }
+            _ => None,
+        };
+        match text {
+            Some(text) => Self::new(self.number(), self.ends(), text)
+                .with_severity(self.severity())
+                .with_state(self.state())
+                .on_line(self.line()),
+            None => self,
+        }
+    }
+
+    /// 11742: NEXT VALUE FOR in a MERGE.
+    pub fn merge_next_value() -> Self {
+        let text = "NEXT VALUE FOR function can only be used with MERGE if it is defined within a default constraint on the \
+                    target table for insert action.";
+        Self::change(11742, 15, 1, text)
+    }
+
     /// 8115: an identity that exceeds its type.
     pub fn identity_overflow(type_name: &str) -> Self {
         let text = format!("Arithmetic overflow error converting IDENTITY to data type {type_name}.");

@@ -128,6 +128,27 @@ impl QueryBinder<'_> {
         }
     }
 
+    /// The target of a MERGE, with its alias.
+    ///
+    /// Errors: as [`QueryBinder::bind_target`].
+    pub(crate) fn bind_merge_target(
+        &mut self,
+        target: &ast::ChangeTarget,
+        alias: Option<&ast::Name>,
+    ) -> Result<Target, SqlError> {
+        let mut found = self.bind_target(target, &[])?;
+        let from = found.bound.from.clone();
+        self.extend_with_null(&from, &found.bound.sources)?;
+        found.alone = false;
+        if let Some(alias) = alias {
+            for source in &mut found.bound.sources {
+                source.alias.clone_from(&alias.text);
+                source.database_and_schema = None;
+            }
+        }
+        Ok(found)
+    }
+
     /// The source of a target without FROM, if that is a common table expression or a view.
     pub(super) fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, SqlError> {
         let ast::ChangeTarget::Table(name) = target else {

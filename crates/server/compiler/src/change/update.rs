@@ -51,6 +51,13 @@ pub struct UpdateRows {
     pub inputs: Vec<InputColumn>,
     /// The assignments, in order.
     pub sets: Vec<SetValue>,
+    /// How rows are written.
+    pub write: RowUpdate,
+}
+
+/// How changed rows are written.
+#[derive(Clone, Debug)]
+pub struct RowUpdate {
     /// The columns that change.
     pub changed: Vec<usize>,
     /// The SQL that writes one row; its parameters are the changed columns, then the rowid.
@@ -121,7 +128,7 @@ impl Binding<'_> {
         })
     }
 
-    fn set(
+    pub(super) fn set(
         &self,
         binder: &mut QueryBinder<'_>,
         target: &Target,
@@ -207,6 +214,7 @@ impl Binding<'_> {
         let layout = Layout {
             deleted: Some(1),
             inserted: Some(1 + count),
+            is_partial: false,
         };
         let others = others(&target);
         let outputs = binder.with_commons(&update.with, |binder| {
@@ -226,7 +234,12 @@ impl Binding<'_> {
         let inputs = InputColumn::all(&binder.parts, &query);
         let mut writer = Writer::new(binder.parts);
         let text = writer.statement(&query)?;
-        let rows = write_sql(text, inputs, sets, changed, &target.table)?;
+        let rows = UpdateRows {
+            text,
+            inputs,
+            sets,
+            write: RowUpdate::bind(changed, &target.table)?,
+        };
         let compiled = Arc::new(writer.compiled());
         Ok(Update {
             rules,
@@ -234,6 +247,30 @@ impl Binding<'_> {
             compiled,
             outputs,
             advances,
+        })
+    }
+}
+
+impl RowUpdate {
+    /// Binds the write of these columns of a table.
+    ///
+    /// Errors: a name that SQLite can't take.
+    pub(crate) fn bind(changed: Vec<usize>, table: &Table) -> Result<Self, SqlError> {
+        let mut assignments = Vec::with_capacity(changed.len());
+        for (number, at) in changed.iter().enumerate() {
+            if let Some(column) = table.columns.get(*at) {
+                assignments.push(format!("{} = ?{}", quoted(&column.name)?, number + 1));
+            }
+        }
+        let row_id = table
+            .row_id()
+            .ok_or_else(|| SqlError::unsupported("A table whose columns hide its rowid"))?;
+        let name = qualified(&table.sqlite)?;
+        let set = format!("UPDATE {name} SET {} WHERE", assignments.join(", "));
+        Ok(Self {
+            sql: format!("{set} {row_id} = ?{}", changed.len() + 1),
+            shift: Shift::bind(table, &changed, &set, row_id)?,
+            changed,
         })
     }
 }
@@ -311,35 +348,6 @@ pub(super) fn row_query(target: &Target, filter: Option<Predicate>, limit: Optio
     );
     query.limit = limit;
     query
-}
-
-/// The SQL that writes rows one by one.
-fn write_sql(
-    text: SqlText,
-    inputs: Vec<InputColumn>,
-    sets: Vec<SetValue>,
-    changed: Vec<usize>,
-    table: &Table,
-) -> Result<UpdateRows, SqlError> {
-    let mut assignments = Vec::with_capacity(changed.len());
-    for (number, at) in changed.iter().enumerate() {
-        if let Some(column) = table.columns.get(*at) {
-            assignments.push(format!("{} = ?{}", quoted(&column.name)?, number + 1));
-        }
-    }
-    let row_id = table
-        .row_id()
-        .ok_or_else(|| SqlError::unsupported("A table whose columns hide its rowid"))?;
-    let name = qualified(&table.sqlite)?;
-    let set = format!("UPDATE {name} SET {} WHERE", assignments.join(", "));
-    Ok(UpdateRows {
-        text,
-        inputs,
-        sets,
-        sql: format!("{set} {row_id} = ?{}", changed.len() + 1),
-        shift: Shift::bind(table, &changed, &set, row_id)?,
-        changed,
-    })
 }
 
 /// The target's own column: `SET a += 1` reads the assigned column, even if another source of FROM has that name.

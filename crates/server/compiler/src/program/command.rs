@@ -72,6 +72,8 @@ impl Command {
     pub const DBCC: u16 = 0xE6;
     /// PRINT and RAISERROR.
     pub const PRINT: u16 = 0xF7;
+    /// MERGE.
+    pub const MERGE: u16 = 0x117;
     /// CREATE USER.
     pub const CREATE_USER: u16 = 0x13B;
     /// ALTER USER.

@@ -390,7 +390,7 @@ impl QueryBinder<'_> {
     /// Makes columns that are computed from the nullable side of an outer join NULL where that side has no row.
     ///
     /// Errors: 40510 if no column of the side shows whether there is a row.
-    pub(super) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), SqlError> {
+    pub(crate) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), SqlError> {
         for source in sources {
             let Some(places) = self.parts.sources.get(index(source.number)) else {
                 continue;

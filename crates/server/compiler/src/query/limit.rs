@@ -11,8 +11,7 @@ use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, SqlError};
 impl QueryBinder<'_> {
     /// Binds the row limits of a query.
     ///
-    /// Errors: 1060 for a count that is not an integer, 1062 for WITH TIES without ORDER BY, 10741 for TOP with OFFSET,
-    /// 40510 for a count that is neither a constant nor a variable.
+    /// Errors: 1060 for a count that is not an integer, 1062 for WITH TIES without ORDER BY, 10741 for TOP with OFFSET.
     pub(crate) fn bind_limit(
         &mut self,
         top: Option<&ast::Top>,
@@ -28,7 +27,7 @@ impl QueryBinder<'_> {
                 }
                 let ties = top.with_ties;
                 if top.percent {
-                    let count = self.fixed(&top.count)?.converted_to(&DataType::Float)?;
+                    let count = self.percentage(&top.count)?;
                     return Ok(Some(Limit::Percent { count, ties }));
                 }
                 Ok(Some(Limit::Top {
@@ -48,46 +47,79 @@ impl QueryBinder<'_> {
     }
 
     fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
-        if let ast::ExprKind::Subquery(query) = &expr.kind {
-            return self.queried_count(query, expr.position.line);
-        }
-        let bound = self.fixed(expr)?;
+        let line = expr.position.line;
+        let Some(bound) = self.fixed(expr)? else {
+            let bound = self.queried(expr)?;
+            if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) {
+                return Err(SqlError::row_count_type().on_line(line));
+            }
+            return checked(&QUERIED_COUNT, bound.converted_to(&DataType::BigInt)?);
+        };
         if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_word() {
-            return Err(SqlError::row_count_type().on_line(expr.position.line));
+            return Err(SqlError::row_count_type().on_line(line));
         }
         bound.converted_to(&DataType::BigInt)
     }
 
-    /// A count that a query returns, which SQLite evaluates once: no columns of outer queries are in scope.
-    fn queried_count(&mut self, query: &ast::Query, line: u32) -> Result<Expr, SqlError> {
-        let scopes = std::mem::take(&mut self.scopes);
-        let bound = self.nested(|binder| binder.bind_scalar(query));
-        self.scopes = scopes;
-        let bound = bound.map_err(|error| match error.number() {
-            UNBOUND => SqlError::column_in_limit().on_line(line),
-            _ => error.on_line(line),
-        })?;
-        if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) {
-            return Err(SqlError::row_count_type().on_line(line));
+    fn percentage(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
+        match self.fixed(expr)? {
+            Some(bound) => bound.converted_to(&DataType::Float),
+            None => {
+                let bound = self.queried(expr)?;
+                checked(&QUERIED_PERCENT, bound.converted_to(&DataType::Float)?)
+            }
         }
-        let count = FunctionCall {
-            function: &QUERIED_COUNT,
-            part: None,
-            arguments: vec![bound.converted_to(&DataType::BigInt)?],
-        };
-        Ok(Expr::new(ExprKind::Call(Box::new(count)), DataType::BigInt))
     }
 
-    /// A value that does not depend on a row.
-    fn fixed(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
-        let bound = Binder::new(self.variables, &mut NoQuery).expr(expr);
-        let bound = bound.map_err(|error| match error.number() {
-            UNKNOWN_COLUMN | UNBOUND => SqlError::column_in_limit(),
-            SUBQUERY => SqlError::unsupported("A subquery in TOP, OFFSET or FETCH"),
-            _ => error,
-        });
-        bound.map_err(|error| error.on_line(expr.position.line))
+    /// A value with a query, which SQLite evaluates once: no columns of outer queries are in scope.
+    fn queried(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
+        let line = expr.position.line;
+        let scopes = std::mem::take(&mut self.scopes);
+        let variables = self.variables;
+        let bound = self.nested(|binder| Binder::new(variables, binder).expr(expr));
+        self.scopes = scopes;
+        bound.map_err(|error| match error.number() {
+            UNBOUND => SqlError::column_in_limit().on_line(line),
+            _ => error.on_line(line),
+        })
     }
+
+    /// A value that does not depend on a row; `None` if it has a query.
+    fn fixed(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, SqlError> {
+        let bound = Binder::new(self.variables, &mut NoQuery).expr(expr);
+        match bound {
+            Ok(bound) => Ok(Some(bound)),
+            Err(error) if error.number() == SUBQUERY => Ok(None),
+            Err(error) => Err(match error.number() {
+                UNKNOWN_COLUMN | UNBOUND => SqlError::column_in_limit(),
+                _ => error,
+            }
+            .on_line(expr.position.line)),
+        }
+    }
+}
+
+fn checked(function: &'static Function, value: Expr) -> Result<Expr, SqlError> {
+    let data_type = value.data_type;
+    let call = FunctionCall {
+        function,
+        part: None,
+        arguments: vec![value],
+    };
+    Ok(Expr::new(ExprKind::Call(Box::new(call)), data_type))
+}
+
+/// Checks the percentage that a query returned; not callable by name.
+static QUERIED_PERCENT: Function =
+    Function::new("top", &[], Typing::Is(DataType::Float), queried_percent).taking_nulls();
+
+fn queried_percent(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    if let Value::Float(percent) = call.value(0)
+        && (0.0..=100.0).contains(percent)
+    {
+        return Ok(Value::Float(*percent));
+    }
+    Err(SqlError::percent_range())
 }
 
 /// Checks the count that a query returned; not callable by name.

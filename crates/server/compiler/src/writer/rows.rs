@@ -43,7 +43,10 @@ impl Writer {
             Some(Limit::Percent { count, ties }) => {
                 let value = ParameterValue::Percent(count.clone());
                 let data_type = count.data_type;
-                let percent = self.parameter(super::Parameter { value, data_type });
+                let percent = match count.holds_query() {
+                    true => self.value(count)?,
+                    false => self.parameter(super::Parameter { value, data_type }),
+                };
                 let function = if *ties { "rank()" } else { "row_number()" };
                 self.ranked(query, function, &format!("(r - 1) * 100.0 < n * {percent}"))
             }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use selenite_compiler::catalog::ChangeVerb;
-use selenite_compiler::change::{Delete, DeleteStrategy};
+use selenite_compiler::change::{Delete, DeleteStrategy, RowRules};
 use selenite_compiler::statement::InputColumn;
 use selenite_compiler::{SqlError, SqlText};
 use selenite_types::Value;
@@ -50,7 +50,8 @@ fn run_rows(
             Ok(ControlFlow::Continue(()))
         })?;
     if !changed_rows::is_instead_of(run, ChangeVerb::Delete) {
-        delete_all(delete, run, sql, &rows)?;
+        let ids = rows.iter().map(|(row_id, values)| (*row_id, values.as_slice()));
+        delete_all(&delete.rules, run, sql, ids)?;
     }
     for (_, values) in &rows {
         let old = values.get(1..=delete.rules.table.columns.len());
@@ -62,9 +63,16 @@ fn run_rows(
     Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
 }
 
-/// Deletes rows in one statement, because rows of one table may refer to one another.
-fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), SqlError> {
-    let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
+/// Deletes rows in one statement, because rows of one table may refer to one another. Values are rowids and old rows.
+///
+/// Errors: 547.
+pub(super) fn delete_all<'r>(
+    rules: &RowRules,
+    run: &Run<'_>,
+    sql: &str,
+    rows: impl Iterator<Item = (i64, &'r [Value])> + Clone,
+) -> Result<(), SqlError> {
+    let ids: Vec<String> = rows.clone().map(|(row_id, _)| row_id.to_string()).collect();
     let list = Stored::Text(format!("[{}]", ids.join(",")).into());
     let Err(error) = run.change(sql, &[list]) else {
         return Ok(());
@@ -72,7 +80,7 @@ fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value
     let mut refusal = None;
     for (_, values) in rows {
         let old = values.get(1..).unwrap_or(&[]);
-        let refused = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
+        let refused = row::refusal(rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
         // A row without references to it did not cause the error.
         if refused.number() != UNNAMED_CONSTRAINT {
             return Err(refused);

@@ -26,7 +26,7 @@ pub struct GivenRow {
 }
 
 pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
-    let row_limit = row_limit(insert, run)?;
+    let row_limit = row_limit(insert.limit.as_deref(), run)?;
     match &insert.source {
         InsertSource::Values(rows) => {
             let mut count = 0;
@@ -75,7 +75,7 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
 }
 
 pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, SqlError> {
-    let row_limit = row_limit(insert, run)?.of(rows.len());
+    let row_limit = row_limit(insert.limit.as_deref(), run)?.of(rows.len());
     let mut count = 0;
     let mut waiting = Vec::new();
     let mut checked: Option<Arc<[DataType]>> = None;
@@ -154,20 +154,25 @@ fn run_query(insert: &Insert, run: &mut Run<'_>, query: &QueryRows<'_>, row_limi
     Ok(count)
 }
 
-fn row_limit(insert: &Insert, run: &Run<'_>) -> Result<RowLimit, SqlError> {
-    let stored = match insert.limit.as_deref() {
+/// The row limit of a statement.
+///
+/// Errors: any error of its value.
+pub(super) fn row_limit(limit: Option<&InsertLimit>, run: &Run<'_>) -> Result<RowLimit, SqlError> {
+    let stored = match limit {
         None => return Ok(RowLimit::Rows(u64::MAX)),
         Some(InsertLimit::Count(count) | InsertLimit::Percent(count)) => count.evaluate(&run.frame(&[]))?,
         Some(InsertLimit::Query(text, compiled)) => {
-            let mut told = None;
+            let mut told = Stored::Null;
             let parameters = run.parameters(text)?;
             run.executor.select(&call(text, &parameters, compiled), &mut |found| {
-                if let Some(StoredRef::Integer(count)) = found.stored(0) {
-                    told = Some(count);
-                }
+                told = match found.stored(0) {
+                    Some(StoredRef::Integer(count)) => Stored::Integer(count),
+                    Some(StoredRef::Real(percent)) => Stored::Real(percent),
+                    Some(_) | None => Stored::Null,
+                };
                 Ok(ControlFlow::Continue(()))
             })?;
-            told.map_or(Stored::Null, Stored::Integer)
+            told
         }
     };
     match stored {
@@ -279,14 +284,14 @@ fn send_row(insert: &Insert, run: &mut Run<'_>, row: &[Value]) -> Result<(), Sql
 
 /// The row limit of TOP.
 #[derive(Clone, Copy)]
-enum RowLimit {
+pub(super) enum RowLimit {
     Rows(u64),
     Percent(f64),
 }
 
 impl RowLimit {
     /// The limit for a query of `count` rows.
-    fn of(self, count: usize) -> usize {
+    pub fn of(self, count: usize) -> usize {
         match self {
             Self::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX).min(count),
             Self::Percent(percent) => {

@@ -228,6 +228,7 @@ impl Session {
             Statement::Insert(insert) => run.insert(insert)?,
             Statement::Update(update) => run.update(update)?,
             Statement::Delete(delete) => run.delete(delete)?,
+            Statement::Merge(merge) => run.merge(merge)?,
             Statement::Truncate(truncate) => run.truncate(truncate)?,
             Statement::Into(into) => self.run_into(into, &mut run)?,
         };

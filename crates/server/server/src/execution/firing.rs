@@ -34,16 +34,24 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 40510 for `rows-of-cascades-are-unknown`.
     pub(crate) fn triggers_of(&self, bound: &Statement) -> Result<FiringTriggers, SqlError> {
-        let Some((table, verb)) = changed_table(bound) else {
+        let Some((table, verbs)) = changed_table(bound) else {
             return Ok(Vec::new());
         };
         if table.is_temporary() || !self.scope.objects.catalog.schema.has_triggers() {
             return Ok(Vec::new());
         }
-        self.check_cascades(table, verb)?;
-        if !table.fires.on(verb) {
-            return Ok(Vec::new());
+        let mut firing = Vec::new();
+        for verb in verbs {
+            self.check_cascades(table, verb)?;
+            if table.fires.on(verb) {
+                firing.extend(self.triggers_on(table, verb));
+            }
         }
+        Ok(firing)
+    }
+
+    /// The triggers that a change of a table fires, in their order.
+    fn triggers_on(&self, table: &Table, verb: ChangeVerb) -> FiringTriggers {
         let running = self.frames.trigger();
         let triggers = self.scope.objects.catalog.schema.triggers_of(table.object_id);
         let mut triggers: Vec<Arc<SchemaTrigger>> = triggers
@@ -54,9 +62,9 @@ impl SessionExecutor<'_> {
         triggers.sort_by_key(|trigger| trigger.row.object_id);
         let is_instead_of = |trigger: &Arc<SchemaTrigger>| trigger.timing == TriggerTiming::InsteadOf;
         if let Some(trigger) = triggers.iter().find(|trigger| is_instead_of(trigger)) {
-            return Ok(vec![(trigger.clone(), verb)]);
+            return vec![(trigger.clone(), verb)];
         }
-        Ok(triggers.into_iter().map(|trigger| (trigger, verb)).collect())
+        triggers.into_iter().map(|trigger| (trigger, verb)).collect()
     }
 
     /// `rows-of-cascades-are-unknown`.
@@ -212,25 +220,35 @@ pub(crate) fn changed_rows(triggers: &FiringTriggers) -> ChangedRows {
     }
 }
 
-/// The table that a statement changes rows of, but a bulk load's, which fires no triggers.
-fn changed_table(bound: &Statement) -> Option<(&Arc<Table>, ChangeVerb)> {
+/// The table that a statement changes rows of, and the changes, but a bulk load's, which fires no triggers.
+fn changed_table(bound: &Statement) -> Option<(&Arc<Table>, Vec<ChangeVerb>)> {
     match bound {
         Statement::Insert(insert) if insert.bulk().is_some() => None,
-        Statement::Insert(insert) => Some((insert.table(), ChangeVerb::Insert)),
-        Statement::Update(update) => Some((update.table(), ChangeVerb::Update)),
-        Statement::Delete(delete) => Some((delete.table(), ChangeVerb::Delete)),
+        Statement::Insert(insert) => Some((insert.table(), vec![ChangeVerb::Insert])),
+        Statement::Update(update) => Some((update.table(), vec![ChangeVerb::Update])),
+        Statement::Delete(delete) => Some((delete.table(), vec![ChangeVerb::Delete])),
+        Statement::Merge(merge) => Some((&merge.table, merge.verbs())),
         Statement::Rows(_) | Statement::Assign(_) | Statement::Into(_) | Statement::Truncate(_) => None,
     }
 }
 
 /// The columns that an UPDATE assigns.
 fn assigned(bound: &Statement) -> Vec<usize> {
-    let Statement::Update(update) = bound else {
-        return Vec::new();
-    };
-    match &update.strategy {
-        UpdateStrategy::Rows(rows) => rows.changed.clone(),
-        UpdateStrategy::Whole(_) => Vec::new(),
+    match bound {
+        Statement::Update(update) => match &update.strategy {
+            UpdateStrategy::Rows(rows) => rows.write.changed.clone(),
+            UpdateStrategy::Whole(_) => Vec::new(),
+        },
+        Statement::Merge(merge) => match &merge.update {
+            Some((_, write)) => write.changed.clone(),
+            None => Vec::new(),
+        },
+        Statement::Rows(_)
+        | Statement::Assign(_)
+        | Statement::Into(_)
+        | Statement::Insert(_)
+        | Statement::Delete(_)
+        | Statement::Truncate(_) => Vec::new(),
     }
 }
 

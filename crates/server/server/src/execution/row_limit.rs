@@ -19,6 +19,7 @@ pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<State
         StatementKind::Insert(insert) => &mut insert.top,
         StatementKind::Update(update) => &mut update.top,
         StatementKind::Delete(delete) => &mut delete.top,
+        StatementKind::Merge(merge) => &mut merge.top,
         StatementKind::Select(select) => return of_select(select, row_count_max).map(|()| Some(limited)),
         _ => return Ok(None),
     };

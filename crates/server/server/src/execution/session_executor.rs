@@ -310,6 +310,7 @@ impl<'a> SessionExecutor<'a> {
             | StatementKind::Insert(_)
             | StatementKind::Update(_)
             | StatementKind::Delete(_)
+            | StatementKind::Merge(_)
             | StatementKind::Truncate(_) => {
                 let done = self.on_tables(statement, slots, execution);
                 if let Err(Failure::Error(_)) = done {
@@ -451,7 +452,11 @@ impl SessionExecutor<'_> {
     ) -> Result<Affected, Failure> {
         let is_on_rows = matches!(
             statement.statement.kind,
-            StatementKind::Select(_) | StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
+            StatementKind::Select(_)
+                | StatementKind::Insert(_)
+                | StatementKind::Update(_)
+                | StatementKind::Delete(_)
+                | StatementKind::Merge(_)
         );
         if !is_on_rows {
             return Ok(Affected::Nothing);

@@ -496,6 +496,7 @@ pub(crate) fn writes_of(bound: &Statement, changes: bool) -> Writes {
         | Statement::Insert(_)
         | Statement::Update(_)
         | Statement::Delete(_)
+        | Statement::Merge(_)
         | Statement::Truncate(_) => bound.written().iter().all(|table| table.is_temporary()),
     };
     match (changes, is_temporary) {
@@ -517,7 +518,16 @@ fn is_execute(bound: &Statement) -> bool {
 
 /// Whether it inserts into a table without IDENTITY.
 fn is_numberless(bound: &Statement) -> bool {
-    matches!(bound, Statement::Insert(insert) if insert.table().identity().is_none())
+    match bound {
+        Statement::Insert(insert) => insert.table().identity().is_none(),
+        Statement::Merge(merge) => merge.insert.is_some() && merge.table.identity().is_none(),
+        Statement::Rows(_)
+        | Statement::Assign(_)
+        | Statement::Into(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Truncate(_) => false,
+    }
 }
 
 /// The table of a bulk load whose identity values are given, if it is one.
@@ -546,6 +556,7 @@ fn on_rows(
         Statement::Insert(insert) => run.insert(insert),
         Statement::Update(update) => run.update(update),
         Statement::Delete(delete) => run.delete(delete),
+        Statement::Merge(merge) => run.merge(merge),
         Statement::Truncate(truncate) => run.truncate(truncate),
         Statement::Into(into) => work.fill_into(into, run),
     }

@@ -309,6 +309,7 @@ impl FunctionFrame<'_> {
             Statement::Insert(insert) => run.insert(insert),
             Statement::Update(update) => run.update(update),
             Statement::Delete(delete) => run.delete(delete),
+            Statement::Merge(merge) => run.merge(merge),
             Statement::Into(_) | Statement::Truncate(_) => Err(SqlError::call_in_function()),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{
-    Catalog, FunctionResult, Relation, Sequence, SystemFunction, Table, UserFunction, View,
+    Catalog, ChangeVerb, FunctionResult, Relation, Sequence, SystemFunction, Table, UserFunction, View,
 };
 use selenite_compiler::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
@@ -240,9 +240,13 @@ pub fn check_rows(
             check_into(&into.name, (permissions, database))?;
             None
         }
-        Statement::Insert(insert) => Some((Target::of(insert.table(), insert.view()), PermissionKind::Insert)),
-        Statement::Update(update) => Some((Target::of(update.table(), update.view()), PermissionKind::Update)),
-        Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), PermissionKind::Delete)),
+        Statement::Insert(insert) => Some((Target::of(insert.table(), insert.view()), vec![PermissionKind::Insert])),
+        Statement::Update(update) => Some((Target::of(update.table(), update.view()), vec![PermissionKind::Update])),
+        Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), vec![PermissionKind::Delete])),
+        Statement::Merge(merge) => {
+            let kinds = merge.verbs().into_iter().map(kind_of);
+            Some((Target::of(&merge.table, merge.view()), kinds.collect()))
+        }
         Statement::Truncate(truncate) => {
             if !is_own(&truncate.table) && !may_alter(&truncate.table, permissions) {
                 return Err(no_object(&truncate.table.name, 7));
@@ -251,13 +255,18 @@ pub fn check_rows(
         }
     };
     let truncates = matches!(bound, Statement::Truncate(_));
-    let is_target = |seen: &NamedRelation| target.is_some_and(|(target, _)| target.is(seen));
+    let is_target = |seen: &NamedRelation| target.as_ref().is_some_and(|(target, _)| target.is(seen));
     let target_count = seen.iter().filter(|seen| is_target(seen)).count();
-    if let Some((target, kind)) = target
-        && !target.is_own()
-    {
+    let mut writes: Vec<(Target<'_>, PermissionKind)> = Vec::new();
+    if let Some((target, kinds)) = &target {
+        writes.extend(kinds.iter().map(|kind| (*target, *kind)));
+        // Those of OUTPUT INTO.
+        let others = bound.written().into_iter().skip(1);
+        writes.extend(others.map(|table| (Target::Table(table), PermissionKind::Insert)));
+    }
+    for (target, kind) in writes.iter().filter(|(target, _)| !target.is_own()) {
         let [_, schema, name] = target.name();
-        if !is_chained(schema) && !permissions.may_on(kind, (schema, name)) {
+        if !is_chained(schema) && !permissions.may_on(*kind, (schema, name)) {
             return Err(denied_on(kind.name(), target.name()));
         }
     }
@@ -282,6 +291,14 @@ pub fn check_rows(
         }
     }
     Ok(())
+}
+
+fn kind_of(verb: ChangeVerb) -> PermissionKind {
+    match verb {
+        ChangeVerb::Insert => PermissionKind::Insert,
+        ChangeVerb::Update => PermissionKind::Update,
+        ChangeVerb::Delete => PermissionKind::Delete,
+    }
 }
 
 /// SELECT INTO is also a CREATE TABLE.

@@ -13,9 +13,9 @@ use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
     Argument, ArgumentValue, Arguments, Assignment, AssignmentTarget, Call, ChangeTarget, CommonTable, Condition,
-    Execute, Expr, ExprKind, GroupItem, Insert, InsertSource, Join, ObjectName, OrderItem, Output, Position,
-    ProcedureName, Query, QueryBody, Select, SelectItem, Statement, StatementKind, TableSource, TableSourceKind, Top,
-    Tree, ValueOrDefault,
+    Execute, Expr, ExprKind, GroupItem, Insert, InsertSource, Join, Merge, MergeAction, Name, ObjectName, OrderItem,
+    Output, Position, ProcedureName, Query, QueryBody, Select, SelectItem, Statement, StatementKind, TableSource,
+    TableSourceKind, Top, Tree, ValueOrDefault,
 };
 use selenite_types::DataType;
 
@@ -148,9 +148,43 @@ impl Search<'_> {
             self.top(delete.top.as_ref())?;
             self.output(&delete.output)?;
             self.filter(delete.filter.as_ref())?;
+        } else if let StatementKind::Merge(merge) = kind {
+            self.with(&merge.with)?;
+            self.merge(merge)?;
         }
         self.scope = Scope::default();
         Ok(())
+    }
+
+    fn merge(&mut self, merge: &Merge) -> Result<(), SqlError> {
+        self.change_as(&merge.target, merge.alias.as_ref(), std::slice::from_ref(&merge.source))?;
+        self.top(merge.top.as_ref())?;
+        self.condition(&merge.on)?;
+        for clause in &merge.clauses {
+            self.filter(clause.filter.as_ref())?;
+            match &clause.action {
+                MergeAction::Update(assignments) => {
+                    for assignment in assignments {
+                        self.assignment(assignment)?;
+                    }
+                }
+                MergeAction::Delete => {}
+                MergeAction::Insert { columns, values } => {
+                    let columns = self.columns(&Insert {
+                        with: merge.with.clone(),
+                        top: None,
+                        target: merge.target.clone(),
+                        hints: Vec::new(),
+                        columns: columns.clone(),
+                        output: Vec::new(),
+                        source: InsertSource::DefaultValues,
+                        options: Vec::new(),
+                    })?;
+                    self.values(values.as_deref().unwrap_or(&[]), &columns)?;
+                }
+            }
+        }
+        self.output(&merge.output)
     }
 
     fn with(&mut self, with: &[CommonTable]) -> Result<(), SqlError> {
@@ -171,14 +205,7 @@ impl Search<'_> {
         match &insert.source {
             InsertSource::Values(rows) => {
                 for row in rows {
-                    for (at, value) in row.iter().enumerate() {
-                        if let ValueOrDefault::Value(value) = value {
-                            let place = columns
-                                .get(at)
-                                .map(|data_type| ParameterPosition::of_type(value, *data_type));
-                            self.expr(value, &place.unwrap_or_else(|| ParameterPosition::alone(value)))?;
-                        }
-                    }
+                    self.values(row, &columns)?;
                 }
             }
             InsertSource::Query(query) => self.query(query, Some(&columns))?,
@@ -186,6 +213,19 @@ impl Search<'_> {
             InsertSource::DefaultValues | InsertSource::Bulk(_) => {}
         }
         self.output(&insert.output)
+    }
+
+    /// Values for columns of these types.
+    fn values(&mut self, row: &[ValueOrDefault], columns: &[DataType]) -> Result<(), SqlError> {
+        for (at, value) in row.iter().enumerate() {
+            if let ValueOrDefault::Value(value) = value {
+                let place = columns
+                    .get(at)
+                    .map(|data_type| ParameterPosition::of_type(value, *data_type));
+                self.expr(value, &place.unwrap_or_else(|| ParameterPosition::alone(value)))?;
+            }
+        }
+        Ok(())
     }
 
     /// The types of the columns that an INSERT fills.
@@ -258,12 +298,19 @@ impl Search<'_> {
 
     /// The sources of an UPDATE or DELETE: its FROM, and its target if that is not among them.
     fn change(&mut self, target: &ChangeTarget, from: &[TableSource]) -> Result<(), SqlError> {
+        self.change_as(target, None, from)
+    }
+
+    /// As [`Self::change`], with the target's alias.
+    fn change_as(&mut self, target: &ChangeTarget, alias: Option<&Name>, from: &[TableSource]) -> Result<(), SqlError> {
+        let alias = alias.cloned();
+        let is_aliased = alias.is_some();
         let (own, kind) = match target {
             ChangeTarget::Table(name) => (
                 name.name.text.as_str(),
                 TableSourceKind::Table {
                     name: name.clone(),
-                    alias: None,
+                    alias: alias.clone(),
                     hints: Vec::new(),
                 },
             ),
@@ -271,13 +318,13 @@ impl Search<'_> {
                 name.as_str(),
                 TableSourceKind::Variable {
                     name: name.clone(),
-                    alias: None,
+                    alias: alias.clone(),
                     hints: Vec::new(),
                 },
             ),
         };
         let mut sources = from.to_vec();
-        if !from.iter().any(|source| is_among(own, source)) {
+        if is_aliased || !from.iter().any(|source| is_among(own, source)) {
             let position = Position::default();
             sources.insert(0, TableSource { kind, position });
         }

@@ -40,6 +40,7 @@ impl Capture {
             | Statement::Into(_)
             | Statement::Update(_)
             | Statement::Delete(_)
+            | Statement::Merge(_)
             | Statement::Truncate(_) => Err(SqlError::internal("rows for no INSERT")),
         }
     }

@@ -44,6 +44,7 @@ fn words(kind: &StatementKind) -> Option<&'static str> {
         StatementKind::Insert(_) => "INSERT",
         StatementKind::Update(_) => "UPDATE",
         StatementKind::Delete(_) => "DELETE",
+        StatementKind::Merge(_) => "MERGE",
         StatementKind::Truncate(_) => "TRUNCATE TABLE",
         StatementKind::CreateTable(_) => "CREATE TABLE",
         StatementKind::AlterTable(_) => "ALTER TABLE",

@@ -123,7 +123,11 @@ fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result
         }
         if matches!(
             statement.kind,
-            StatementKind::Select(_) | StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
+            StatementKind::Select(_)
+                | StatementKind::Insert(_)
+                | StatementKind::Update(_)
+                | StatementKind::Delete(_)
+                | StatementKind::Merge(_)
         ) {
             let binding = Binding {
                 catalog: &context.objects.catalog,

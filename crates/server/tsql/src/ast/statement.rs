@@ -4,7 +4,7 @@ use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
     CreateSynonym, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert,
-    KeyManagement, Kill, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
+    KeyManagement, Kill, Merge, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
     SequenceDefinition, SetOption, TableElement, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
 };
 
@@ -76,6 +76,8 @@ pub enum StatementKind {
     Update(Box<Update>),
     /// `DELETE`
     Delete(Box<Delete>),
+    /// `MERGE`
+    Merge(Box<Merge>),
     /// `TRUNCATE TABLE`
     Truncate(ObjectName),
     /// `CREATE TABLE`

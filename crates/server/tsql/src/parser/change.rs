@@ -42,7 +42,7 @@ impl Parser<'_> {
     }
 
     /// TOP of INSERT, UPDATE or DELETE, whose count requires parentheses.
-    fn optional_change_top(&mut self) -> Parse<Option<Top>> {
+    pub(super) fn optional_change_top(&mut self) -> Parse<Option<Top>> {
         if self.is_keyword(Keyword::Top) && !self.is_at(1, TokenKind::LeftParen) {
             self.advance();
             return Err(self.unexpected());
@@ -51,7 +51,7 @@ impl Parser<'_> {
     }
 
     /// A column of a column list; its qualifier is ignored, as in SQL Server.
-    fn unqualified_column(&mut self) -> Parse<Name> {
+    pub(super) fn unqualified_column(&mut self) -> Parse<Name> {
         self.column_name().map(|column| column.name)
     }
 
@@ -88,14 +88,14 @@ impl Parser<'_> {
         Ok(rows)
     }
 
-    fn value_or_default(&mut self) -> Parse<ValueOrDefault> {
+    pub(super) fn value_or_default(&mut self) -> Parse<ValueOrDefault> {
         if self.is_keyword(Keyword::Default) {
             return Ok(ValueOrDefault::Default(self.advance().position));
         }
         self.expression().map(ValueOrDefault::Value)
     }
 
-    fn change_target(&mut self) -> Parse<ChangeTarget> {
+    pub(super) fn change_target(&mut self) -> Parse<ChangeTarget> {
         if self.is(TokenKind::Variable) {
             let position = self.here();
             let name = self.variable()?;
@@ -115,7 +115,7 @@ impl Parser<'_> {
     }
 
     /// `OUTPUT .. [INTO ..]`, at most twice.
-    fn outputs(&mut self) -> Parse<Vec<Output>> {
+    pub(super) fn outputs(&mut self) -> Parse<Vec<Output>> {
         let mut outputs = Vec::new();
         while outputs.len() < 2 && self.eat_word("output") {
             let items = self.list(|p| p.select_item(false))?;
@@ -165,7 +165,7 @@ impl Parser<'_> {
         })))
     }
 
-    fn assignment(&mut self) -> Parse<Assignment> {
+    pub(super) fn assignment(&mut self) -> Parse<Assignment> {
         let start = self.here();
         let target = if self.is(TokenKind::Variable) || self.is(TokenKind::Global) {
             let variable = self.variable()?;

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::{Parse, Parser};
 use crate::{
     ast::{Position, StatementKind},
-    error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
 };
@@ -40,7 +39,6 @@ impl Parser<'_> {
     /// Unsupported statements whose first word is reserved; any other keyword is a syntax error.
     pub(super) fn refused_keyword(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         match keyword {
-            Keyword::Merge => self.refused_merge(),
             Keyword::Fetch => self.refused_fetch(),
             Keyword::Deallocate => {
                 let start = self.advance().position;
@@ -58,18 +56,6 @@ impl Parser<'_> {
             Keyword::Updatetext => self.refused_statement("UPDATETEXT"),
             _ => Err(self.unexpected()),
         }
-    }
-
-    /// MERGE, the only statement that requires a terminating semicolon.
-    pub(super) fn refused_merge(&mut self) -> Parse<StatementKind> {
-        let start = self.advance().position;
-        self.skip_to_semicolon()?;
-        if !self.is(TokenKind::Semicolon) {
-            let last = self.reported_token(self.peek());
-            return Err(SyntaxFault::MERGE_NOT_TERMINATED.at(last.position));
-        }
-        self.refuse("MERGE", self.since(start));
-        Ok(StatementKind::Break)
     }
 
     /// `name [options] CURSOR ..` in DECLARE, which begins at `start`.

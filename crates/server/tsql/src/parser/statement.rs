@@ -85,6 +85,7 @@ impl Parser<'_> {
             Keyword::Insert => self.insert(Vec::new()),
             Keyword::Update => self.update(Vec::new()),
             Keyword::Delete => self.delete(Vec::new()),
+            Keyword::Merge => self.merge(Vec::new()),
             Keyword::Set => self.set(),
             Keyword::Declare => self.declare(),
             Keyword::If => self.if_statement(),
@@ -132,7 +133,7 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Insert) => self.insert(with),
             TokenKind::Keyword(Keyword::Update) => self.update(with),
             TokenKind::Keyword(Keyword::Delete) => self.delete(with),
-            TokenKind::Keyword(Keyword::Merge) => self.refused_merge(),
+            TokenKind::Keyword(Keyword::Merge) => self.merge(with),
             _ => Err(self.unexpected()),
         }
     }

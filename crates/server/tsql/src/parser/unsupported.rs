@@ -45,17 +45,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the next semicolon outside of parentheses, or to the end.
-    pub(super) fn skip_to_semicolon(&mut self) -> Parse<()> {
-        loop {
-            match self.kind() {
-                TokenKind::LeftParen => self.skip_parens()?,
-                TokenKind::Semicolon | TokenKind::End => return Ok(()),
-                _ => self.skip_token()?,
-            }
-        }
-    }
-
     /// Skips all tokens except trailing semicolons.
     pub(super) fn skip_batch(&mut self) -> Parse<()> {
         while !self.is(TokenKind::End) {

@@ -52,6 +52,7 @@ impl fmt::Display for StatementKind {
             Self::Insert(it) => write!(f, "{it}"),
             Self::Update(it) => write!(f, "{it}"),
             Self::Delete(it) => write!(f, "{it}"),
+            Self::Merge(it) => write!(f, "{it}"),
             Self::Truncate(table) => write!(f, "TRUNCATE TABLE {table}"),
             Self::CreateTable(it) => write!(f, "{it}"),
             Self::AlterTable(it) => write!(f, "{it}"),
@@ -80,8 +81,7 @@ impl fmt::Display for StatementKind {
             Self::BackupCertificate(it) => write!(f, "{it}"),
             Self::CreateEncryptionKey(it) => write!(f, "{it}"),
             Self::AlterEncryptionKey(it) => write!(f, "{it}"),
-            Self::CloseMasterKey => f.write_str("CLOSE MASTER KEY"),
-            Self::DropMasterKey | Self::DropEncryptionKey => f.write_str(dropped_key(self)),
+            Self::CloseMasterKey | Self::DropMasterKey | Self::DropEncryptionKey => f.write_str(dropped_key(self)),
             Self::KeyManagement(it) => write!(f, "{it}"),
             Self::CreateLogin(it) => write!(f, "{it}"),
             Self::AlterLogin(it) => write!(f, "{it}"),
@@ -114,10 +114,12 @@ fn module(f: &mut fmt::Formatter<'_>, kind: &StatementKind) -> fmt::Result {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked keys")]
 fn dropped_key(kind: &StatementKind) -> &'static str {
-    match matches!(kind, StatementKind::DropMasterKey) {
-        true => "DROP MASTER KEY",
-        false => "DROP DATABASE ENCRYPTION KEY",
+    match kind {
+        StatementKind::CloseMasterKey => "CLOSE MASTER KEY",
+        StatementKind::DropMasterKey => "DROP MASTER KEY",
+        _ => "DROP DATABASE ENCRYPTION KEY",
     }
 }
 

@@ -332,6 +332,21 @@ fn rows_are_changed_and_deleted() {
 }
 
 #[test]
+fn rows_are_merged() {
+    check(&[
+        "MERGE t USING u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN INSERT VALUES (1);",
+        "WITH c AS (SELECT 1 AS a) MERGE t USING c ON 1 = 1 WHEN MATCHED THEN DELETE;",
+        "MERGE TOP (5) PERCENT INTO dbo.t WITH (HOLDLOCK, ROWLOCK) AS x USING (VALUES (1, 2)) AS y (a, b) ON (x.a = y.a) \
+         WHEN MATCHED AND x.b > 1 THEN DELETE WHEN MATCHED THEN UPDATE SET x.b = y.b, @v = c += 1 \
+         WHEN NOT MATCHED BY TARGET AND y.b = 1 THEN INSERT (a, b) VALUES (y.a, DEFAULT) \
+         WHEN NOT MATCHED BY SOURCE AND x.b = 2 THEN UPDATE SET b = DEFAULT WHEN NOT MATCHED BY SOURCE THEN DELETE \
+         OUTPUT $action, inserted.*, deleted.a, y.b INTO @log (a, b) OUTPUT $action OPTION (RECOMPILE);",
+        "MERGE @t x USING a JOIN b ON a.c = b.c ON x.c = a.c WHEN NOT MATCHED THEN INSERT DEFAULT VALUES;",
+        "IF 1 = 1 MERGE t USING u ON 1 = 0 WHEN NOT MATCHED THEN INSERT (a) VALUES (1); ELSE SELECT 1",
+    ]);
+}
+
+#[test]
 fn rows_are_made_of_other_rows() {
     check(&[
         "SELECT a, COUNT(*) FROM t GROUP BY ROLLUP (a, (b, c))",

@@ -14,10 +14,6 @@ fn unsupported(statement: &Statement) -> &Unsupported {
 fn check(expected: &[(&str, &str)]) {
     for (text, what) in expected {
         for separator in [";", " "] {
-            // MERGE requires a terminating semicolon.
-            if separator == " " && *what == "MERGE" {
-                continue;
-            }
             let batch = format!("{text}{separator}SELECT 1");
             let tree = round_trip(&batch);
             assert_eq!(tree.statements.len(), 2, "{batch}\n{tree:?}");
@@ -74,14 +70,6 @@ fn values_and_conditions_are_refused_by_name() {
 #[test]
 fn statements_are_refused_by_name() {
     check(&[
-        (
-            "MERGE t USING u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN INSERT VALUES (1)",
-            "MERGE",
-        ),
-        (
-            "WITH c AS (SELECT 1 AS a) MERGE t USING c ON 1 = 1 WHEN MATCHED THEN DELETE",
-            "MERGE",
-        ),
         ("EXECUTE AS USER = 'u' WITH NO REVERT", "EXECUTE AS"),
         ("EXEC ('SELECT 1') AS USER = 'u'", "EXECUTE AS"),
         ("EXEC ('SELECT ?', 1) AT srv", "EXECUTE AT"),
@@ -233,7 +221,6 @@ fn an_unsupported_condition_refuses_only_its_statement() {
 #[test]
 fn a_syntax_error_in_an_unsupported_statement_is_reported() {
     for text in [
-        "MERGE t 'x",
         "CREATE TYPE t AS TABLE (a",
         "CREATE FUNCTION f /* x",
         "OPEN c 'x",

@@ -27,6 +27,7 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
         StatementKind::Insert(insert) => change(Command::INSERT, &insert.output),
         StatementKind::Update(update) => change(Command::UPDATE, &update.output),
         StatementKind::Delete(delete) => change(Command::DELETE, &delete.output),
+        StatementKind::Merge(merge) => change(Command::MERGE, &merge.output),
         StatementKind::Truncate(_) => write(Command::NONE),
         StatementKind::CreateTable(_) => write(Command::CREATE_TABLE),
         StatementKind::AlterTable(_) => write(Command::ALTER_TABLE),

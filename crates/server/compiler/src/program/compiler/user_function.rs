@@ -87,6 +87,7 @@ fn check(kind: &StatementKind) -> Result<(), SqlError> {
         }
         StatementKind::Update(update) => check_change(("UPDATE", &update.target), &update.from, &update.output),
         StatementKind::Delete(delete) => check_change(("DELETE", &delete.target), &delete.from, &delete.output),
+        StatementKind::Merge(merge) => check_change(("MERGE", &merge.target), &[], &merge.output),
         StatementKind::Execute(execute) => Err(match **execute {
             ast::Execute::Text(_) => SqlError::side_effect("EXECUTE STRING"),
             ast::Execute::Procedure(_) => SqlError::call_in_function(),

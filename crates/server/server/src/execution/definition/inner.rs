@@ -101,9 +101,11 @@ impl DefinitionContext<'_> {
             Statement::Rows(rows) => run.rows(rows),
             Statement::Insert(insert) => run.insert(insert),
             Statement::Update(update) => run.update(update),
-            Statement::Assign(_) | Statement::Into(_) | Statement::Delete(_) | Statement::Truncate(_) => {
-                Err(SqlError::internal("an inner statement"))
-            }
+            Statement::Assign(_)
+            | Statement::Into(_)
+            | Statement::Delete(_)
+            | Statement::Merge(_)
+            | Statement::Truncate(_) => Err(SqlError::internal("an inner statement")),
         }
     }
 }

@@ -460,3 +460,34 @@ fn permissions_are_shown() {
     succeed(&mut ann, "EXEC sp_helptext 'p'");
     fails(&mut ann, &[(15009, "EXEC sp_helptext 'v'")]);
 }
+
+#[test]
+fn each_action_of_a_merge_and_output_into_need_their_permission() {
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
+    succeed(
+        &mut client,
+        "GRANT SELECT, UPDATE ON dbo.t TO ann GRANT SELECT ON dbo.hidden TO ann",
+    );
+    let update = "MERGE t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET a = 5";
+    let all = "MERGE t USING (SELECT 9 AS id) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET a = 5 \
+               WHEN NOT MATCHED THEN INSERT (id) VALUES (9);";
+    succeed(&mut ann, &format!("{update};"));
+    fails(
+        &mut ann,
+        &[
+            (229, all),
+            (229, &format!("{update} OUTPUT inserted.id + 50, 1 INTO hidden;")),
+            (229, "UPDATE t SET a = 1 OUTPUT inserted.id + 50, 1 INTO hidden"),
+        ],
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM hidden"), 1);
+    succeed(
+        &mut client,
+        "GRANT INSERT ON dbo.t TO ann GRANT INSERT ON dbo.hidden TO ann",
+    );
+    succeed(&mut ann, all);
+    succeed(&mut ann, "UPDATE t SET a = 1 OUTPUT inserted.id + 50, 1 INTO hidden");
+    assert_eq!(client.int("SELECT COUNT(*) FROM hidden"), 4);
+}

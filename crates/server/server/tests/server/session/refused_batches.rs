@@ -14,11 +14,8 @@ fn client(fixture: &Fixture) -> Client {
 }
 
 const REFUSED: &[(i32, &str)] = &[
-    (40510, "MERGE t USING t AS s ON t.a = s.a WHEN MATCHED THEN DELETE;"),
-    (
-        40510,
-        "IF 1 = 0 MERGE t USING t AS s ON t.a = s.a WHEN MATCHED THEN DELETE;",
-    ),
+    (40510, "OPEN c"),
+    (40510, "IF 1 = 0 OPEN c"),
     (
         40510,
         "BEGIN TRY DECLARE c CURSOR FOR SELECT 1 AS a END TRY BEGIN CATCH END CATCH",
@@ -73,8 +70,7 @@ fn nothing_of_a_batch_is_done_that_has_what_is_not_supported() {
 fn a_procedure_that_has_what_is_not_supported_is_not_made() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    let merge = "MERGE t USING t AS s ON t.a = s.a WHEN MATCHED THEN DELETE;";
-    let answer = client.batch(&format!("CREATE PROCEDURE p AS INSERT t (a) VALUES (1); {merge}"));
+    let answer = client.batch("CREATE PROCEDURE p AS INSERT t (a) VALUES (1); OPEN c");
     assert_eq!(numbers(&answer), [40510]);
     assert_eq!(client.value("SELECT OBJECT_ID('p')"), Value::Null);
 }

@@ -37,6 +37,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::Insert(_) => "INSERT",
         StatementKind::Update(_) => "UPDATE",
         StatementKind::Delete(_) => "DELETE",
+        StatementKind::Merge(_) => "MERGE",
         StatementKind::Truncate(_) => "TRUNCATE",
         StatementKind::CreateTable(_) => "CREATE TABLE",
         StatementKind::AlterTable(_) => "ALTER TABLE",
@@ -78,15 +79,25 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::Schema(_) => "CREATE SCHEMA",
         StatementKind::Permission(_) => "GRANT",
         StatementKind::Dbcc(_) => "DBCC",
-        StatementKind::Kill(_) => "KILL",
-        StatementKind::Checkpoint(_) => "CHECKPOINT",
-        StatementKind::Reconfigure { .. } => "RECONFIGURE",
-        StatementKind::Shutdown { .. } => "SHUTDOWN",
+        StatementKind::Kill(_) | StatementKind::Checkpoint(_) => server_name(kind),
+        StatementKind::Reconfigure { .. } | StatementKind::Shutdown { .. } => server_name(kind),
     }
 }
 
+fn server_name(kind: &StatementKind) -> &'static str {
+    let names = [
+        (matches!(kind, StatementKind::Kill(_)), "KILL"),
+        (matches!(kind, StatementKind::Checkpoint(_)), "CHECKPOINT"),
+        (matches!(kind, StatementKind::Reconfigure { .. }), "RECONFIGURE"),
+    ];
+    names
+        .iter()
+        .find(|(is_it, _)| *is_it)
+        .map_or("SHUTDOWN", |(_, name)| name)
+}
+
 /// All of them.
-pub const ALL: [&str; 71] = [
+pub const ALL: [&str; 72] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -113,6 +124,7 @@ pub const ALL: [&str; 71] = [
     "INSERT",
     "UPDATE",
     "DELETE",
+    "MERGE",
     "TRUNCATE",
     "CREATE TABLE",
     "ALTER TABLE",
