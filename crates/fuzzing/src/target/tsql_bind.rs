@@ -42,6 +42,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     Tables {
         tables: ["t", "u"].map(|name| Arc::new(table(name))),
         view: Arc::new(View {
+            object_id: 2,
             database: "d".to_owned(),
             schema: "dbo".to_owned(),
             name: "v".to_owned(),

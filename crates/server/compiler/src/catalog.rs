@@ -69,6 +69,16 @@ pub trait Catalog {
     /// Ends a view's text.
     fn leave_view(&self) {}
 
+    /// A `*` of a select list was bound.
+    ///
+    /// Errors: 1054 where it is not allowed.
+    fn note_star(&self) -> Result<(), SqlError> {
+        Ok(())
+    }
+
+    /// A column of a table, by its index, was bound.
+    fn note_column(&self, _table: &Table, _column: usize) {}
+
     /// Polled every few thousand bound nodes for cancellation.
     ///
     /// Errors: the error of cancellation.

@@ -7,6 +7,7 @@
 mod bulk;
 mod delete;
 mod insert;
+mod instead;
 mod merge;
 mod output;
 mod reference;

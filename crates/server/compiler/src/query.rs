@@ -266,6 +266,10 @@ impl QueryHook for QueryBinder<'_> {
             match scope.columns.find(name) {
                 Ok(found) => {
                     let column = found.column;
+                    let at = usize::try_from(found.reference.column);
+                    if let (Some(table), Ok(at)) = (self.parts.tables.get(&found.reference.source), at) {
+                        self.catalog.note_column(table, at);
+                    }
                     let expr = Expr::new(crate::ExprKind::Column(found.reference), column.data_type);
                     return Ok(expr
                         .with_nullable(column.nullable)

@@ -17,6 +17,8 @@ pub struct View {
     pub schema: String,
     /// The view's name.
     pub name: String,
+    /// `object_id` in sys.objects; 0 while it is created.
+    pub object_id: i32,
     /// The column names; empty if the query's columns have them.
     pub columns: Vec<Name>,
     /// The SELECT.

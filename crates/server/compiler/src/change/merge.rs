@@ -101,7 +101,7 @@ impl Binding<'_> {
         let source = binder
             .bind_from(std::slice::from_ref(&merge.source))?
             .ok_or_else(|| SqlError::internal("a MERGE without a source"))?;
-        let mut target = binder.bind_merge_target(&merge.target, merge.alias.as_ref())?;
+        let mut target = binder.bind_merge_target(&merge.target, merge.alias.as_ref(), &verbs(merge))?;
         let names = Names::of(&source, &target)?;
         let table = Arc::clone(&target.table);
         check_triggers(&table, merge)?;

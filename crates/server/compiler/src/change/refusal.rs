@@ -124,7 +124,29 @@ impl SqlError {
         Self::new(550, Ends::Statement, text)
     }
 
-    /// 4405: a change through a query of several tables, of groups or of distinct rows.
+    /// 4403: a change through a query of groups or of distinct rows.
+    pub fn change_of_groups(name: &str) -> Self {
+        let text = format!(
+            "Cannot update the view or function '{name}' because it contains aggregates, or a DISTINCT or GROUP BY clause, \
+             or PIVOT or UNPIVOT operator."
+        );
+        Self::change(4403, 16, 1, text)
+    }
+
+    /// 4416: a change through a UNION ALL.
+    pub fn change_of_union_all(name: &str) -> Self {
+        let text =
+            format!("UNION ALL view '{name}' is not updatable because the definition contains a disallowed construct.");
+        Self::change(4416, 16, 1, text)
+    }
+
+    /// 4426: a change through a UNION.
+    pub fn change_of_union(name: &str) -> Self {
+        let text = format!("View '{name}' is not updatable because the definition contains a UNION operator.");
+        Self::change(4426, 16, 1, text)
+    }
+
+    /// 4405: a change through a query of several tables.
     pub fn change_of_several(name: &str) -> Self {
         let text = format!(
             "View or function '{name}' is not updatable because the modification affects multiple base tables."

@@ -85,6 +85,14 @@ impl RowRules {
         self.view.as_ref()
     }
 
+    /// Whether it is the view itself whose rows INSTEAD OF triggers insert.
+    #[must_use]
+    pub fn is_of_view(&self) -> bool {
+        self.view
+            .as_ref()
+            .is_some_and(|view| view.object_id == self.table.object_id)
+    }
+
     /// Sets the views that rows are changed through, the outermost last.
     pub fn through(&mut self, views: &[Arc<View>]) {
         self.view = views.last().cloned();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_tsql::ast;
 
-use crate::catalog::{Relation, Table, View};
+use crate::catalog::{ChangeVerb, Relation, Table, View};
 use crate::query::source::{Bound, join};
 use crate::query::tree::JoinKind;
 use crate::query::{QueryBinder, exposed};
@@ -78,18 +78,20 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// The target of an UPDATE or DELETE with FROM: an alias or table of FROM, or another table joined with it.
+    /// The target of an UPDATE or DELETE with FROM: an alias or table of FROM, or another table joined with it. Of a
+    /// view, INSTEAD OF triggers may make the changes `verbs`.
     ///
     /// Errors: as [`QueryBinder::target_table`]; 8154 for a table that occurs more than once in FROM.
     pub(crate) fn bind_target(
         &mut self,
         target: &ast::ChangeTarget,
         from: &[ast::TableSource],
+        verbs: &[ChangeVerb],
     ) -> Result<Target, SqlError> {
         let Some(bound) = self.bind_from(from)? else {
             if let Some(bound) = self.bind_query_target(target)? {
                 let number = bound.sources.first().map_or(0, |source| source.number);
-                return self.through(bound, number);
+                return self.through_or_instead(bound, number, verbs);
             }
             let table = self.target_table(target)?;
             return self.lone_target(table, target);
@@ -105,7 +107,7 @@ impl QueryBinder<'_> {
         if let Some(source) = by_alias {
             let number = source.number;
             let Some(table) = self.parts.tables.get(&number).cloned() else {
-                return self.through(bound, number);
+                return self.through_or_instead(bound, number, verbs);
             };
             return Ok(Target::among(table, number, bound));
         }
@@ -128,6 +130,15 @@ impl QueryBinder<'_> {
         }
     }
 
+    /// The target of a source that is no table.
+    fn through_or_instead(&mut self, bound: Bound, number: u32, verbs: &[ChangeVerb]) -> Result<Target, SqlError> {
+        let view = self.parts.views.get(&number).filter(|view| view.is_instead_of(verbs));
+        match view.cloned() {
+            Some(view) => self.instead_target(bound, number, &view),
+            None => self.through(bound, number),
+        }
+    }
+
     /// The target of a MERGE, with its alias.
     ///
     /// Errors: as [`QueryBinder::bind_target`].
@@ -135,8 +146,9 @@ impl QueryBinder<'_> {
         &mut self,
         target: &ast::ChangeTarget,
         alias: Option<&ast::Name>,
+        verbs: &[ChangeVerb],
     ) -> Result<Target, SqlError> {
-        let mut found = self.bind_target(target, &[])?;
+        let mut found = self.bind_target(target, &[], verbs)?;
         let from = found.bound.from.clone();
         self.extend_with_null(&from, &found.bound.sources)?;
         found.alone = false;

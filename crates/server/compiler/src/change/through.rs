@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast;
+use selenite_tsql::ast::{self, SetOperator, TriggerEvents};
 use selenite_types::{Comparison, DataType};
 
 use super::target::{Target, ThroughColumn};
-use crate::catalog::{Relation, Table, View};
+use crate::catalog::{ChangeVerb, Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::Bound;
 use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
@@ -36,7 +36,7 @@ pub(crate) struct InsertTarget {
 impl QueryBinder<'_> {
     /// The target of a source that is a query: its rows, joined with the table's by rowid.
     ///
-    /// Errors: 4405 and 40510 for a query that is not over one table's rows.
+    /// Errors: 4403, 4405, 4426 and 40510 for a query that is not over one table's rows.
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, SqlError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
@@ -45,9 +45,7 @@ impl QueryBinder<'_> {
             columns,
             place,
             views,
-        } = self
-            .with_row_id(&mut bound.from, number)?
-            .ok_or_else(|| SqlError::change_of_several(&alias))?;
+        } = self.opened(&mut bound.from, number, &alias)?;
         self.parts.row_ids.insert(number, format!("c{place}"));
         let own = self.bind_table(&table, Some(String::new()))?;
         let source = own.sources.first().map_or(0, |source| source.number);
@@ -100,6 +98,15 @@ impl QueryBinder<'_> {
             false => match self.relation(name).map_err(on_line)? {
                 Relation::Table(table) if table.is_logical() => Err(SqlError::logical_table_change()),
                 Relation::Table(table) => return Ok(plain(table)),
+                Relation::View(view) if view.is_instead_of(&[ChangeVerb::Insert]) => {
+                    let mut bound = self.bind_view(&view, None).map_err(on_line)?;
+                    let number = bound.sources.first().map_or(0, |source| source.number);
+                    return Ok(InsertTarget {
+                        table: Arc::new(self.view_as_table(&mut bound, number, &view)?),
+                        through: None,
+                        views: vec![view],
+                    });
+                }
                 Relation::View(view) => self.bind_view(&view, None),
                 Relation::System(_) => Err(SqlError::system_change()),
             },
@@ -107,13 +114,42 @@ impl QueryBinder<'_> {
         .map_err(on_line)?;
         let source = bound.sources.first();
         let (number, alias) = source.map_or((0, String::new()), |source| (source.number, source.alias.clone()));
-        let opened = self.with_row_id(&mut bound.from, number)?;
-        let opened = opened.ok_or_else(|| SqlError::change_of_several(&alias))?;
+        let opened = self.opened(&mut bound.from, number, &alias)?;
         Ok(InsertTarget {
             table: opened.table,
             through: Some((alias, opened.columns)),
             views: opened.views,
         })
+    }
+
+    /// As [`QueryBinder::with_row_id`].
+    ///
+    /// Errors: 4403, 4405 and 4426 for a query that is not over one table's rows; 40510 for a view over one whose rows
+    /// triggers change.
+    fn opened(&mut self, from: &mut From, number: u32, alias: &str) -> Result<QueryWithRowId, SqlError> {
+        let reason = match leaf_of(from, number).map(|leaf| &leaf.rows) {
+            Some(Rows::Query(query)) => Some(reason(query)),
+            Some(Rows::Common(index)) => {
+                let common = self.parts.commons.get(*index);
+                common.and_then(|common| common.query.as_ref()).map(reason)
+            }
+            Some(Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) | Rows::Computed(_))
+            | None => None,
+        };
+        let opened = self.with_row_id(from, number)?;
+        let opened = opened.ok_or_else(|| reason.unwrap_or(SqlError::change_of_several)(alias))?;
+        let inner = opened
+            .views
+            .iter()
+            .rev()
+            .skip(usize::from(self.parts.views.contains_key(&number)));
+        let has_triggers = |view: &Arc<View>| view.fires.instead_of != TriggerEvents::default();
+        match inner.into_iter().any(has_triggers) {
+            true => Err(SqlError::unsupported(
+                "A change through a view over one with INSTEAD OF triggers",
+            )),
+            false => Ok(opened),
+        }
     }
 
     /// Makes the query of a source return its table's rowid too.
@@ -203,7 +239,27 @@ impl QueryBinder<'_> {
     }
 }
 
-fn leaf_of(from: &mut From, number: u32) -> Option<&mut Leaf> {
+/// Why rows are not changed through a query, if they are not.
+fn reason(query: &Query) -> fn(&str) -> SqlError {
+    match &query.body {
+        Body::Combined(_, rest) if rest.iter().all(|(operator, _)| *operator == SetOperator::UnionAll) => {
+            SqlError::change_of_union_all
+        }
+        Body::Combined(..) => SqlError::change_of_union,
+        Body::Values(_) => SqlError::change_of_several,
+        Body::Select(select) if select.grouped || select.distinct => SqlError::change_of_groups,
+        Body::Select(select) => match &select.from {
+            Some(From::Leaf(Leaf {
+                rows: Rows::Query(inner),
+                ..
+            })) => reason(inner),
+            Some(From::Leaf(_) | From::Join(_)) | None => SqlError::change_of_several,
+        },
+    }
+}
+
+/// The leaf of a source.
+pub(super) fn leaf_of(from: &mut From, number: u32) -> Option<&mut Leaf> {
     match from {
         From::Leaf(leaf) => (leaf.source == number).then_some(leaf),
         From::Join(join) => leaf_of(&mut join.left, number).or_else(|| leaf_of(&mut join.right, number)),

@@ -106,7 +106,7 @@ impl Binding<'_> {
 
     fn update_parts(&self, binder: &mut QueryBinder<'_>, update: &ast::Update) -> Result<Parts, SqlError> {
         let limit = binder.bind_limit(update.top.as_ref(), None, false)?;
-        let target = binder.bind_target(&update.target, &update.from)?;
+        let target = binder.bind_target(&update.target, &update.from, &[ChangeVerb::Update])?;
         let sources = target.bound.sources.clone();
         let (sets, filter) = binder.scoped(sources, |binder| {
             let mut sets = Vec::with_capacity(update.assignments.len());

@@ -141,7 +141,8 @@ impl SqlError {
     /// 5074: a column with dependents.
     ///
     /// SQL Server sends 4922 after it.
-    pub(super) fn column_needed(what: &str, column: &str) -> Self {
+    #[must_use]
+    pub fn column_needed(what: &str, column: &str) -> Self {
         Self::of_definition(5074, format!("The {what} is dependent on column '{column}'."))
     }
 

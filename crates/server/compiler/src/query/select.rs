@@ -150,6 +150,8 @@ impl QueryBinder<'_> {
         for item in items {
             match item {
                 ast::SelectItem::Star { table, position } => {
+                    let noted = self.catalog.note_star();
+                    noted.map_err(|error| error.on_line(position.line))?;
                     let columns = self
                         .star(table.as_ref())
                         .map_err(|error| error.on_line(position.line))?;

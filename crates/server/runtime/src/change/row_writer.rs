@@ -74,9 +74,9 @@ pub(super) fn prepare(
 }
 
 /// Computes a row that is not to be stored, as an INSTEAD OF trigger gets it: no rule is checked, and no identity value
-/// is taken; it is 0.
+/// is taken; it is 0. A view's columns that may not be NULL need values.
 ///
-/// Errors: 2628 and any error of a value.
+/// Errors: 515 of a view; 2628 and any error of a value.
 pub(super) fn compute(
     writer: &RowWriter,
     run: &mut Run<'_>,
@@ -84,6 +84,12 @@ pub(super) fn compute(
 ) -> Result<Vec<Value>, SqlError> {
     let (mut row, is_given) = values(writer, run, given)?;
     let table = &writer.rules.table;
+    let mut columns = table.columns.iter().zip(&row);
+    if writer.rules.is_of_view()
+        && let Some(at) = columns.position(|(column, value)| !column.nullable && *value == Value::Null)
+    {
+        return Err(table.null_in(at, ChangeVerb::Insert));
+    }
     if let Some(at) = table.identity()
         && is_given.get(at) == Some(&false)
         && let (Some(place), Some(column)) = (row.get_mut(at), table.columns.get(at))

@@ -155,6 +155,7 @@ impl Tables {
             columns: view.columns.clone(),
             select: Arc::new(view.select.clone()),
             check_option: view.check_option,
+            object_id: 0,
             fires: Fires::default(),
         }));
     }

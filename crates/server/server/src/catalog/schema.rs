@@ -95,6 +95,8 @@ pub struct SchemaTrigger {
 pub struct SchemaView {
     /// As queries see it.
     pub view: Arc<View>,
+    /// WITH SCHEMABINDING.
+    pub is_schema_bound: bool,
     /// Its row.
     pub row: CatalogRow,
 }
@@ -172,27 +174,28 @@ impl Schema {
         Ok(read)
     }
 
-    /// Sets in each table which changes fire triggers.
+    /// Sets in each table and view which changes fire triggers.
     fn set_fires(&mut self) {
         for trigger in self.triggers.values().filter(|trigger| !trigger.is_disabled) {
-            let is_it = |table: &&mut Arc<SchemaTable>| Some(table.table.object_id) == trigger.row.parent;
-            let Some(found) = self.tables.values_mut().find(is_it) else {
-                continue;
-            };
-            let mut table = (*found.table).clone();
-            let events = match trigger.timing {
-                TriggerTiming::After => &mut table.fires.after,
-                TriggerTiming::InsteadOf => &mut table.fires.instead_of,
-            };
-            events.insert |= trigger.events.insert;
-            events.update |= trigger.events.update;
-            events.delete |= trigger.events.delete;
-            *found = Arc::new(SchemaTable {
-                definition: found.definition.clone(),
-                indexes: found.indexes.clone(),
-                table: Arc::new(table),
-                times: found.times,
-            });
+            let is_it = |id: i32| Some(id) == trigger.row.parent;
+            if let Some(found) = self.tables.values_mut().find(|table| is_it(table.table.object_id)) {
+                let mut table = (*found.table).clone();
+                trigger.add_to(&mut table.fires);
+                *found = Arc::new(SchemaTable {
+                    definition: found.definition.clone(),
+                    indexes: found.indexes.clone(),
+                    table: Arc::new(table),
+                    times: found.times,
+                });
+            } else if let Some(found) = self.views.values_mut().find(|view| is_it(view.row.object_id)) {
+                let mut view = (*found.view).clone();
+                trigger.add_to(&mut view.fires);
+                *found = Arc::new(SchemaView {
+                    view: Arc::new(view),
+                    is_schema_bound: found.is_schema_bound,
+                    row: found.row.clone(),
+                });
+            }
         }
     }
 
@@ -445,6 +448,16 @@ impl SchemaSequence {
 }
 
 impl SchemaTrigger {
+    fn add_to(&self, fires: &mut Fires) {
+        let events = match self.timing {
+            TriggerTiming::After => &mut fires.after,
+            TriggerTiming::InsteadOf => &mut fires.instead_of,
+        };
+        events.insert |= self.events.insert;
+        events.update |= self.events.update;
+        events.delete |= self.events.delete;
+    }
+
     fn read(row: CatalogRow) -> Result<Self, SqlError> {
         let tree = parsed(&row.definition)?;
         let Some(StatementKind::Trigger(trigger)) = tree.statements.into_iter().next().map(|one| one.kind) else {
@@ -478,6 +491,7 @@ impl SchemaView {
         let Some(StatementKind::View(view)) = tree.statements.into_iter().next().map(|one| one.kind) else {
             return Err(SqlError::internal("a view's definition"));
         };
+        let is_schema_bound = view.options.iter().any(|option| option.is_word("SCHEMABINDING"));
         let view = View {
             database: database.to_owned(),
             schema: row.schema.clone(),
@@ -485,10 +499,12 @@ impl SchemaView {
             columns: view.columns,
             select: Arc::new(view.select),
             check_option: view.check_option,
+            object_id: row.object_id,
             fires: Fires::default(),
         };
         Ok(Self {
             view: Arc::new(view),
+            is_schema_bound,
             row,
         })
     }

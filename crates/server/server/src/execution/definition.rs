@@ -32,6 +32,7 @@ mod rebuild;
 mod refusal;
 pub(crate) mod rename;
 mod schema;
+mod schema_bound;
 mod sequence;
 mod synonym;
 mod table;

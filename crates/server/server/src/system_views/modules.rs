@@ -51,6 +51,10 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             .functions()
             .find(|function| function.row.object_id == module.object_id)
     };
+    let is_bound_view = |module: &CatalogRow| {
+        let mut views = schema.views();
+        views.any(|view| view.row.object_id == module.object_id && view.is_schema_bound)
+    };
     let row = |module: &CatalogRow| {
         let function = function_of(module);
         let is_strict = function.is_some_and(|function| function.function.as_ref().is_ok_and(|known| known.is_strict));
@@ -60,7 +64,7 @@ fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             shows.then_some(&module.definition),
             true,
             true,
-            function.is_some_and(|function| function.is_schema_bound),
+            function.is_some_and(|function| function.is_schema_bound) || is_bound_view(module),
             false,
             false,
             is_strict,

@@ -65,5 +65,6 @@ mod transactions;
 mod triggers;
 mod undeclared;
 mod view_changes;
+mod view_triggers;
 mod views;
 mod wire_rules;

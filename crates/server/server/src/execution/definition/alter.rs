@@ -20,6 +20,7 @@ impl DefinitionContext<'_> {
             return Err(refusal::no_table(&written_object(&alter.name)));
         };
         check_needed(&table, &alter.action)?;
+        self.check_columns_not_bound(&table, &alter.action)?;
         let mut altered = table.definition.alter(&alter.action, salt())?;
         let new = &mut altered.definition;
         new.keys.sort_by_key(|key| key.kind != KeyKind::Primary);
@@ -41,6 +42,31 @@ impl DefinitionContext<'_> {
         self.keep(&altered.definition, object_id)?;
         self.forget_parts(&table, &altered.definition, object_id)?;
         self.check_rows(&altered)
+    }
+
+    /// 5074: a column that a view is bound to.
+    fn check_columns_not_bound(&self, table: &SchemaTable, action: &AlterTableAction) -> Result<(), SqlError> {
+        let columns: Vec<&str> = match action {
+            AlterTableAction::Drop(elements) => {
+                let columns = elements.iter().filter(|element| element.column);
+                columns.map(|element| element.name.text.as_str()).collect()
+            }
+            AlterTableAction::AlterColumn(change) => vec![change.name.text.as_str()],
+            AlterTableAction::Add { .. }
+            | AlterTableAction::Constraints(_)
+            | AlterTableAction::Triggers(_)
+            | AlterTableAction::Rebuild(_) => Vec::new(),
+        };
+        let place = (table.definition.schema.as_str(), table.definition.name.as_str());
+        if is_temporary(place.1) {
+            return Ok(());
+        }
+        for column in columns {
+            if let Some(view) = self.bound_to_column(place, column)? {
+                return Err(SqlError::column_needed(&format!("object '{view}'"), column));
+            }
+        }
+        Ok(())
     }
 
     /// Columns and constraints that are gone have no properties.

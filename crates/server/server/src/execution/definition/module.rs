@@ -17,7 +17,7 @@ use crate::names::session_catalog::SessionCatalog;
 impl DefinitionContext<'_> {
     pub(crate) fn define_view(&self, view: &View, statement: &Statement) -> Result<(), SqlError> {
         for option in &view.options {
-            if !option.is_word("VIEW_METADATA") {
+            if !option.is_word("VIEW_METADATA") && !option.is_word("SCHEMABINDING") {
                 return Err(SqlError::unsupported(&format!("WITH {} of a view", option.text)));
             }
         }
@@ -26,7 +26,17 @@ impl DefinitionContext<'_> {
         }
         let known = self.catalog.view(&view.name).map(|view| view.row.clone());
         let (schema, known) = self.check_module(view.create, &view.name, (known, "view"))?;
+        if let Some(known) = &known {
+            let written = written_object(&view.name);
+            self.check_not_bound("ALTER", ((&known.schema, &known.name), &written), &[])?;
+            if view.check_option && self.catalog.schema.triggers_of(known.object_id).next().is_some() {
+                return Err(SqlError::unsupported("WITH CHECK OPTION of a view with triggers"));
+            }
+        }
         self.check_view(view, &schema)?;
+        if view.options.iter().any(|option| option.is_word("SCHEMABINDING")) {
+            self.check_binding(view, &schema)?;
+        }
         self.keep_module(ObjectKind::View, (&schema, &view.name, known), statement)
     }
 
@@ -52,6 +62,7 @@ impl DefinitionContext<'_> {
             columns: view.columns.clone(),
             select: Arc::new(view.select.clone()),
             check_option: view.check_option,
+            object_id: 0,
             fires: catalog::Fires::default(),
         }
     }
@@ -189,6 +200,7 @@ impl DefinitionContext<'_> {
         name: &ObjectName,
         if_exists: bool,
         (kind, used): (&str, &str),
+        dropped: &[(String, String)],
     ) -> Result<(), SqlError> {
         if !is_temporary(&name.name.text) {
             self.catalog.check_place(name)?;
@@ -202,6 +214,9 @@ impl DefinitionContext<'_> {
             _ => procedure,
         };
         if let Some(object_id) = found {
+            let schema = self.catalog.schema_of(name).unwrap_or_default();
+            let own = (schema.as_str(), name.name.text.as_str());
+            self.check_not_bound(&format!("DROP {used}"), (own, &written_object(name)), dropped)?;
             return self.forget(self.place(&name.name.text), object_id);
         }
         let other = if self.catalog.table(name).is_some() {

@@ -65,6 +65,7 @@ impl DefinitionContext<'_> {
         }
         if let Some(table) = self.catalog.table(&name).cloned() {
             let schema = table.definition.schema.clone();
+            self.check_rename_not_bound(self.bound_to((&schema, &table.definition.name))?, asked)?;
             self.check_new_object(&schema, &table.definition.name, asked)?;
             return self.move_table(&table, (&schema, asked.new));
         }
@@ -72,6 +73,7 @@ impl DefinitionContext<'_> {
         let row = view.or_else(|| self.catalog.procedure(&name).map(|row| (**row).clone()));
         let row = row.or_else(|| self.catalog.synonym(&name).map(|found| found.row.clone()));
         if let Some(row) = row {
+            self.check_rename_not_bound(self.bound_to((&row.schema, &row.name))?, asked)?;
             return self.rename_module(&row, asked);
         }
         if self.catalog.function_of(&name).is_some() {
@@ -124,6 +126,20 @@ impl DefinitionContext<'_> {
                 definition: row.definition.clone(),
             },
         )
+    }
+
+    /// What a view is bound to is not renamed.
+    fn check_rename_not_bound(&self, view: Option<String>, asked: &Renaming<'_>) -> Result<(), SqlError> {
+        match view {
+            None => Ok(()),
+            Some(_) => {
+                let text = format!(
+                    "Object '{}' cannot be renamed because the object participates in enforced dependencies.",
+                    asked.written
+                );
+                Err(SqlError::new(15336, Ends::Statement, text))
+            }
+        }
     }
 
     fn rename_constraint(&self, table: &SchemaTable, old: &str, asked: &Renaming<'_>) -> Result<(), SqlError> {
@@ -188,6 +204,8 @@ impl DefinitionContext<'_> {
             return Err(taken(asked.new, "COLUMN"));
         }
         check_dependents(table, &old, asked)?;
+        let place = (definition.schema.as_str(), definition.name.as_str());
+        self.check_rename_not_bound(self.bound_to_column(place, &old)?, asked)?;
         let object_id = self.row_of(table)?;
         let is_computed = column.computed.is_some();
         if !is_computed {

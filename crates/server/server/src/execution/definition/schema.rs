@@ -144,6 +144,21 @@ impl DefinitionContext<'_> {
             return Err(SqlError::unsupported("ALTER SCHEMA TRANSFER of a temporary object"));
         }
         self.catalog.check_place(object)?;
+        if let Some(schema) = self.catalog.schema_of(object)
+            && self.bound_to((&schema, &object.name.text))?.is_some()
+        {
+            return Err(SqlError::unsupported(
+                "ALTER SCHEMA TRANSFER of what a view is bound to",
+            ));
+        }
+        if self.catalog.view(object).is_some_and(|view| view.is_schema_bound) {
+            // 15348: ALTER SCHEMA TRANSFER of a view WITH SCHEMABINDING.
+            return Err(SqlError::new(
+                15348,
+                selenite_compiler::Ends::Statement,
+                "Cannot transfer a schemabound object.",
+            ));
+        }
         if let Some(table) = self.catalog.table(object) {
             return self.transfer_table(table, target);
         }

@@ -165,12 +165,12 @@ impl DefinitionContext<'_> {
         let mut dropped: Vec<(String, String)> = Vec::new();
         for name in &drop.names {
             let own = name.name.text.as_str();
-            let schema = self.catalog.table(name).map(|table| table.definition.schema.clone());
+            let schema = self.catalog.schema_of(name);
             match drop.kind {
                 DropKind::Table => self.drop_table(name, drop.if_exists, &dropped)?,
-                DropKind::View => self.drop_module(name, drop.if_exists, ("view", "VIEW"))?,
-                DropKind::Procedure => self.drop_module(name, drop.if_exists, ("procedure", "PROCEDURE"))?,
-                DropKind::Function => self.drop_module(name, drop.if_exists, ("function", "FUNCTION"))?,
+                DropKind::View => self.drop_module(name, drop.if_exists, ("view", "VIEW"), &dropped)?,
+                DropKind::Procedure => self.drop_module(name, drop.if_exists, ("procedure", "PROCEDURE"), &dropped)?,
+                DropKind::Function => self.drop_module(name, drop.if_exists, ("function", "FUNCTION"), &dropped)?,
                 DropKind::Trigger => self.drop_trigger(name, drop.if_exists)?,
                 DropKind::Type if drop.if_exists => {}
                 DropKind::Type => return Err(refusal::not_there("type", own)),
@@ -223,6 +223,9 @@ impl DefinitionContext<'_> {
         };
         if table.table.references.iter().any(|reference| refers(&reference)) {
             return Err(refusal::referenced(own));
+        }
+        if !is_temporary(own_place.1) {
+            self.check_not_bound("DROP TABLE", (own_place, own), dropped)?;
         }
         let schema = self.place(&name.name.text);
         self.execute(&format!("DROP TABLE {schema}.{}", quoted(&table.table.sqlite.name)))?;

@@ -9,7 +9,7 @@ use selenite_tsql::ast::{self, Create, ObjectName, Statement, TableTriggerSwitch
 use super::module::created;
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{self, ObjectKind};
-use crate::catalog::schema::SchemaTrigger;
+use crate::catalog::schema::{SchemaTable, SchemaTrigger};
 
 impl DefinitionContext<'_> {
     pub(crate) fn define_trigger(&self, trigger: &ast::Trigger, statement: &Statement) -> Result<(), SqlError> {
@@ -22,16 +22,18 @@ impl DefinitionContext<'_> {
         }
         self.catalog.check_place(&trigger.name)?;
         self.catalog.check_place(&trigger.table)?;
-        let Some(table) = self.catalog.table(&trigger.table) else {
-            if self.catalog.view(&trigger.table).is_some() {
-                return Err(match trigger.timing {
-                    TriggerTiming::InsteadOf => SqlError::unsupported("A trigger on a view"),
-                    TriggerTiming::After => no_target(&trigger.table),
-                });
+        let table = self.catalog.table(&trigger.table);
+        let view = self.catalog.view(&trigger.table).filter(|_| table.is_none());
+        let (schema, parent) = match (table, view) {
+            (Some(table), _) => (table.definition.schema.as_str(), table.table.object_id),
+            (None, Some(view)) if trigger.timing == TriggerTiming::InsteadOf => {
+                if view.view.check_option {
+                    return Err(SqlError::unsupported("A trigger on a view WITH CHECK OPTION"));
+                }
+                (view.row.schema.as_str(), view.row.object_id)
             }
-            return Err(no_target(&trigger.table));
+            (None, _) => return Err(no_target(&trigger.table)),
         };
-        let schema = table.definition.schema.as_str();
         let is_its = |written: &ast::Name| same_name(&written.text, schema);
         if !trigger.name.schema.as_ref().is_none_or(is_its) {
             return Err(other_schema(&written_object(&trigger.name)));
@@ -48,11 +50,13 @@ impl DefinitionContext<'_> {
             }
             (Create::Alter, None) => return Err(refusal::invalid_name(&written_object(&trigger.name))),
         };
-        let parent = table.table.object_id;
         if known.is_some_and(|known| known.row.parent != Some(parent)) {
             return Err(SqlError::unsupported("ALTER TRIGGER of a trigger on another table"));
         }
-        self.check_instead_of(trigger, (table, known))?;
+        if let Some(table) = table {
+            check_cascades(trigger, table)?;
+        }
+        self.check_instead_of(trigger, (parent, known))?;
         Program::of_trigger(self.source, trigger, own, 0).map_err(|mut errors| match errors.is_empty() {
             true => SqlError::internal("a trigger"),
             false => errors.remove(0),
@@ -61,7 +65,9 @@ impl DefinitionContext<'_> {
             Some(known) => known.row.object_id,
             None => self.new_id("main")?,
         };
-        self.row_of(table)?;
+        if let Some(table) = table {
+            self.row_of(table)?;
+        }
         let written = Written {
             object_id,
             kind: ObjectKind::Trigger,
@@ -73,11 +79,11 @@ impl DefinitionContext<'_> {
         self.store("main", written)
     }
 
-    /// Of INSTEAD OF triggers there is one for each event, and none where rows are changed by cascades.
+    /// Of INSTEAD OF triggers there is one for each event.
     fn check_instead_of(
         &self,
         trigger: &ast::Trigger,
-        (table, known): (&crate::catalog::schema::SchemaTable, Option<&Arc<SchemaTrigger>>),
+        (parent, known): (i32, Option<&Arc<SchemaTrigger>>),
     ) -> Result<(), SqlError> {
         if trigger.timing == TriggerTiming::After {
             return Ok(());
@@ -85,19 +91,7 @@ impl DefinitionContext<'_> {
         let own = trigger.name.name.text.as_str();
         let written = written_object(&trigger.table);
         let events = trigger.events;
-        let cascades = table.table.foreign_keys.iter().any(|key| {
-            use selenite_compiler::catalog::ReferencedAction::NoAction;
-            events.delete && key.on_delete != NoAction || events.update && key.on_update != NoAction
-        });
-        if cascades {
-            // 2113: an INSTEAD OF trigger on a table to which changes cascade.
-            let text = format!(
-                "Cannot create INSTEAD OF DELETE or INSTEAD OF UPDATE TRIGGER '{own}' on table '{written}'. This is because the \
-                 table has a FOREIGN KEY with cascading DELETE or UPDATE."
-            );
-            return Err(SqlError::new(2113, Ends::Batch, text));
-        }
-        let mut others = self.catalog.schema.triggers_of(table.table.object_id).filter(|other| {
+        let mut others = self.catalog.schema.triggers_of(parent).filter(|other| {
             let is_itself = known.is_some_and(|known| known.row.object_id == other.row.object_id);
             let (one, two) = (other.events, events);
             let is_same = one.insert && two.insert || one.update && two.update || one.delete && two.delete;
@@ -112,8 +106,12 @@ impl DefinitionContext<'_> {
                     (false, false) => "DELETE",
                 };
                 // 2111: a second INSTEAD OF trigger for one event.
+                let kind = match self.catalog.table(&trigger.table) {
+                    Some(_) => "table",
+                    None => "view",
+                };
                 let text = format!(
-                    "Cannot create trigger '{own}' on table '{written}' because an INSTEAD OF {event} trigger already exists on \
+                    "Cannot create trigger '{own}' on {kind} '{written}' because an INSTEAD OF {event} trigger already exists on \
                      this object."
                 );
                 Err(SqlError::new(2111, Ends::Batch, text))
@@ -150,14 +148,15 @@ impl DefinitionContext<'_> {
     }
 
     fn switch(&self, table: &ObjectName, enable: bool, names: &[&str]) -> Result<(), SqlError> {
-        let Some(found) = self.catalog.table(table) else {
+        let found = self.catalog.table(table).map(|table| table.table.object_id);
+        let Some(parent) = found.or_else(|| self.catalog.view(table).map(|view| view.row.object_id)) else {
             let text = format!(
                 "Cannot find the object \"{}\" because it does not exist or you do not have permissions.",
                 written_object(table)
             );
             return Err(SqlError::new(1088, Ends::Statement, text).with_state(22));
         };
-        let triggers: Vec<&Arc<SchemaTrigger>> = self.catalog.schema.triggers_of(found.table.object_id).collect();
+        let triggers: Vec<&Arc<SchemaTrigger>> = self.catalog.schema.triggers_of(parent).collect();
         let is_named = |name: &str, trigger: &SchemaTrigger| same_name(&trigger.row.name, name);
         for name in names {
             if !triggers.iter().any(|trigger| is_named(name, trigger)) {
@@ -177,6 +176,26 @@ impl DefinitionContext<'_> {
         }
         Ok(())
     }
+}
+
+/// INSTEAD OF triggers are none where rows are changed by cascades.
+fn check_cascades(trigger: &ast::Trigger, table: &SchemaTable) -> Result<(), SqlError> {
+    let events = trigger.events;
+    let cascades = table.table.foreign_keys.iter().any(|key| {
+        use selenite_compiler::catalog::ReferencedAction::NoAction;
+        events.delete && key.on_delete != NoAction || events.update && key.on_update != NoAction
+    });
+    if trigger.timing == TriggerTiming::After || !cascades {
+        return Ok(());
+    }
+    // 2113: an INSTEAD OF trigger on a table to which changes cascade.
+    let text = format!(
+        "Cannot create INSTEAD OF DELETE or INSTEAD OF UPDATE TRIGGER '{}' on table '{}'. This is because the table has a \
+         FOREIGN KEY with cascading DELETE or UPDATE.",
+        trigger.name.name.text,
+        written_object(&trigger.table)
+    );
+    Err(SqlError::new(2113, Ends::Batch, text))
 }
 
 /// 8197: a trigger on what does not exist, or can't have one.
