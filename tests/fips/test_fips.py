@@ -205,6 +205,18 @@ def test_commands_outside_the_module_are_refused_by_name(folder, arguments):
     assert f"the command {arguments[0]}: not approved in the FIPS build" in text
 
 
+def test_short_anchors_are_written_and_compared_by_both_builds(folder):
+    encrypt(FIPS, "one.db")
+    key = ("-i", "raw:key.raw")
+    good(FIPS, *key, "exec", "one.db", "PRAGMA journal_mode = WAL")
+    for command in (FIPS, NORMAL):
+        good(command, *key, "exec", "one.db", "INSERT INTO t VALUES ('more')")
+        good(command, *key, "follow", "one.db", "--anchor-to", "anchors", "--once")
+    for extension in (FIPS_EXTENSION, NORMAL_EXTENSION):
+        done = sql(extension, "one.db", "raw:key.raw", "SELECT count(*) FROM t", "&anchor=anchors")
+        assert "[(4,)]" in done.stdout, done.stderr
+
+
 def test_the_backup_function_is_refused(folder):
     encrypt(FIPS, "one.db")
     done = sql(FIPS_EXTENSION, "one.db", "raw:key.raw", "SELECT selenite_backup('backups')", "&backup=allow")

@@ -1,6 +1,6 @@
 //! `selenite verify` with anchors: output and exit status.
 
-use crate::fixture::{Fixture, flip_page};
+use crate::fixture::{Fixture, flip_page, run};
 
 const WRITE: [&str; 7] = [
     "-i",
@@ -111,7 +111,10 @@ fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
     let config = fixture.path("config.toml");
     let command = env!("CARGO_BIN_EXE_selenite");
     let store = fixture.path("store");
-    let text = format!("[commands]\nwitness = [{command:?}, \"anchor-store\", {store:?}]\nbroken = [\"/bin/false\"]\n");
+    let text = format!(
+        "[commands]\nwitness = [{command:?}, \"anchor-store\", {store:?}]\nbroken = [\"/bin/false\"]\n\
+         talks = [\"/bin/sh\", \"-c\", \"echo detail >&2; echo the bucket is gone >&2; exit 4\"]\n"
+    );
     std::fs::write(&config, text).unwrap();
     fixture
         .variables
@@ -160,7 +163,9 @@ fn short_anchors_are_objects_of_a_store_and_none_is_overwritten() {
         }
     }
     assert_eq!((names().len(), std::fs::read(&first).unwrap()), (2, before));
-    follow("command:broken").failed(6, "command:broken");
+    follow("command:broken").failed(6, "command:broken: exit status: 1");
+    let ran = follow("command:talks").failed(6, "command:talks: exit status: 4: the bucket is gone");
+    assert!(!ran.err.contains("detail"), "{ran:?}");
     follow("command:none").failed(2, "no command \"none\"");
     assert_eq!(fixture.run(&["follow", "app.db"]).status, 2);
     // Removed at the place: the next one has the same number again, and an older database is refused.
@@ -203,4 +208,59 @@ fn an_earlier_anchor_under_a_later_name_is_no_newer_one() {
         assert_eq!(answer, if is_refused { &b""[..] } else { &text }, "{name}");
         std::fs::remove_file(folder.join(name)).unwrap();
     }
+}
+
+/// The command, by a shell's script that ends in it.
+fn by_shell(fixture: &Fixture, script: &str, words: &[&str]) -> crate::fixture::Ran {
+    let plain = fixture.command(words);
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell
+        .args(["-c", &format!("{script} \"$@\""), "sh"])
+        .arg(plain.get_program())
+        .args(words)
+        .current_dir(fixture.path(""))
+        .env_clear()
+        .envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    run(&mut shell)
+}
+
+#[test]
+fn commands_without_an_exit_status_are_refused_by_name_or_prove_their_answer() {
+    let (mut fixture, _) = Fixture::encrypted();
+    let config = fixture.path("config.toml");
+    // As `ROTATE` in `origin.rs`.
+    let rotate = "LC_ALL=C tr '\\\\000-\\\\177\\\\200-\\\\377' '\\\\200-\\\\377\\\\000-\\\\177'";
+    let text = format!(
+        "[commands]\nkms = [\"sh\", \"-c\", \"{rotate}\", \"sh\"]\nmute = [\"/bin/false\"]\nwitness = [\"/bin/cat\"]\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    fixture
+        .variables
+        .push(("SELENITE_CONFIG", config.display().to_string()));
+    fixture
+        .run(&["-i", "key.txt", "exec", "app.db", "PRAGMA journal_mode = WAL"])
+        .done();
+    // The system keeps no exit status where SIGCHLD is ignored (wait(2)).
+    let ignoring = |words: &[&str]| by_shell(&fixture, "exec env --ignore-signal=CHLD", words);
+    let said = "this process ignores SIGCHLD";
+    let place = ["--anchor-to", "command:witness", "--once"];
+    ignoring(&[&["-i", "key.txt", "follow", "app.db"], &place[..]].concat()).failed(6, said);
+    let create = |key: &str, name: &str| ignoring(&["-i", key, "exec", "--create", name, "CREATE TABLE t (a)"]);
+    create("command:kms", "made.db").done();
+    ignoring(&["-i", "command:kms", "exec", "made.db", "SELECT count(*) FROM t"]).done();
+    let refused = create("command:mute", "none.db");
+    assert!(refused.status != 0 && refused.err.contains(said), "{refused:?}");
+}
+
+#[test]
+fn a_place_is_written_by_its_owner_alone_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    let (fixture, _) = Fixture::encrypted();
+    fixture
+        .run(&["-i", "key.txt", "exec", "app.db", "PRAGMA journal_mode = WAL"])
+        .done();
+    let words = ["-i", "key.txt", "follow", "app.db", "--anchor-to", "anchors", "--once"];
+    by_shell(&fixture, "umask 0; exec", &words).done();
+    let mode = std::fs::metadata(fixture.path("anchors")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644, "{mode:o}");
 }

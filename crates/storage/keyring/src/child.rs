@@ -8,6 +8,8 @@
 //!   the whole group is killed; descendants that left the group cannot be killed.
 //! - answer-is-the-command's: its answer is what it wrote before it ended. A descendant that left
 //!   the group and keeps stdout open delays it by a second, and adds nothing that counts.
+//! - status-may-be-lost: where SIGCHLD is ignored, the system reaps the command, and keeps no status (wait(2)). Its id may
+//!   then be another's: nothing is killed any more.
 //! - buffers-zeroed: input and answer are held in buffers that do not move and are zeroed.
 
 use std::io::{self, PipeReader, Read, Write};
@@ -18,15 +20,18 @@ use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 use crate::key_error::ServiceFailure;
-use crate::platform::ProcessGroup;
+use crate::platform::{ProcessGroup, is_status_lost};
 use crate::thread::spawn;
 
 /// What a program answered.
 pub struct Answer {
     /// Its stdout, and its stderr in the order in which they were written, if that was asked for.
     pub output: Zeroizing<Vec<u8>>,
-    /// Its exit status.
-    pub status: ExitStatus,
+    /// Its exit status; `None` if this process ignores SIGCHLD: the system keeps none then.
+    pub status: Option<ExitStatus>,
+    /// The last line of its stderr that is not empty, if that was asked for and it failed: printable, and cut at 200
+    /// characters.
+    pub last_line: String,
 }
 
 /// Whether a program's stderr belongs to its answer.
@@ -36,6 +41,8 @@ pub enum Stderr {
     Answer,
     /// It is not read.
     Ignored,
+    /// Its last line is kept, apart from the answer.
+    LastLine,
 }
 
 /// Runs a command and writes `input` to its stdin. The command's own streams are replaced.
@@ -44,7 +51,7 @@ pub enum Stderr {
 /// `Io`, `TimedOut`, `AnswerTooLong` (64 KiB).
 pub fn run(command: Command, stderr: Stderr, input: &[u8], time_limit: Duration) -> Result<Answer, ServiceFailure> {
     let started = Instant::now();
-    let running = Running::start(command, stderr, input).map_err(ServiceFailure::Io)?;
+    let mut running = Running::start(command, stderr, input).map_err(ServiceFailure::Io)?;
     let mut answer = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX));
     let (mut is_whole, mut ended) = (false, None::<Instant>);
     loop {
@@ -62,8 +69,9 @@ pub fn run(command: Command, stderr: Stderr, input: &[u8], time_limit: Duration)
                 is_whole = part.is_empty();
                 answer.extend_from_slice(&part);
             }
-            Ok(Event::Ended) => {
+            Ok(Event::Ended { is_reaped }) => {
                 ended = Some(Instant::now());
+                running.is_gone = is_reaped;
                 // A remaining child may hold its stdout open forever.
                 if !is_whole {
                     running.kill();
@@ -83,25 +91,35 @@ pub fn run(command: Command, stderr: Stderr, input: &[u8], time_limit: Duration)
 struct Running {
     group: ProcessGroup,
     events: Receiver<Event>,
+    /// The last line of stderr, when that has ended.
+    last_line: Receiver<String>,
     /// Signalled, or dropped, when the command may be reaped.
     reap: Sender<()>,
-    status: Receiver<io::Result<ExitStatus>>,
-    is_finished: bool,
+    status: Receiver<io::Result<Option<ExitStatus>>>,
+    /// Its process id may be another's: it was reaped, or is about to be.
+    is_gone: bool,
 }
 
 enum Event {
     /// What it has written since the last one; nothing at the end.
     Read(io::Result<Zeroizing<Vec<u8>>>),
-    /// The command has exited, and can be reaped.
-    Ended,
+    /// The command has exited, and can be reaped, unless the system has done that.
+    Ended { is_reaped: bool },
 }
 
 impl Running {
     fn start(mut command: Command, stderr: Stderr, input: &[u8]) -> io::Result<Self> {
         let (answer, writer) = io::pipe()?;
+        let (line_sender, last_line) = mpsc::channel();
+        let mut messages = None;
         match stderr {
             Stderr::Answer => command.stderr(writer.try_clone()?),
             Stderr::Ignored => command.stderr(Stdio::null()),
+            Stderr::LastLine => {
+                let (reader, writer) = io::pipe()?;
+                messages = Some(reader);
+                command.stderr(writer)
+            }
         };
         command.stdin(Stdio::piped()).stdout(writer);
         let (mut child, group) = ProcessGroup::spawn(&mut command)?;
@@ -115,9 +133,10 @@ impl Running {
         let running = Self {
             group,
             events,
+            last_line,
             reap,
             status,
-            is_finished: false,
+            is_gone: false,
         };
         let ended = sender.clone();
         spawn(move || wait(child, group, &ended, &may_reap, &status_sender))?;
@@ -125,29 +144,41 @@ impl Running {
         let input = Zeroizing::new(input.to_vec());
         spawn(move || feed(stdin, &input))?;
         spawn(move || drain(answer, &sender))?;
+        if let Some(messages) = messages {
+            spawn(move || line_sender.send(last_line_of(messages)).unwrap_or_default())?;
+        }
         Ok(running)
     }
 
     fn kill(&self) {
-        self.group.kill();
+        if !self.is_gone {
+            self.group.kill();
+        }
     }
 
     /// Reaps a command that has exited.
     fn finish(mut self, output: Zeroizing<Vec<u8>>) -> Result<Answer, ServiceFailure> {
-        self.is_finished = true;
+        self.is_gone = true;
         // If the thread has ended, the next line reports it.
         let _ = self.reap.send(());
         let status = self.status.recv().map_err(|_| ServiceFailure::Io(lost()))?;
         let status = status.map_err(ServiceFailure::Io)?;
-        Ok(Answer { output, status })
+        let last_line = match status.is_some_and(|status| status.success()) {
+            true => String::new(),
+            // A descendant may hold stderr open.
+            false => self.last_line.recv_timeout(LEFT_OPEN).unwrap_or_default(),
+        };
+        Ok(Answer {
+            output,
+            status,
+            last_line,
+        })
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if !self.is_finished {
-            self.kill();
-        }
+        self.kill();
     }
 }
 
@@ -171,18 +202,43 @@ fn drain(mut pipe: PipeReader, sender: &Sender<Event>) {
     }
 }
 
+/// Reads messages to their end, and returns the last line.
+fn last_line_of(mut pipe: PipeReader) -> String {
+    let mut tail = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        match pipe.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => break,
+            Ok(size) => {
+                tail.extend_from_slice(&buffer[..size]);
+                tail.drain(..tail.len().saturating_sub(buffer.len()));
+            }
+        }
+    }
+    let text = String::from_utf8_lossy(&tail);
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
+    let shown = last.unwrap_or_default().chars().take(LINE_SIZE_MAX);
+    shown
+        .map(|shown| if shown.is_control() { '?' } else { shown })
+        .collect()
+}
+
 /// Waits for the command, reaps it when that is allowed, and sends its status.
 fn wait(
     mut child: Child,
     group: ProcessGroup,
     ended: &Sender<Event>,
     may_reap: &Receiver<()>,
-    status: &Sender<io::Result<ExitStatus>>,
+    status: &Sender<io::Result<Option<ExitStatus>>>,
 ) {
-    group.wait_for_leader();
-    let _ = ended.send(Event::Ended);
+    let is_reaped = group.wait_for_leader();
+    let _ = ended.send(Event::Ended { is_reaped });
     let _ = may_reap.recv();
-    let _ = status.send(child.wait());
+    let _ = status.send(match child.wait() {
+        Err(error) if is_status_lost(&error) => Ok(None),
+        waited => waited.map(Some),
+    });
 }
 
 fn lost() -> io::Error {
@@ -191,6 +247,9 @@ fn lost() -> io::Error {
 
 /// What a command wrote before it ended is read long before that.
 const LEFT_OPEN: Duration = Duration::from_secs(1);
+
+/// Characters of a message that is part of an error, which is one line.
+const LINE_SIZE_MAX: usize = 200;
 
 /// 64 KiB: a wrapped key has at most 8 KiB, what a program says of itself is a line.
 const ANSWER_SIZE_MAX: usize = 65536;
@@ -211,7 +270,32 @@ mod tests {
         let script = "cat; echo error >&2; echo out; exit 3";
         let answer = of(script, Stderr::Answer);
         assert_eq!(answer.output.as_slice(), b"input\nerror\nout\n");
-        assert_eq!(answer.status.code(), Some(3));
+        assert_eq!(answer.status.and_then(|status| status.code()), Some(3));
         assert_eq!(of(script, Stderr::Ignored).output.as_slice(), b"input\nout\n");
+    }
+
+    #[test]
+    fn the_last_line_of_stderr_is_kept_apart_and_is_printable_and_short() {
+        for (script, expected) in [
+            ("cat; echo first >&2; echo 'the last' >&2; echo >&2; exit 3", "the last"),
+            ("cat; printf 'no\\033[2J end' >&2; exit 3", "no?[2J end"),
+            ("cat; exit 3", ""),
+            ("cat; seq 5000 >&2; exit 3", "5000"),
+            ("cat; echo warning >&2", ""),
+        ] {
+            let answer = of(script, Stderr::LastLine);
+            assert_eq!(
+                (answer.output.as_slice(), answer.last_line.as_str()),
+                (&b"input\n"[..], expected)
+            );
+        }
+        let long = of("head -c 9000 /dev/zero | tr '\\0' x >&2; exit 3", Stderr::LastLine);
+        assert_eq!(long.last_line, "x".repeat(200));
+        // A child that keeps it open does not keep the answer back for ever.
+        let open = of("echo said >&2; sleep 5 >/dev/null & exit 3", Stderr::LastLine);
+        assert_eq!(
+            (open.status.and_then(|status| status.code()), open.last_line.as_str()),
+            (Some(3), "")
+        );
     }
 }

@@ -243,6 +243,8 @@ pub enum ServiceFailure {
     TimedOut(Duration),
     /// It exited with a status other than 0.
     Exited(ExitStatus),
+    /// This process ignores SIGCHLD, so that the system keeps no exit status, and the command answered nothing.
+    StatusLost,
     /// Its answer has more bytes than allowed.
     AnswerTooLong(usize),
     /// Its answer has this many bytes, which is not a valid size.

@@ -18,7 +18,7 @@ use unix as system;
 use windows as system;
 
 pub(crate) use system::{
-    ProcessGroup, block_signals, check_owners, create_private_folders, is_pipe, is_readable_by_others,
+    ProcessGroup, block_signals, check_owners, create_private_folders, is_pipe, is_readable_by_others, is_status_lost,
 };
 pub use system::{open_private, open_without_link, part_of_name, read_at, rename_new, sync_folder, write_all_at};
 

@@ -141,11 +141,17 @@ impl AnchorPlace {
         let (program, words) = words.ok_or_else(|| self.missing("the command has no words"))?;
         let mut command = Command::new(program);
         command.args(words).arg(verb);
-        let answer = child::run(command, Stderr::Ignored, input, TIME_LIMIT);
+        let answer = child::run(command, Stderr::LastLine, input, TIME_LIMIT);
         let answer = answer.map_err(|failure| self.missing(&failure.to_string()))?;
-        match answer.status.success() {
-            true => Ok(answer.output.to_vec()),
-            false => Err(self.missing(&answer.status.to_string())),
+        let status = answer.status.ok_or_else(|| {
+            self.missing(
+                "its exit status is not known: this process ignores SIGCHLD, and a failure would look like success",
+            )
+        })?;
+        match (status.success(), answer.last_line.as_str()) {
+            (true, _) => Ok(answer.output.to_vec()),
+            (false, "") => Err(self.missing(&status.to_string())),
+            (false, said) => Err(self.missing(&format!("{status}: {said}"))),
         }
     }
 }

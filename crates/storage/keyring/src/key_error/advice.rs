@@ -109,6 +109,9 @@ impl ServiceFailure {
             Self::Io(_) => "check its path in the configuration, and that it is executable",
             Self::TimedOut(_) => "check that the service can be reached, then try again",
             Self::Exited(_) => "run it by hand to see its output, then try again",
+            Self::StatusLost => {
+                "set SIGCHLD to SIG_DFL in the application, or run the command by hand to see its output"
+            }
             Self::AnswerTooLong(_) | Self::AnswerSize(_) | Self::RoundTripFailed => {
                 "it must write raw bytes to stdout and nothing else; test `wrap` and `unwrap` by hand"
             }

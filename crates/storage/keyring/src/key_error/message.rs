@@ -147,6 +147,9 @@ impl fmt::Display for ServiceFailure {
             Self::Io(source) => write!(f, "could not be run: {source}"),
             Self::TimedOut(limit) => write!(f, "gave no answer within {limit:?}"),
             Self::Exited(status) => write!(f, "ended with {status}"),
+            Self::StatusLost => {
+                f.write_str("answered nothing, and its exit status is not known: this process ignores SIGCHLD")
+            }
             Self::AnswerTooLong(max) => write!(f, "answered more than {max} bytes"),
             Self::AnswerSize(size) => write!(f, "answered {size} bytes, which is not a wrapped key"),
             Self::RoundTripFailed => f.write_str("did not return the key that it was given, or left it unencrypted"),

@@ -24,6 +24,7 @@ fn all() -> Vec<KeyError> {
         ServiceFailure::Io(io_error()),
         ServiceFailure::TimedOut(Duration::from_secs(10)),
         ServiceFailure::Exited(ExitStatus::default()),
+        ServiceFailure::StatusLost,
         ServiceFailure::AnswerTooLong(1),
         ServiceFailure::AnswerSize(1),
         ServiceFailure::RoundTripFailed,

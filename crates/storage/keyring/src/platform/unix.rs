@@ -97,6 +97,11 @@ pub(crate) fn block_signals() -> bool {
     SigSet::all().thread_block().is_ok()
 }
 
+/// Whether a child's status is not known because SIGCHLD is ignored (wait(2)).
+pub(crate) fn is_status_lost(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::CHILD.raw_os_error())
+}
+
 /// The process group that a command leads.
 #[derive(Clone, Copy)]
 pub(crate) struct ProcessGroup(Pid);
@@ -115,10 +120,16 @@ impl ProcessGroup {
         let _ = kill_process_group(self.0, Signal::KILL);
     }
 
-    /// Waits until the leader has exited, without reaping it.
-    pub(crate) fn wait_for_leader(self) {
+    /// Waits until the leader has exited, without reaping it. Returns whether the system has done that, because SIGCHLD is
+    /// ignored.
+    pub(crate) fn wait_for_leader(self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        // Any other error (such as SIGCHLD being ignored) occurs again when the command is reaped.
-        while let Err(Errno::INTR) = waitid(WaitId::Pid(self.0), options) {}
+        loop {
+            match waitid(WaitId::Pid(self.0), options) {
+                Err(Errno::INTR) => {}
+                // Any other error occurs again when the command is reaped.
+                waited => return waited.is_err_and(|error| error == Errno::CHILD),
+            }
+        }
     }
 }

@@ -110,7 +110,14 @@ impl ProcessGroup {
 
     pub(crate) fn kill(self) {}
 
-    pub(crate) fn wait_for_leader(self) {}
+    pub(crate) fn wait_for_leader(self) -> bool {
+        false
+    }
+}
+
+/// Whether a child's status is not known because SIGCHLD is ignored: there is no such signal.
+pub(crate) fn is_status_lost(_: &io::Error) -> bool {
+    false
 }
 
 /// CreateFileW

@@ -8,6 +8,8 @@
 //! - unwrap-checks-wrap: the output of `wrap` is accepted only after `unwrap` has returned the same
 //!   bytes: a slot that can never be opened may be the only one.
 //! - output-is-not-shown: neither stdout nor stderr of a command is ever part of an error.
+//! - answer-proves-itself: an answer counts without an exit status, where SIGCHLD is ignored: what `wrap` said is
+//!   unwrapped again, and what `unwrap` said names the database and the slot.
 
 use std::io;
 use std::process::Command;
@@ -68,9 +70,10 @@ impl CommandIdentity {
         let mut command = Command::new(program);
         command.args(words).arg(verb);
         let answer = child::run(command, Stderr::Ignored, input, self.time_limit)?;
-        match answer.status.success() {
-            true => Ok(answer.output),
-            false => Err(ServiceFailure::Exited(answer.status)),
+        match answer.status {
+            Some(status) if !status.success() => Err(ServiceFailure::Exited(status)),
+            None if answer.output.is_empty() => Err(ServiceFailure::StatusLost),
+            Some(_) | None => Ok(answer.output),
         }
     }
 

@@ -82,9 +82,17 @@ impl MainFile {
     }
 
     fn compare_with_anchor(&mut self, check: &AnchorCheck) -> Result<(), VfsError> {
-        if self.region.is_some() && self.read_lock.log_end().is_none() {
+        match &self.region {
             // A writer is changing the index: SQLite reads it again, too.
-            return Err(Code::BUSY.into());
+            Some(_) if self.read_lock.log_end().is_none() => return Err(Code::BUSY.into()),
+            // SQLite has an index of its own in memory, which this code does not see (walBeginShmUnreliable() in wal.c).
+            None if self.read_lock.has_shm() => {
+                return Err(VfsError::SettingsMismatch(
+                    "an anchor can't be compared with a log in a folder that can't be written, where no connection keeps \
+                     an index (-shm) of it; copy the log into the file first, by a connection that may write",
+                ));
+            }
+            Some(_) | None => {}
         }
         if self.is_mark_0_late() {
             return Err(Code::BUSY.into());
