@@ -23,6 +23,7 @@ mod column;
 mod constraint;
 mod create;
 mod error;
+mod filter;
 mod index;
 mod sequence;
 mod sqlite;
@@ -30,7 +31,7 @@ mod subquery;
 mod text;
 
 pub use alter::{Alteration, ColumnSource, Rebuild, Step};
-pub use index::{IndexDefinition, check_filter};
+pub use index::IndexDefinition;
 pub use sequence::{SequenceChange, SequencePresent};
 pub use sqlite::{index_name, null_index_name, quoted};
 pub use subquery::is_scalar;
@@ -88,6 +89,8 @@ pub struct KeyDefinition {
     pub columns: Vec<(String, bool)>,
     /// Whether it is in SQLite's CREATE TABLE; else an index enforces it, because it was added later.
     pub is_in_table: bool,
+    /// IGNORE_DUP_KEY.
+    pub ignores_duplicates: bool,
 }
 
 /// The definition of a CHECK constraint.
@@ -148,22 +151,29 @@ impl TableDefinition {
         let columns = self.columns.iter().map(|column| column.of_table(&mut column_type));
         let columns = columns.collect::<Result<Vec<Column>, SqlError>>()?;
         let position = |name: &str| columns.iter().position(|column| same_name(&column.name, name));
-        let of_key = |name: &str, kind, (names, is_filtered): (&[(String, bool)], bool)| {
-            let found: Option<Vec<usize>> = names.iter().map(|(name, _)| position(name)).collect();
-            found.map(|columns| Key {
-                name: name.to_owned(),
-                kind,
-                columns,
-                is_filtered,
+        let positions =
+            |names: &[(String, bool)]| -> Option<Vec<usize>> { names.iter().map(|(name, _)| position(name)).collect() };
+        let constraints = self.keys.iter().filter_map(|key| {
+            Some(Key {
+                name: key.name.clone(),
+                kind: key.kind,
+                columns: positions(&key.columns)?,
+                is_filtered: false,
+                filter_columns: Vec::new(),
+                ignores_duplicates: key.ignores_duplicates,
             })
-        };
-        let constraints = self
-            .keys
-            .iter()
-            .filter_map(|key| of_key(&key.name, key.kind, (&key.columns, false)));
-        let indexes = unique.iter().filter(|index| index.is_unique);
-        let indexes =
-            indexes.filter_map(|index| of_key(&index.name, KeyKind::Index, (&index.columns, index.filter.is_some())));
+        });
+        let indexes = unique.iter().filter(|index| index.is_unique && !index.is_disabled);
+        let indexes = indexes.filter_map(|index| {
+            Some(Key {
+                name: index.name.clone(),
+                kind: KeyKind::Index,
+                columns: positions(&index.columns)?,
+                is_filtered: index.filter.is_some(),
+                filter_columns: index.filter_columns().into_iter().filter_map(position).collect(),
+                ignores_duplicates: index.ignores_duplicates,
+            })
+        });
         let checks = self.checks.iter().filter(|check| check.is_enabled).map(|check| Check {
             name: check.name.clone(),
             condition: check.condition.clone(),

@@ -112,6 +112,10 @@ pub struct Key {
     pub columns: Vec<usize>,
     /// Whether it is a filtered index: CREATE UNIQUE INDEX .. WHERE.
     pub is_filtered: bool,
+    /// The columns of its filter.
+    pub filter_columns: Vec<usize>,
+    /// `IGNORE_DUP_KEY`: INSERT leaves out rows that have a key of another row.
+    pub ignores_duplicates: bool,
 }
 
 /// The kind of a key.

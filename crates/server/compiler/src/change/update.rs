@@ -450,7 +450,8 @@ fn whole(
                 .any(|name| table.column(name) == Some(*at))
         };
         let refers = |key: &crate::catalog::ForeignKey| key.columns.iter().any(|name| table.column(name) == Some(*at));
-        table.keys.iter().any(|key| key.columns.contains(at))
+        let is_of = |key: &crate::catalog::Key| key.columns.contains(at) || key.filter_columns.contains(at);
+        table.keys.iter().any(is_of)
             || table.referenced_by.iter().any(referenced)
             || table.foreign_keys.iter().any(refers)
     };

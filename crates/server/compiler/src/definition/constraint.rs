@@ -170,7 +170,7 @@ impl TableDefinition {
         let unique = self
             .indexes
             .iter()
-            .filter(|index| index.is_unique && index.filter.is_none());
+            .filter(|index| index.is_unique && index.filter.is_none() && !index.is_disabled);
         self.keys.iter().any(|key| is_same(&key.columns)) || unique.into_iter().any(|index| is_same(&index.columns))
     }
 }

@@ -258,6 +258,7 @@ impl TableDefinition {
             columns,
             // Keys in SQLite's CREATE TABLE can't change without recreating the table.
             is_in_table,
+            ignores_duplicates: super::index::ignores_duplicates(&key.options),
         });
         Ok(())
     }

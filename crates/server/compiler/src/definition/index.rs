@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use selenite_tsql::ast::{self, Condition, ConditionKind, CreateIndex, ExprKind};
+use selenite_tsql::ast::{self, Condition, CreateIndex, Setting, StatementKind, Tree};
 
 use super::TableDefinition;
 use super::constraint::key_columns;
+use super::filter::{FilterPlace, filter_columns, native_filter};
 use super::sqlite::{collation, index_name, null_index_name, quoted};
 use super::text::bracketed;
 use crate::SqlError;
@@ -30,6 +31,10 @@ pub struct IndexDefinition {
     pub include: Vec<String>,
     /// WHERE: the filter.
     pub filter: Option<Arc<Condition>>,
+    /// IGNORE_DUP_KEY.
+    pub ignores_duplicates: bool,
+    /// ALTER INDEX DISABLE: SQLite has no such index.
+    pub is_disabled: bool,
 }
 
 impl IndexDefinition {
@@ -47,6 +52,8 @@ impl IndexDefinition {
             columns: key_columns(&statement.columns, None),
             include: statement.include.iter().map(|name| name.text.clone()).collect(),
             filter: statement.filter.clone().map(Arc::new),
+            ignores_duplicates: ignores_duplicates(&statement.options),
+            is_disabled: false,
         };
         read.check(table)?;
         Ok(read)
@@ -71,12 +78,18 @@ impl IndexDefinition {
             columns,
             include: index.include.iter().map(|name| name.text.clone()).collect(),
             filter: index.filter.clone().map(Arc::new),
+            ignores_duplicates: ignores_duplicates(&index.options),
+            is_disabled: false,
         };
         read.check(table)?;
         Ok(read)
     }
 
-    fn check(&self, table: &TableDefinition) -> Result<(), SqlError> {
+    /// Checks it against its table.
+    ///
+    /// # Errors
+    /// As [`IndexDefinition::read`].
+    pub fn check(&self, table: &TableDefinition) -> Result<(), SqlError> {
         table.check_index_columns(self.columns.iter().map(|(name, _)| name.as_str()))?;
         for name in &self.include {
             match table.column(name) {
@@ -87,27 +100,74 @@ impl IndexDefinition {
                 Some(_) => {}
             }
         }
-        if let Some(filter) = &self.filter {
-            native_filter(filter, table)?;
+        if self.ignores_duplicates && !self.is_unique {
+            // 1916: IGNORE_DUP_KEY of an index that is not unique.
+            let text = "CREATE INDEX options nonunique and ignore_dup_key are mutually exclusive.";
+            return Err(SqlError::new(1916, crate::Ends::Batch, text).with_state(4));
         }
-        Ok(())
+        if self.ignores_duplicates && self.filter.is_some() {
+            // 10618: IGNORE_DUP_KEY of a filtered index.
+            let text = format!(
+                "Filtered index '{}' cannot be created on table '{}' because the index option IGNORE_DUP_KEY = ON is specified. \
+                 Rewrite the statement so that the option is not specified.",
+                self.name, self.table
+            );
+            return Err(SqlError::new(10618, crate::Ends::Batch, text));
+        }
+        self.sqlite_filter(table).map(drop)
     }
 
-    /// SQLite's statements that create the index.
+    /// Reads a printed index.
     ///
     /// # Errors
-    /// 40510 for a filter that SQLite does not support.
+    /// Any error of the text: another program wrote to the catalog.
+    pub fn of_tree(tree: &Tree, table: &TableDefinition) -> Result<Self, SqlError> {
+        let mut statements = tree.statements.iter().map(|statement| &statement.kind);
+        let Some(StatementKind::CreateIndex(create)) = statements.next() else {
+            return Err(SqlError::internal("an index's definition"));
+        };
+        let mut read = Self::read(create, table)?;
+        read.is_disabled = statements.next().is_some();
+        Ok(read)
+    }
+
+    /// The columns of the filter.
+    #[must_use]
+    pub fn filter_columns(&self) -> Vec<&str> {
+        self.filter
+            .as_ref()
+            .map_or_else(Vec::new, |filter| filter_columns(filter))
+    }
+
+    /// The filter as SQLite's SQL.
+    ///
+    /// # Errors
+    /// 207, 10609, 10611, 10735.
+    pub fn sqlite_filter(&self, table: &TableDefinition) -> Result<Option<String>, SqlError> {
+        let place = FilterPlace {
+            index: &self.name,
+            table,
+        };
+        self.filter
+            .as_ref()
+            .map(|filter| native_filter(filter, place))
+            .transpose()
+    }
+
+    /// SQLite's statements that create the index; none if it is disabled.
+    ///
+    /// # Errors
+    /// As [`IndexDefinition::sqlite_filter`].
     pub fn sqlite(&self, table: &TableDefinition) -> Result<Vec<String>, SqlError> {
+        if self.is_disabled {
+            return Ok(Vec::new());
+        }
         let mut columns = vec![table.index_columns(&self.columns)];
         // Included columns must not take part in uniqueness.
         if !self.is_unique {
             columns.extend(self.include.iter().map(|name| quoted(name)));
         }
-        let filter = self
-            .filter
-            .as_ref()
-            .map(|filter| native_filter(filter, table))
-            .transpose()?;
+        let filter = self.sqlite_filter(table)?;
         let wheres = filter
             .as_ref()
             .map_or_else(String::new, |filter| format!(" WHERE {filter}"));
@@ -169,42 +229,10 @@ impl TableDefinition {
     }
 }
 
-/// A filter as SQLite's SQL: a conjunction of IS NULL and IS NOT NULL.
-fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, SqlError> {
-    check_filter(filter)?;
-    if let ConditionKind::And(all) = &filter.kind {
-        let all = all.iter().map(|one| native_filter(one, table));
-        return Ok(all.collect::<Result<Vec<_>, _>>()?.join(" AND "));
-    }
-    let ConditionKind::IsNull { operand, negated } = &filter.kind else {
-        return Err(unsupported_filter());
-    };
-    let ExprKind::Column(column) = &operand.kind else {
-        return Err(unsupported_filter());
-    };
-    let known = table.column(&column.name.text);
-    let known = known.ok_or_else(|| SqlError::unknown_column(&column.name.text))?;
-    let not = if *negated { "NOT " } else { "" };
-    Ok(format!("{} IS {not}NULL", quoted(&known.name)))
-}
-
-/// Checks that SQLite supports an index with this filter, whatever its columns are.
-///
-/// # Errors
-/// 40510.
-pub fn check_filter(filter: &Condition) -> Result<(), SqlError> {
-    if let ConditionKind::And(all) = &filter.kind {
-        return all.iter().try_for_each(check_filter);
-    }
-    let is_known = |operand: &ast::Expr| matches!(operand.kind, ExprKind::Column(_));
-    if matches!(&filter.kind, ConditionKind::IsNull { operand, .. } if is_known(operand)) {
-        return Ok(());
-    }
-    Err(unsupported_filter())
-}
-
-fn unsupported_filter() -> SqlError {
-    SqlError::unsupported("A filter of an index other than IS [NOT] NULL")
+/// Whether options have IGNORE_DUP_KEY, which is ON without a value.
+pub(super) fn ignores_duplicates(options: &[Setting]) -> bool {
+    let is_bare = |option: &Setting| option.value.is_none() && option.name.is_word("IGNORE_DUP_KEY");
+    Setting::is_on(options, "IGNORE_DUP_KEY") || options.iter().any(is_bare)
 }
 
 /// The CREATE INDEX statement.
@@ -221,9 +249,15 @@ impl fmt::Display for IndexDefinition {
             let include: Vec<String> = self.include.iter().map(|name| bracketed(name)).collect();
             write!(f, " INCLUDE ({})", include.join(", "))?;
         }
-        match &self.filter {
-            Some(filter) => write!(f, " WHERE {filter}"),
-            None => Ok(()),
+        if let Some(filter) = &self.filter {
+            write!(f, " WHERE {filter}")?;
+        }
+        if self.ignores_duplicates {
+            f.write_str(" WITH (IGNORE_DUP_KEY = ON)")?;
+        }
+        match self.is_disabled {
+            true => write!(f, ";\nALTER INDEX {name} ON {schema}.{table} DISABLE"),
+            false => Ok(()),
         }
     }
 }

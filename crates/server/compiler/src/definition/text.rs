@@ -118,7 +118,11 @@ impl fmt::Display for KeyDefinition {
         let clustered = if self.is_clustered { "CLUSTERED" } else { "NONCLUSTERED" };
         write!(f, "CONSTRAINT {} {kind} {clustered} (", bracketed(&self.name))?;
         key_columns(f, &self.columns)?;
-        f.write_str(")")
+        f.write_str(if self.ignores_duplicates {
+            ") WITH (IGNORE_DUP_KEY = ON)"
+        } else {
+            ")"
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use selenite_compiler::change::{BulkRows, Insert};
 use selenite_types::storage::to_stored;
 use selenite_types::{DataType, Value};
 
-use super::insert::{refusal, write_waiting};
+use super::insert::{is_null_key_left_out, refusal, write_waiting};
 use super::row;
 use super::row_writer::{self, Given, Prepared};
 use crate::sqlite::{ChangeError, PreparedChange, reserve};
@@ -43,17 +43,24 @@ pub(super) fn run(
             },
         );
         let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
+        if is_null_key_left_out(insert, run, &prepared)? {
+            count -= 1;
+            continue;
+        }
         match store(insert, run, &mut change, &prepared) {
             Ok(()) => {}
             Err(error) if row::may_wait(&insert.writer.rules, &error) => {
                 reserve(0)?;
                 waiting.push(prepared);
             }
+            Err(error) if row::is_left_out(&insert.writer.rules, &error) => {
+                run.executor.functions.note_duplicate();
+                count -= 1;
+            }
             Err(error) => return Err(refusal(insert, run, error, &prepared)),
         }
     }
-    write_waiting(insert, run, &waiting)?;
-    Ok(count)
+    Ok(count - write_waiting(insert, run, &waiting)?)
 }
 
 /// Stores a row by the prepared INSERT.

@@ -37,22 +37,19 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
             for row in rows.iter().take(row_limit.of(rows.len())) {
                 let given = evaluate(run, row)?;
                 if changed_rows::is_instead_of(run, ChangeVerb::Insert) {
-                    write_or_wait(insert, run, given, &mut waiting)?;
-                    count += 1;
+                    count += write_or_wait(insert, run, given, &mut waiting)?;
                     continue;
                 }
                 let next = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
                 match is_first {
                     true => prepared.push(next),
-                    false => store_or_wait(insert, run, next, &mut waiting)?,
+                    false => count += store_or_wait(insert, run, next, &mut waiting)?,
                 }
-                count += 1;
             }
             for next in prepared {
-                store_or_wait(insert, run, next, &mut waiting)?;
+                count += store_or_wait(insert, run, next, &mut waiting)?;
             }
-            write_waiting(insert, run, &waiting)?;
-            Ok(count)
+            Ok(count - write_waiting(insert, run, &waiting)?)
         }
         InsertSource::Query {
             text,
@@ -87,11 +84,9 @@ pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>)
         run.environment.begin_row();
         let given = row.values.into_iter().zip(row.types.iter());
         let given = given.map(|(value, data_type)| Given::Value(value, *data_type));
-        write_or_wait(insert, run, given.collect(), &mut waiting)?;
-        count += 1;
+        count += write_or_wait(insert, run, given.collect(), &mut waiting)?;
     }
-    write_waiting(insert, run, &waiting)?;
-    Ok(count)
+    Ok(count - write_waiting(insert, run, &waiting)?)
 }
 
 /// The query of an INSERT.
@@ -116,7 +111,7 @@ impl QueryRows<'_> {
 }
 
 fn run_query(insert: &Insert, run: &mut Run<'_>, query: &QueryRows<'_>, row_limit: RowLimit) -> Result<u64, SqlError> {
-    let mut count = 0;
+    let (mut found_count, mut count) = (0, 0);
     let (spool, first) = match row_limit {
         RowLimit::Rows(rows) => (query.spool, rows),
         RowLimit::Percent(_) => (true, u64::MAX),
@@ -127,31 +122,27 @@ fn run_query(insert: &Insert, run: &mut Run<'_>, query: &QueryRows<'_>, row_limi
     let parameters = run.parameters(text)?;
     let executor = run.executor;
     executor.select(&call(text, &parameters, compiled), &mut |found| {
-        if count >= first {
+        if found_count >= first {
             return Ok(ControlFlow::Break(()));
         }
-        count += 1;
+        found_count += 1;
         run.environment.begin_row();
         read_inputs(query.inputs, found, &mut values)?;
         let given = query.given(run, &mut values)?;
         if spool {
             rows.push(given);
         } else {
-            write_or_wait(insert, run, given, &mut waiting)?;
+            count += write_or_wait(insert, run, given, &mut waiting)?;
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    if spool {
-        let cut = row_limit.of(rows.len());
-        rows.truncate(cut);
-        count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
-    }
+    let cut = row_limit.of(rows.len());
+    rows.truncate(cut);
     for given in rows {
         run.environment.begin_row();
-        write_or_wait(insert, run, given, &mut waiting)?;
+        count += write_or_wait(insert, run, given, &mut waiting)?;
     }
-    write_waiting(insert, run, &waiting)?;
-    Ok(count)
+    Ok(count - write_waiting(insert, run, &waiting)?)
 }
 
 /// The row limit of a statement.
@@ -201,17 +192,18 @@ fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, SqlError> {
     given.collect()
 }
 
-/// Writes a row; a row that refers to a later row of its own table waits.
+/// Writes a row, and returns the number of rows; a row that refers to a later row of its own table waits.
 fn write_or_wait(
     insert: &Insert,
     run: &mut Run<'_>,
     given: Vec<Given>,
     waiting: &mut Vec<Prepared>,
-) -> Result<(), SqlError> {
+) -> Result<u64, SqlError> {
     if changed_rows::is_instead_of(run, ChangeVerb::Insert) {
         let row = row_writer::compute(&insert.writer, run, given)?;
         changed_rows::note(run, ChangeVerb::Insert, None, Some(&row))?;
-        return send_row(insert, run, &row);
+        send_row(insert, run, &row)?;
+        return Ok(1);
     }
     let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
     store_or_wait(insert, run, prepared, waiting)
@@ -222,40 +214,68 @@ fn store_or_wait(
     run: &mut Run<'_>,
     prepared: Prepared,
     waiting: &mut Vec<Prepared>,
-) -> Result<(), SqlError> {
+) -> Result<u64, SqlError> {
+    if is_null_key_left_out(insert, run, &prepared)? {
+        return Ok(0);
+    }
     match row_writer::store(&insert.writer, run, &prepared) {
-        Ok(()) => send_outputs(insert, run, &prepared),
+        Ok(()) => send_outputs(insert, run, &prepared).map(|()| 1),
         Err(error) if !insert.is_single() && row::may_wait(&insert.writer.rules, &error) => {
             waiting.push(prepared);
-            Ok(())
+            Ok(1)
+        }
+        Err(error) if row::is_left_out(&insert.writer.rules, &error) => {
+            run.executor.functions.note_duplicate();
+            Ok(0)
         }
         Err(error) => Err(refusal(insert, run, error, &prepared)),
     }
 }
 
-/// Writes the rows that waited, because they may refer to one another.
-pub(super) fn write_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
+/// Whether a row is left out because of a key with NULL that another row has.
+///
+/// Errors: 2601, 2627 for a key without IGNORE_DUP_KEY.
+pub(super) fn is_null_key_left_out(insert: &Insert, run: &Run<'_>, prepared: &Prepared) -> Result<bool, SqlError> {
+    let rules = &insert.writer.rules;
+    match row::null_key_taken(rules, run, &prepared.row, 0)? {
+        None => Ok(false),
+        Some(key) if key.ignores_duplicates => {
+            run.executor.functions.note_duplicate();
+            Ok(true)
+        }
+        Some(key) => Err(rules.table.duplicate(key, &prepared.row)),
+    }
+}
+
+/// Writes the rows that waited, because they may refer to one another, and returns how many were left out.
+pub(super) fn write_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<u64, SqlError> {
     if waiting.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
     run.executor.defer_references()?;
     let done = write_deferred(insert, run, waiting);
     let is_open = run.executor.settle_references();
-    done?;
+    let left_out = done?;
     if is_open? {
         let rows = waiting.iter().map(|prepared| prepared.row.as_slice());
         return Err(row::left_open(&insert.writer.rules, run, rows, ChangeVerb::Insert));
     }
-    Ok(())
+    Ok(left_out)
 }
 
-fn write_deferred(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
+fn write_deferred(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<u64, SqlError> {
+    let mut left_out = 0;
     for prepared in waiting {
-        let stored = row_writer::store(&insert.writer, run, prepared);
-        stored.map_err(|error| refusal(insert, run, error, prepared))?;
-        send_outputs(insert, run, prepared)?;
+        match row_writer::store(&insert.writer, run, prepared) {
+            Ok(()) => send_outputs(insert, run, prepared)?,
+            Err(error) if row::is_left_out(&insert.writer.rules, &error) => {
+                run.executor.functions.note_duplicate();
+                left_out += 1;
+            }
+            Err(error) => return Err(refusal(insert, run, error, prepared)),
+        }
     }
-    Ok(())
+    Ok(left_out)
 }
 
 pub(super) fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepared) -> SqlError {

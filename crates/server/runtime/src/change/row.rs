@@ -1,7 +1,7 @@
 //! A row to write: converted, and checked by the table's rules.
 
 use selenite_compiler::SqlError;
-use selenite_compiler::catalog::{ChangeVerb, Table, Violation};
+use selenite_compiler::catalog::{ChangeVerb, Key, Table, Violation};
 use selenite_compiler::change::RowRules;
 use selenite_types::storage::Stored;
 use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
@@ -53,6 +53,21 @@ pub(super) fn compute(rules: &RowRules, run: &Run<'_>, row: &mut [Value]) -> Res
 ///
 /// Errors: 2601, 2627.
 pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), SqlError> {
+    match null_key_taken(rules, run, row, count)? {
+        Some(key) => Err(rules.table.duplicate(key, row)),
+        None => Ok(()),
+    }
+}
+
+/// The key with NULL that more than `count` other rows have, too.
+///
+/// Errors: SQLite's error.
+pub(super) fn null_key_taken<'r>(
+    rules: &'r RowRules,
+    run: &Run<'_>,
+    row: &[Value],
+    count: u8,
+) -> Result<Option<&'r Key>, SqlError> {
     for (at, sql) in &rules.null_keys {
         let Some(key) = rules.table.keys.get(*at) else { continue };
         if !key.columns.iter().any(|column| row.get(*column) == Some(&Value::Null)) {
@@ -61,10 +76,18 @@ pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], co
         let mut parameters = stored(rules, &key.columns, row)?;
         parameters.push(Stored::Integer(count.into()));
         if run.exists(sql, &parameters)? {
-            return Err(rules.table.duplicate(key, row));
+            return Ok(Some(key));
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// The key that SQLite refuses, if INSERT leaves out rows with it.
+pub(super) fn is_left_out(rules: &RowRules, error: &ChangeError) -> bool {
+    let ChangeError::Constraint(message) = error else {
+        return false;
+    };
+    matches!(rules.table.violation(message), Violation::Unique(key) if key.ignores_duplicates)
 }
 
 /// Whether a row that SQLite refuses may be accepted once the statement's other rows are written.

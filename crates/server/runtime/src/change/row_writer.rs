@@ -52,12 +52,13 @@ pub(super) fn write_given(
     verb: ChangeVerb,
 ) -> Result<Vec<Value>, SqlError> {
     let prepared = prepare(writer, run, given, verb)?;
+    row::check_null_keys(&writer.rules, run, &prepared.row, 0)?;
     store(writer, run, &prepared)
         .map_err(|error| row::refusal(&writer.rules, run, error, &prepared.row, None, verb))?;
     Ok(prepared.row)
 }
 
-/// Prepares a row: converts values, adds defaults, takes the identity value, checks the table's rules.
+/// Prepares a row: converts values, adds defaults, takes the identity value, checks the table's rules but its keys.
 ///
 /// Errors: 515, 544, 545, 547, 2628 and any error of a value.
 pub(super) fn prepare(
@@ -69,7 +70,6 @@ pub(super) fn prepare(
     let (mut row, is_given) = values(writer, run, given)?;
     let number = number(writer, run, &mut row, &is_given)?;
     row::check(&writer.rules, run, &mut row, verb)?;
-    row::check_null_keys(&writer.rules, run, &row, 0)?;
     Ok(Prepared { row, number })
 }
 

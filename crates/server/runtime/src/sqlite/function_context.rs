@@ -33,6 +33,7 @@ struct CallState {
     error: Option<SqlError>,
     /// Whether an aggregate skipped a NULL: warning 8153.
     left_out_null: bool,
+    left_out_duplicate: bool,
 }
 
 /// The functions' view of one statement of SQLite's.
@@ -58,6 +59,16 @@ impl FunctionContext {
     /// Whether NULLs were skipped since the last call.
     pub fn take_left_out_null(&self) -> bool {
         std::mem::take(&mut self.present().left_out_null)
+    }
+
+    /// Whether rows with a key of other rows were left out since the last call.
+    pub fn take_duplicate(&self) -> bool {
+        std::mem::take(&mut self.present().left_out_duplicate)
+    }
+
+    /// Records that a row with a key of another row was left out.
+    pub fn note_duplicate(&self) {
+        self.present().left_out_duplicate = true;
     }
 
     /// Records that NULLs were skipped.

@@ -177,6 +177,8 @@ impl Tables {
             kind: KeyKind::Index,
             columns,
             is_filtered,
+            filter_columns: Vec::new(),
+            ignores_duplicates: false,
         });
     }
 }
@@ -258,6 +260,8 @@ fn constrain(table: &mut Table, constraint: &Constraint, column: &[Name]) {
                 kind,
                 columns,
                 is_filtered: false,
+                filter_columns: Vec::new(),
+                ignores_duplicates: false,
             };
             if primary {
                 key.columns.iter().for_each(|at| table.columns[*at].nullable = false);

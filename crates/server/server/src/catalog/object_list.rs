@@ -46,6 +46,10 @@ pub struct ListedIndex {
     pub include: Vec<String>,
     /// The condition of a filtered index.
     pub filter: Option<String>,
+    /// IGNORE_DUP_KEY.
+    pub ignores_duplicates: bool,
+    /// Whether it is disabled.
+    pub is_disabled: bool,
 }
 
 impl Schema {
@@ -178,6 +182,8 @@ impl SchemaTable {
                 columns: key.columns.clone(),
                 include: Vec::new(),
                 filter: None,
+                ignores_duplicates: key.ignores_duplicates,
+                is_disabled: false,
             };
             (key.is_clustered, listed)
         });
@@ -190,6 +196,8 @@ impl SchemaTable {
                 columns: index.columns.clone(),
                 include: index.include.clone(),
                 filter: index.filter.as_ref().map(|filter| format!("({filter})")),
+                ignores_duplicates: index.ignores_duplicates,
+                is_disabled: index.is_disabled,
             };
             (index.is_clustered, listed)
         });
@@ -208,6 +216,8 @@ impl SchemaTable {
                 columns: Vec::new(),
                 include: Vec::new(),
                 filter: None,
+                ignores_duplicates: false,
+                is_disabled: false,
             }),
         }
         let others = all.into_iter().filter(|(is_clustered, _)| !is_clustered);

@@ -419,10 +419,7 @@ impl SchemaTable {
         let mut indexes = Vec::new();
         for index in rows.iter().filter(own) {
             let tree = parsed(&index.definition)?;
-            let Some(StatementKind::CreateIndex(create)) = tree.statements.first().map(|one| &one.kind) else {
-                return Err(SqlError::internal("an index's definition"));
-            };
-            indexes.push((index.object_id, IndexDefinition::read(create, &definition)?));
+            indexes.push((index.object_id, IndexDefinition::of_tree(&tree, &definition)?));
         }
         let unique: Vec<IndexDefinition> = indexes.iter().map(|(_, index)| index.clone()).collect();
         let plain = definition.clone();

@@ -4,11 +4,11 @@
 //!   batch fail before anything has run: the statements before it may be half of what was meant.
 //!   What only the database can tell is found when the statement runs, as a missing name is.
 
-use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
+use selenite_compiler::definition::{SCHEMA, TableDefinition};
 use selenite_compiler::{Function, SqlError};
 use selenite_tsql::ast::{
-    AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, PermissionChange,
-    SchemaStatement, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
+    AlterDatabaseAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, PermissionChange, SchemaStatement,
+    Statement, StatementKind, TableElement, Tree, VariableType,
 };
 
 use super::set_option_check;
@@ -58,15 +58,6 @@ fn look(statement: &Statement, found: &mut Vec<SqlError>) {
             only_unsupported(TableDefinition::of_elements((SCHEMA, &declaration.name), elements, 0))
         }),
         StatementKind::AlterTable(alter) => added(alter),
-        StatementKind::CreateIndex(create) if Setting::is_on(&create.options, "IGNORE_DUP_KEY") => {
-            refused("IGNORE_DUP_KEY")
-        }
-        StatementKind::CreateIndex(create) => create.filter.as_ref().map_or(Ok(()), check_filter),
-        StatementKind::AlterIndex(alter) => match &alter.action {
-            AlterIndexAction::Disable => refused("ALTER INDEX DISABLE"),
-            AlterIndexAction::Set(_) => refused("ALTER INDEX SET"),
-            AlterIndexAction::Rebuild(_) | AlterIndexAction::Reorganize(_) => Ok(()),
-        },
         StatementKind::Schema(SchemaStatement::Create(create)) => {
             let is_permission = |element: &Statement| matches!(element.kind, StatementKind::Permission(_));
             match create.elements.iter().any(is_permission) {

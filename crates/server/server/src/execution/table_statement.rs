@@ -472,6 +472,9 @@ impl SessionExecutor<'_> {
         if used.is_some_and(|used| used.database.functions.take_left_out_null()) {
             execution.reply.message(&LEFT_OUT_NULL)?;
         }
+        if used.is_some_and(|used| used.database.functions.take_duplicate()) {
+            execution.reply.message(&LEFT_OUT_DUPLICATE)?;
+        }
         Ok(Affected::Rows(count))
     }
 }
@@ -579,6 +582,16 @@ pub(crate) fn reply_column(column: &ResultColumn) -> Column {
         is_computed: column.identity.is_none() && column.name.is_empty(),
     }
 }
+
+const LEFT_OUT_DUPLICATE: Message<'static> = Message {
+    number: 3604,
+    severity: 10,
+    state: 1,
+    line: 0,
+    procedure: "",
+    text: "Duplicate key was ignored.",
+    to_log: false,
+};
 
 const LEFT_OUT_NULL: Message<'static> = Message {
     number: 8153,

@@ -32,6 +32,7 @@ mod functions;
 mod global_objects;
 mod group_commit;
 mod identity_numbers;
+mod index_options;
 mod insert_execute;
 mod inside;
 mod interruption;

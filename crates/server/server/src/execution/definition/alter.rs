@@ -125,7 +125,7 @@ impl DefinitionContext<'_> {
             return Ok(());
         }
         match new.keys.iter().find(|key| is_of(&key.name)) {
-            Some(key) => self.make_unique(&[sql.to_owned()], new, (&key.name, &key.columns)),
+            Some(key) => self.make_unique(&[sql.to_owned()], new, (&key.name, &key.columns, None)),
             None => self.execute(sql),
         }
     }
@@ -282,10 +282,7 @@ fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), SqlError> {
     let found = table.indexes.iter().find(|(_, index)| {
         index.columns.iter().any(|(name, _)| same_name(name, column))
             || index.include.iter().any(|name| same_name(name, column))
-            || index
-                .filter
-                .as_ref()
-                .is_some_and(|filter| filter.to_string().contains(&bracketed(column)))
+            || index.filter_columns().iter().any(|name| same_name(name, column))
     });
     match found {
         Some((_, index)) => Err(refusal::index_needs(&index.name, column)),

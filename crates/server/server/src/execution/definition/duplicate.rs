@@ -15,7 +15,7 @@ impl DefinitionContext<'_> {
         &self,
         statements: &[String],
         table: &TableDefinition,
-        (index, columns): (&str, &[(String, bool)]),
+        (index, columns, filter): (&str, &[(String, bool)], Option<&str>),
     ) -> Result<(), SqlError> {
         for sql in statements {
             let Err(error) = self.database.connection.execute_batch(sql) else {
@@ -24,7 +24,7 @@ impl DefinitionContext<'_> {
             if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
                 return Err(tsql_error(&error));
             }
-            let value = self.duplicate(table, columns)?;
+            let value = self.duplicate(table, columns, filter)?;
             let name = format!("{}.{}", table.schema, table.name);
             return Err(refusal::duplicate_key(&name, index, &value));
         }
@@ -32,7 +32,12 @@ impl DefinitionContext<'_> {
     }
 
     /// A key that more than one row has, as messages show it.
-    fn duplicate(&self, table: &TableDefinition, columns: &[(String, bool)]) -> Result<String, SqlError> {
+    fn duplicate(
+        &self,
+        table: &TableDefinition,
+        columns: &[(String, bool)],
+        filter: Option<&str>,
+    ) -> Result<String, SqlError> {
         let listed: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();
         let keys = columns.iter().map(|(name, _)| {
             table
@@ -41,8 +46,9 @@ impl DefinitionContext<'_> {
         });
         let keys: Vec<String> = keys.collect();
         let (listed, keys) = (listed.join(", "), keys.join(", "));
+        let wheres = filter.map_or_else(String::new, |filter| format!(" WHERE {filter}"));
         let sql = format!(
-            "SELECT {listed} FROM {}.{} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1",
+            "SELECT {listed} FROM {}.{}{wheres} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1",
             self.place(&table.name),
             quoted(&table.file_name())
         );

@@ -19,9 +19,6 @@ impl DefinitionContext<'_> {
             }
             return Err(refusal::no_object(&written_object(&create.table)));
         };
-        if Setting::is_on(&create.options, "IGNORE_DUP_KEY") {
-            return Err(SqlError::unsupported("IGNORE_DUP_KEY"));
-        }
         let index = IndexDefinition::read(create, &table.definition)?;
         let old = table
             .indexes
@@ -74,7 +71,7 @@ impl DefinitionContext<'_> {
         parent: i32,
     ) -> Result<(), SqlError> {
         let schema = self.place(&table.name);
-        self.make_unique(&index.sqlite(table)?, table, (&index.name, &index.columns))?;
+        self.make_unique_index(index, table)?;
         let written = Written {
             object_id: self.new_id(schema)?,
             kind: ObjectKind::Index,
@@ -84,6 +81,70 @@ impl DefinitionContext<'_> {
             definition: index.to_string(),
         };
         self.store(schema, written)
+    }
+
+    /// Creates an index in SQLite.
+    ///
+    /// # Errors
+    /// 1505.
+    pub(crate) fn make_unique_index(&self, index: &IndexDefinition, table: &TableDefinition) -> Result<(), SqlError> {
+        let filter = index.sqlite_filter(table)?;
+        let place = (index.name.as_str(), index.columns.as_slice(), filter.as_deref());
+        self.make_unique(&index.sqlite(table)?, table, place)
+    }
+
+    /// Writes the definition of an index that there is.
+    fn rewrite_index(&self, id: i32, index: &IndexDefinition, table: &SchemaTable) -> Result<(), SqlError> {
+        let written = Written {
+            object_id: id,
+            kind: ObjectKind::Index,
+            schema: &index.schema,
+            name: &index.name,
+            parent: Some(self.row_of(table)?),
+            definition: index.to_string(),
+        };
+        self.store(self.place(&index.table), written)
+    }
+
+    /// DISABLE: SQLite's index goes, and what it enforces.
+    fn disable_index(&self, (id, index): (i32, &IndexDefinition), table: &SchemaTable) -> Result<(), SqlError> {
+        if index.is_clustered {
+            return Err(SqlError::unsupported("ALTER INDEX DISABLE of a clustered index"));
+        }
+        check_not_referenced(table, index)?;
+        for sql in IndexDefinition::sqlite_drop(&table.definition.file_name(), &index.name) {
+            self.execute(&sql)?;
+        }
+        let disabled = IndexDefinition {
+            is_disabled: true,
+            ..index.clone()
+        };
+        self.rewrite_index(id, &disabled, table)
+    }
+
+    /// REBUILD, which enables a disabled index, and SET.
+    fn change_index(
+        &self,
+        (id, index): (i32, &IndexDefinition),
+        table: &SchemaTable,
+        (options, is_rebuilt): (&[Setting], bool),
+    ) -> Result<(), SqlError> {
+        let ignores_duplicates = ignored(options).unwrap_or(index.ignores_duplicates);
+        let changed = IndexDefinition {
+            ignores_duplicates,
+            is_disabled: index.is_disabled && !is_rebuilt,
+            ..index.clone()
+        };
+        changed.check(&table.definition)?;
+        if is_rebuilt && index.is_disabled {
+            self.make_unique_index(&changed, &table.definition)?;
+        } else if is_rebuilt {
+            self.reindex(&table.definition, &index.name)?;
+        }
+        match changed == *index {
+            true => Ok(()),
+            false => self.rewrite_index(id, &changed, table),
+        }
     }
 
     fn unmake_index(&self, index: &IndexDefinition, object_id: i32) -> Result<(), SqlError> {
@@ -143,16 +204,46 @@ impl DefinitionContext<'_> {
                 return Err(refusal::no_index(&name.text));
             }
         }
+        let is_named = |name: &str| names.iter().any(|known| same_name(known, name));
+        let indexes = table.indexes.iter().filter(|(_, index)| is_named(&index.name));
+        let mut keys = table.definition.keys.iter().filter(|key| is_named(&key.name));
         match &alter.action {
-            AlterIndexAction::Rebuild(_) => {
-                for name in names {
-                    self.reindex(&table.definition, name)?;
+            AlterIndexAction::Rebuild(options) => {
+                if ignored(options).is_some() && keys.next().is_some() {
+                    return Err(SqlError::unsupported(
+                        "IGNORE_DUP_KEY of a constraint's index in ALTER INDEX",
+                    ));
+                }
+                for key in table.definition.keys.iter().filter(|key| is_named(&key.name)) {
+                    self.reindex(&table.definition, &key.name)?;
+                }
+                for (id, index) in indexes {
+                    self.change_index((*id, index), &table, (options, true))?;
                 }
                 Ok(())
             }
             AlterIndexAction::Reorganize(_) => Ok(()),
-            AlterIndexAction::Disable => Err(SqlError::unsupported("ALTER INDEX DISABLE")),
-            AlterIndexAction::Set(_) => Err(SqlError::unsupported("ALTER INDEX SET")),
+            AlterIndexAction::Disable => {
+                if keys.next().is_some() {
+                    return Err(SqlError::unsupported("ALTER INDEX DISABLE of a constraint's index"));
+                }
+                for (id, index) in indexes {
+                    self.disable_index((*id, index), &table)?;
+                }
+                Ok(())
+            }
+            AlterIndexAction::Set(options) => {
+                check_settings(options)?;
+                if ignored(options).is_some() && keys.next().is_some() {
+                    return Err(SqlError::unsupported(
+                        "IGNORE_DUP_KEY of a constraint's index in ALTER INDEX",
+                    ));
+                }
+                for (id, index) in indexes {
+                    self.change_index((*id, index), &table, (options, false))?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -173,6 +264,30 @@ impl DefinitionContext<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// IGNORE_DUP_KEY, if it is among the options.
+fn ignored(options: &[Setting]) -> Option<bool> {
+    let is_given = options.iter().any(|option| option.name.is_word("IGNORE_DUP_KEY"));
+    is_given.then(|| Setting::is_on(options, "IGNORE_DUP_KEY"))
+}
+
+/// The options of ALTER INDEX SET; those other than IGNORE_DUP_KEY change nothing.
+fn check_settings(options: &[Setting]) -> Result<(), SqlError> {
+    const KNOWN: [&str; 5] = [
+        "ALLOW_PAGE_LOCKS",
+        "ALLOW_ROW_LOCKS",
+        "IGNORE_DUP_KEY",
+        "OPTIMIZE_FOR_SEQUENTIAL_KEY",
+        "STATISTICS_NORECOMPUTE",
+    ];
+    match options
+        .iter()
+        .find(|option| !KNOWN.iter().any(|name| option.name.is_word(name)))
+    {
+        Some(option) => Err(SqlError::unsupported(&format!("ALTER INDEX SET {}", option.name.text))),
+        None => Ok(()),
     }
 }
 

@@ -49,10 +49,10 @@ impl DefinitionContext<'_> {
                     .any(|name| sql.contains(&format!("INDEX {} ", quoted(name))))
             };
             let statements: Vec<String> = new.sqlite_keys().into_iter().filter(is_its).collect();
-            self.make_unique(&statements, new, (&key.name, &key.columns))?;
+            self.make_unique(&statements, new, (&key.name, &key.columns, None))?;
         }
         for (_, index) in &old.indexes {
-            self.make_unique(&index.sqlite(new)?, new, (&index.name, &index.columns))?;
+            self.make_unique_index(index, new)?;
         }
         for sql in strange {
             self.execute(&sql)?;
