@@ -104,6 +104,8 @@ pub struct CheckDefinition {
     pub column: Option<String>,
     /// Whether it is enforced: NOCHECK CONSTRAINT disables it.
     pub is_enabled: bool,
+    /// Whether all rows are known to satisfy it: not after NOCHECK.
+    pub is_trusted: bool,
 }
 
 impl TableDefinition {
@@ -187,7 +189,7 @@ impl TableDefinition {
             object_id: place.object_id,
             keys: constraints.chain(indexes).collect(),
             checks: checks.collect(),
-            foreign_keys: self.foreign_keys.clone(),
+            foreign_keys: self.foreign_keys.iter().filter(|key| key.is_enabled).cloned().collect(),
             referenced_by: Vec::new(),
             fires: Fires::default(),
             references: Arc::default(),

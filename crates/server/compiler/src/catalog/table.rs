@@ -27,13 +27,13 @@ pub struct Table {
     pub keys: Vec<Key>,
     /// The enforced CHECK constraints.
     pub checks: Vec<Check>,
-    /// The foreign keys. SQLite enforces them; errors take the names from here.
+    /// The enforced foreign keys. SQLite enforces them; errors take the names from here.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Foreign keys that refer to this table, with their tables: for the error of a refused DELETE or UPDATE.
+    /// Foreign keys that refer to this table, also disabled ones, with their tables.
     pub referenced_by: Vec<(String, ForeignKey)>,
     /// Its triggers.
     pub fires: Fires,
-    /// All foreign keys of the database: a change may cascade along several of them.
+    /// All enforced foreign keys of the database: a change may cascade along several of them.
     pub references: Arc<[Reference]>,
 }
 
@@ -155,6 +155,10 @@ pub struct ForeignKey {
     pub on_delete: ReferencedAction,
     /// ON UPDATE.
     pub on_update: ReferencedAction,
+    /// Whether it is enforced: NOCHECK CONSTRAINT disables it.
+    pub is_enabled: bool,
+    /// Whether all rows are known to satisfy it: not after NOCHECK.
+    pub is_trusted: bool,
 }
 
 /// A referential action on the referencing row.

@@ -245,12 +245,15 @@ impl Alteration {
                 self.steps.extend(sql.collect::<Vec<_>>());
             }
             ConstraintKind::ForeignKey(_) => {
-                if !check {
-                    return Err(SqlError::unsupported("WITH NOCHECK of a foreign key"));
+                if let (false, Some(added)) = (check, self.definition.foreign_keys.last_mut()) {
+                    added.is_trusted = false;
                 }
                 self.rebuild(None);
             }
             ConstraintKind::Check { .. } => {
+                if let (false, Some(added)) = (check, self.definition.checks.last_mut()) {
+                    added.is_trusted = false;
+                }
                 if let (true, Some(added)) = (check, self.definition.checks.last()) {
                     self.steps.push(Step::CheckRows {
                         name: added.name.clone(),
@@ -365,31 +368,35 @@ impl Alteration {
         let table = &mut self.definition;
         for name in &change.names {
             let name = name.text.as_str();
-            if table.foreign_keys.iter().any(|key| same_name(&key.name, name)) {
-                return Err(SqlError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
-            }
-            if !table.checks.iter().any(|check| same_name(&check.name, name)) {
+            let is_known = table.checks.iter().any(|check| same_name(&check.name, name))
+                || table.foreign_keys.iter().any(|key| same_name(&key.name, name));
+            if !is_known {
                 let text = format!("Constraint '{name}' does not exist.");
                 // 4917: an unknown constraint.
                 return Err(SqlError::new(4917, crate::Ends::Batch, text).with_state(0));
             }
         }
-        if change.names.is_empty() && !table.foreign_keys.is_empty() {
-            return Err(SqlError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
-        }
-        for check in &mut table.checks {
-            let is_named =
-                change.names.is_empty() || change.names.iter().any(|name| same_name(&name.text, &check.name));
-            if !is_named {
-                continue;
-            }
+        let is_named =
+            |own: &str| change.names.is_empty() || change.names.iter().any(|name| same_name(&name.text, own));
+        let checks_rows = change.enable && change.check == Some(true);
+        for check in table.checks.iter_mut().filter(|check| is_named(&check.name)) {
             check.is_enabled = change.enable;
-            if change.enable && change.check == Some(true) {
+            check.is_trusted = checks_rows || change.enable && check.is_trusted;
+            if checks_rows {
                 self.steps.push(Step::CheckRows {
                     name: check.name.clone(),
                     condition: check.condition.clone(),
                 });
             }
+        }
+        let mut is_rebuilt = false;
+        for key in table.foreign_keys.iter_mut().filter(|key| is_named(&key.name)) {
+            is_rebuilt |= key.is_enabled != change.enable || checks_rows && !key.is_trusted;
+            key.is_enabled = change.enable;
+            key.is_trusted = checks_rows || change.enable && key.is_trusted;
+        }
+        if is_rebuilt {
+            self.rebuild(None);
         }
         Ok(())
     }

@@ -109,6 +109,8 @@ impl TableDefinition {
             referenced_columns,
             on_delete: action(key.on_delete),
             on_update: action(key.on_update),
+            is_enabled: true,
+            is_trusted: true,
         })
     }
 

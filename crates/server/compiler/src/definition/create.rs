@@ -178,6 +178,7 @@ impl TableDefinition {
                     condition: Arc::new(condition.clone()),
                     column: column.map(str::to_owned),
                     is_enabled: true,
+                    is_trusted: true,
                 });
                 Ok(())
             }

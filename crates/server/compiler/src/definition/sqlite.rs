@@ -26,7 +26,8 @@ impl TableDefinition {
         let mut parts: Vec<String> = columns.map(|column| column.sqlite(row_id)).collect();
         let keys = self.keys.iter().filter(|key| key.is_in_table);
         parts.extend(keys.map(KeyDefinition::sqlite));
-        parts.extend(self.foreign_keys.iter().map(foreign_key));
+        let enforced = self.foreign_keys.iter().filter(|key| key.is_enabled);
+        parts.extend(enforced.map(foreign_key));
         format!("CREATE TABLE {schema}.{} ({})", quoted(name), parts.join(", "))
     }
 

@@ -40,12 +40,18 @@ impl fmt::Display for TableDefinition {
         {
             write!(f, ";\nALTER TABLE {table} ADD {key}")?;
         }
-        for check in self.checks.iter().filter(|check| !check.is_enabled) {
-            write!(
-                f,
-                ";\nALTER TABLE {table} NOCHECK CONSTRAINT {}",
-                bracketed(&check.name)
-            )?;
+        let checks = self.checks.iter();
+        let checks = checks.map(|check| (&check.name, check.is_enabled, check.is_trusted));
+        let keys = self.foreign_keys.iter();
+        let keys = keys.map(|key| (&key.name, key.is_enabled, key.is_trusted));
+        for (name, is_enabled, is_trusted) in checks.chain(keys) {
+            let name = bracketed(name);
+            if !is_trusted {
+                write!(f, ";\nALTER TABLE {table} NOCHECK CONSTRAINT {name}")?;
+            }
+            if !is_trusted && is_enabled {
+                write!(f, ";\nALTER TABLE {table} WITH NOCHECK CHECK CONSTRAINT {name}")?;
+            }
         }
         Ok(())
     }

@@ -256,10 +256,11 @@ pub(super) fn write_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepa
     let done = write_deferred(insert, run, waiting);
     let is_open = run.executor.settle_references();
     let left_out = done?;
+    let rows = waiting.iter().map(|prepared| prepared.row.as_slice());
     if is_open? {
-        let rows = waiting.iter().map(|prepared| prepared.row.as_slice());
         return Err(row::left_open(&insert.writer.rules, run, rows, ChangeVerb::Insert));
     }
+    row::check_untrusted(&insert.writer.rules, run, rows, ChangeVerb::Insert)?;
     Ok(left_out)
 }
 

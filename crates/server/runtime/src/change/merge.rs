@@ -209,8 +209,22 @@ fn write(merge: &Merge, run: &mut Run<'_>, work: &mut Work) -> Result<(), SqlErr
     done?;
     match is_open? {
         true => Err(left_open(merge, run, work)),
-        false => Ok(()),
+        false => check_untrusted(merge, run, work),
     }
+}
+
+fn check_untrusted(merge: &Merge, run: &Run<'_>, work: &Work) -> Result<(), SqlError> {
+    let count = merge.table.columns.len();
+    if let Some(writer) = &merge.insert {
+        let rows = work.inserts.iter();
+        let rows = rows.filter_map(|(_, values)| values.get(1 + count..1 + 2 * count));
+        row::check_untrusted(&writer.rules, run, rows, ChangeVerb::Insert)?;
+    }
+    if let Some((rules, _)) = &merge.update {
+        let rows = work.updates.iter().map(|row| update::new_row(rules, row));
+        row::check_untrusted(rules, run, rows, ChangeVerb::Update)?;
+    }
+    Ok(())
 }
 
 fn write_all(merge: &Merge, run: &mut Run<'_>, work: &mut Work) -> Result<(), SqlError> {

@@ -5,7 +5,7 @@
 //!   [`Store::defer_references`](crate::statement::Store::defer_references).
 
 use selenite_compiler::catalog::{ChangeVerb, Table};
-use selenite_compiler::change::References;
+use selenite_compiler::change::{OwnReference, References};
 use selenite_compiler::{SqlError, stored};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
@@ -59,6 +59,29 @@ pub(super) fn left_open<'r>(
     for referring in &references.referring {
         if run.exists(&referring.dangling, &[])? {
             return Ok(Some(referring.error(table, verb)));
+        }
+    }
+    Ok(None)
+}
+
+/// The foreign key that is violated although SQLite has counted none: rows from before that violate a key that is not
+/// trusted are not among those that SQLite counts, but it counts them when they are mended.
+///
+/// Errors: any error of the search.
+pub(super) fn not_counted<'r>(
+    references: &References,
+    run: &Run<'_>,
+    table: &Table,
+    rows: impl Iterator<Item = &'r [Value]>,
+    verb: ChangeVerb,
+) -> Result<Option<SqlError>, SqlError> {
+    let is_trusted = |own: &OwnReference| table.foreign_keys.get(own.at).is_none_or(|key| key.is_trusted);
+    if references.own.iter().all(is_trusted) {
+        return Ok(None);
+    }
+    for row in rows {
+        if let Some(error) = missing(references, run, table, row, verb)? {
+            return Ok(Some(error));
         }
     }
     Ok(None)

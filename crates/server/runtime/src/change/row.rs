@@ -135,6 +135,21 @@ pub(super) fn left_open<'r>(
     }
 }
 
+/// Checks written rows against foreign keys that are not trusted, after deferred checks found nothing.
+///
+/// Errors: 547.
+pub(super) fn check_untrusted<'r>(
+    rules: &RowRules,
+    run: &Run<'_>,
+    rows: impl Iterator<Item = &'r [Value]>,
+    verb: ChangeVerb,
+) -> Result<(), SqlError> {
+    match reference::not_counted(&rules.references, run, &rules.table, rows, verb)? {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
 /// Columns of a row in their storage forms.
 ///
 /// Errors: 8624 for a value that does not have its column's type.

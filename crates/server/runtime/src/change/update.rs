@@ -151,11 +151,11 @@ impl RowsToWrite<'_> {
         let done = self.move_over(run, &left);
         let is_open = run.executor.settle_references();
         done?;
+        let new = pending.iter().map(|row| new_row(self.rules, row));
         if is_open? {
-            let new = pending.iter().map(|row| new_row(self.rules, row));
             return Err(row::left_open(self.rules, run, new, ChangeVerb::Update));
         }
-        Ok(())
+        row::check_untrusted(self.rules, run, new, ChangeVerb::Update)
     }
 
     /// Writes all rows while the checks of foreign keys are deferred.

@@ -301,6 +301,8 @@ fn foreign_key(key: &Foreign, name: String, column: &[Name]) -> ForeignKey {
         referenced_columns: texts(&key.referenced),
         on_delete: ReferencedAction::NoAction,
         on_update: ReferencedAction::NoAction,
+        is_enabled: true,
+        is_trusted: true,
     }
 }
 

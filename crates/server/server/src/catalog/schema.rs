@@ -201,12 +201,17 @@ impl Schema {
 
     /// Sets in each table which other tables refer to it.
     fn refer(&mut self) {
-        let references: Arc<[Reference]> = self
+        let all: Vec<Reference> = self
             .tables
             .values()
-            .flat_map(|table| references(&table.table))
+            .flat_map(|table| references(&table.definition))
             .collect();
-        for reference in references.iter() {
+        let enforced: Arc<[Reference]> = all
+            .iter()
+            .filter(|reference| reference.key.is_enabled)
+            .cloned()
+            .collect();
+        for reference in &all {
             let (schema, name) = &reference.key.referenced_table;
             let Some(referenced) = self.tables.get_mut(&key(schema, name)) else {
                 continue;
@@ -216,7 +221,7 @@ impl Schema {
             table
                 .referenced_by
                 .push((format!("{schema}.{name}"), reference.key.clone()));
-            table.references = references.clone();
+            table.references = enforced.clone();
             *referenced = Arc::new(SchemaTable {
                 definition: referenced.definition.clone(),
                 indexes: referenced.indexes.clone(),
@@ -570,7 +575,7 @@ pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &TableLo
 }
 
 /// A table's foreign keys.
-fn references(table: &Table) -> impl Iterator<Item = Reference> + '_ {
+fn references(table: &TableDefinition) -> impl Iterator<Item = Reference> + '_ {
     let place = (table.schema.clone(), table.name.clone());
     table.foreign_keys.iter().map(move |key| Reference {
         table: place.clone(),

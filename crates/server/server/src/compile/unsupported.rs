@@ -7,8 +7,8 @@
 use selenite_compiler::definition::{SCHEMA, TableDefinition};
 use selenite_compiler::{Function, SqlError};
 use selenite_tsql::ast::{
-    AlterDatabaseAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, PermissionChange, SchemaStatement,
-    Statement, StatementKind, TableElement, Tree, VariableType,
+    AlterDatabaseAction, AlterTable, AlterTableAction, Dbcc, PermissionChange, SchemaStatement, Statement,
+    StatementKind, Tree, VariableType,
 };
 
 use super::set_option_check;
@@ -81,13 +81,9 @@ fn look(statement: &Statement, found: &mut Vec<SqlError>) {
 
 /// What ALTER TABLE adds.
 fn added(alter: &AlterTable) -> Result<(), SqlError> {
-    let AlterTableAction::Add { check, elements } = &alter.action else {
+    let AlterTableAction::Add { elements, .. } = &alter.action else {
         return Ok(());
     };
-    let is_foreign = |element: &TableElement| matches!(element, TableElement::Constraint(constraint) if matches!(constraint.kind, ConstraintKind::ForeignKey(_)));
-    if *check == Some(false) && elements.iter().any(is_foreign) {
-        return Err(SqlError::unsupported("WITH NOCHECK of a foreign key"));
-    }
     only_unsupported(TableDefinition::of_elements(
         (SCHEMA, &alter.name.name.text),
         elements,

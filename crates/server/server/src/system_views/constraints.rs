@@ -108,7 +108,7 @@ fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         row![
             is_disabled,
             false,
-            is_disabled,
+            check.is_some_and(|check| !check.is_trusted),
             column.unwrap_or(0),
             check.filter(|_| shows).map(|check| format!("({})", check.condition)),
             true,
@@ -169,7 +169,7 @@ const FOREIGN: &[ColumnSpec] = &[
 pub(crate) fn all_foreign_keys<'a>(context: &'a ViewContext<'_>) -> Vec<(&'a Arc<SchemaTable>, &'a ForeignKey)> {
     let tables = context.objects.catalog.schema.sorted_tables().into_iter();
     tables
-        .flat_map(|table| table.table.foreign_keys.iter().map(move |key| (table, key)))
+        .flat_map(|table| table.definition.foreign_keys.iter().map(move |key| (table, key)))
         .collect()
 }
 
@@ -188,9 +188,9 @@ fn foreign_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         row.extend(row![
             referenced.map(|referenced| referenced.table.object_id),
             referenced.map(|referenced| referenced_key(referenced, key).map_or(0, |index| index.number)),
+            !key.is_enabled,
             false,
-            false,
-            false,
+            !key.is_trusted,
             on_delete,
             delete_word,
             on_update,

@@ -20,6 +20,7 @@ mod dbcc;
 mod definitions;
 #[cfg(target_os = "linux")]
 mod descriptors;
+mod disabled_constraints;
 mod document;
 mod encryption;
 mod ends;

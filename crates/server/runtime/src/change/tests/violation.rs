@@ -57,6 +57,8 @@ fn a_violated_reference_to_the_same_table_is_reported_as_such() {
         referenced_columns: vec!["id".to_owned(), "x".to_owned()],
         on_delete: selenite_compiler::catalog::ReferencedAction::NoAction,
         on_update: selenite_compiler::catalog::ReferencedAction::NoAction,
+        is_enabled: true,
+        is_trusted: true,
     };
     assert_eq!(
         table.foreign_key_failed(&key, ChangeVerb::Insert).text(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{KeyKind, Table};
+use selenite_compiler::catalog::{ForeignKey, KeyKind, Table};
 use selenite_compiler::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
 use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_runtime::sqlite::tsql_error;
@@ -199,10 +199,12 @@ impl DefinitionContext<'_> {
 
     /// Whether everything that a table refers to exists, after foreign keys were added.
     pub(crate) fn check_foreign_keys(&self, new: &TableDefinition) -> Result<(), SqlError> {
-        if new.foreign_keys.is_empty() {
+        // SQLite numbers them from the last one.
+        let enforced: Vec<&ForeignKey> = new.foreign_keys.iter().rev().filter(|key| key.is_enabled).collect();
+        if !enforced.iter().any(|key| key.is_trusted) {
             return Ok(());
         }
-        let broken = || -> rusqlite::Result<Option<usize>> {
+        let broken = || -> rusqlite::Result<Option<&ForeignKey>> {
             let sql = format!(
                 "PRAGMA {}.foreign_key_check({})",
                 self.place(&new.name),
@@ -210,15 +212,16 @@ impl DefinitionContext<'_> {
             );
             let mut statement = self.database.connection.prepare(&sql)?;
             let mut rows = statement.query([])?;
-            let number: Option<i64> = rows.next()?.map(|row| row.get(3)).transpose()?;
-            Ok(number.and_then(|number| usize::try_from(number).ok()))
+            while let Some(row) = rows.next()? {
+                let number = usize::try_from(row.get::<_, i64>(3)?).unwrap_or(usize::MAX);
+                if let Some(key) = enforced.get(number).filter(|key| key.is_trusted) {
+                    return Ok(Some(key));
+                }
+            }
+            Ok(None)
         };
-        let Some(number) = broken().map_err(|error| tsql_error(&error))? else {
+        let Some(key) = broken().map_err(|error| tsql_error(&error))? else {
             return Ok(());
-        };
-        // SQLite numbers them from the last one.
-        let Some(key) = new.foreign_keys.iter().rev().nth(number) else {
-            return Err(SqlError::internal("a foreign key that is broken"));
         };
         let (schema, name) = &key.referenced_table;
         let column = match key.referenced_columns.as_slice() {

@@ -3,7 +3,7 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{Reference, SqliteName, Table};
+use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, SCHEMA, TableDefinition, TableLocation, quoted};
 use selenite_compiler::statement::{Binding, Into, IntoColumn};
 use selenite_compiler::{SqlError, Variables, same_name, written_object};
@@ -212,16 +212,13 @@ impl DefinitionContext<'_> {
             };
         };
         let own_place = (table.definition.schema.as_str(), table.definition.name.as_str());
-        let refers = |reference: &&Reference| {
-            let (schema, name) = &reference.key.referenced_table;
-            let (other_schema, other) = &reference.table;
-            let is_itself = same_name(other_schema, own_place.0) && same_name(other, own_place.1);
-            same_name(schema, own_place.0)
-                && same_name(name, own_place.1)
-                && !is_itself
-                && !is_dropped(other_schema, other)
+        let is_own = |(schema, name): &(String, String)| same_name(schema, own_place.0) && same_name(name, own_place.1);
+        let refers = |other: &SchemaTable| {
+            let place = (other.definition.schema.clone(), other.definition.name.clone());
+            let mut keys = other.definition.foreign_keys.iter();
+            !is_own(&place) && !is_dropped(&place.0, &place.1) && keys.any(|key| is_own(&key.referenced_table))
         };
-        if table.table.references.iter().any(|reference| refers(&reference)) {
+        if !is_temporary(own_place.1) && self.catalog.schema.tables().any(|other| refers(other)) {
             return Err(refusal::referenced(own));
         }
         if !is_temporary(own_place.1) {

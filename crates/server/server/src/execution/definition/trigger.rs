@@ -181,7 +181,7 @@ impl DefinitionContext<'_> {
 /// INSTEAD OF triggers are none where rows are changed by cascades.
 fn check_cascades(trigger: &ast::Trigger, table: &SchemaTable) -> Result<(), SqlError> {
     let events = trigger.events;
-    let cascades = table.table.foreign_keys.iter().any(|key| {
+    let cascades = table.definition.foreign_keys.iter().any(|key| {
         use selenite_compiler::catalog::ReferencedAction::NoAction;
         events.delete && key.on_delete != NoAction || events.update && key.on_update != NoAction
     });
