@@ -248,6 +248,8 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_describe_undeclared_parameters", Check::Qualifiers(&[])),
     procedure!("sp_help", Check::Object),
     procedure!("sp_helpindex", Check::Object),
+    procedure!("sp_helpconstraint", Check::Object),
+    procedure!("sp_updatestats", Check::Qualifiers(&[])),
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),
     procedure!("sp_who", Check::OfServer),

@@ -23,11 +23,37 @@ pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<State
         StatementKind::Select(select) => return of_select(select, row_count_max).map(|()| Some(limited)),
         _ => return Ok(None),
     };
-    if top.is_some() {
-        return Err(SqlError::unsupported("SET ROWCOUNT of a change that has TOP"));
+    if !lower(top, row_count_max) {
+        return Err(SqlError::unsupported(
+            "SET ROWCOUNT of a change that has TOP of no constant",
+        ));
     }
-    *top = Some(of(row_count_max, statement.position));
+    if top.is_none() {
+        *top = Some(of(row_count_max, statement.position));
+    }
     Ok(Some(limited))
+}
+
+/// Lowers the count of a TOP; false if it is not a constant.
+fn lower(top: &mut Option<Top>, row_count_max: u64) -> bool {
+    match top {
+        None => true,
+        Some(Top {
+            count:
+                Expr {
+                    kind: ExprKind::Literal(Literal::Integer(count)),
+                    ..
+                },
+            percent: false,
+            with_ties: false,
+        }) => {
+            if count.parse().is_ok_and(|count: u64| count > row_count_max) {
+                *count = row_count_max.to_string();
+            }
+            true
+        }
+        Some(_) => false,
+    }
 }
 
 /// SELECT INTO: the rows of any other SELECT are counted when they are sent.
@@ -48,22 +74,13 @@ fn of_select(select: &mut SelectStatement, row_count_max: u64) -> Result<(), Sql
     if has_offset {
         return Err(SqlError::unsupported("SET ROWCOUNT of SELECT INTO with OFFSET"));
     }
-    match &mut body.top {
-        None => body.top = Some(of(row_count_max, position)),
-        Some(Top {
-            count:
-                Expr {
-                    kind: ExprKind::Literal(Literal::Integer(count)),
-                    ..
-                },
-            percent: false,
-            with_ties: false,
-        }) => {
-            if count.parse().is_ok_and(|count: u64| count > row_count_max) {
-                *count = row_count_max.to_string();
-            }
-        }
-        Some(_) => return Err(SqlError::unsupported("SET ROWCOUNT of SELECT INTO that has TOP")),
+    if !lower(&mut body.top, row_count_max) {
+        return Err(SqlError::unsupported(
+            "SET ROWCOUNT of SELECT INTO that has TOP of no constant",
+        ));
+    }
+    if body.top.is_none() {
+        body.top = Some(of(row_count_max, position));
     }
     Ok(())
 }

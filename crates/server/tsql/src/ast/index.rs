@@ -56,6 +56,8 @@ pub enum AlterIndexAction {
     Disable,
     /// `SET (..)`
     Set(Vec<Setting>),
+    /// `UPDATE STATISTICS t (a, b)`, without its options: the statistics, which are indexes'; empty for all.
+    UpdateStatistics(Vec<Name>),
 }
 
 /// One index of DROP INDEX: `t.i` or `i ON t`.

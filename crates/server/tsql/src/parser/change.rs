@@ -134,11 +134,7 @@ impl Parser<'_> {
     pub(super) fn update(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
         self.advance();
         if self.is_keyword(Keyword::Statistics) {
-            let start = self.advance().position;
-            self.object_name()?;
-            self.skip_statement()?;
-            self.refuse("UPDATE STATISTICS", self.since(start));
-            return Ok(StatementKind::Break);
+            return self.update_statistics();
         }
         let top = self.optional_change_top()?;
         let target = self.change_target()?;

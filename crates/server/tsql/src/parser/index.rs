@@ -84,6 +84,24 @@ impl Parser<'_> {
         Ok(StatementKind::AlterIndex(Box::new(AlterIndex { name, table, action })))
     }
 
+    /// `STATISTICS t [i | (i, j)] [WITH ..]`, after UPDATE; there is nothing that the options are about.
+    pub(super) fn update_statistics(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let table = self.object_name()?;
+        let names = match self.is_name() && !self.is_label() {
+            true => vec![self.name()?],
+            false => self.optional_names()?,
+        };
+        if self.eat_keyword(Keyword::With) {
+            self.skip_statement()?;
+        }
+        Ok(StatementKind::AlterIndex(Box::new(AlterIndex {
+            name: None,
+            table,
+            action: AlterIndexAction::UpdateStatistics(names),
+        })))
+    }
+
     /// `[PARTITION = ALL] [WITH (..)]`; a single partition is refused.
     pub(super) fn index_work_options(&mut self) -> Parse<Vec<Setting>> {
         let start = self.here();

@@ -29,6 +29,10 @@ impl fmt::Display for IndexColumn {
 
 impl fmt::Display for AlterIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let AlterIndexAction::UpdateStatistics(names) = &self.action {
+            let names = OptionalList("(", names, ")");
+            return write!(f, "UPDATE STATISTICS {}{names}", self.table);
+        }
         match &self.name {
             Some(name) => write!(f, "ALTER INDEX {name} ON {} {}", self.table, self.action),
             None => write!(f, "ALTER INDEX ALL ON {} {}", self.table, self.action),
@@ -43,6 +47,8 @@ impl fmt::Display for AlterIndexAction {
             Self::Reorganize(options) => write!(f, "REORGANIZE{}", OptionalList("WITH (", options, ")")),
             Self::Disable => f.write_str("DISABLE"),
             Self::Set(options) => write!(f, "SET ({})", List(options)),
+            // Printed with its table.
+            Self::UpdateStatistics(_) => Ok(()),
         }
     }
 }

@@ -332,6 +332,15 @@ fn rows_are_changed_and_deleted() {
 }
 
 #[test]
+fn statistics_are_updated() {
+    check(&[
+        "UPDATE STATISTICS t",
+        "UPDATE STATISTICS dbo.t i WITH FULLSCAN, NORECOMPUTE",
+        "UPDATE STATISTICS t (i, j) WITH SAMPLE 10 PERCENT",
+    ]);
+}
+
+#[test]
 fn rows_are_merged() {
     check(&[
         "MERGE t USING u ON t.a = u.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN INSERT VALUES (1);",

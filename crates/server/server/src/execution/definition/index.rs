@@ -2,8 +2,8 @@
 
 use selenite_compiler::catalog::KeyKind;
 use selenite_compiler::definition::{IndexDefinition, TableDefinition, file_name, index_name, null_index_name, quoted};
-use selenite_compiler::{SqlError, same_name, written_object};
-use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Setting};
+use selenite_compiler::{Ends, SqlError, same_name, written_object};
+use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Name, ObjectName, Setting};
 
 use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::ObjectKind;
@@ -193,6 +193,9 @@ impl DefinitionContext<'_> {
     }
 
     pub(crate) fn alter_index(&self, alter: &AlterIndex) -> Result<(), SqlError> {
+        if let AlterIndexAction::UpdateStatistics(names) = &alter.action {
+            return self.check_statistics(&alter.table, names);
+        }
         let Some(table) = self.table(&alter.table)? else {
             return Err(refusal::no_object(&written_object(&alter.table)));
         };
@@ -222,7 +225,7 @@ impl DefinitionContext<'_> {
                 }
                 Ok(())
             }
-            AlterIndexAction::Reorganize(_) => Ok(()),
+            AlterIndexAction::Reorganize(_) | AlterIndexAction::UpdateStatistics(_) => Ok(()),
             AlterIndexAction::Disable => {
                 if keys.next().is_some() {
                     return Err(SqlError::unsupported("ALTER INDEX DISABLE of a constraint's index"));
@@ -244,6 +247,30 @@ impl DefinitionContext<'_> {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// UPDATE STATISTICS: there are none, but its names have to be those of indexes.
+    fn check_statistics(&self, table: &ObjectName, names: &[Name]) -> Result<(), SqlError> {
+        let Some(found) = self.table(table)? else {
+            let text = format!("Table '{}' does not exist.", written_object(table));
+            // 2706: UPDATE STATISTICS of an unknown table.
+            return Err(SqlError::new(2706, Ends::Statement, text)
+                .with_severity(11)
+                .with_state(6));
+        };
+        let indexes = found.listed_indexes();
+        let is_known = |name: &Name| {
+            let mut known = indexes.iter().filter_map(|index| index.name.as_deref());
+            known.any(|known| same_name(known, &name.text))
+        };
+        match names.iter().find(|name| !is_known(name)) {
+            Some(name) => {
+                let text = format!("Could not locate statistics '{}' in the system catalogs.", name.text);
+                // 2767: UPDATE STATISTICS of unknown statistics.
+                Err(SqlError::new(2767, Ends::Statement, text).with_severity(11))
+            }
+            None => Ok(()),
         }
     }
 

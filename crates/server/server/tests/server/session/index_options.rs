@@ -264,3 +264,42 @@ fn a_disabled_index_enforces_nothing_until_it_is_rebuilt() {
     );
     fails(&mut client, 40510, "ALTER INDEX ALL ON p DISABLE");
 }
+
+#[test]
+fn constraints_indexes_and_statistics_are_described() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE TABLE p (id int CONSTRAINT pk PRIMARY KEY WITH (IGNORE_DUP_KEY = ON), a int CONSTRAINT df DEFAULT 5 \
+         CONSTRAINT ck CHECK (a > 0)); CREATE TABLE c (p int CONSTRAINT fk REFERENCES p (id) ON DELETE CASCADE)",
+    );
+    succeed(&mut client, "ALTER TABLE c NOCHECK CONSTRAINT fk");
+    let answer = succeed(&mut client, "EXEC sp_helpconstraint 'p', 'nomsg'");
+    assert_eq!(
+        shown(&answer),
+        "CHECK on column a,ck,(n/a),(n/a),Enabled,Is_For_Replication,(a > 0); DEFAULT on column a,df,(n/a),(n/a),(n/a),(n/a),(5); \
+         PRIMARY KEY (clustered),pk,(n/a),(n/a),(n/a),(n/a),id; d.dbo.c: fk"
+    );
+    let answer = succeed(&mut client, "EXEC sp_helpconstraint 'c'");
+    assert_eq!(
+        shown(&answer),
+        "c; FOREIGN KEY,fk,Cascade,No Action,Disabled,Is_For_Replication,p;  , , , , , ,REFERENCES d.dbo.p (id)"
+    );
+    assert_eq!(answer.infos().len(), 1, "{answer:?}");
+    let answer = succeed(&mut client, "EXEC sp_helpindex 'p'");
+    assert_eq!(
+        shown(&answer),
+        "pk,clustered, ignore duplicate keys, unique, primary key located on PRIMARY,id"
+    );
+    for text in [
+        "UPDATE STATISTICS p",
+        "UPDATE STATISTICS dbo.p pk WITH FULLSCAN, NORECOMPUTE",
+        "UPDATE STATISTICS p (pk) WITH SAMPLE 10 PERCENT; SELECT 1",
+        "EXEC sp_updatestats",
+    ] {
+        succeed(&mut client, text);
+    }
+    fails(&mut client, 2706, "UPDATE STATISTICS none");
+    fails(&mut client, 2767, "UPDATE STATISTICS p (none)");
+}

@@ -77,3 +77,21 @@ fn a_count_that_is_none_is_an_error() {
         assert_eq!(numbers(&answer), [number], "{top}: {answer:?}");
     }
 }
+
+#[test]
+fn the_lower_of_rowcount_and_a_constant_top_counts() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    for (row_count, top, count) in [(3, 5, 3), (5, 3, 3), (0, 4, 4)] {
+        for change in [
+            format!("INSERT TOP ({top}) u SELECT a FROM t"),
+            format!("UPDATE TOP ({top}) t SET a = a"),
+            format!("MERGE TOP ({top}) t USING (SELECT 1 AS one) AS s ON 1 = 1 WHEN MATCHED THEN UPDATE SET a = a;"),
+        ] {
+            let answer = succeed(&mut client, &format!("SET ROWCOUNT {row_count}; {change}"));
+            assert_eq!(answer.dones().last().unwrap().row_count, count, "{row_count} {change}");
+        }
+    }
+    let answer = client.batch("SET ROWCOUNT 2; DELETE TOP (1 + 1) FROM t");
+    assert_eq!(numbers(&answer), [40510]);
+}

@@ -37,7 +37,9 @@ pub fn write(page: &mut Page) {
     }
 }
 
-const PROCEDURES: [&str; 29] = [
+const PROCEDURES: [&str; 31] = [
+    "EXEC sp_helpconstraint 't'",
+    "EXEC sp_updatestats",
     "EXEC sp_addextendedproperty 'MS_Description', N'x', 'SCHEMA', 'dbo', 'TABLE', 't'",
     "EXEC sp_columns 't'",
     "EXEC sp_columns_100 't'",
