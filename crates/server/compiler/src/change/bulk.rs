@@ -16,6 +16,8 @@ pub struct BulkRows {
     pub fields: Vec<BulkField>,
     /// Whether NULL is stored where the column has a default.
     pub keeps_nulls: bool,
+    /// FIRE_TRIGGERS.
+    pub fires: bool,
 }
 
 /// A field of the rows of a bulk load.
@@ -39,8 +41,11 @@ impl BulkRows {
         (table, through): (&Table, Option<&[ThroughColumn]>),
         targets: &[usize],
     ) -> Result<Self, SqlError> {
-        if bulk.is_set("FIRE_TRIGGERS") && table.fires.on(ChangeVerb::Insert) {
-            return Err(SqlError::unsupported("FIRE_TRIGGERS of a table with triggers"));
+        let fires = fires_triggers(bulk);
+        if fires && bulk.file.is_some() && table.fires.on(ChangeVerb::Insert) {
+            return Err(SqlError::unsupported(
+                "FIRE_TRIGGERS of BULK INSERT into a table with triggers",
+            ));
         }
         let fields = match &bulk.file {
             Some(_) => file_fields(table, through, bulk.is_set("KEEPIDENTITY")),
@@ -49,6 +54,7 @@ impl BulkRows {
         Ok(Self {
             fields,
             keeps_nulls: bulk.is_set("KEEP_NULLS") || bulk.is_set("KEEPNULLS"),
+            fires,
         })
     }
 
@@ -58,6 +64,11 @@ impl BulkRows {
         let known = stored.filter(|field| field.column < table.columns.len());
         known.map(|field| (field.column, field.data_type)).unzip()
     }
+}
+
+/// Whether a bulk load fires triggers.
+pub(super) fn fires_triggers(bulk: &ast::BulkLoad) -> bool {
+    bulk.is_set("FIRE_TRIGGERS")
 }
 
 /// The fields of a file: all columns but computed ones.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::DataType;
 
-use super::bulk::BulkRows;
+use super::bulk::{BulkRows, fires_triggers};
 use super::output::{Layout, Outputs, check_client_output, result_columns};
 use super::row_writer::{RowWriter, targets};
 use super::target::ThroughColumn;
@@ -207,8 +207,15 @@ impl Binding<'_> {
     pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&insert.options)?;
+        let fires = match &insert.source {
+            ast::InsertSource::Bulk(bulk) => fires_triggers(bulk),
+            ast::InsertSource::Values(_)
+            | ast::InsertSource::Query(_)
+            | ast::InsertSource::Execute(_)
+            | ast::InsertSource::DefaultValues => true,
+        };
         let InsertTarget { table, through, views } = QueryBinder::new(self.catalog, self.variables)
-            .with_commons(&insert.with, |binder| binder.insert_target(&insert.target))?;
+            .with_commons(&insert.with, |binder| binder.insert_target(&insert.target, fires))?;
         let targets = match &through {
             None => targets(&table, &insert.columns)?,
             Some((view, columns)) => view_targets(&table, (view, columns), &insert.columns)?,

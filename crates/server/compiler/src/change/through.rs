@@ -79,10 +79,10 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The table of an INSERT's target, which may be a view.
+    /// The table of an INSERT's target, which may be a view; with `fires` its INSTEAD OF triggers make the rows.
     ///
     /// Errors: as [`QueryBinder::target_table`] and [`QueryBinder::through`].
-    pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, SqlError> {
+    pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget, fires: bool) -> Result<InsertTarget, SqlError> {
         let plain = |table| InsertTarget {
             table,
             through: None,
@@ -98,7 +98,7 @@ impl QueryBinder<'_> {
             false => match self.relation(name).map_err(on_line)? {
                 Relation::Table(table) if table.is_logical() => Err(SqlError::logical_table_change()),
                 Relation::Table(table) => return Ok(plain(table)),
-                Relation::View(view) if view.is_instead_of(&[ChangeVerb::Insert]) => {
+                Relation::View(view) if fires && view.is_instead_of(&[ChangeVerb::Insert]) => {
                     let mut bound = self.bind_view(&view, None).map_err(on_line)?;
                     let number = bound.sources.first().map_or(0, |source| source.number);
                     return Ok(InsertTarget {

@@ -10,8 +10,8 @@ use selenite_types::storage::to_stored;
 use selenite_types::{DataType, Value};
 
 use super::insert::{is_null_key_left_out, refusal, write_waiting};
-use super::row;
 use super::row_writer::{self, Given, Prepared};
+use super::{changed_rows, row};
 use crate::sqlite::{ChangeError, PreparedChange, reserve};
 use crate::statement::Run;
 
@@ -30,7 +30,10 @@ pub(super) fn run(
     insert.check_types(types)?;
     let defaulted = defaulted(insert, bulk);
     let executor = run.executor;
-    let mut change = executor.prepare(&insert.writer.sql)?;
+    let mut change = match changed_rows::is_instead_of(run, ChangeVerb::Insert) {
+        true => None,
+        false => Some(executor.prepare(&insert.writer.sql)?),
+    };
     let (mut count, mut waiting) = (0, Vec::new());
     let mut row = Vec::with_capacity(types.len());
     while feed(&mut row)? {
@@ -42,13 +45,18 @@ pub(super) fn run(
                 false => Given::Value(value, *data_type),
             },
         );
+        let Some(change) = &mut change else {
+            let made = row_writer::compute(&insert.writer, run, given)?;
+            changed_rows::note(run, ChangeVerb::Insert, None, Some(&made))?;
+            continue;
+        };
         let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
         if is_null_key_left_out(insert, run, &prepared)? {
             count -= 1;
             continue;
         }
-        match store(insert, run, &mut change, &prepared) {
-            Ok(()) => {}
+        match store(insert, run, change, &prepared) {
+            Ok(()) => changed_rows::note(run, ChangeVerb::Insert, None, Some(&prepared.row))?,
             Err(error) if row::may_wait(&insert.writer.rules, &error) => {
                 reserve(0)?;
                 waiting.push(prepared);

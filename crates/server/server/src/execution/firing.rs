@@ -220,10 +220,10 @@ pub(crate) fn changed_rows(triggers: &FiringTriggers) -> ChangedRows {
     }
 }
 
-/// The table that a statement changes rows of, and the changes, but a bulk load's, which fires no triggers.
+/// The table that a statement changes rows of, and the changes; none of a bulk load without FIRE_TRIGGERS.
 fn changed_table(bound: &Statement) -> Option<(&Arc<Table>, Vec<ChangeVerb>)> {
     match bound {
-        Statement::Insert(insert) if insert.bulk().is_some() => None,
+        Statement::Insert(insert) if insert.bulk().is_some_and(|bulk| !bulk.fires) => None,
         Statement::Insert(insert) => Some((insert.table(), vec![ChangeVerb::Insert])),
         Statement::Update(update) => Some((update.table(), vec![ChangeVerb::Update])),
         Statement::Delete(delete) => Some((delete.table(), vec![ChangeVerb::Delete])),

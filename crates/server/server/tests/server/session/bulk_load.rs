@@ -516,3 +516,38 @@ fn a_load_that_stalls_ends_with_the_time_of_a_request() {
     drop((client, slow));
     fixture.stop();
 }
+
+#[test]
+fn a_bulk_load_fires_triggers_if_that_is_asked_for() {
+    let (_fixture, mut client) = in_database();
+    for text in [
+        "CREATE TABLE t (a int); CREATE TABLE log_of (n int IDENTITY, what int)",
+        "CREATE VIEW v AS SELECT a FROM t",
+        "CREATE TRIGGER tr ON t AFTER INSERT AS INSERT log_of SELECT COUNT(*) FROM inserted",
+        "CREATE TRIGGER iv ON v INSTEAD OF INSERT AS INSERT log_of SELECT -SUM(a) FROM inserted",
+    ] {
+        succeed(&mut client, text);
+    }
+    let columns = [("a", DataType::Int)];
+    let what = "SELECT what FROM log_of ORDER BY n";
+    for (announcement, expected) in [
+        ("INSERT BULK t (a int)", &[][..]),
+        ("INSERT BULK v (a int)", &[]),
+        ("INSERT BULK t (a int) WITH (FIRE_TRIGGERS)", &["3"]),
+        ("INSERT BULK v (a int) WITH (FIRE_TRIGGERS)", &["3", "-6"]),
+    ] {
+        let answer = client.bulk(announcement, &columns, &ints(&[1, 2, 3]));
+        assert!(numbers(&answer).is_empty(), "{announcement}: {answer:?}");
+        assert_eq!(answer.dones().last().unwrap().row_count, 3, "{announcement}");
+        let found: Vec<String> = texts(&mut client, what).into_iter().flatten().collect();
+        assert_eq!(found, expected, "{announcement}");
+    }
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 9);
+    succeed(
+        &mut client,
+        "ALTER TRIGGER tr ON t AFTER INSERT AS THROW 50000, 'no', 1",
+    );
+    let answer = client.bulk("INSERT BULK t (a int) WITH (FIRE_TRIGGERS)", &columns, &ints(&[4]));
+    assert_eq!(numbers(&answer), [50000]);
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 9);
+}
