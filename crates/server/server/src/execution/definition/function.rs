@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{FunctionResult, UserFunction};
 use selenite_compiler::statement::Binding;
-use selenite_compiler::{Ends, SqlError, Variables, same_name};
+use selenite_compiler::{Ends, SqlError, Variables, same_name, written_object};
 use selenite_tsql::ast::{self, Function, FunctionBody, Statement};
 
 use super::module::WithView;
@@ -40,6 +40,10 @@ impl DefinitionContext<'_> {
             let text = format!("Cannot perform alter on '{own}' because it is an incompatible object type.");
             // 2010: ALTER FUNCTION of a function of another kind.
             return Err(SqlError::new(2010, Ends::Batch, text));
+        }
+        if let Some(known) = &known {
+            let written = written_object(&function.name);
+            self.check_not_bound("ALTER", ((&known.schema, &known.name), &written), &[])?;
         }
         self.check_volatile(statement)?;
         let place = (self.catalog.database.as_ref(), schema.as_str(), own);

@@ -167,7 +167,14 @@ fn what_a_view_is_bound_to_stays_as_it_is() {
         "SELECT OBJECT_NAME(object_id), is_schema_bound FROM sys.sql_modules ORDER BY 1",
         "groups,0; v,0; w,1; x,1",
     );
+    succeed(
+        &mut client,
+        "CREATE FUNCTION one () RETURNS int WITH SCHEMABINDING AS BEGIN RETURN 1 END",
+    );
+    succeed(&mut client, "CREATE VIEW y WITH SCHEMABINDING AS SELECT dbo.one() AS n");
     for (number, text) in [
+        (3729, "DROP FUNCTION one"),
+        (3729, "ALTER FUNCTION one () RETURNS int AS BEGIN RETURN 2 END"),
         (3729, "DROP TABLE t"),
         (3729, "DROP TABLE dbo.u"),
         (3729, "DROP VIEW w"),
