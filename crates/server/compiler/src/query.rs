@@ -30,6 +30,7 @@ mod user_function;
 pub(crate) mod walk;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use common_table::CommonScope;
 pub(crate) use next_value::{advances, check_always_evaluated};
@@ -85,7 +86,7 @@ pub(crate) struct Scope {
     /// The source of GROUPING's columns.
     pub marks: Option<u32>,
     /// WINDOW.
-    pub windows: Vec<ast::NamedWindow>,
+    pub windows: Arc<[ast::NamedWindow]>,
 }
 
 /// The clause in which an expression occurs.
@@ -182,7 +183,7 @@ impl<'c> QueryBinder<'c> {
             has_aggregate: false,
             groups: Vec::new(),
             marks: None,
-            windows: Vec::new(),
+            windows: Arc::default(),
         });
         let bound = bind(self);
         self.scopes.pop();

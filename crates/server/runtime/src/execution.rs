@@ -34,8 +34,10 @@ pub struct AggregateRun {
     separator: Value,
     accumulator: Accumulator,
     seen: HashSet<Vec<u8>>,
-    /// The values of the window frame, in order.
-    frame: VecDeque<Value>,
+    /// The values of the window frame, in order, each with the number of its row; NULL is left out.
+    frame: VecDeque<(u64, Value)>,
+    /// How many rows have entered the frame, and how many have left it.
+    rows: (u64, u64),
     /// Whether a value has left the frame, so that the accumulator is out of date.
     moved: bool,
     /// The aggregate of the current values.
@@ -61,6 +63,7 @@ impl AggregateRun {
             accumulator,
             seen: HashSet::new(),
             frame: VecDeque::new(),
+            rows: (0, 0),
             moved: false,
             known: None,
             left_out_null: false,
@@ -102,18 +105,26 @@ impl AggregateRun {
         let value = self.decode(argument)?;
         self.known = None;
         self.left_out_null |= value == Value::Null && self.spec.aggregate.reports_nulls();
-        if !self.moved && value != Value::Null {
+        let number = self.rows.0;
+        self.rows.0 += 1;
+        if value == Value::Null {
+            return Ok(());
+        }
+        if !self.moved && !self.is_edge() {
             self.accumulator.step(&value)?;
         }
-        self.frame.push_back(value);
+        self.frame.push_back((number, value));
         Ok(())
     }
 
     /// Removes the frame's first value.
     pub fn leave(&mut self) {
         self.known = None;
-        if self.frame.pop_front().is_some_and(|value| value != Value::Null) {
-            self.moved = true;
+        let number = self.rows.1;
+        self.rows.1 += 1;
+        let is_kept = self.frame.front().is_some_and(|(first, _)| *first == number);
+        if let Some((_, value)) = is_kept.then(|| self.frame.pop_front()).flatten() {
+            self.moved = self.moved || !self.is_edge() && !self.accumulator.remove(&value);
         }
     }
 
@@ -130,24 +141,30 @@ impl AggregateRun {
     }
 
     fn computed(&mut self) -> Result<Stored<'static>, SqlError> {
-        let mut found = self.frame.iter().filter(|value| **value != Value::Null);
-        let kind = self.spec.aggregate.kind;
-        let edge = if kind == AggregateKind::FirstValue {
-            Some(found.next())
-        } else {
-            (kind == AggregateKind::LastValue).then(|| found.next_back())
-        };
-        if let Some(edge) = edge {
-            return stored(edge.unwrap_or(&Value::Null), &self.spec.aggregate.data_type);
+        if self.is_edge() {
+            let edge = match self.spec.aggregate.kind == AggregateKind::FirstValue {
+                true => self.frame.front(),
+                false => self.frame.back(),
+            };
+            let edge = edge.map_or(&Value::Null, |(_, value)| value);
+            return stored(edge, &self.spec.aggregate.data_type);
         }
         if self.moved {
             self.accumulator = Accumulator::new(&self.spec.aggregate, &self.separator);
-            for value in self.frame.iter().filter(|value| **value != Value::Null) {
+            for (_, value) in &self.frame {
                 self.accumulator.step(value)?;
             }
             self.moved = false;
         }
         stored(&self.accumulator.finish()?, &self.spec.aggregate.data_type)
+    }
+
+    /// Whether the aggregate is a value at an edge of the frame.
+    fn is_edge(&self) -> bool {
+        matches!(
+            self.spec.aggregate.kind,
+            AggregateKind::FirstValue | AggregateKind::LastValue
+        )
     }
 
     /// Whether NULLs were skipped: warning 8153, once for a statement.

@@ -159,6 +159,32 @@ impl Accumulator {
         Ok(())
     }
 
+    /// Removes a value that was added; false if that is not exact, and the remaining values are to be added again.
+    pub fn remove(&mut self, value: &Value) -> bool {
+        if *value == Value::Null && !self.counts_rows {
+            return true;
+        }
+        match &mut self.seen {
+            Accumulated::Count => {}
+            Accumulated::Whole(sum) => match whole(value) {
+                Ok(number) => *sum -= number,
+                Err(_) => return false,
+            },
+            Accumulated::Checksum(bits) => {
+                let Value::Int(number) = value else { return false };
+                *bits ^= number;
+            }
+            Accumulated::Decimal(_)
+            | Accumulated::Float(_)
+            | Accumulated::Spread { .. }
+            | Accumulated::Extreme(_)
+            | Accumulated::Values(_)
+            | Accumulated::Text { .. } => return false,
+        }
+        self.count -= 1;
+        true
+    }
+
     /// The aggregate of the accumulated values.
     ///
     /// Errors: 8115 if the result does not fit its type.

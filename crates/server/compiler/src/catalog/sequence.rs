@@ -58,6 +58,25 @@ impl SequenceRule {
         }
     }
 
+    /// How many values there are after `value` before the sequence ends or begins again.
+    #[must_use]
+    pub fn values_left(&self, value: i128) -> i128 {
+        let end = if self.increment > 0 { self.maximum } else { self.minimum };
+        self.steps_between(value, end)
+    }
+
+    /// How many values a cycle has after its first one.
+    #[must_use]
+    pub fn steps_of_cycle(&self) -> i128 {
+        self.steps_between(self.minimum, self.maximum)
+    }
+
+    /// The distance of two numeric(38,0) does not fit an i128.
+    fn steps_between(&self, one: i128, other: i128) -> i128 {
+        let steps = one.abs_diff(other).checked_div(self.increment.unsigned_abs());
+        i128::try_from(steps.unwrap_or(0)).unwrap_or(i128::MAX)
+    }
+
     /// How many values are reserved at a time.
     #[must_use]
     pub fn reserved(&self) -> u32 {

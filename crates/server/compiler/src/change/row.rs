@@ -7,7 +7,7 @@ use crate::binding::Binding;
 use crate::catalog::{ChangeVerb, Table, View};
 use crate::query::{Clause, QueryBinder};
 use crate::writer::{qualified, quoted};
-use crate::{ColumnRef, Expr, ExprKind, NodeMut, Predicate, SqlError};
+use crate::{ColumnRef, Expr, ExprKind, Node, NodeMut, Predicate, SqlError};
 
 /// A table's rules for its rows; expressions are over the row's columns.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct RowRules {
     pub references: References,
     /// The conditions of CHECK constraints, each with its index in [`Table::checks`].
     pub checks: Vec<(Predicate, usize)>,
+    /// Those that call functions of users, which may read the table: they see the row that is checked.
+    pub checks_of_written: Vec<(Predicate, usize)>,
     /// Keys with nullable columns, by their index in [`Table::keys`], each with the SQL that finds another row with the
     /// same key.
     pub null_keys: Box<[(usize, String)]>,
@@ -42,7 +44,7 @@ impl RowRules {
         let mut binder = QueryBinder::new(binding.catalog, binding.variables);
         let bound = binder.plain_table(table);
         let number = bound.sources.first().map_or(0, |source| source.number);
-        let (mut computed, mut checks) = (Vec::new(), Vec::new());
+        let (mut computed, mut checks, mut checks_of_written) = (Vec::new(), Vec::new(), Vec::new());
         binder.scoped(bound.sources, |binder| {
             for (at, column) in table.columns.iter().enumerate() {
                 if let Some(rule) = &column.computed {
@@ -55,15 +57,20 @@ impl RowRules {
             }
             for (at, check) in table.checks.iter().enumerate() {
                 let mut condition = binder.condition(Clause::Where, &check.condition)?;
-                let mut matters = false;
+                // A check that names no column is of every new row.
+                let mut matters = verb == ChangeVerb::Insert;
+                let mut calls_functions = false;
                 condition.visit(&mut |node| {
+                    calls_functions |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::UserCall(_)));
                     let column = crate::query::walk::column_of(node);
                     let column = column.and_then(|column| usize::try_from(column.column).ok());
                     matters |= column.is_some_and(|column| changed(column) || is_computed(table, column));
                 });
                 condition.rewrite(&mut |node| over_row(node, number));
-                if matters {
-                    checks.push((condition, at));
+                match (matters, calls_functions) {
+                    (false, _) => {}
+                    (true, false) => checks.push((condition, at)),
+                    (true, true) => checks_of_written.push((condition, at)),
                 }
             }
             Ok(())
@@ -74,6 +81,7 @@ impl RowRules {
             computed,
             references: References::bind(table, verb, changed)?,
             checks,
+            checks_of_written,
             null_keys,
             of_views: Box::default(),
             view: None,
@@ -130,7 +138,10 @@ impl RowRules {
 
     /// Whether SQLite enforces all rules.
     pub fn is_plain(&self) -> bool {
-        self.checks.is_empty() && self.null_keys.is_empty() && self.of_views.is_empty()
+        self.checks.is_empty()
+            && self.checks_of_written.is_empty()
+            && self.null_keys.is_empty()
+            && self.of_views.is_empty()
     }
 }
 

@@ -77,7 +77,7 @@ fn write(moment: DateTime2, offset_minutes: Option<i16>, pattern: &str) -> Optio
             }
             '%' => {
                 // The next letter is a pattern of its own.
-                let next = *characters.get(at + 1).filter(|next| **next != '%')?;
+                let next = *characters.get(at + 1).filter(|next| !matches!(next, '%' | '\\'))?;
                 field(&mut out, moment, offset_minutes, next, 1)?;
                 at += 2;
                 continue;

@@ -292,6 +292,8 @@ struct Section {
     /// The power of ten by which the number is multiplied: percent signs and commas before the point.
     scale: i32,
     has_groups: bool,
+    has_digit: bool,
+    has_point: bool,
 }
 
 fn custom(number: &Number, pattern: &str) -> Option<String> {
@@ -422,7 +424,8 @@ fn exponent(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<(bool
         return None;
     }
     *rest = ahead;
-    Some((plus, zeros))
+    // .NET's limit.
+    Some((plus, zeros.min(10)))
 }
 
 fn sections(pattern: &str) -> Option<Vec<Section>> {
@@ -434,20 +437,18 @@ fn sections(pattern: &str) -> Option<Vec<Section>> {
         let text = |section: &mut Section, text: String| section.parts.push(Part::Text(text));
         match character {
             '0' | '#' => {
-                let is_before = !section.parts.contains(&Part::Point);
-                let has_digit = section.parts.iter().any(|part| matches!(part, Part::Digit(_)));
-                section.has_groups |= commas > 0 && is_before && has_digit;
+                section.has_groups |= commas > 0 && !section.has_point && section.has_digit;
+                section.has_digit = true;
                 commas = 0;
                 section.parts.push(Part::Digit(character == '0'));
             }
             ',' => {
-                let is_before = !section.parts.contains(&Part::Point);
-                let has_digit = section.parts.iter().any(|part| matches!(part, Part::Digit(_)));
-                commas += i32::from(is_before && has_digit);
+                commas += i32::from(!section.has_point && section.has_digit);
             }
             '.' => {
                 section.scale -= 3 * std::mem::take(&mut commas);
-                if !section.parts.contains(&Part::Point) {
+                if !section.has_point {
+                    section.has_point = true;
                     section.parts.push(Part::Point);
                 }
             }

@@ -8,7 +8,7 @@ use crate::expr::{Rule, Typing};
 use crate::functions::Arguments;
 use crate::json::{Document, push_quoted, unescaped_name};
 use crate::xml::{XmlWriter, value_text};
-use crate::{Function, SqlError};
+use crate::{Ends, Function, SqlError};
 
 /// A row of RAW: the element or an empty text, whether columns are elements, whether NULLs are marked, whether the
 /// element declares a namespace; then name, value and whether it is XML, of each column.
@@ -31,7 +31,7 @@ pub(crate) static FOR_XML_LEVELS: Function = Function::new("for xml levels", &[R
 pub(crate) static FOR_XML: Function = Function::new("for xml", &[Rule::Any], LONG_TEXT, whole).taking_nulls();
 
 /// As [`FOR_XML`], with TYPE: what composes XML does not escape it.
-pub(crate) static FOR_XML_TYPE: Function = Function::new("for xml type", &[Rule::Any], LONG_TEXT, whole).taking_nulls();
+pub(crate) static FOR_XML_TYPE: Function = Function::new("for xml type", &[Rule::Any], LONG_TEXT, typed).taking_nulls();
 
 /// A text that is XML.
 pub(crate) static XML_TEXT: Function = Function::new(
@@ -252,6 +252,19 @@ fn first_change(columns: &[LevelColumn<'_>], previous: &[&str], values: &[&str],
     changed.map(|(column, _)| column.level).min().unwrap_or(last).min(last)
 }
 
+/// As [`whole`], without characters that the type xml does not have.
+fn typed(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let whole = whole(call)?;
+    let Value::Text(text) = &whole else { return Ok(whole) };
+    for (at, mark) in text.match_indices("&#x") {
+        let digits = text.get(at + mark.len()..).and_then(|rest| rest.get(..2));
+        if let Some(digits) = digits.filter(|digits| !["09", "0A", "0D"].contains(digits)) {
+            return Err(SqlError::not_in_xml(digits));
+        }
+    }
+    Ok(whole)
+}
+
 fn whole(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if *call.value(0) == Value::Null {
         return Ok(Value::Null);
@@ -269,3 +282,15 @@ fn whole(call: &Arguments<'_>) -> Result<Value, SqlError> {
 }
 
 const LONG_TEXT: Typing = Typing::Is(DataType::NVarChar(Width::Max));
+
+impl SqlError {
+    /// 6841: a control character where xml is wanted.
+    fn not_in_xml(digits: &str) -> Self {
+        let text = format!(
+            "FOR XML could not serialize the data for node 'NoName' because it contains a character (0x00{digits}) which is not \
+             allowed in XML. To retrieve this data using FOR XML, convert it to binary, varbinary or image data type and use \
+             the BINARY BASE64 directive."
+        );
+        Self::new(6841, Ends::Statement, text)
+    }
+}

@@ -1,12 +1,13 @@
 //! TOP, OFFSET and FETCH.
 
 use selenite_tsql::ast;
-use selenite_types::{DataType, Family, Value};
+use selenite_types::{Comparison, DataType, Family, Value};
 
 use super::QueryBinder;
 use super::tree::Limit;
+use super::user_function::InlineParameters;
 use crate::expr::{Arguments, Typing, whole_in};
-use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, SqlError};
+use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, Predicate, QueryHook, SqlError};
 
 impl QueryBinder<'_> {
     /// Binds the row limits of a query.
@@ -86,8 +87,12 @@ impl QueryBinder<'_> {
 
     /// A value that does not depend on a row; `None` if it has a query.
     fn fixed(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, SqlError> {
-        let bound = Binder::new(self.variables, &mut NoQuery).expr(expr);
+        let mut hook = FixedHook(&self.inline_parameters);
+        let bound = Binder::new(self.variables, &mut hook).expr(expr);
         match bound {
+            Ok(bound) if bound.depends_on_row() => Err(SqlError::unsupported(
+                "TOP or OFFSET of a function whose argument is a column",
+            )),
             Ok(bound) => Ok(Some(bound)),
             Err(error) if error.number() == SUBQUERY => Ok(None),
             Err(error) => Err(match error.number() {
@@ -96,6 +101,45 @@ impl QueryBinder<'_> {
             }
             .on_line(expr.position.line)),
         }
+    }
+}
+
+/// Where there is no query, but the parameters of inline functions.
+struct FixedHook<'a>(&'a InlineParameters);
+
+impl QueryHook for FixedHook<'_> {
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError> {
+        NoQuery.column(name)
+    }
+
+    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
+        NoQuery.call(call, position)
+    }
+
+    fn parameter(&self, name: &str) -> Option<Expr> {
+        self.0.find(name)
+    }
+
+    fn subquery(&mut self, query: &ast::Query) -> Result<Expr, SqlError> {
+        NoQuery.subquery(query)
+    }
+
+    fn exists(&mut self, query: &ast::Query) -> Result<Predicate, SqlError> {
+        NoQuery.exists(query)
+    }
+
+    fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, SqlError> {
+        NoQuery.in_query(operand, query)
+    }
+
+    fn quantified(
+        &mut self,
+        operand: Expr,
+        comparison: Comparison,
+        quantifier: ast::Quantifier,
+        query: &ast::Query,
+    ) -> Result<Predicate, SqlError> {
+        NoQuery.quantified(operand, comparison, quantifier, query)
     }
 }
 

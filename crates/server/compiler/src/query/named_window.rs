@@ -1,5 +1,7 @@
 //! WINDOW: named windows.
 
+use std::sync::Arc;
+
 use selenite_tsql::ast;
 
 use super::QueryBinder;
@@ -8,8 +10,11 @@ use crate::{SqlError, same_name};
 impl QueryBinder<'_> {
     /// Checks the names of WINDOW.
     ///
-    /// Errors: 5362 and 5365 for references, 16211 for a name twice.
+    /// Errors: 5362 and 5365 for references, 16211 for a name twice, 8623 for too many.
     pub(super) fn check_windows(&mut self, windows: &[ast::NamedWindow]) -> Result<(), SqlError> {
+        if windows.len() > NAMED_COUNT_MAX {
+            return Err(SqlError::no_plan());
+        }
         for (at, window) in windows.iter().enumerate() {
             let before = windows.iter().take(at);
             if before
@@ -32,7 +37,10 @@ impl QueryBinder<'_> {
     /// Errors: 5362, 5364, 5365; 40510 for a part that both have.
     pub(super) fn resolved_window(&mut self, window: &ast::Window) -> Result<ast::Window, SqlError> {
         let mut resolved = window.clone();
-        let windows = self.scope().map(|scope| scope.windows.clone()).unwrap_or_default();
+        if window.base.is_none() {
+            return Ok(resolved);
+        }
+        let windows = self.scope().map(|scope| Arc::clone(&scope.windows)).unwrap_or_default();
         let mut left = windows.len();
         while let Some(base) = resolved.base.take() {
             let line = base.position.line;
@@ -68,3 +76,6 @@ impl QueryBinder<'_> {
         Ok(resolved)
     }
 }
+
+/// As many as there may be windows in a SELECT (`WINDOW_COUNT_MAX` of the writer): each OVER looks through all of them.
+const NAMED_COUNT_MAX: usize = 256;

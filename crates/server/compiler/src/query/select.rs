@@ -1,5 +1,7 @@
 //! Binds one SELECT, and the query that contains it.
 
+use std::sync::Arc;
+
 use selenite_tsql::ast;
 
 use super::grouping::GroupCheck;
@@ -104,7 +106,7 @@ impl QueryBinder<'_> {
             if let Some(scope) = binder.scope() {
                 scope.groups.clone_from(&groups.exprs);
                 scope.marks = groups.marks;
-                scope.windows.clone_from(&select.windows);
+                scope.windows = Arc::from(select.windows.as_slice());
             }
             binder.check_windows(&select.windows)?;
             let having = match &select.having {

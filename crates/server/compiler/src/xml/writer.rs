@@ -128,7 +128,9 @@ impl XmlWriter {
             '&' => self.text.push_str("&amp;"),
             '<' => self.text.push_str("&lt;"),
             '>' => self.text.push_str("&gt;"),
-            '\r' => self.text.push_str("&#x0D;"),
+            '\t' | '\n' => self.text.push(character),
+            // No XML parser takes those other than a carriage return.
+            '\0'..='\x1f' => self.text.push_str(&format!("&#x{:02X};", u32::from(character))),
             other => self.text.push(other),
         }
     }

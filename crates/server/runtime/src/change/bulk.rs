@@ -88,7 +88,7 @@ fn store(
         to_stored(value, &column.data_type).map_err(|misfit| SqlError::internal(&misfit.to_string()))
     });
     change.run(stored)?;
-    row_writer::note_number(writer, run, prepared)
+    row_writer::note_stored(writer, run, prepared)
 }
 
 /// Of each filled column, whether NULL stands for its default.

@@ -237,7 +237,7 @@ fn write_all(merge: &Merge, run: &mut Run<'_>, work: &mut Work) -> Result<(), Sq
     if let Some((rules, write)) = &merge.update {
         let rows = RowsToWrite { rules, write };
         rows.all_deferred(run, &work.updates)?;
-        rows.check_null_keys(run, &work.updates)?;
+        rows.check_written(run, &work.updates)?;
     }
     let Some(writer) = &merge.insert else { return Ok(()) };
     let count = merge.table.columns.len();

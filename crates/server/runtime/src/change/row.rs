@@ -1,8 +1,8 @@
 //! A row to write: converted, and checked by the table's rules.
 
-use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ChangeVerb, Key, Table, Violation};
 use selenite_compiler::change::RowRules;
+use selenite_compiler::{Predicate, SqlError};
 use selenite_types::storage::Stored;
 use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
 
@@ -20,16 +20,33 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
         }
     }
     compute(rules, run, row)?;
-    for (condition, at) in &rules.checks {
+    meet((rules, &rules.checks), run, row, verb)?;
+    for condition in &rules.of_views {
+        if condition.evaluate(&run.frame(row))? != Some(true) {
+            return Err(SqlError::check_option());
+        }
+    }
+    Ok(())
+}
+
+/// Checks a row that is written by the rules whose functions may read the table.
+///
+/// Errors: 547, any error of a function.
+pub(super) fn check_written(rules: &RowRules, run: &Run<'_>, row: &[Value], verb: ChangeVerb) -> Result<(), SqlError> {
+    meet((rules, &rules.checks_of_written), run, row, verb)
+}
+
+fn meet(
+    (rules, checks): (&RowRules, &[(Predicate, usize)]),
+    run: &Run<'_>,
+    row: &[Value],
+    verb: ChangeVerb,
+) -> Result<(), SqlError> {
+    for (condition, at) in checks {
         if condition.evaluate(&run.frame(row))? == Some(false)
             && let Some(check) = rules.table.checks.get(*at)
         {
             return Err(rules.table.check_failed(check, verb));
-        }
-    }
-    for condition in &rules.of_views {
-        if condition.evaluate(&run.frame(row))? != Some(true) {
-            return Err(SqlError::check_option());
         }
     }
     Ok(())

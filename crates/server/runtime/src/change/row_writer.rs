@@ -15,6 +15,7 @@ pub(crate) struct Prepared {
     /// The values, by column.
     pub row: Vec<Value>,
     number: Option<i128>,
+    verb: ChangeVerb,
 }
 
 /// An explicit value of a column.
@@ -70,7 +71,7 @@ pub(super) fn prepare(
     let (mut row, is_given) = values(writer, run, given)?;
     let number = number(writer, run, &mut row, &is_given)?;
     row::check(&writer.rules, run, &mut row, verb)?;
-    Ok(Prepared { row, number })
+    Ok(Prepared { row, number, verb })
 }
 
 /// Computes a row that is not to be stored, as an INSTEAD OF trigger gets it: no rule is checked, and no identity value
@@ -138,17 +139,18 @@ fn values(
 pub(super) fn store(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), ChangeError> {
     let parameters = row::stored(&writer.rules, &writer.stored, &prepared.row)?;
     run.change(&writer.sql, &parameters)?;
-    note_number(writer, run, prepared)
+    note_stored(writer, run, prepared)
 }
 
-/// Notes the identity value of a stored row.
+/// Notes the identity value of a stored row, and checks the rules that see it.
 ///
-/// Errors: SQLite's error.
-pub(super) fn note_number(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), ChangeError> {
-    match prepared.number {
-        Some(number) => Ok(run.executor.identity_used(&writer.rules.table, number)?),
-        None => Ok(()),
+/// Errors: 547; SQLite's error.
+pub(super) fn note_stored(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), ChangeError> {
+    if let Some(number) = prepared.number {
+        run.executor.identity_used(&writer.rules.table, number)?;
     }
+    row::check_written(&writer.rules, run, &prepared.row, prepared.verb)?;
+    Ok(())
 }
 
 fn default(writer: &RowWriter, run: &Run<'_>, at: usize) -> Result<Value, SqlError> {

@@ -62,7 +62,7 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
             write: &rows.write,
         };
         write.all(run, &pending)?;
-        write.check_null_keys(run, &pending)?;
+        write.check_written(run, &pending)?;
     }
     for row in &pending {
         let (old, new) = (old_row(&update.rules, row), new_row(&update.rules, row));
@@ -166,12 +166,15 @@ impl RowsToWrite<'_> {
         self.move_over(run, &left)
     }
 
-    /// Checks keys with NULL, after all rows are written.
+    /// Checks keys with NULL, and by functions that read the table, after all rows are written.
     ///
-    /// Errors: 2601, 2627.
-    pub fn check_null_keys(&self, run: &Run<'_>, pending: &[Pending]) -> Result<(), SqlError> {
-        let mut rows = pending.iter();
-        rows.try_for_each(|row| row::check_null_keys(self.rules, run, new_row(self.rules, row), 1))
+    /// Errors: 547, 2601, 2627, any error of a function.
+    pub fn check_written(&self, run: &Run<'_>, pending: &[Pending]) -> Result<(), SqlError> {
+        pending.iter().try_for_each(|row| {
+            let new = new_row(self.rules, row);
+            row::check_null_keys(self.rules, run, new, 1)?;
+            row::check_written(self.rules, run, new, ChangeVerb::Update)
+        })
     }
 
     /// Writes rows. A row whose new key another row still has waits until that is written. Rows that still wait after

@@ -168,10 +168,7 @@ impl TakenValues {
 
 /// The value `steps` after `first`, and how often the sequence begins again before it.
 fn nth(rule: &SequenceRule, first: i128, steps: i128) -> Option<(i128, i32)> {
-    let left = match rule.increment > 0 {
-        true => (rule.maximum - first) / rule.increment,
-        false => (rule.minimum - first) / rule.increment,
-    };
+    let left = rule.values_left(first);
     if steps <= left {
         return Some((first + steps * rule.increment, 0));
     }
@@ -179,7 +176,7 @@ fn nth(rule: &SequenceRule, first: i128, steps: i128) -> Option<(i128, i32)> {
         return None;
     }
     let begin = if rule.increment > 0 { rule.minimum } else { rule.maximum };
-    let size = (rule.maximum - rule.minimum) / rule.increment.abs() + 1;
+    let size = rule.steps_of_cycle().saturating_add(1);
     let beyond = steps - left - 1;
     let cycle_count = i32::try_from(beyond / size + 1).ok()?;
     Some((begin + beyond % size * rule.increment, cycle_count))
@@ -214,22 +211,16 @@ fn load(connection: &Connection, sequence: &Sequence) -> Result<SequenceCounter,
 /// Reserves a block of values from `first` on, and returns how many.
 fn reserve(connection: &Connection, sequence: &Sequence, first: i128) -> Result<u32, SqlError> {
     let rule = &sequence.rule;
-    let (mut last, mut count) = (first, 1);
-    while count < rule.reserved() {
-        // A block ends at the latest with the sequence, so that the rest of it is one run of values.
-        match rule.after(last) {
-            Some(next) if (next > last) == (rule.increment > 0) => last = next,
-            Some(_) | None => break,
-        }
-        count += 1;
-    }
+    // A block ends at the latest with the sequence, so that the rest of it is one run of values.
+    let further = rule.values_left(first).min(i128::from(rule.reserved()) - 1);
+    let last = first + further * rule.increment;
     let reserved = SequenceCounter {
         next: rule.after(last),
         last: Some(last),
         left: 0,
     };
     store(connection, sequence.object_id, &reserved)?;
-    Ok(count)
+    Ok(u32::try_from(further + 1).unwrap_or(1))
 }
 
 fn store(connection: &Connection, sequence_id: i32, counter: &SequenceCounter) -> Result<(), SqlError> {
@@ -272,6 +263,21 @@ mod tests {
         assert_eq!(nth(&rule, 3, 3), Some((1, 1)));
         assert_eq!(nth(&rule, 3, 6), Some((7, 1)));
         assert_eq!(nth(&rule, 3, 7), Some((1, 2)));
+    }
+
+    #[test]
+    fn the_range_of_a_type_wider_than_an_i128_is_counted() {
+        let most = 10_i128.pow(38) - 1;
+        let rule = SequenceRule {
+            start: -most,
+            increment: 1,
+            minimum: -most,
+            maximum: most,
+            cycles: true,
+            cache: SequenceCache::None,
+        };
+        assert_eq!(nth(&rule, -most, 5), Some((5 - most, 0)));
+        assert_eq!(nth(&rule, most, 2), Some((1 - most, 1)));
     }
 
     #[test]

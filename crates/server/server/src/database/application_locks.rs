@@ -7,7 +7,7 @@
 //! - `waits-in-order`: who comes later waits for those who wait before, unless it holds the lock already.
 //! - `wait-cycle-is-refused`: [`Waits`] knows these waits, too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ pub enum LockMode {
 }
 
 /// Who holds it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LockOwner {
     /// The session's open transaction.
     Transaction,
@@ -93,6 +93,8 @@ pub struct ApplicationLocks {
 struct State {
     next: u64,
     locks: HashMap<LockName, Lock>,
+    /// The names of the locks that each holder has: a transaction that ends looks at no others.
+    held: HashMap<Holder, HashSet<LockName>>,
 }
 
 #[derive(Default)]
@@ -225,6 +227,31 @@ impl Lock {
     }
 }
 
+impl State {
+    fn take(&mut self, name: &LockName, holder: Holder, mode: LockMode) {
+        self.locks.entry(name.clone()).or_default().take(holder, mode);
+        self.held.entry(holder).or_default().insert(name.clone());
+    }
+
+    /// A holder has a lock no more.
+    fn forget(&mut self, name: &LockName, holder: Holder) {
+        if let Some(names) = self.held.get_mut(&holder) {
+            names.remove(name);
+            if names.is_empty() {
+                self.held.remove(&holder);
+            }
+        }
+    }
+
+    /// Forgets a lock that no one has.
+    fn tidy(&mut self, name: &LockName) {
+        let is_unused = |lock: &Lock| lock.held.is_empty() && lock.waiting.is_empty();
+        if self.locks.get(name).is_some_and(is_unused) {
+            self.locks.remove(name);
+        }
+    }
+}
+
 impl ApplicationLocks {
     /// Takes a lock; returns whether it had to be waited for. Without a `timeout` the wait has no end.
     ///
@@ -249,7 +276,7 @@ impl ApplicationLocks {
             .all(|((held, _), _, _)| *held != session)
             .then_some(number);
         if lock.blockers(session, mode, place).is_empty() {
-            lock.take(holder, mode);
+            state.take(name, holder, mode);
             return Ok(false);
         }
         lock.waiting.push((number, holder, mode));
@@ -261,7 +288,7 @@ impl ApplicationLocks {
             let lock = state.locks.entry(name.clone()).or_default();
             let blockers = lock.blockers(session, mode, place);
             let Some(first) = blockers.first().copied() else {
-                lock.take(holder, mode);
+                state.take(name, holder, mode);
                 break Ok(true);
             };
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -283,7 +310,8 @@ impl ApplicationLocks {
         if let Some(lock) = state.locks.get_mut(name) {
             lock.waiting.retain(|(other, _, _)| *other != number);
         }
-        self.tidy(state);
+        state.tidy(name);
+        self.wake(state);
         waited
     }
 
@@ -300,23 +328,32 @@ impl ApplicationLocks {
             *count -= 1;
             if *count == 0 {
                 lock.held.swap_remove(at);
+                state.forget(name, holder);
             }
         }
-        self.tidy(state);
+        state.tidy(name);
+        self.wake(state);
         true
     }
 
     /// The transaction, or else the session, has ended.
     pub fn release_all(&self, session: u16, with_session: bool) {
         let mut state = self.lock();
-        if state.locks.is_empty() {
-            return;
+        let mut is_released = false;
+        let owners = [LockOwner::Transaction, LockOwner::Session];
+        for owner in owners.into_iter().take(if with_session { 2 } else { 1 }) {
+            let holder = (session, owner);
+            for name in state.held.remove(&holder).unwrap_or_default() {
+                if let Some(lock) = state.locks.get_mut(&name) {
+                    lock.held.retain(|(held, _, _)| *held != holder);
+                }
+                state.tidy(&name);
+                is_released = true;
+            }
         }
-        for lock in state.locks.values_mut() {
-            lock.held
-                .retain(|((held, owner), _, _)| *held != session || *owner == LockOwner::Session && !with_session);
+        if is_released {
+            self.wake(state);
         }
-        self.tidy(state);
     }
 
     /// The mode in which an owner holds a lock.
@@ -360,11 +397,8 @@ impl ApplicationLocks {
         seen
     }
 
-    /// Forgets locks that no one has, and wakes those that wait.
-    fn tidy(&self, mut state: MutexGuard<'_, State>) {
-        state
-            .locks
-            .retain(|_, lock| !lock.held.is_empty() || !lock.waiting.is_empty());
+    /// Wakes those that wait.
+    fn wake(&self, state: MutexGuard<'_, State>) {
         drop(state);
         self.changed.notify_all();
     }

@@ -90,6 +90,11 @@ impl SessionExecutor<'_> {
 }
 
 impl SessionExecutor<'_> {
+    /// Whether a name is that of a function that the user sees.
+    pub(crate) fn sees_function(&self, name: &ast::ObjectName) -> bool {
+        self.scope.seen_by_functions().catalog.function_of(name).is_some()
+    }
+
     /// Runs something that may call functions.
     ///
     /// # Errors

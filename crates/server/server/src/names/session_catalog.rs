@@ -348,9 +348,14 @@ impl Catalog for SessionCatalog {
 
     fn user_function(&self, name: &ObjectName) -> Result<Option<Arc<UserFunction>>, SqlError> {
         self.check_place(name)?;
-        self.function_of(name)
-            .map(|function| function.function.clone())
-            .transpose()
+        let found = match (self.function_of(name), self.synonym(name)) {
+            (None, Some(synonym)) => {
+                self.check_base(synonym)?;
+                self.function_of(&synonym.object)
+            }
+            (found, _) => found,
+        };
+        found.map(|function| function.function.clone()).transpose()
     }
 
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {

@@ -142,7 +142,9 @@ impl SessionObjects {
         let schema = &self.catalog.schema;
         let views = schema.views().map(|view| &view.row);
         let functions = schema.functions().map(|function| &function.row);
-        let mut modules = views.chain(schema.procedures().map(|row| &**row)).chain(functions);
+        let triggers = schema.triggers().map(|trigger| &*trigger.row);
+        let procedures = schema.procedures().map(|row| &**row);
+        let mut modules = views.chain(procedures).chain(functions).chain(triggers);
         if let Some(row) = modules.find(|row| row.object_id == id) {
             if !permissions.sees_text((&row.schema, &row.name)) {
                 return None;

@@ -441,9 +441,10 @@ impl SessionHost<'_> {
         let (executor, execution) = self.execution();
         let callee = executor.call(call, execution);
         self.reply.end_rows()?;
-        callee?.ok_or_else(|| {
-            let name = selenite_compiler::written_object(call.procedure);
-            SqlError::unknown_procedure(&name).into()
+        let is_function = self.executor.sees_function(call.procedure);
+        callee?.ok_or_else(|| match is_function {
+            true => SqlError::unsupported("EXECUTE of a function").into(),
+            false => SqlError::unknown_procedure(&selenite_compiler::written_object(call.procedure)).into(),
         })
     }
 }

@@ -216,7 +216,8 @@ fn lines(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<R
         .views()
         .map(|view| &view.row)
         .chain(schema.procedures().map(|row| &**row))
-        .chain(schema.functions().map(|function| &function.row));
+        .chain(schema.functions().map(|function| &function.row))
+        .chain(schema.triggers().map(|trigger| &*trigger.row));
     let Some(module) = modules.find(|module| i64::from(module.object_id) == *id) else {
         return Ok(Vec::new());
     };

@@ -137,6 +137,17 @@ impl Parser<'_> {
             true => self.common_tables()?,
             false => Vec::new(),
         };
+        let start = self.here();
+        if self.is(TokenKind::LeftParen) && self.is_at(1, TokenKind::Keyword(Keyword::Select)) {
+            // ORDER BY of TOP stands within the parentheses.
+            let first = self.subquery()?;
+            let query = self.nested_query_after(start, first)?;
+            let options = self.query_options()?;
+            if with_inside {
+                self.expect(TokenKind::RightParen)?;
+            }
+            return Ok(SelectStatement { with, query, options });
+        }
         let select = self.select_statement(with)?;
         if with_inside {
             self.expect(TokenKind::RightParen)?;

@@ -1,6 +1,6 @@
 //! FORMAT.
 
-use selenite_types::{DataType, DateTime2, Family, Value, text_of};
+use selenite_types::{DataType, DateTime2, Family, Value, text_of, utf16_length};
 
 use crate::SqlError;
 use crate::dotnet::{Culture, Number, format_moment, format_number, format_time};
@@ -11,6 +11,11 @@ use crate::json::exact_text;
 /// FORMAT: NULL for a pattern that is none of the value's type.
 pub(super) fn format(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let pattern = call.text(1)?;
+    if utf16_length(pattern) > PATTERN_SIZE_MAX {
+        return Err(SqlError::unsupported(
+            "FORMAT with a pattern of more than 4000 characters",
+        ));
+    }
     let culture = match call.values.len() {
         0..=2 => Culture::English,
         _ => {
@@ -63,3 +68,6 @@ fn number(value: &Value, of: &DataType) -> Result<Number, SqlError> {
     };
     Ok(Number::parse(&text, 29))
 }
+
+/// As many characters as the result has at most.
+const PATTERN_SIZE_MAX: usize = 4_000;

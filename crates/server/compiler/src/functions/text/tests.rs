@@ -444,3 +444,16 @@ fn format_has_the_patterns_of_net() {
     assert_eq!(fault("FORMAT('x', 'N')").0, 8116);
     assert_eq!(fault("FORMAT(1, 'N', 'de-DE')").0, 40510);
 }
+
+#[test]
+fn format_takes_patterns_of_any_form_up_to_a_length() {
+    assert_shown(&[
+        ("LEN(FORMAT(CAST('2020-08-09' AS date), REPLICATE(N'y', 4000)))", "4000"),
+        ("LEN(FORMAT(1.5, REPLICATE(N'0', 4000)))", "4000"),
+        ("FORMAT(1.5, N'0E' + REPLICATE(N'0', 3000))", "2E0000000000"),
+        ("FORMAT(CAST('2020-08-09' AS date), N'%\\d')", "NULL"),
+    ]);
+    let long = "REPLICATE(CAST(N'y' AS nvarchar(max)), 70000)";
+    assert_eq!(fault(&format!("FORMAT(CAST('2020-08-09' AS date), {long})")).0, 40510);
+    assert_eq!(fault(&format!("FORMAT(1, {long})")).0, 40510);
+}

@@ -193,6 +193,13 @@ fn a_check_must_not_be_false() {
 }
 
 #[test]
+fn a_check_without_columns_is_of_every_new_row() {
+    let session = Session::new("CREATE TABLE t (a int, CONSTRAINT CK_none CHECK (1 = 0))");
+    assert_eq!(session.number("INSERT t VALUES (1)"), 547);
+    assert_eq!(session.rows("SELECT COUNT(*) FROM t"), "0");
+}
+
+#[test]
 fn a_key_is_unique() {
     let session = Session::new(
         "CREATE TABLE t (a int, b varchar(5), c int CONSTRAINT UQ_c UNIQUE, CONSTRAINT PK_t PRIMARY KEY (a, b))

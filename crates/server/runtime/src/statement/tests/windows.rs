@@ -57,6 +57,37 @@ fn a_frame_moves() {
 }
 
 #[test]
+fn values_and_nulls_leave_a_frame() {
+    let session = Session::new(
+        "CREATE TABLE n (id int, v int)
+         INSERT n VALUES (1, NULL), (2, 5), (3, NULL), (4, -7), (5, 5), (6, NULL), (7, NULL)",
+    );
+    let moving =
+        "SELECT SUM(v) OVER w, COUNT(v) OVER w, COUNT(*) OVER w, AVG(v) OVER w, MAX(v) OVER w, CHECKSUM_AGG(v) OVER w,
+        SUM(CAST(v AS decimal(5, 1))) OVER w, FIRST_VALUE(v) IGNORE NULLS OVER w, LAST_VALUE(v) IGNORE NULLS OVER w
+        FROM n WINDOW w AS (ORDER BY id ROWS 1 PRECEDING) ORDER BY id";
+    assert_eq!(
+        session.rows(moving),
+        "NULL|0|1|NULL|NULL|NULL|NULL|NULL|NULL\n5|1|2|5|5|5|5.0|5|5\n5|1|2|5|5|5|5.0|5|5\n-7|1|2|-7|-7|-7|-7.0|-7|-7\n\
+         -2|2|2|-1|5|-4|-2.0|-7|5\n5|1|2|5|5|5|5.0|5|5\nNULL|0|2|NULL|NULL|NULL|NULL|NULL|NULL"
+    );
+}
+
+#[test]
+fn a_select_has_so_many_named_windows() {
+    let session = scores();
+    let named = |count: usize| {
+        let windows: Vec<String> = (0..count).map(|at| format!("w{at} AS (w{})", at + 1)).collect();
+        format!(
+            "SELECT SUM(who) OVER w0 FROM t WINDOW {}, w{count} AS (ORDER BY who)",
+            windows.join(", ")
+        )
+    };
+    assert_eq!(session.rows(&named(255)), "1\n3\n6\n10\n15");
+    assert_eq!(session.number(&named(256)), 8623);
+}
+
+#[test]
 fn rows_equal_in_order_share_a_range_frame() {
     let session = scores();
     let ranged = "SELECT who, SUM(who) OVER (ORDER BY score) FROM t ORDER BY who";

@@ -1,6 +1,7 @@
 //! FOR XML.
 
 use super::shop;
+use crate::testing::Session;
 
 #[test]
 fn for_xml_path_concatenates() {
@@ -140,4 +141,22 @@ fn for_xml_has_the_errors_of_its_names() {
     ] {
         assert_eq!(session.number(rows), number, "{rows}");
     }
+}
+
+#[test]
+fn control_characters_are_references() {
+    let session = Session::new("CREATE TABLE unused (a int)");
+    assert_eq!(
+        session.rows("SELECT CHAR(1) + CHAR(13) + CHAR(9) + CHAR(31) AS a FOR XML PATH"),
+        "<row><a>&#x01;&#x0D;\t&#x1F;</a></row>"
+    );
+    assert_eq!(
+        session.rows("SELECT CHAR(2) + CHAR(9) AS a FOR XML RAW"),
+        "<row a=\"&#x02;&#x09;\"/>"
+    );
+    assert_eq!(session.number("SELECT CHAR(1) AS a FOR XML PATH, TYPE"), 6841);
+    assert_eq!(
+        session.rows("SELECT CHAR(13) + '&#x01;' AS a FOR XML PATH, TYPE"),
+        "<row><a>&#x0D;&amp;#x01;</a></row>"
+    );
 }

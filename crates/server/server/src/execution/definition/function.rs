@@ -9,7 +9,7 @@ use selenite_tsql::ast::{self, Function, FunctionBody, Statement};
 
 use super::module::WithView;
 use super::{DefinitionContext, refusal};
-use crate::catalog::catalog_rows::ObjectKind;
+use crate::catalog::catalog_rows::{CatalogRow, ObjectKind};
 use crate::catalog::schema::function::{kind_of, user_function};
 use crate::catalog::schema::parsed;
 use crate::names::session_catalog::SessionCatalog;
@@ -44,6 +44,7 @@ impl DefinitionContext<'_> {
         if let Some(known) = &known {
             let written = written_object(&function.name);
             self.check_not_bound("ALTER", ((&known.schema, &known.name), &written), &[])?;
+            self.check_function_unused("ALTER", &written, known)?;
         }
         self.check_volatile(statement)?;
         let place = (self.catalog.database.as_ref(), schema.as_str(), own);
@@ -52,6 +53,26 @@ impl DefinitionContext<'_> {
             self.check_inline(made, function)?;
         }
         self.keep_module(ObjectKind::Function, (&schema, &function.name, known), statement)
+    }
+
+    /// 3729: a function that a check, a default or a computed column calls.
+    pub(super) fn check_function_unused(&self, verb: &str, written: &str, row: &CatalogRow) -> Result<(), SqlError> {
+        let calls = |text: String| calls_function(&text, &row.schema, &row.name);
+        for table in self.catalog.schema.tables() {
+            let definition = &table.definition;
+            let checks = definition.checks.iter();
+            let checks = checks.map(|check| (check.name.clone(), check.condition.to_string()));
+            let defaults = definition.columns.iter().filter_map(|column| column.default.as_ref());
+            let defaults = defaults.map(|(name, value)| (name.clone(), value.to_string()));
+            let computed = definition.columns.iter().filter_map(|column| column.computed.as_ref());
+            let computed = computed.map(|(value, _)| (definition.name.clone(), value.to_string()));
+            let mut texts = checks.chain(defaults).chain(computed);
+            if let Some((object, _)) = texts.find(|(_, text)| calls(text.clone())) {
+                let text = format!("Cannot {verb} '{written}' because it is being referenced by object '{object}'.");
+                return Err(SqlError::new(3729, Ends::Statement, text));
+            }
+        }
+        Ok(())
     }
 
     /// 443: no function may draw numbers.
@@ -150,4 +171,16 @@ fn check_options(function: &Function) -> Result<(), SqlError> {
         Some(option) => Err(SqlError::unsupported(&format!("WITH {option} of a function"))),
         None => Ok(()),
     }
+}
+
+/// Whether a printed text calls a function: a call in a literal counts, too.
+fn calls_function(text: &str, schema: &str, name: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().replace(['[', ']'], "");
+    let (text, called) = (plain(text), plain(&format!("{schema}.{name}")));
+    text.match_indices(&called).any(|(at, found)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let behind = text.get(at + found.len()..).unwrap_or_default();
+        let is_in_word = |char: char| char.is_alphanumeric() || matches!(char, '_' | '@' | '#' | '$');
+        !before.is_some_and(is_in_word) && behind.trim_start().starts_with('(')
+    })
 }

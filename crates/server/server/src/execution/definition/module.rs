@@ -217,6 +217,9 @@ impl DefinitionContext<'_> {
             let schema = self.catalog.schema_of(name).unwrap_or_default();
             let own = (schema.as_str(), name.name.text.as_str());
             self.check_not_bound(&format!("DROP {used}"), (own, &written_object(name)), dropped)?;
+            if let Some(function) = self.catalog.function_of(name).filter(|_| kind == "function") {
+                self.check_function_unused("DROP FUNCTION", &written_object(name), &function.row)?;
+            }
             return self.forget(self.place(&name.name.text), object_id);
         }
         let other = if self.catalog.table(name).is_some() {

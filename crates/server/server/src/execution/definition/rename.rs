@@ -1,4 +1,4 @@
-//! sp_rename: another name for a table, a column, an index, a constraint, a view or a procedure.
+//! sp_rename: another name for a table, a column, an index, a constraint, a view, a procedure or a trigger.
 //!
 //! - `texts-stay`: what refers to an object by its name in a text (a view, a procedure) is not changed, as in SQL
 //!   Server. A column that a check, a computed column or a filter names is refused.
@@ -72,6 +72,7 @@ impl DefinitionContext<'_> {
         let view = self.catalog.view(&name).map(|view| view.row.clone());
         let row = view.or_else(|| self.catalog.procedure(&name).map(|row| (**row).clone()));
         let row = row.or_else(|| self.catalog.synonym(&name).map(|found| found.row.clone()));
+        let row = row.or_else(|| self.catalog.trigger(&name).map(|found| (*found.row).clone()));
         if let Some(row) = row {
             self.check_rename_not_bound(self.bound_to((&row.schema, &row.name))?, asked)?;
             return self.rename_module(&row, asked);
@@ -122,7 +123,7 @@ impl DefinitionContext<'_> {
                 kind: row.kind,
                 schema: &row.schema,
                 name: asked.new,
-                parent: None,
+                parent: row.parent,
                 definition: row.definition.clone(),
             },
         )

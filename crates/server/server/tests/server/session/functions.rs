@@ -634,3 +634,129 @@ fn defaults_and_checks_call_functions() {
     );
     assert_eq!(client.int("SELECT MIN(c) FROM t"), 5);
 }
+
+#[test]
+fn a_check_sees_the_row_that_it_checks() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    ok(&mut client, "CREATE TABLE k (a INT, b INT)");
+    ok(
+        &mut client,
+        "CREATE FUNCTION dbo.rows_of_k () RETURNS INT AS BEGIN RETURN (SELECT COUNT(*) FROM k) END",
+    );
+    ok(
+        &mut client,
+        "CREATE FUNCTION dbo.sum_of_k () RETURNS INT AS BEGIN RETURN (SELECT SUM(b) FROM k) END",
+    );
+    ok(
+        &mut client,
+        "INSERT k VALUES (0, 0) ALTER TABLE k ADD CONSTRAINT few CHECK (dbo.rows_of_k() BETWEEN 1 AND 3), \
+         CONSTRAINT small CHECK (b IS NOT NULL AND dbo.sum_of_k() <= 10) DELETE k",
+    );
+    // The first row is there when it is counted.
+    ok(&mut client, "INSERT k VALUES (1, 1), (2, 2)");
+    fails(
+        &mut client,
+        &[
+            (547, "INSERT k VALUES (3, 3), (4, 4)"),
+            (547, "INSERT k SELECT a, b FROM k"),
+            (547, "UPDATE k SET b = 10 WHERE a = 1"),
+            (547, "INSERT k VALUES (3, 8)"),
+        ],
+    );
+    ok(&mut client, "UPDATE k SET b = 8 WHERE a = 1 UPDATE k SET b = 3 - a");
+    assert_eq!(ints(&mut client, "SELECT a, b FROM k ORDER BY a"), [[1, 2], [2, 1]]);
+}
+
+#[test]
+fn a_function_that_a_table_calls_stays_as_it_is() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    for name in ["one", "two", "three"] {
+        ok(
+            &mut client,
+            &format!("CREATE FUNCTION {name} (@a INT) RETURNS INT AS BEGIN RETURN @a + 1 END"),
+        );
+    }
+    ok(
+        &mut client,
+        "CREATE TABLE u (a INT CONSTRAINT ck_u CHECK ([dbo].[one] (a) > 0), b INT CONSTRAINT df_u DEFAULT (dbo.TWO(1)))",
+    );
+    fails(
+        &mut client,
+        &[
+            (3729, "DROP FUNCTION one"),
+            (3729, "DROP FUNCTION IF EXISTS dbo.two"),
+            (3729, "ALTER FUNCTION one (@a INT) RETURNS INT AS BEGIN RETURN 0 END"),
+            (
+                3729,
+                "CREATE OR ALTER FUNCTION two (@a INT) RETURNS INT AS BEGIN RETURN 0 END",
+            ),
+        ],
+    );
+    ok(&mut client, "DROP FUNCTION three");
+    ok(&mut client, "DROP TABLE u DROP FUNCTION one, two");
+}
+
+#[test]
+fn an_inline_function_has_rows_in_an_order() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    ok(
+        &mut client,
+        "CREATE FUNCTION dbo.last (@n INT) RETURNS TABLE AS RETURN (SELECT TOP (@n) a FROM t ORDER BY a DESC)",
+    );
+    assert_eq!(ints(&mut client, "SELECT a FROM dbo.last(2) ORDER BY a"), [[3], [4]]);
+    assert_eq!(
+        client.int("DECLARE @i INT = 1 SELECT COUNT(*) FROM dbo.last(@i + 2)"),
+        3
+    );
+    fails(
+        &mut client,
+        &[(40510, "SELECT x.a FROM t CROSS APPLY dbo.last(t.a) AS x")],
+    );
+    ok(
+        &mut client,
+        "CREATE FUNCTION dbo.from_on (@n INT) RETURNS TABLE AS RETURN SELECT a FROM t ORDER BY a OFFSET @n * 2 ROWS",
+    );
+    assert_eq!(ints(&mut client, "SELECT a FROM dbo.from_on(1) ORDER BY a"), [[3], [4]]);
+    ok(
+        &mut client,
+        "CREATE FUNCTION dbo.ends () RETURNS TABLE AS RETURN (SELECT TOP 1 a FROM t ORDER BY a) UNION ALL (SELECT 9)",
+    );
+    assert_eq!(ints(&mut client, "SELECT a FROM dbo.ends() ORDER BY a"), [[1], [9]]);
+    fails(
+        &mut client,
+        &[(
+            1033,
+            "CREATE FUNCTION dbo.wrong () RETURNS TABLE AS RETURN (SELECT a FROM t ORDER BY a)",
+        )],
+    );
+}
+
+#[test]
+fn a_function_has_a_synonym_and_is_no_procedure() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    ok(
+        &mut client,
+        "CREATE FUNCTION dbo.twice (@a INT) RETURNS INT AS BEGIN RETURN @a * 2 END",
+    );
+    ok(
+        &mut client,
+        "CREATE FUNCTION dbo.above (@a INT) RETURNS TABLE AS RETURN (SELECT a FROM t WHERE a > @a)",
+    );
+    ok(
+        &mut client,
+        "CREATE SYNONYM double_of FOR dbo.twice CREATE SYNONYM over_of FOR above",
+    );
+    assert_eq!(client.int("SELECT dbo.double_of(21)"), 42);
+    assert_eq!(ints(&mut client, "SELECT a FROM dbo.over_of(2) ORDER BY a"), [[3], [4]]);
+    fails(
+        &mut client,
+        &[
+            (40510, "DECLARE @r INT EXEC @r = dbo.twice 1"),
+            (2812, "EXEC dbo.thrice 1"),
+        ],
+    );
+}

@@ -312,6 +312,27 @@ fn a_range_is_taken_at_once() {
 }
 
 #[test]
+fn any_number_of_values_is_reserved() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(&mut client, "CREATE SEQUENCE s AS int START WITH 1 CACHE 2147483647");
+    succeed(
+        &mut client,
+        "CREATE SEQUENCE c AS tinyint START WITH 250 INCREMENT BY 3 CYCLE CACHE 100",
+    );
+    selects(
+        &mut client,
+        "SELECT NEXT VALUE FOR s; SELECT NEXT VALUE FOR s",
+        &[&[1], &[2]],
+    );
+    selects(
+        &mut client,
+        "SELECT NEXT VALUE FOR c FROM (VALUES (1), (2), (3), (4)) AS x (a)",
+        &[&[250], &[253], &[0], &[3]],
+    );
+}
+
+#[test]
 fn the_views_show_sequences() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);

@@ -461,3 +461,58 @@ fn an_attention_in_a_trigger_undoes_its_statement() {
     );
     succeed(&mut client, "DROP TRIGGER tr; INSERT t (a) VALUES (2)");
 }
+
+#[test]
+fn the_text_of_a_trigger_is_shown_and_its_name_is_changed() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE TRIGGER tr ON t AFTER INSERT AS SELECT 7, 7, 7, 7, 7",
+    );
+    succeed(&mut client, "DISABLE TRIGGER tr ON t");
+    let text = "CREATE TRIGGER tr ON t AFTER INSERT AS SELECT 7, 7, 7, 7, 7";
+    let shown = |client: &mut Client, sql: &str| succeed(client, sql).rows();
+    let expected = [[selenite_types::Value::Text(text.into())]];
+    assert_eq!(
+        shown(&mut client, "SELECT OBJECT_DEFINITION(OBJECT_ID('tr'))"),
+        expected
+    );
+    assert_eq!(shown(&mut client, "EXEC sp_helptext 'tr'"), expected);
+    succeed(
+        &mut client,
+        "CREATE TABLE ids (a int); INSERT ids SELECT OBJECT_ID('tr'); EXEC sp_rename 'tr', 'tr2'",
+    );
+    let same = "SELECT COUNT(*) FROM sys.triggers WHERE name = 'tr2' AND is_disabled = 1 AND parent_id = OBJECT_ID('t') \
+                AND object_id = (SELECT a FROM ids)";
+    selects(&mut client, same, &[&[1]]);
+    succeed(&mut client, "ENABLE TRIGGER tr2 ON t");
+    selects(&mut client, "INSERT t (a) VALUES (1)", &[&[7, 7, 7, 7, 7]]);
+    fails(&mut client, "EXEC sp_rename 'tr', 'tr3'", &[15225]);
+    succeed(&mut client, "DROP TRIGGER tr2");
+}
+
+#[test]
+fn many_rows_of_a_trigger_are_joined_by_their_key() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    succeed(
+        &mut client,
+        "CREATE TABLE m (k int, x varchar(10), v int, PRIMARY KEY (x, k)); \
+         INSERT m SELECT value, CASE value % 2 WHEN 0 THEN 'a' ELSE 'B' END, value FROM GENERATE_SERIES(1, 500)",
+    );
+    succeed(
+        &mut client,
+        "CREATE TRIGGER tr ON m AFTER UPDATE AS \
+         SELECT (SELECT COUNT(*) FROM inserted i FULL JOIN deleted d ON d.k = i.k AND d.x = i.x), \
+         (SELECT COUNT(*) FROM inserted i WHERE NOT EXISTS (SELECT 1 FROM deleted d WHERE d.k = i.k AND d.x = i.x)), \
+         (SELECT SUM(i.v - d.v) FROM inserted i JOIN deleted d ON d.k = i.k AND d.x = i.x)",
+    );
+    selects(&mut client, "UPDATE m SET v = v + 1", &[&[500, 0, 500]]);
+    selects(&mut client, "UPDATE m SET x = 'A' WHERE k % 2 = 0", &[&[250, 0, 0]]);
+    selects(
+        &mut client,
+        "UPDATE m SET k = k + 1000 WHERE k <= 100",
+        &[&[200, 100, -1]],
+    );
+}
