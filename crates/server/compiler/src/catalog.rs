@@ -62,8 +62,8 @@ pub trait Catalog {
         Ok(None)
     }
 
-    /// Begins the names of the text of a view or inline function of a database and schema, which end with [`Catalog::leave_view`]: a user with permission to read the
-    /// view needs no permission on what its owner owns, too.
+    /// Begins the names of the text of a view or inline function of a database and schema, which end with
+    /// [`Catalog::leave_view`]: a user with permission to read the view needs no permission on what has its owner.
     fn enter_view(&self, _home: (&str, &str)) {}
 
     /// Ends a view's text.

@@ -139,9 +139,8 @@ impl SessionExecutor<'_> {
         };
         let names = catalog.schema.names();
         let owner = |schema: &str| names.named(schema).map(|schema| schema.owner);
-        let is_chained = caller
-            .as_deref()
-            .is_some_and(|caller| owner(caller) == owner(&row.schema));
+        let of_caller = caller.as_deref().and_then(owner);
+        let is_chained = of_caller.is_some() && of_caller == owner(&row.schema);
         check_call(
             (&row.schema, &row.name),
             is_chained,

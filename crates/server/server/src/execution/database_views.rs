@@ -262,10 +262,11 @@ impl<'a> DatabaseViewsCatalog<'a> {
     }
 
     fn note(&self, id: i32, seen: NamedRelation) {
-        let names = |database: &DatabaseView| database.objects.catalog.schema.names().clone();
         let database = self.databases.known.iter().find(|database| database.id == id);
-        let names = database.map(names).unwrap_or_default();
-        let is_chained = seen.schema().is_some_and(|schema| self.chain.has(schema, &names));
+        let catalog = database.map(|database| &database.objects.catalog);
+        let is_chained = catalog
+            .zip(seen.schema())
+            .is_some_and(|(catalog, schema)| self.chain.has((&catalog.database, schema), catalog.schema.names()));
         self.seen.borrow_mut().push(Noted { id, seen, is_chained });
     }
 
@@ -321,8 +322,8 @@ impl Catalog for DatabaseViewsCatalog<'_> {
         let mut known = known.map(|database| &database.objects.catalog);
         let of_view = known.find(|catalog| same_name(&catalog.database, database));
         let none = SchemaNames::default();
-        self.chain
-            .enter(schema, of_view.map_or(&none, |catalog| catalog.schema.names()));
+        let names = of_view.map_or(&none, |catalog| catalog.schema.names());
+        self.chain.enter((database, schema), names);
     }
 
     fn leave_view(&self) {

@@ -301,7 +301,7 @@ impl SessionExecutor<'_> {
         let size = thread_memory::used().saturating_sub(before);
         let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
         let names = self.scope.objects.catalog.schema.names();
-        let is_chained = |schema: &str| chain.has(schema, names);
+        let is_chained = |schema: &str| chain.has((who.1, schema), names);
         check_rows(&bound, &statement.statement.kind, (&seen, &is_chained), who)?;
         if !is_limited {
             let plan = (bound.clone(), self.calls_functions);
@@ -333,8 +333,8 @@ impl SessionExecutor<'_> {
         }
     }
 
-    /// The owner of the procedure, function or trigger that a statement is of: `None` in a batch, a text, and for the server's own and
-    /// temporary procedures.
+    /// The owner of the procedure, function or trigger that a statement is of: `None` in a batch, a text, and for the
+    /// server's own and temporary procedures.
     pub(crate) fn owner_of_program(&self, program: &Program) -> Option<i32> {
         let Body::Procedure { object_id, .. } = program.body() else {
             return None;

@@ -3,11 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{
     Catalog, ChangeVerb, FunctionResult, Relation, Sequence, SystemFunction, Table, UserFunction, View,
 };
 use selenite_compiler::statement::Statement;
+use selenite_compiler::{SqlError, same_name};
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
 use crate::catalog::effective_permissions::{Permissions, Securable};
@@ -26,21 +26,23 @@ pub struct Asked<'a> {
     chain: OwnershipChain,
 }
 
-/// The owners of the procedure and of the views whose texts are being bound, outermost first (`ownership-chains` of
-/// [`crate::catalog::permission`]); `None` where an owner is not known.
+/// The databases and owners of the procedure and of the views whose texts are being bound, outermost first
+/// (`ownership-chains` of [`crate::catalog::permission`]); `None` where an owner is not known. Numbers of owners mean
+/// nothing in another database.
 #[derive(Default)]
-pub struct OwnershipChain(RefCell<Vec<Option<i32>>>);
+pub struct OwnershipChain(RefCell<Vec<Option<(String, i32)>>>);
 
 impl OwnershipChain {
-    /// Within a procedure of an owner, or in a batch.
+    /// Within a procedure of an owner in a database, or in a batch.
     #[must_use]
-    pub fn of_procedure(owner: Option<i32>) -> Self {
-        Self(RefCell::new(owner.map(Some).into_iter().collect()))
+    pub fn of_procedure(database: &str, owner: Option<i32>) -> Self {
+        let of_text = owner.map(|owner| Some((database.to_owned(), owner)));
+        Self(RefCell::new(of_text.into_iter().collect()))
     }
 
-    /// A view's text begins.
-    pub fn enter(&self, schema: &str, names: &SchemaNames) {
-        let owner = names.named(schema).map(|schema| schema.owner);
+    /// The text of a view of a database and schema begins; `names` are that database's.
+    pub fn enter(&self, (database, schema): (&str, &str), names: &SchemaNames) {
+        let owner = names.named(schema).map(|schema| (database.to_owned(), schema.owner));
         self.0.borrow_mut().push(owner);
     }
 
@@ -49,11 +51,15 @@ impl OwnershipChain {
         self.0.borrow_mut().pop();
     }
 
-    /// Whether what is named in a schema has the owner of the text that names it, and so needs no permission.
+    /// Whether what is named in a schema of a database, whose `names` these are, has the owner of the text that names it,
+    /// and so needs no permission.
     #[must_use]
-    pub fn has(&self, schema: &str, names: &SchemaNames) -> bool {
-        let owner = names.named(schema).map(|schema| schema.owner);
-        owner.is_some() && self.0.borrow().last().is_some_and(|of_text| *of_text == owner)
+    pub fn has(&self, (database, schema): (&str, &str), names: &SchemaNames) -> bool {
+        let of_texts = self.0.borrow();
+        let Some(Some((of_text, owner))) = of_texts.last() else {
+            return false;
+        };
+        same_name(of_text, database) && names.named(schema).is_some_and(|schema| schema.owner == *owner)
     }
 }
 
@@ -135,8 +141,13 @@ impl<'a> Asked<'a> {
             catalog,
             seen: RefCell::default(),
             calls_functions: Cell::default(),
-            chain: OwnershipChain::of_procedure(owner),
+            chain: OwnershipChain::of_procedure(&catalog.database, owner),
         }
+    }
+
+    fn is_chained(&self, schema: &str) -> bool {
+        self.chain
+            .has((&self.catalog.database, schema), self.catalog.schema.names())
     }
 
     /// Whether a function of a user is called.
@@ -161,16 +172,15 @@ impl Catalog for Asked<'_> {
         let found = self.catalog.relation(name)?;
         if let Some(found) = &found {
             let seen = NamedRelation::of(found);
-            let names = self.catalog.schema.names();
-            if !seen.schema().is_some_and(|schema| self.chain.has(schema, names)) {
+            if !seen.schema().is_some_and(|schema| self.is_chained(schema)) {
                 self.seen.borrow_mut().push(seen);
             }
         }
         Ok(found)
     }
 
-    fn enter_view(&self, (_, schema): (&str, &str)) {
-        self.chain.enter(schema, self.catalog.schema.names());
+    fn enter_view(&self, home: (&str, &str)) {
+        self.chain.enter(home, self.catalog.schema.names());
     }
 
     fn leave_view(&self) {
@@ -190,7 +200,7 @@ impl Catalog for Asked<'_> {
     fn sequence(&self, name: &ObjectName) -> Result<Option<Arc<Sequence>>, SqlError> {
         let found = self.catalog.sequence(name)?;
         if let Some(sequence) = &found
-            && !self.chain.has(&sequence.schema, self.catalog.schema.names())
+            && !self.is_chained(&sequence.schema)
         {
             let name = [&*self.catalog.database, &sequence.schema, &sequence.name];
             let name = name.map(str::to_owned);
@@ -204,7 +214,7 @@ impl Catalog for Asked<'_> {
         if let Some(function) = &found {
             let returns_rows = !matches!(function.result, FunctionResult::Scalar(_));
             self.calls_functions.set(true);
-            if !self.chain.has(&function.schema, self.catalog.schema.names()) {
+            if !self.is_chained(&function.schema) {
                 let seen = NamedRelation::Function(function.clone(), returns_rows);
                 self.seen.borrow_mut().push(seen);
             }

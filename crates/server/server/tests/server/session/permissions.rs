@@ -168,8 +168,18 @@ fn a_view_or_procedure_gives_what_its_owner_owns_and_nothing_else() {
     // One procedure may call another of its owner; a text that it executes is the caller's own.
     assert_eq!(ann.int("EXEC outer_p"), 44);
     fails(&mut ann, &[(229, "EXEC p"), (229, "EXEC text_of")]);
-    succeed(&mut ann, "CREATE PROCEDURE #mine AS SELECT a FROM hidden");
-    fails(&mut ann, &[(229, "EXEC #mine")]);
+    for (name, text) in [
+        ("#mine", "SELECT a FROM hidden"),
+        ("#calls", "EXEC p"),
+        ("##mine", "SELECT a FROM hidden"),
+        ("##calls", "EXEC dbo.p"),
+    ] {
+        succeed(&mut ann, &format!("CREATE PROCEDURE {name} AS {text}"));
+        fails(&mut ann, &[(229, &format!("EXEC {name}"))]);
+    }
+    succeed(&mut client, "CREATE PROCEDURE text_calls AS EXEC ('EXEC p')");
+    succeed(&mut client, "GRANT EXECUTE ON text_calls TO ann");
+    fails(&mut ann, &[(229, "EXEC text_calls")]);
 
     // What has another owner breaks the chain: bob may not read hidden through a view of his own.
     all_succeed(
