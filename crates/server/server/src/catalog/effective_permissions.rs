@@ -225,29 +225,12 @@ impl Permissions {
 
     /// What the fixed roles forbid; `db_owner` is stronger than they are.
     fn is_denied_by_role(&self, wanted: PermissionKind) -> bool {
-        let role = match wanted {
-            PermissionKind::Select => FixedRole::DenyDataReader,
-            PermissionKind::Insert | PermissionKind::Update | PermissionKind::Delete => FixedRole::DenyDataWriter,
-            PermissionKind::Alter
-            | PermissionKind::AlterAnyRole
-            | PermissionKind::AlterAnySchema
-            | PermissionKind::AlterAnyUser
-            | PermissionKind::Checkpoint
-            | PermissionKind::Connect
-            | PermissionKind::Control
-            | PermissionKind::CreateFunction
-            | PermissionKind::CreateProcedure
-            | PermissionKind::CreateRole
-            | PermissionKind::CreateSchema
-            | PermissionKind::CreateSequence
-            | PermissionKind::CreateSynonym
-            | PermissionKind::CreateTable
-            | PermissionKind::CreateType
-            | PermissionKind::CreateView
-            | PermissionKind::Execute
-            | PermissionKind::References
-            | PermissionKind::ViewDatabaseState
-            | PermissionKind::ViewDefinition => return false,
+        let role = if wanted == PermissionKind::Select {
+            FixedRole::DenyDataReader
+        } else if FixedRole::DataWriter.has(wanted) {
+            FixedRole::DenyDataWriter
+        } else {
+            return false;
         };
         self.is_in(role) && !self.owns()
     }

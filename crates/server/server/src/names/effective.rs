@@ -114,32 +114,22 @@ fn is_of_object(permission: PermissionKind, kind: ObjectKind) -> bool {
         ObjectKind::Procedure | ObjectKind::ExtendedProcedure | ObjectKind::ScalarFunction
     );
     let returns_rows = matches!(kind, ObjectKind::InlineFunction | ObjectKind::TableFunction);
-    match permission {
-        PermissionKind::Execute => is_called,
-        PermissionKind::Select => !is_called && kind != ObjectKind::Sequence,
-        PermissionKind::Update => !is_called && !returns_rows,
-        PermissionKind::Insert | PermissionKind::Delete | PermissionKind::References => {
-            !is_called && !returns_rows && kind != ObjectKind::Sequence
-        }
-        PermissionKind::Alter
-        | PermissionKind::AlterAnyRole
-        | PermissionKind::AlterAnySchema
-        | PermissionKind::AlterAnyUser
-        | PermissionKind::Checkpoint
-        | PermissionKind::Connect
-        | PermissionKind::Control
-        | PermissionKind::CreateFunction
-        | PermissionKind::CreateProcedure
-        | PermissionKind::CreateRole
-        | PermissionKind::CreateSchema
-        | PermissionKind::CreateSequence
-        | PermissionKind::CreateSynonym
-        | PermissionKind::CreateTable
-        | PermissionKind::CreateType
-        | PermissionKind::CreateView
-        | PermissionKind::ViewDatabaseState
-        | PermissionKind::ViewDefinition => true,
+    let is_of_rows = !is_called && !returns_rows;
+    if permission == PermissionKind::Execute {
+        return is_called;
     }
+    if permission == PermissionKind::Select {
+        return !is_called && kind != ObjectKind::Sequence;
+    }
+    if permission == PermissionKind::Update {
+        return is_of_rows;
+    }
+    let others = [
+        PermissionKind::Insert,
+        PermissionKind::Delete,
+        PermissionKind::References,
+    ];
+    !others.contains(&permission) || is_of_rows && kind != ObjectKind::Sequence
 }
 
 /// Permissions on the server that are asked for somewhere, or that tools ask about: they come with `sysadmin`.
