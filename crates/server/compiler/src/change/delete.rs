@@ -168,10 +168,10 @@ impl Delete {
         &self.rules.table
     }
 
-    /// The view that was named as the target.
+    /// The views that rows are changed through, the one that was named as the target last.
     #[must_use]
-    pub fn view(&self) -> Option<&Arc<View>> {
-        self.rules.view()
+    pub fn views(&self) -> &[Arc<View>] {
+        self.rules.views()
     }
 
     /// All tables that the statement writes to.

@@ -107,10 +107,10 @@ impl Insert {
         &self.writer.rules.table
     }
 
-    /// The view that was named as the target.
+    /// The views that rows are changed through, the one that was named as the target last.
     #[must_use]
-    pub fn view(&self) -> Option<&Arc<View>> {
-        self.writer.rules.view()
+    pub fn views(&self) -> &[Arc<View>] {
+        self.writer.rules.views()
     }
 
     /// All tables that the statement writes to.

@@ -43,7 +43,7 @@ pub struct Merge {
     pub limit: Option<Box<InsertLimit>>,
     /// Its OUTPUT clauses.
     pub outputs: Vec<Outputs>,
-    view: Option<Arc<View>>,
+    views: Box<[Arc<View>]>,
 }
 
 /// A query of a MERGE, and the clauses for its rows.
@@ -130,7 +130,7 @@ impl Binding<'_> {
             insert,
             limit,
             outputs,
-            view: target.views.last().cloned(),
+            views: target.views.into(),
         })
     }
 
@@ -275,10 +275,10 @@ impl Binding<'_> {
 }
 
 impl Merge {
-    /// The view that was named as the target.
+    /// The views that rows are changed through, the one that was named as the target last.
     #[must_use]
-    pub fn view(&self) -> Option<&Arc<View>> {
-        self.view.as_ref()
+    pub fn views(&self) -> &[Arc<View>] {
+        &self.views
     }
 
     /// All tables that the statement writes to.

@@ -27,8 +27,8 @@ pub struct RowRules {
     pub null_keys: Box<[(usize, String)]>,
     /// The conditions of views WITH CHECK OPTION.
     pub of_views: Box<[Predicate]>,
-    /// The view that was named as the target.
-    view: Option<Arc<View>>,
+    /// The views that rows are changed through, the one that was named as the target last.
+    views: Box<[Arc<View>]>,
 }
 
 impl RowRules {
@@ -84,26 +84,27 @@ impl RowRules {
             checks_of_written,
             null_keys,
             of_views: Box::default(),
-            view: None,
+            views: Box::default(),
         })
     }
 
-    /// The view that rows are changed through.
-    pub fn view(&self) -> Option<&Arc<View>> {
-        self.view.as_ref()
+    /// The views that rows are changed through, the one that was named as the target last.
+    #[must_use]
+    pub fn views(&self) -> &[Arc<View>] {
+        &self.views
     }
 
     /// Whether it is the view itself whose rows INSTEAD OF triggers insert.
     #[must_use]
     pub fn is_of_view(&self) -> bool {
-        self.view
-            .as_ref()
+        self.views
+            .last()
             .is_some_and(|view| view.object_id == self.table.object_id)
     }
 
     /// Sets the views that rows are changed through, the outermost last.
     pub fn through(&mut self, views: &[Arc<View>]) {
-        self.view = views.last().cloned();
+        self.views = views.into();
     }
 
     /// Adds the conditions of the views that rows are written through, the outermost last.

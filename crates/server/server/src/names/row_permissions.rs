@@ -250,12 +250,12 @@ pub fn check_rows(
             check_into(&into.name, (permissions, database))?;
             None
         }
-        Statement::Insert(insert) => Some((Target::of(insert.table(), insert.view()), vec![PermissionKind::Insert])),
-        Statement::Update(update) => Some((Target::of(update.table(), update.view()), vec![PermissionKind::Update])),
-        Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), vec![PermissionKind::Delete])),
+        Statement::Insert(insert) => Some((targets(insert.table(), insert.views()), vec![PermissionKind::Insert])),
+        Statement::Update(update) => Some((targets(update.table(), update.views()), vec![PermissionKind::Update])),
+        Statement::Delete(delete) => Some((targets(delete.table(), delete.views()), vec![PermissionKind::Delete])),
         Statement::Merge(merge) => {
             let kinds = merge.verbs().into_iter().map(kind_of);
-            Some((Target::of(&merge.table, merge.view()), kinds.collect()))
+            Some((targets(&merge.table, merge.views()), kinds.collect()))
         }
         Statement::Truncate(truncate) => {
             if !is_own(&truncate.table) && !may_alter(&truncate.table, permissions) {
@@ -265,18 +265,23 @@ pub fn check_rows(
         }
     };
     let truncates = matches!(bound, Statement::Truncate(_));
-    let is_target = |seen: &NamedRelation| target.as_ref().is_some_and(|(target, _)| target.is(seen));
+    let is_target = |seen: &NamedRelation| target.as_ref().is_some_and(|((named, _), _)| named.is(seen));
     let target_count = seen.iter().filter(|seen| is_target(seen)).count();
     let mut writes: Vec<(Target<'_>, PermissionKind)> = Vec::new();
-    if let Some((target, kinds)) = &target {
-        writes.extend(kinds.iter().map(|kind| (*target, *kind)));
+    let mut unchained: Vec<(Target<'_>, PermissionKind)> = Vec::new();
+    if let Some(((named, inner), kinds)) = &target {
+        writes.extend(kinds.iter().map(|kind| (*named, *kind)));
+        // What has another owner than the view through which it is changed.
+        let inner = inner.iter().filter(|inner| seen.iter().any(|seen| inner.is(seen)));
+        unchained.extend(inner.flat_map(|inner| kinds.iter().map(move |kind| (*inner, *kind))));
         // Those of OUTPUT INTO.
         let others = bound.written().into_iter().skip(1);
         writes.extend(others.map(|table| (Target::Table(table), PermissionKind::Insert)));
     }
-    for (target, kind) in writes.iter().filter(|(target, _)| !target.is_own()) {
+    writes.retain(|(target, _)| !is_chained(target.name()[1]));
+    for (target, kind) in writes.iter().chain(&unchained).filter(|(target, _)| !target.is_own()) {
         let [_, schema, name] = target.name();
-        if !is_chained(schema) && !permissions.may_on(*kind, (schema, name)) {
+        if !permissions.may_on(*kind, (schema, name)) {
             return Err(denied_on(kind.name(), target.name()));
         }
     }
@@ -333,18 +338,27 @@ fn may_alter(table: &Table, permissions: &Permissions) -> bool {
     permissions.may_on(PermissionKind::Alter, (&table.schema, &table.name))
 }
 
-/// What a change is of, as it was named.
+/// What a change is of.
 #[derive(Clone, Copy)]
 enum Target<'a> {
     Table(&'a Table),
     View(&'a View),
 }
 
-impl<'a> Target<'a> {
-    fn of(table: &'a Table, view: Option<&'a Arc<View>>) -> Self {
-        view.map_or(Self::Table(table), |view| Self::View(view))
+/// What a change of a table is of: what was named, and what is changed through it. `views` are those that the table is
+/// changed through, the named one last.
+fn targets<'a>(table: &'a Table, views: &'a [Arc<View>]) -> (Target<'a>, Vec<Target<'a>>) {
+    let table = Target::Table(table);
+    match views {
+        [] => (table, Vec::new()),
+        [between @ .., named] => {
+            let between = between.iter().map(|view| Target::View(view));
+            (Target::View(named), between.chain([table]).collect())
+        }
     }
+}
 
+impl<'a> Target<'a> {
     fn name(&self) -> [&'a str; 3] {
         match self {
             Self::Table(table) => [&table.database, &table.schema, &table.name],

@@ -334,6 +334,35 @@ pub const HEADERS: Headers = Headers {
     activity: None,
 };
 
+/// The rows as a text: values separated by commas, rows by semicolons, NULL a dash.
+pub fn shown(answer: &Answer) -> String {
+    let value = |value: &Value| match value {
+        Value::Null => "-".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::BigInt(number) => number.to_string(),
+        Value::Bit(bit) => u8::from(*bit).to_string(),
+        Value::Text(text) => text.to_string(),
+        other => format!("{other:?}"),
+    };
+    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<String>>().join(",");
+    answer.rows().iter().map(row).collect::<Vec<String>>().join("; ")
+}
+
+/// Runs batches, of each of which the first error has its number.
+#[track_caller]
+pub fn all_fail(client: &mut Client, cases: &[(i32, &str)]) {
+    for (number, sql) in cases {
+        fails(client, *number, sql);
+    }
+}
+
+/// Runs a batch whose first error has this number.
+#[track_caller]
+pub fn fails(client: &mut Client, number: i32, sql: &str) {
+    let answer = client.batch(sql);
+    assert_eq!(numbers(&answer).first(), Some(&number), "{sql}: {answer:?}");
+}
+
 /// The numbers of an answer's errors, in order.
 pub fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()

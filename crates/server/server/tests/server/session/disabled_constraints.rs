@@ -1,8 +1,6 @@
 //! Constraints that are disabled, enabled and not trusted.
 
-use selenite_types::Value;
-
-use super::client::{Answer, Client, numbers, succeed};
+use super::client::{Client, fails, shown, succeed};
 use super::fixture::Fixture;
 
 fn client(fixture: &Fixture) -> Client {
@@ -15,24 +13,6 @@ fn client(fixture: &Fixture) -> Client {
          INSERT p VALUES (1), (2); INSERT c VALUES (1, 1, 1)",
     );
     client
-}
-
-fn shown(answer: &Answer) -> String {
-    let value = |value: &Value| match value {
-        Value::Null => "-".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Bit(bit) => u8::from(*bit).to_string(),
-        Value::Text(text) => text.to_string(),
-        other => format!("{other:?}"),
-    };
-    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<String>>().join(",");
-    answer.rows().iter().map(row).collect::<Vec<String>>().join("; ")
-}
-
-#[track_caller]
-fn fails(client: &mut Client, number: i32, sql: &str) {
-    let answer = client.batch(sql);
-    assert_eq!(numbers(&answer).first(), Some(&number), "{sql}: {answer:?}");
 }
 
 const STATE: &str = "SELECT name, is_disabled, is_not_trusted FROM sys.foreign_keys UNION ALL \

@@ -3,20 +3,12 @@
 use selenite_server::ServerLimits;
 use selenite_types::Value;
 
-use super::client::Client;
+use super::client::{Client, all_fail};
 use super::fixture::Fixture;
 
 fn ok(client: &mut Client, sql: &str) {
     let answer = client.batch(sql);
     assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
-}
-
-fn fails(client: &mut Client, cases: &[(i32, &str)]) {
-    for (number, sql) in cases {
-        let answer = client.batch(sql);
-        let first = answer.errors().first().map(|(number, _)| *number);
-        assert_eq!(first, Some(*number), "{sql}: {answer:?}");
-    }
 }
 
 fn text(client: &mut Client, sql: &str) -> String {
@@ -49,7 +41,7 @@ fn a_global_table_is_everyones_until_its_session_ends() {
     let fixture = Fixture::new();
     let mut one = client(&fixture);
     let mut two = client(&fixture);
-    fails(&mut two, &[(208, "SELECT * FROM ##t")]);
+    all_fail(&mut two, &[(208, "SELECT * FROM ##t")]);
     assert_eq!(two.value("SELECT OBJECT_ID('tempdb..##t')"), Value::Null);
     ok(
         &mut one,
@@ -67,7 +59,7 @@ fn a_global_table_is_everyones_until_its_session_ends() {
         one.int("SELECT COUNT(*) FROM tempdb.dbo.[##t] JOIN d.dbo.own ON own.a = [##t].a"),
         1
     );
-    fails(
+    all_fail(
         &mut two,
         &[
             (2714, "CREATE TABLE ##t (a INT)"),
@@ -100,7 +92,7 @@ fn a_global_table_is_everyones_until_its_session_ends() {
     );
     drop(one);
     wait_for_none(&mut two, "##t");
-    fails(&mut two, &[(208, "SELECT * FROM ##t")]);
+    all_fail(&mut two, &[(208, "SELECT * FROM ##t")]);
     ok(&mut two, "CREATE TABLE ##t (a INT) DROP TABLE ##t");
     assert_eq!(two.int("SELECT COUNT(*) FROM tempdb.sys.objects"), 0);
 }
@@ -121,7 +113,7 @@ fn a_global_table_is_part_of_a_transaction() {
     assert_eq!(one.int("SELECT COUNT(*) FROM ##t JOIN t ON t.a = ##t.a"), 2);
     assert_eq!(one.int("SELECT IIF(OBJECT_ID('tempdb..##u') IS NULL, 0, 1)"), 1);
     assert_eq!(two.int("SELECT COUNT(*) FROM ##t"), 1);
-    fails(
+    all_fail(
         &mut two,
         &[
             (1222, "SET LOCK_TIMEOUT 0 INSERT ##t VALUES (3)"),
@@ -131,7 +123,7 @@ fn a_global_table_is_part_of_a_transaction() {
     ok(&mut one, "ROLLBACK");
     assert_eq!(one.int("SELECT COUNT(*) FROM ##t"), 1);
     assert_eq!(one.int("SELECT COUNT(*) FROM t"), 0);
-    fails(
+    all_fail(
         &mut one,
         &[(208, "SELECT * FROM ##u"), (8134, "INSERT ##t SELECT a / 0 FROM ##t")],
     );
@@ -149,7 +141,7 @@ fn a_global_table_is_part_of_a_transaction() {
     // It does not see what others have done since, and so can't write after them.
     ok(&mut one, begun);
     ok(&mut two, "INSERT ##t VALUES (4)");
-    fails(&mut one, &[(1205, "INSERT ##t SELECT a FROM #own")]);
+    all_fail(&mut one, &[(1205, "INSERT ##t SELECT a FROM #own")]);
     assert_eq!(one.int("SELECT @@TRANCOUNT"), 0);
     assert_eq!(two.int("SELECT SUM(a) FROM ##t"), 5);
 }
@@ -175,13 +167,13 @@ fn select_into_and_a_reset_make_and_drop_a_global_table() {
     );
     assert_eq!(one.int("SELECT MAX(a) FROM ##u"), 5);
     assert_eq!(one.batch_after_reset("SELECT 1 AS a").errors(), []);
-    fails(&mut two, &[(208, "SELECT * FROM ##t"), (208, "SELECT * FROM ##u")]);
+    all_fail(&mut two, &[(208, "SELECT * FROM ##t"), (208, "SELECT * FROM ##u")]);
     ok(&mut two, "CREATE TABLE ##t (a INT)");
     // Not that of a session which had one of the name before.
     drop(one);
     ok(&mut fixture.client(), "SELECT a FROM ##t");
     ok(&mut two, "DROP TABLE IF EXISTS ##t, ##none");
-    fails(
+    all_fail(
         &mut two,
         &[
             (3701, "DROP TABLE ##t"),
@@ -218,7 +210,7 @@ fn a_login_without_rights_may_use_a_global_table_and_its_own_procedures() {
         text(&mut ann, "SELECT STRING_AGG(name, ' ') FROM tempdb.sys.tables"),
         "##copy ##t"
     );
-    fails(
+    all_fail(
         &mut ann,
         &[
             (229, "SELECT t.a FROM t, ##t"),
@@ -231,7 +223,7 @@ fn a_login_without_rights_may_use_a_global_table_and_its_own_procedures() {
     assert_eq!(ann.int("EXEC #p"), 3);
     // A procedure gives no rights.
     ok(&mut one, "CREATE PROCEDURE ##q AS SELECT a FROM t");
-    fails(&mut ann, &[(229, "EXEC ##q"), (262, "CREATE PROCEDURE p AS SELECT 1")]);
+    all_fail(&mut ann, &[(229, "EXEC ##q"), (262, "CREATE PROCEDURE p AS SELECT 1")]);
 }
 
 #[test]
@@ -252,7 +244,7 @@ fn temporary_procedures_are_the_sessions_own() {
             .rows(),
         [vec![Value::Int(6)], vec![Value::Int(6), Value::Int(8)]]
     );
-    fails(
+    all_fail(
         &mut one,
         &[
             (2714, "CREATE PROCEDURE #p AS SELECT 1"),
@@ -260,7 +252,7 @@ fn temporary_procedures_are_the_sessions_own() {
             (208, "ALTER PROCEDURE #q AS SELECT 1"),
         ],
     );
-    fails(&mut two, &[(2812, "EXEC #p 1")]);
+    all_fail(&mut two, &[(2812, "EXEC #p 1")]);
     ok(&mut two, "CREATE PROCEDURE #p AS SELECT 2");
     assert_eq!(two.int("EXEC #p"), 2);
     ok(&mut one, "ALTER PROCEDURE #p AS SELECT 3");
@@ -278,9 +270,9 @@ fn temporary_procedures_are_the_sessions_own() {
     ok(&mut one, "EXEC ('CREATE PROCEDURE #inner AS SELECT 5')");
     assert_eq!(one.int("EXEC #inner"), 5);
     ok(&mut one, "DROP PROCEDURE #p DROP PROCEDURE IF EXISTS #p");
-    fails(&mut one, &[(2812, "EXEC #p"), (3701, "DROP PROCEDURE #p")]);
+    all_fail(&mut one, &[(2812, "EXEC #p"), (3701, "DROP PROCEDURE #p")]);
     assert_eq!(one.batch_after_reset("SELECT 1 AS a").errors(), []);
-    fails(&mut one, &[(2812, "EXEC #inner")]);
+    all_fail(&mut one, &[(2812, "EXEC #inner")]);
 }
 
 #[test]
@@ -294,7 +286,7 @@ fn global_procedures_are_everyones() {
     );
     assert_eq!(text(&mut two, "EXEC ##p 5"), "d5");
     assert_eq!(text(&mut two, "CREATE TABLE #t (a INT) EXEC ##p 6"), "d6");
-    fails(
+    all_fail(
         &mut two,
         &[(2714, "CREATE PROCEDURE ##p AS SELECT 1"), (2812, "EXEC ##none")],
     );
@@ -302,7 +294,7 @@ fn global_procedures_are_everyones() {
     assert_eq!(text(&mut one, "EXEC ##p"), "changed");
     drop(one);
     wait_for_none(&mut two, "##p");
-    fails(&mut two, &[(2812, "EXEC ##p")]);
+    all_fail(&mut two, &[(2812, "EXEC ##p")]);
 }
 
 /// Any login may make one: it takes no more of the disk than other temporary tables of memory.
@@ -356,7 +348,7 @@ fn the_file_of_tempdb_is_encrypted_and_goes_with_the_server() {
     });
     assert!(!path.exists());
     let mut one = client(&fixture);
-    fails(&mut one, &[(208, "SELECT * FROM ##t")]);
+    all_fail(&mut one, &[(208, "SELECT * FROM ##t")]);
     ok(&mut one, "CREATE TABLE ##t (a INT)");
     fixture.stop();
 }

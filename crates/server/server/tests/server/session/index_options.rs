@@ -1,8 +1,6 @@
 //! Filtered indexes, IGNORE_DUP_KEY, and disabled indexes.
 
-use selenite_types::Value;
-
-use super::client::{Answer, Client, numbers, succeed};
+use super::client::{Client, fails, numbers, shown, succeed};
 use super::fixture::Fixture;
 
 fn client(fixture: &Fixture) -> Client {
@@ -13,24 +11,6 @@ fn client(fixture: &Fixture) -> Client {
         "USE d; CREATE TABLE t (id int, a int, b varchar(10), c decimal(8, 2), d date, e bit, f varbinary(4), g AS a + 1)",
     );
     client
-}
-
-fn shown(answer: &Answer) -> String {
-    let value = |value: &Value| match value {
-        Value::Null => "-".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Bit(bit) => u8::from(*bit).to_string(),
-        Value::Text(text) => text.to_string(),
-        other => format!("{other:?}"),
-    };
-    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<String>>().join(",");
-    answer.rows().iter().map(row).collect::<Vec<String>>().join("; ")
-}
-
-#[track_caller]
-fn fails(client: &mut Client, number: i32, sql: &str) {
-    let answer = client.batch(sql);
-    assert_eq!(numbers(&answer).first(), Some(&number), "{sql}: {answer:?}");
 }
 
 /// A filter, values of the filtered column for which it holds, and for which it does not.

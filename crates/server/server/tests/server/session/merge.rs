@@ -1,8 +1,6 @@
 //! MERGE: which rows it changes and how, what it returns, and what it refuses.
 
-use selenite_types::Value;
-
-use super::client::{Answer, Client, numbers, succeed};
+use super::client::{Client, numbers, shown, succeed};
 use super::fixture::Fixture;
 
 fn client(fixture: &Fixture) -> Client {
@@ -16,19 +14,6 @@ fn client(fixture: &Fixture) -> Client {
         succeed(&mut client, text);
     }
     client
-}
-
-/// The rows as a text: values separated by commas, rows by semicolons.
-fn shown(answer: &Answer) -> String {
-    let value = |value: &Value| match value {
-        Value::Null => "-".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::BigInt(number) => number.to_string(),
-        Value::Text(text) => text.to_string(),
-        other => format!("{other:?}"),
-    };
-    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<String>>().join(",");
-    answer.rows().iter().map(row).collect::<Vec<String>>().join("; ")
 }
 
 /// Begins again with `(1, 10, 'one')`, `(2, 20, 'two')`, `(3, NULL, 'three')` in t, and `(2, 200)`, `(3, 300)`,

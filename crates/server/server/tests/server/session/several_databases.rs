@@ -3,7 +3,7 @@
 use selenite_server::ServerLimits;
 use selenite_types::Value;
 
-use super::client::Client;
+use super::client::{Client, fails};
 use super::encryption::{MASTER_KEY, run, wait_for_state};
 use super::fixture::Fixture;
 use super::redefinition::Ends;
@@ -11,12 +11,6 @@ use super::redefinition::Ends;
 fn ok(client: &mut Client, sql: &str) {
     let answer = client.batch(sql);
     assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
-}
-
-fn fails(client: &mut Client, number: i32, sql: &str) {
-    let answer = client.batch(sql);
-    let first = answer.errors().first().map(|(number, _)| *number);
-    assert_eq!(first, Some(number), "{sql}: {answer:?}");
 }
 
 fn text(client: &mut Client, sql: &str) -> String {

@@ -1,8 +1,6 @@
 //! INSTEAD OF triggers on views, and views WITH SCHEMABINDING.
 
-use selenite_types::Value;
-
-use super::client::{Answer, Client, numbers, succeed};
+use super::client::{Client, numbers, shown, succeed};
 use super::fixture::Fixture;
 
 fn client(fixture: &Fixture) -> Client {
@@ -20,18 +18,6 @@ fn client(fixture: &Fixture) -> Client {
         succeed(&mut client, text);
     }
     client
-}
-
-fn shown(answer: &Answer) -> String {
-    let value = |value: &Value| match value {
-        Value::Null => "-".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Bit(bit) => u8::from(*bit).to_string(),
-        Value::Text(text) => text.to_string(),
-        other => format!("{other:?}"),
-    };
-    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<String>>().join(",");
-    answer.rows().iter().map(row).collect::<Vec<String>>().join("; ")
 }
 
 #[track_caller]
