@@ -15,6 +15,7 @@
 use std::io::{self, PipeReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
@@ -91,8 +92,10 @@ pub fn run(command: Command, stderr: Stderr, input: &[u8], time_limit: Duration)
 struct Running {
     group: ProcessGroup,
     events: Receiver<Event>,
-    /// The last line of stderr, when that has ended.
-    last_line: Receiver<String>,
+    /// The end of what it has written to stderr.
+    messages: Arc<Mutex<Vec<u8>>>,
+    /// Disconnected when stderr has ended.
+    messages_ended: Receiver<()>,
     /// Signalled, or dropped, when the command may be reaped.
     reap: Sender<()>,
     status: Receiver<io::Result<Option<ExitStatus>>>,
@@ -110,14 +113,14 @@ enum Event {
 impl Running {
     fn start(mut command: Command, stderr: Stderr, input: &[u8]) -> io::Result<Self> {
         let (answer, writer) = io::pipe()?;
-        let (line_sender, last_line) = mpsc::channel();
-        let mut messages = None;
+        let (messages_open, messages_ended) = mpsc::channel();
+        let mut message_pipe = None;
         match stderr {
             Stderr::Answer => command.stderr(writer.try_clone()?),
             Stderr::Ignored => command.stderr(Stdio::null()),
             Stderr::LastLine => {
                 let (reader, writer) = io::pipe()?;
-                messages = Some(reader);
+                message_pipe = Some(reader);
                 command.stderr(writer)
             }
         };
@@ -133,7 +136,8 @@ impl Running {
         let running = Self {
             group,
             events,
-            last_line,
+            messages: Arc::default(),
+            messages_ended,
             reap,
             status,
             is_gone: false,
@@ -144,8 +148,12 @@ impl Running {
         let input = Zeroizing::new(input.to_vec());
         spawn(move || feed(stdin, &input))?;
         spawn(move || drain(answer, &sender))?;
-        if let Some(messages) = messages {
-            spawn(move || line_sender.send(last_line_of(messages)).unwrap_or_default())?;
+        if let Some(pipe) = message_pipe {
+            let messages = Arc::clone(&running.messages);
+            spawn(move || {
+                let _open: Sender<()> = messages_open;
+                keep_end(pipe, &messages);
+            })?;
         }
         Ok(running)
     }
@@ -165,8 +173,11 @@ impl Running {
         let status = status.map_err(ServiceFailure::Io)?;
         let last_line = match status.is_some_and(|status| status.success()) {
             true => String::new(),
-            // A descendant may hold stderr open.
-            false => self.last_line.recv_timeout(LEFT_OPEN).unwrap_or_default(),
+            false => {
+                // A descendant may hold stderr open: then the end is not waited for any longer.
+                let _ = self.messages_ended.recv_timeout(LEFT_OPEN);
+                last_line(&lock(&self.messages))
+            }
         };
         Ok(Answer {
             output,
@@ -202,26 +213,35 @@ fn drain(mut pipe: PipeReader, sender: &Sender<Event>) {
     }
 }
 
-/// Reads messages to their end, and returns the last line.
-fn last_line_of(mut pipe: PipeReader) -> String {
-    let mut tail = Vec::new();
+/// Reads messages to their end, and keeps the last 4 KiB of them.
+fn keep_end(mut pipe: PipeReader, messages: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     loop {
         match pipe.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(0) | Err(_) => break,
+            Ok(0) | Err(_) => return,
             Ok(size) => {
-                tail.extend_from_slice(&buffer[..size]);
-                tail.drain(..tail.len().saturating_sub(buffer.len()));
+                let mut kept = lock(messages);
+                kept.extend_from_slice(&buffer[..size]);
+                let surplus = kept.len().saturating_sub(buffer.len());
+                kept.drain(..surplus);
             }
         }
     }
-    let text = String::from_utf8_lossy(&tail);
+}
+
+/// The last line that is not empty: printable, and cut at 200 characters.
+fn last_line(messages: &[u8]) -> String {
+    let text = String::from_utf8_lossy(messages);
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
     let shown = last.unwrap_or_default().chars().take(LINE_SIZE_MAX);
     shown
         .map(|shown| if shown.is_control() { '?' } else { shown })
         .collect()
+}
+
+fn lock(messages: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
+    messages.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for the command, reaps it when that is allowed, and sends its status.
@@ -291,11 +311,11 @@ mod tests {
         }
         let long = of("head -c 9000 /dev/zero | tr '\\0' x >&2; exit 3", Stderr::LastLine);
         assert_eq!(long.last_line, "x".repeat(200));
-        // A child that keeps it open does not keep the answer back for ever.
+        // A child that keeps it open keeps neither the answer nor the line back.
         let open = of("echo said >&2; sleep 5 >/dev/null & exit 3", Stderr::LastLine);
         assert_eq!(
             (open.status.and_then(|status| status.code()), open.last_line.as_str()),
-            (Some(3), "")
+            (Some(3), "said")
         );
     }
 }
