@@ -43,13 +43,11 @@ fn merged(merge: &Merge, run: &mut Run<'_>) -> Result<u64, SqlError> {
     let limit = insert::row_limit(merge.limit.as_deref(), run)?;
     let mut found = Vec::new();
     let mut matched = HashSet::new();
-    find(
-        merge,
-        run,
-        &merge.pairs,
-        &mut |row_id| (matched.insert(row_id), true).1,
-        &mut found,
-    )?;
+    let mut admit_all = |row_id| {
+        matched.insert(row_id);
+        true
+    };
+    find(merge, run, &merge.pairs, &mut admit_all, &mut found)?;
     if let Some(others) = &merge.others {
         find(merge, run, others, &mut |row_id| !matched.contains(&row_id), &mut found)?;
     }

@@ -334,7 +334,7 @@ fn check_element(
     }
 }
 
-/// 229: the tables that foreign keys refer to.
+/// 229: a foreign key to a table without REFERENCES on it.
 fn check_references(
     elements: &[ast::TableElement],
     (permissions, schema_of): (&Permissions, SchemaOf<'_>),
@@ -375,7 +375,7 @@ fn new_schema<'a>(name: &'a ObjectName, permissions: &'a Permissions) -> &'a str
     own.unwrap_or(&permissions.default_schema)
 }
 
-/// 262: sequences are permitted by schema.
+/// 262: a sequence in a schema without CREATE SEQUENCE there.
 fn check_new_sequence(name: &ObjectName, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
     let schema = Securable::Schema(new_schema(name, permissions));
     match permissions.may(PermissionKind::CreateSequence, schema) {
