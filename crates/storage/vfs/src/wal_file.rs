@@ -392,6 +392,8 @@ impl File for WalFile {
         self.report(followed)?;
         let flushed = self.flush_before_truncate(size);
         self.report(flushed)?;
+        let size = self.truncated_size(size);
+        let size = self.report(size)?;
         self.lower.truncate(size)
     }
 

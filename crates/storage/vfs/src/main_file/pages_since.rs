@@ -15,8 +15,9 @@
 //! - place-intact: the frame before the position is still there after all others were read. A
 //!   process that writes a new log overwrites that frame first, and one that truncates the file
 //!   before the position removes it.
-//! - truncated-file: the end of the file is not the end of a log that was restarted: `walLimitSize`
-//!   may have truncated it.
+//! - whole-frames: a log that had become longer than any before ends where the file ends. If
+//!   `walLimitSize` truncates what is left of an older log, this VFS leaves a byte more than a
+//!   whole frame (FORMAT 6.6): such an end shows nothing.
 
 use selenite_format::archive::LogEnd;
 use selenite_format::wal;
@@ -102,9 +103,9 @@ impl Snapshot<'_> {
                 return Ok(to.position.frames == next && words(to.checksum) == checksum);
             }
             let Some(log) = &mut self.log else { return Ok(false) };
-            // truncated-file.
             let Some(header) = log.file.header_at(u64::from(next), &view)? else {
-                return Ok(false);
+                // whole-frames.
+                return Ok(to.is_none() && log.file.ends_after(next, &view)?);
             };
             if header.salts() != from.position.salts {
                 return Ok(to.is_none());

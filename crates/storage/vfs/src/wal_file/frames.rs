@@ -39,6 +39,37 @@ impl WalFile {
         }
     }
 
+    /// The size that the file gets if SQLite truncates it to `size`: one byte more where a frame of
+    /// an older log ends. So a file that ends with a whole frame was not truncated there, and its
+    /// end is the end of a log ([`super::super::main_file::Snapshot::pages_since`], `whole-frames`).
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub(super) fn truncated_size(&mut self, size: u64) -> Result<u64, VfsError> {
+        let Some(view) = self.view()? else { return Ok(size) };
+        let page_size = view.geometry.page_size();
+        let Some(last) = wal::frame_count(size, page_size).checked_sub(1) else {
+            return Ok(size);
+        };
+        if wal::frame_offset(last + 1, page_size).0 != size || self.lower.size()? <= size {
+            return Ok(size);
+        }
+        let Some(header) = self.header_at(last, &view)? else {
+            return Ok(size);
+        };
+        // Another connection may have restarted the log since its header was read.
+        self.header = None;
+        Ok(size + u64::from(header.salts() != self.salts()?))
+    }
+
+    /// Whether the file ends after exactly `count` frames.
+    ///
+    /// # Errors
+    /// Those of the VFS below.
+    pub(crate) fn ends_after(&mut self, count: u32, view: &View) -> Result<bool, VfsError> {
+        Ok(self.lower.size()? == wal::frame_offset(u64::from(count), view.geometry.page_size()).0)
+    }
+
     /// The byte order of the words in this log's checksums.
     ///
     /// # Errors

@@ -215,8 +215,8 @@ fn a_log_is_restarted_while_another_process_writes_all_the_time() {
         "{last} commits, a log of {largest} bytes at most, {} backups",
         restored.link_count
     );
-    // When the log is longer than ever before, the rest behind a place is unknown: the first
-    // windows may each make a new backup, which keeps the log from being restarted for a while.
+    // A new backup, once the log of the first is as long as the database, keeps the log from being
+    // restarted for a while.
     assert!(
         largest < 11 * 4120 * last / 10 * 9,
         "the log was never restarted: {largest} bytes"

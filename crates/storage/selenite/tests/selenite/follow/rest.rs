@@ -164,21 +164,73 @@ fn the_rest_is_unknown_if_the_log_was_truncated_before_the_place() {
 }
 
 #[test]
-fn the_rest_is_unknown_if_the_file_ends_behind_the_place() {
-    // If the limit is exactly the end of a frame, it can't be distinguished from the end of the
-    // old log.
+fn the_rest_is_unknown_if_the_log_was_truncated_behind_the_place() {
+    // Also if the limit is exactly the end of a frame, which would look like the end of the old log.
+    for beyond in [0, 1, 24, 4119] {
+        let fixture = Fixture::new();
+        let (writer, reader) = (fixture.open(), fixture.open());
+        let (place, last) = copied_behind_a_place(&writer, &reader);
+        let limit = 32 + u64::from(place.position.frames + 1) * 4120 + beyond;
+        assert!(place.position.frames + 1 < last.position.frames);
+        writer
+            .run(&format!("PRAGMA journal_size_limit = {limit}"), &mut quiet::Nothing)
+            .unwrap();
+        add(&writer, 0, 100).unwrap();
+        let log = fixture.path().with_extension("db-wal");
+        let is_whole = u64::from(beyond == 0);
+        assert_eq!(std::fs::metadata(&log).unwrap().len(), limit + is_whole);
+        assert_eq!(rest(&reader, place), None, "{beyond}");
+        // The next log truncates nothing.
+        copied(&writer);
+        add(&writer, 0, 100).unwrap();
+        assert_eq!(std::fs::metadata(&log).unwrap().len(), limit + is_whole);
+    }
+}
+
+#[test]
+fn the_rest_of_a_log_that_was_longer_than_ever_is_found() {
     let fixture = Fixture::new();
     let (writer, reader) = (fixture.open(), fixture.open());
-    let (place, last) = copied_behind_a_place(&writer, &reader);
-    let limit = 32 + u64::from(place.position.frames + 1) * 4120;
-    assert!(place.position.frames + 1 < last.position.frames);
-    writer
-        .run(&format!("PRAGMA journal_size_limit = {limit}"), &mut quiet::Nothing)
-        .unwrap();
+    for _ in 0..20 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    let place = end(&reader);
+    for _ in 0..3 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    let last = end(&reader);
+    copied(&writer);
     add(&writer, 0, 100).unwrap();
+    assert_ne!(end(&reader).position.salts, place.position.salts);
     let log = fixture.path().with_extension("db-wal");
-    assert_eq!(std::fs::metadata(log).unwrap().len(), limit);
+    let size = std::fs::metadata(&log).unwrap().len();
+    assert_eq!(size, 32 + u64::from(last.position.frames) * 4120);
+    let new = rest(&reader, last).unwrap();
+    let pages = rest(&reader, place).unwrap();
+    assert!(pages.len() > new.len(), "{pages:?}");
+    assert!(new.iter().all(|page_no| pages.contains(page_no)), "{new:?}");
+    // A part of a frame behind it is of a transaction that did not end, or of a truncated log.
+    let more = format!("--size={}", size + 1);
+    let log = log.to_str().unwrap();
+    assert!(Command::new("truncate").args([&more, log]).status().unwrap().success());
     assert_eq!(rest(&reader, place), None);
+    assert_eq!(rest(&reader, last), None);
+}
+
+#[test]
+fn a_limit_that_cuts_no_older_log_is_kept_to_the_byte() {
+    let fixture = Fixture::new();
+    let writer = fixture.open();
+    let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
+    for _ in 0..20 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    copied(&writer);
+    run("PRAGMA journal_size_limit = 0");
+    add(&writer, 0, 100).unwrap();
+    let reader = fixture.open();
+    let log = std::fs::metadata(fixture.path().with_extension("db-wal")).unwrap();
+    assert_eq!(log.len(), 32 + u64::from(end(&reader).position.frames) * 4120);
 }
 
 #[test]
