@@ -252,6 +252,26 @@ def test_an_old_log_beside_the_newest_file_is_refused(folder: Path, database: sq
     assert "older than its anchor" in refuses_to_follow(folder)
 
 
+def test_a_log_with_an_index_in_memory_is_not_compared(folder: Path, database: sqlite3.Connection) -> None:
+    """`readonly_shm` is what happens to an index that can't be written, and that no other connection keeps."""
+    database.execute("UPDATE t SET number = 1 WHERE id = 7")
+    follow(folder)
+    place = copy(folder, "now")
+    Path(f"{place}-shm").touch()
+    only_read = {"mode": "ro", "readonly_shm": "1"}
+    with closing(connect(place, **only_read)) as db:
+        assert db.execute("SELECT number FROM t WHERE id = 7").fetchone() == (1,)
+    assert Path(f"{place}-shm").stat().st_size == 0
+    with closing(connect(place, **only_read, anchor=str(folder / "anchors"))) as db:
+        with pytest.raises(sqlite3.OperationalError):
+            db.execute("SELECT number FROM t WHERE id = 7").fetchone()
+    # Another connection keeps the index: it is compared.
+    with closing(connect(place)) as writer:
+        assert writer.execute("SELECT number FROM t WHERE id = 7").fetchone() == (1,)
+        with closing(connect(place, **only_read, anchor=str(folder / "anchors"))) as db:
+            assert db.execute("SELECT number FROM t WHERE id = 7").fetchone() == (1,)
+
+
 def test_an_anchor_that_is_appended_again_does_not_count(folder: Path, database: sqlite3.Connection) -> None:
     follow(folder)
     first = (folder / "anchors").read_text()
