@@ -402,10 +402,11 @@ fn is_own(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>)
     name.name.text.starts_with('#') || schema_of(name).map_or_else(|| permissions.defines(), may)
 }
 
-/// Whether an object is one that the user may do everything with.
+/// Whether an object is one that the user may do everything with: to define objects is not enough, since the owner of
+/// the schema that an object is moved into is the owner of the object, too.
 fn controls(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>) -> bool {
     let may = |schema: String| permissions.may_on(PermissionKind::Control, (&schema, &name.name.text));
-    permissions.defines() || schema_of(name).is_some_and(may)
+    schema_of(name).map_or_else(|| permissions.defines(), may)
 }
 
 /// Whether an object is temporary, or one that the user may drop.

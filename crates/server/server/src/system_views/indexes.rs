@@ -64,7 +64,9 @@ const INDEX: &[ColumnSpec] = &[
 
 fn indexes(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
+    let permissions = context.objects.permissions();
     for table in context.objects.catalog.schema.sorted_tables() {
+        let shows = permissions.sees_text((&table.definition.schema, &table.definition.name));
         for index in table.listed_indexes() {
             let (kind, word) = match index.number {
                 0 => (0, "HEAP"),
@@ -90,7 +92,7 @@ fn indexes(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 true,
                 true,
                 index.filter.is_some(),
-                index.filter,
+                index.filter.filter(|_| shows),
                 Cell::Null,
                 false,
                 false,
@@ -117,7 +119,9 @@ const STATISTICS: &[ColumnSpec] = &[
 /// Those of indexes: none are made by themselves, and CREATE STATISTICS is refused.
 fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
+    let permissions = context.objects.permissions();
     for table in context.objects.catalog.schema.sorted_tables() {
+        let shows = permissions.sees_text((&table.definition.schema, &table.definition.name));
         for index in table.listed_indexes().into_iter().filter(|index| index.number > 0) {
             rows.push(row![
                 table.table.object_id,
@@ -127,7 +131,7 @@ fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 false,
                 false,
                 index.filter.is_some(),
-                index.filter,
+                index.filter.filter(|_| shows),
                 false,
                 false,
             ]);

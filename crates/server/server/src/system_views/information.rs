@@ -328,6 +328,7 @@ const ROUTINE: &[ColumnSpec] = &[
 fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let database = &*context.objects.catalog.database;
     let offset = context.state.now.offset_minutes;
+    let permissions = context.objects.permissions();
     let mut rows = Vec::new();
     for routine in routine::routines(context)? {
         let (schema, name) = (&routine.row.schema, &routine.row.name);
@@ -344,7 +345,9 @@ fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             }
         }
         row.extend(vec![Cell::Null; 10]);
-        row.extend(row!["SQL", &routine.row.definition, Cell::Null, Cell::Null, Cell::Null]);
+        let shows = permissions.sees_text((schema, name));
+        let definition = shows.then_some(&routine.row.definition);
+        row.extend(row!["SQL", definition, Cell::Null, Cell::Null, Cell::Null]);
         row.extend(match is_procedure {
             true => row!["NO", "MODIFIES", Cell::Null, Cell::Null, "YES", -1, "NO", "NO"],
             false => {

@@ -541,3 +541,46 @@ fn each_action_of_a_merge_and_output_into_need_their_permission() {
     succeed(&mut ann, "UPDATE t SET a = 1 OUTPUT inserted.id + 50, 1 INTO hidden");
     assert_eq!(client.int("SELECT COUNT(*) FROM hidden"), 4);
 }
+
+#[test]
+fn a_table_is_transferred_only_by_those_who_control_it() {
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
+    succeed(&mut client, "ALTER ROLE db_ddladmin ADD MEMBER ann");
+    succeed(&mut ann, "CREATE SCHEMA mine");
+    all_fail(
+        &mut ann,
+        &[
+            (15151, "ALTER SCHEMA mine TRANSFER dbo.hidden"),
+            (15151, "ALTER SCHEMA mine TRANSFER dbo.p"),
+            (208, "SELECT a FROM mine.hidden"),
+        ],
+    );
+    succeed(&mut client, "GRANT CONTROL ON dbo.hidden TO ann");
+    succeed(&mut ann, "ALTER SCHEMA mine TRANSFER dbo.hidden");
+    succeed(&mut client, "ALTER SCHEMA dbo TRANSFER mine.hidden");
+}
+
+#[test]
+fn texts_of_routines_and_filters_need_view_definition() {
+    let fixture = Fixture::new();
+    let mut client = administrator(&fixture);
+    let mut ann = fixture.client_as("ann", PASSWORD, "d");
+    succeed(&mut client, "CREATE INDEX few ON t (a) WHERE a > 7");
+    succeed(&mut client, "GRANT EXECUTE ON p TO ann GRANT SELECT ON t TO ann");
+    let texts = [
+        "SELECT COUNT(ROUTINE_DEFINITION) FROM INFORMATION_SCHEMA.ROUTINES",
+        "SELECT COUNT(filter_definition) FROM sys.indexes",
+        "SELECT COUNT(filter_definition) FROM sys.stats",
+    ];
+    for sql in texts {
+        assert_eq!(ann.int(sql), 0, "{sql}");
+    }
+    assert_eq!(ann.int("SELECT COUNT(*) FROM sys.indexes WHERE has_filter = 1"), 1);
+    assert_eq!(ann.int("SELECT COUNT(*) FROM INFORMATION_SCHEMA.ROUTINES"), 1);
+    succeed(&mut client, "GRANT VIEW DEFINITION TO ann");
+    for sql in texts {
+        assert!(ann.int(sql) > 0, "{sql}");
+    }
+}
