@@ -64,6 +64,8 @@ pub struct ColumnDefinition {
     pub name: String,
     /// The type; `None` for a computed column, whose expression's type is decided by binding.
     pub data_type: Option<DataType>,
+    /// The schema and name of its type, if that is an alias type.
+    pub user_type: Option<(String, String)>,
     /// Whether it may be NULL.
     pub nullable: bool,
     /// Whether its collation is Latin1_General_BIN2.
@@ -193,6 +195,7 @@ impl TableDefinition {
             referenced_by: Vec::new(),
             fires: Fires::default(),
             references: Arc::default(),
+            user_type: None,
             columns,
         })
     }

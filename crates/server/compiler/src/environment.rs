@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use selenite_types::{DataType, Guid, Moment, Value};
+use selenite_types::{Guid, Moment, Value};
 
 use crate::SqlError;
 use crate::catalog::UserFunction;
@@ -19,7 +19,7 @@ mod session;
 
 pub use facts::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey,
-    ObjectKind, PrincipalFacts, SchemaFacts, Server, TableOption,
+    ObjectKind, PrincipalFacts, SchemaFacts, Server, TableOption, UserTypeFacts,
 };
 pub use random::RandomState;
 pub use session::{Session, TriggerFacts};
@@ -163,10 +163,11 @@ pub trait Environment {
         Ok(None)
     }
 
-    /// An alias type of the current database by name or `user_type_id`: TYPE_NAME, TYPE_ID of other than system types.
+    /// A type of a user in the current database, by its schema and name or `user_type_id`; without a schema, as statements
+    /// look it up: TYPE_NAME, TYPE_ID, TYPEPROPERTY.
     ///
     /// Errors: as [`Environment::database`].
-    fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
+    fn user_type(&self, _key: Key<'_>, _schema: Option<&str>) -> Result<Option<UserTypeFacts>, SqlError> {
         Ok(None)
     }
 }

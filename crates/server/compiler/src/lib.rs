@@ -42,6 +42,7 @@ pub use collation::{Collation, CollationLabel, DEFAULT_NAME as DEFAULT_COLLATION
 pub use environment::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
     ObjectKey, ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption, TriggerFacts,
+    UserTypeFacts,
 };
 pub use error::{Ends, SqlError};
 pub use evaluate::{Frame, size_of};
@@ -50,7 +51,7 @@ pub use expr::{
     QueryNodeRef, UserCall, Volatility, Whole, WholeCompare, WholeOperand, WholeOperation,
 };
 pub use functions::FunctionState;
-pub use name::{NameKey, same_name};
+pub use name::{NameKey, is_same_type, same_name};
 pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, OperationInput, OperationUse, Operations};
 pub use scope::{
     ColumnRef, Columns, FoundColumn, Slot, Source, SourceColumn, Variable, Variables, written_column, written_object,

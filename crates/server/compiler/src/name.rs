@@ -37,6 +37,12 @@ pub fn same_name(left: &str, right: &str) -> bool {
     fold(left) == fold(right)
 }
 
+/// Whether two types of users of a database are one, by their schemas and names.
+#[must_use]
+pub fn is_same_type(one: (&str, &str), other: (&str, &str)) -> bool {
+    same_name(one.0, other.0) && same_name(one.1, other.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

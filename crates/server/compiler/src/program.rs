@@ -72,6 +72,8 @@ pub struct Parameter {
     pub default: Option<Expr>,
     /// Whether it is an OUTPUT parameter.
     pub is_output: bool,
+    /// The table type of a table-valued parameter: its slot has no value, and its type says nothing.
+    pub table: Option<Arc<ast::TableType>>,
 }
 
 /// A statement's number in its program, the key of the host's bound statements.

@@ -41,12 +41,12 @@ mod substitution;
 mod transaction;
 mod wait_text;
 
-pub use call::{Call, CallArgument, Callee, TextCall};
+pub use call::{Call, CallArgument, Callee, PassedTable, TableArgument, TextCall};
 use capture::Capture;
 use done_sender::{DoneReport, DoneSender, Manner};
 use firing::Firing;
 pub use frame::FrameKind;
-use frame::{Frame, Reach, Returns};
+use frame::{Frame, Passed, Reach, Returns};
 pub use host::{Affected, Failure, Host, Output, Stop, TextFailure, TransactionStep, Wait};
 pub use message::Message;
 pub use options::Options;
@@ -236,7 +236,12 @@ impl Machine {
             Entry::Batch => FrameKind::Batch,
             Entry::Call { .. } => FrameKind::Procedure,
         };
-        self.begin_frame(program, kind, bound.slots, returns, host)?;
+        let passed = Passed {
+            slots: bound.slots,
+            tables: bound.tables,
+            returns,
+        };
+        self.begin_frame(program, kind, passed, host)?;
         if self.frames.is_empty() {
             return Err(Halt::Batch);
         }

@@ -8,7 +8,7 @@ pub(crate) use program_cache::{ProgramCache, ProgramKey};
 use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::{Parameter, StatementKind, Tree};
-use selenite_tsql::{Options, SyntaxError, parse_while};
+use selenite_tsql::{Options, SyntaxError, UserTypes, parse_typed};
 pub(crate) use unsupported::UNSUPPORTED_DBCC;
 
 /// Compiles a text with its parameters, as long as `goes_on` returns true.
@@ -16,11 +16,23 @@ pub(crate) use unsupported::UNSUPPORTED_DBCC;
 /// # Errors
 /// What is wrong with either: at least one.
 pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Program, Vec<SqlError>> {
+    compile_typed(key, goes_on, &|_| None)
+}
+
+/// Compiles a text with its parameters, and with types of users.
+///
+/// # Errors
+/// As [`compile`].
+pub(crate) fn compile_typed(
+    key: &ProgramKey,
+    goes_on: &dyn Fn() -> bool,
+    types: &UserTypes<'_>,
+) -> Result<Program, Vec<SqlError>> {
     let options = Options {
         quoted_identifier: key.quoted_identifier,
     };
-    let parameters = parameters(&key.parameters, options, goes_on)?;
-    let tree = parse_while(&key.text, options, goes_on).map_err(|error| both(&error))?;
+    let parameters = parameters(&key.parameters, (options, types), goes_on)?;
+    let tree = parse_typed(&key.text, options, goes_on, types).map_err(|error| both(&error))?;
     let refused = unsupported::find(&tree);
     if !refused.is_empty() {
         return Err(refused);
@@ -34,7 +46,7 @@ pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Pr
 /// `@a int, @b nvarchar(10) OUTPUT`: what follows a procedure's name, and is parsed as such.
 fn parameters(
     declared: &str,
-    options: Options,
+    (options, types): (Options, &UserTypes<'_>),
     goes_on: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<Parameter>>, Vec<SqlError>> {
     if declared.trim().is_empty() {
@@ -42,7 +54,7 @@ fn parameters(
     }
     // On a line of its own: a comment at the end must not hide the AS.
     let text = format!("CREATE PROCEDURE p {declared}\nAS");
-    let tree = parse_while(&text, options, goes_on).map_err(|error| both(&error))?;
+    let tree = parse_typed(&text, options, goes_on, types).map_err(|error| both(&error))?;
     match of_procedure(tree) {
         Some(parameters) => Ok(Some(parameters)),
         None => Err(vec![SqlError::syntax_near("AS").on_line(1)]),

@@ -12,6 +12,7 @@ mod firing;
 mod global_objects;
 mod identity_insert;
 mod name_scope;
+pub(crate) mod passed_tables;
 mod plan_cache;
 mod procedures;
 mod row_limit;

@@ -18,16 +18,21 @@ mod rpc;
 mod session_loop;
 mod set_option;
 mod statistics;
+mod table_rows;
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use local_clock::LocalClock;
 use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
+use selenite_tsql::ast::TypeReference;
 use session_loop::SessionLoop;
 
-use crate::compile::{ProgramCache, ProgramKey, compile};
+use crate::catalog::schema::Schema;
+use crate::catalog::schema::user_type::is_system;
+use crate::compile::{ProgramCache, ProgramKey, compile_typed};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::{Ended, Front, Instance, Session, memory};
@@ -79,16 +84,43 @@ impl Front for SqlFront {
 }
 
 impl SharedState {
-    /// The program of a text, compiled or from the cache.
+    /// The program of a text, compiled or from the cache. If it names types of users, `of_database` has the database in
+    /// which they are looked up, and the schema of names without one.
     ///
     /// # Errors
     /// What is wrong with it: at least one.
-    pub(crate) fn program(&self, key: ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Arc<Program>, Vec<SqlError>> {
+    pub(crate) fn program(
+        &self,
+        key: ProgramKey,
+        goes_on: &dyn Fn() -> bool,
+        of_database: impl FnOnce() -> Option<(Arc<Schema>, Arc<str>)>,
+    ) -> Result<Arc<Program>, Vec<SqlError>> {
         if let Some(program) = self.programs.find(&key) {
             return Ok(program);
         }
-        let program = Arc::new(memory::measured_program(|| compile(&key, goes_on))?);
-        self.programs.keep(key, &program);
+        let mut is_of_database = false;
+        let (compiled, names_types) = {
+            let named = Cell::new(false);
+            let types = |name: &TypeReference| {
+                named.set(named.get() || !is_system(name));
+                None
+            };
+            let compiled = memory::measured_program(|| compile_typed(&key, goes_on, &types));
+            (compiled, named.get())
+        };
+        let compiled = match names_types.then(of_database).flatten() {
+            // What the types of one database mean is not what those of another do: such a program is not shared.
+            Some(schema) => {
+                is_of_database = true;
+                let types = |name: &TypeReference| schema.0.type_of(name, &schema.1);
+                memory::measured_program(|| compile_typed(&key, goes_on, &types))
+            }
+            None => compiled,
+        };
+        let program = Arc::new(compiled?);
+        if !is_of_database {
+            self.programs.keep(key, &program);
+        }
         Ok(program)
     }
 

@@ -224,7 +224,6 @@ const GROUPS: &[&[ViewSpec]] = &[
     machine::VIEWS,
     files::VIEWS,
     partitions::VIEWS,
-    extended::VIEWS,
     compatible::VIEWS,
     information::VIEWS,
     information_constraints::VIEWS,

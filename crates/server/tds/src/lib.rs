@@ -40,7 +40,7 @@ pub use packet::{
 pub use prelogin::{Channel, Encryption, EncryptionMode, Negotiated, Prelogin, ProductVersion, negotiate};
 pub use request::{
     Batch, BulkReader, BulkStep, Headers, Isolation, Parameter, Procedure, ProcedureId, Request, RpcCall, RpcRequest,
-    TransactionRequest, TransactionStep,
+    TableColumn, TableValue, TransactionRequest, TransactionStep,
 };
 pub use token::{Column, Done, DoneKind, EnvChange, LoginAck, Notice, ReturnValue, RowShape, TokenWriter};
 pub use value::{Collation, TypeInfo};

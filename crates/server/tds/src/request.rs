@@ -4,12 +4,14 @@ mod bulk_load;
 mod headers;
 mod procedure;
 mod rpc;
+mod table_value;
 mod transaction;
 
 pub use bulk_load::{BulkReader, BulkStep};
 pub use headers::Headers;
 pub use procedure::{Procedure, ProcedureId};
 pub use rpc::{Parameter, RpcCall, RpcRequest};
+pub use table_value::{TableColumn, TableValue};
 pub use transaction::{Isolation, TransactionRequest, TransactionStep};
 
 use crate::{Message, MessageKind, MessagePart, TdsError};

@@ -46,7 +46,8 @@ pub(crate) fn unsupported(byte: u8) -> Option<&'static str> {
         VARIANT => Some("sql_variant"),
         UDT => Some("a CLR type"),
         XML => Some("xml"),
-        TABLE => Some("a table-valued parameter"),
+        // A parameter alone is of this type.
+        TABLE => Some("a table in a column"),
         JSON => Some("json"),
         VECTOR => Some("vector"),
         // VARBINARY, VARCHAR, BINARY, CHAR, DECIMAL and NUMERIC of TDS before 7.0.

@@ -74,13 +74,14 @@ pub use set_option::{IsolationLevel, SetOption, SetValue};
 pub use statement::{
     AlterSchema, Create, CreateSchema, CreateType, Declaration, Drop, DropKind, Function, FunctionBody, If, Parameter,
     Procedure, RaiseError, RaiseErrorOption, SchemaStatement, SetVariable, Statement, StatementKind, Throw,
-    Transaction, Tree, Trigger, Try, TypeDefinition, Unsupported, VariableType, View, WaitFor, WaitKind, While,
+    Transaction, Tree, Trigger, Try, TypeDefinition, TypeReference, Unsupported, VariableType, View, WaitFor, WaitKind,
+    While,
 };
 pub use synonym::CreateSynonym;
 pub use table::{
     AlterColumn, AlterTable, AlterTableAction, ColumnDefinition, ColumnKind, Constraint, ConstraintChange,
     ConstraintKind, CreateTable, DropElement, ForeignKey, Identity, KeyConstraint, ReferentialAction, TableElement,
-    TableIndex,
+    TableIndex, TableType, UserType,
 };
 pub use trigger::{TableTriggerSwitch, TriggerEvents, TriggerSwitch, TriggerTiming};
-pub use type_name::{TypeArgument, TypeName};
+pub use type_name::{AliasType, NamedType, TypeArgument, TypeName};

@@ -16,7 +16,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use crate::{
     DEPTH_MAX, TOKENS_BETWEEN_POLLS,
-    ast::{Name, Position, Tree},
+    ast::{Name, Position, Tree, TypeReference, UserType},
     error::{SyntaxError, SyntaxFault},
     keyword::Keyword,
     lexer,
@@ -98,13 +98,30 @@ pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
 ///
 /// Those of [`parse`]; 701 if `should_continue` returns false.
 pub fn parse_while(text: &str, options: Options, should_continue: &dyn Fn() -> bool) -> Result<Tree, SyntaxError> {
+    parse_typed(text, options, should_continue, &|_| None)
+}
+
+/// What a name of a type means, if it is one of a user.
+pub type UserTypes<'a> = dyn Fn(&TypeReference) -> Option<UserType> + 'a;
+
+/// Like [`parse_while`] with types of users: [`TypeName::user_type`](crate::ast::TypeName::user_type) is set.
+///
+/// # Errors
+///
+/// Those of [`parse_while`].
+pub fn parse_typed(
+    text: &str,
+    options: Options,
+    should_continue: &dyn Fn() -> bool,
+    types: &UserTypes<'_>,
+) -> Result<Tree, SyntaxError> {
     if text.len() > TEXT_SIZE_MAX {
         return Err(*SyntaxFault::TOO_DEEP.at(Position::default()));
     }
     let Some(tokens) = lexer::tokens(text, should_continue) else {
         return Err(*SyntaxFault::STOPPED.at(Position::default()));
     };
-    let mut parser = Parser::new(text, tokens, options, should_continue);
+    let mut parser = Parser::new(text, tokens, options, (should_continue, types));
     parser.batch().map_err(|error| *error)
 }
 
@@ -142,13 +159,21 @@ struct Parser<'a> {
     /// [`Tree::functions`], and their names in lower case.
     functions: Vec<Name>,
     known_functions: BTreeSet<String>,
+    /// [`Tree::types`].
+    types: Vec<TypeReference>,
+    user_types: &'a UserTypes<'a>,
     should_continue: &'a dyn Fn() -> bool,
     /// The index of the token at which `should_continue` is polled next.
     next_poll: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a str, tokens: Vec<Token>, options: Options, should_continue: &'a dyn Fn() -> bool) -> Self {
+    fn new(
+        source: &'a str,
+        tokens: Vec<Token>,
+        options: Options,
+        (should_continue, user_types): (&'a dyn Fn() -> bool, &'a UserTypes<'a>),
+    ) -> Self {
         let none = Token {
             kind: TokenKind::End,
             position: Position::default(),
@@ -173,6 +198,8 @@ impl<'a> Parser<'a> {
             labels: label::Labels::default(),
             functions: Vec::new(),
             known_functions: BTreeSet::new(),
+            types: Vec::new(),
+            user_types,
             should_continue,
             next_poll: TOKENS_BETWEEN_POLLS,
         }

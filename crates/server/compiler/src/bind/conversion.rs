@@ -1,5 +1,7 @@
 //! Implicit conversions, and the types that a batch declares.
 
+use std::borrow::Cow;
+
 use selenite_tsql::ast;
 use selenite_types::{Argument, Conversion, DataType, DateFormat, DeclarationContext, Family, Site, Value, convert};
 
@@ -7,15 +9,26 @@ use crate::{Convert, Expr, ExprKind, SqlError, same_name};
 
 /// The declared type of a variable, a column or a CAST.
 ///
-/// Errors: any error of the name or its numbers; 40510 for a user-defined type.
+/// Errors: any error of the name or its numbers; 350 for a column of a table type.
 pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Result<DataType, SqlError> {
     let written = &name.name;
+    match (&name.user_type, place) {
+        (None, _) | (Some(_), DeclarationContext::Cast) => {}
+        (Some(user_type), DeclarationContext::Column { .. } | DeclarationContext::Variable { .. }) => {
+            if let ast::NamedType::Alias(alias) = user_type {
+                return declared_type(&alias.base, place);
+            }
+            if let DeclarationContext::Column { name: column, .. } = place {
+                return Err(SqlError::column_of_table_type(column).on_line(name.position.line));
+            }
+        }
+    }
     let is_system = written
         .schema
         .as_ref()
         .is_none_or(|schema| same_name(&schema.text, "sys"));
-    if !is_system || written.database.is_some() || written.server.is_some() {
-        return Err(SqlError::unsupported("A user-defined type").on_line(name.position.line));
+    if written.database.is_some() || written.server.is_some() {
+        return Err(SqlError::unsupported("A type of another database").on_line(name.position.line));
     }
     let arguments: Vec<Argument> = name
         .arguments
@@ -29,8 +42,12 @@ pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Res
         place,
         line: name.position.line,
     };
-    DataType::from_name(&written.name.text, &arguments, &site)
-        .map_err(|error| SqlError::from(error).on_line(name.position.line))
+    // No type of the system has a name with a dot.
+    let text = match (is_system, &written.schema) {
+        (false, Some(schema)) => Cow::Owned(format!("{}.{}", schema.text, written.name.text)),
+        (_, _) => Cow::Borrowed(written.name.text.as_str()),
+    };
+    DataType::from_name(&text, &arguments, &site).map_err(|error| SqlError::from(error).on_line(name.position.line))
 }
 
 /// The common type of several expressions: results of CASE, columns of UNION, both sides of IN.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast::{Condition, Expr};
+use selenite_tsql::ast::{Condition, Expr, TableType};
 use selenite_types::DataType;
 
 use super::Fires;
@@ -35,6 +35,8 @@ pub struct Table {
     pub fires: Fires,
     /// All enforced foreign keys of the database: a change may cascade along several of them.
     pub references: Arc<[Reference]>,
+    /// The type of a table variable or table-valued parameter, if it is one of a user.
+    pub user_type: Option<Arc<TableType>>,
 }
 
 /// A foreign key, and its table.

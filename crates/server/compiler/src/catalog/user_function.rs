@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast::{Expr, SelectStatement};
+use selenite_tsql::ast::{Expr, SelectStatement, TableType};
 use selenite_types::DataType;
 
 use super::SystemColumn;
@@ -35,6 +35,8 @@ pub struct FunctionParameter {
     pub data_type: DataType,
     /// The default: a constant, with an optional sign.
     pub default: Option<Expr>,
+    /// The table type of a table-valued parameter: its argument is the table's name in SQLite.
+    pub table: Option<Arc<TableType>>,
 }
 
 /// The result of a function.

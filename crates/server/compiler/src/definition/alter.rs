@@ -7,7 +7,7 @@ use selenite_tsql::ast::{
 };
 use selenite_types::{DataType, DeclarationContext};
 
-use super::column::is_sysname;
+use super::column::{alias_name, is_nullable_type};
 use super::constraint::Naming;
 use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
@@ -340,9 +340,10 @@ impl Alteration {
         let column = &mut table.columns[at];
         let nullable = change
             .nullable
-            .unwrap_or(column.identity.is_none() && !is_sysname(&change.type_name));
+            .unwrap_or(column.identity.is_none() && is_nullable_type(&change.type_name));
         let is_stricter = column.nullable && !nullable;
         column.data_type = Some(new);
+        column.user_type = alias_name(&change.type_name);
         column.nullable = nullable;
         column.is_binary = match &change.collation {
             Some(collation) => Collation::explicit(&collation.text)?.is_binary,

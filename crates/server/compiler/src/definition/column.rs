@@ -18,6 +18,7 @@ impl ColumnDefinition {
         let mut read = Self {
             name,
             data_type: None,
+            user_type: None,
             nullable: true,
             is_binary: false,
             identity: None,
@@ -36,13 +37,16 @@ impl ColumnDefinition {
                     name: &column.name.text,
                 };
                 read.data_type = Some(declared_type(type_name, place).map_err(|error| error.on_line(line))?);
+                read.user_type = alias_name(type_name);
             }
         }
         if let Some(collation) = &column.collation {
             read.is_binary = Collation::explicit(&collation.text)?.is_binary;
         }
-        // A sysname column is NOT NULL unless it is declared NULL.
-        read.nullable = column.nullable.unwrap_or(!is_sysname_column(&column.kind));
+        read.nullable = column.nullable.unwrap_or(match &column.kind {
+            ColumnKind::Typed(type_name) => is_nullable_type(type_name),
+            ColumnKind::Computed { .. } => true,
+        });
         if let Some(identity) = &column.identity {
             read.number(identity, (table, column.nullable))
                 .map_err(|error| error.on_line(line))?;
@@ -109,15 +113,21 @@ impl ColumnDefinition {
     }
 }
 
-fn is_sysname_column(kind: &ColumnKind) -> bool {
-    match kind {
-        ColumnKind::Typed(type_name) => is_sysname(type_name),
-        ColumnKind::Computed { .. } => false,
+/// Whether a column of a type is NULL unless it is declared NOT NULL: not of sysname, nor of an alias type that says so.
+pub(super) fn is_nullable_type(type_name: &ast::TypeName) -> bool {
+    match type_name.alias() {
+        Some(alias) => alias.nullable.unwrap_or(!is_sysname(&alias.base)),
+        None => !type_name.is_table() && !is_sysname(type_name),
     }
 }
 
-/// Whether a type was written as sysname.
-pub(super) fn is_sysname(type_name: &ast::TypeName) -> bool {
+/// The schema and name of an alias type.
+pub(super) fn alias_name(type_name: &ast::TypeName) -> Option<(String, String)> {
+    let alias = type_name.alias()?;
+    Some((alias.schema.clone(), alias.name.clone()))
+}
+
+fn is_sysname(type_name: &ast::TypeName) -> bool {
     type_name.name.name.is("sysname")
 }
 

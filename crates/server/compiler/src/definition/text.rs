@@ -86,8 +86,10 @@ impl ColumnDefinition {
             let persisted = if *persisted { " PERSISTED" } else { "" };
             return write!(f, " AS ({value}){persisted}");
         }
-        if let Some(data_type) = &self.data_type {
-            write!(f, " {data_type}")?;
+        match (&self.user_type, &self.data_type) {
+            (Some((schema, name)), _) => write!(f, " {}.{}", bracketed(schema), bracketed(name))?,
+            (None, Some(data_type)) => write!(f, " {data_type}")?,
+            (None, None) => {}
         }
         if self.is_binary {
             f.write_str(" COLLATE Latin1_General_BIN2")?;

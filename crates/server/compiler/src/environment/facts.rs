@@ -246,6 +246,21 @@ pub struct ColumnFacts {
     pub is_computed: bool,
 }
 
+/// A type of a user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UserTypeFacts {
+    /// `user_type_id` in sys.types.
+    pub id: i32,
+    /// Its name.
+    pub name: String,
+    /// The type for which it stands; none of a table type.
+    pub base: Option<DataType>,
+    /// Whether a column of it allows NULL if its definition does not say.
+    pub nullable: bool,
+    /// The principal that owns it.
+    pub owner: i32,
+}
+
 /// A table's identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdentityFacts {

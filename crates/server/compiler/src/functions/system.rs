@@ -174,7 +174,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     session_fact("system_user", SYSNAME, session::login).bare(),
     catalog("type_id", &[National], DataType::Int, type_id::id),
     catalog("type_name", &[Int], SYSNAME, type_id::name),
-    Function::refused("typeproperty"),
+    catalog("typeproperty", &[National, National], DataType::Int, type_id::property),
     session_fact("user", SYSNAME, session::user).bare(),
     catalog("user_id", &[National], DataType::Int, principal::user_id).optional(1),
     catalog("user_name", &[Int], SYSNAME, principal::user_name).optional(1),

@@ -6,7 +6,7 @@
 //! - `jumps-are-patched`: a jump to a step that does not exist yet has target 0, and is patched
 //!   later.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use selenite_tsql::ast::{self, StatementKind};
@@ -23,6 +23,7 @@ mod execute;
 mod message;
 mod query;
 mod session;
+mod table;
 mod user_function;
 mod variable_scan;
 
@@ -33,7 +34,7 @@ pub(super) struct Compiler<'a> {
     source: &'a str,
     returns: Returns,
     variables: Variables,
-    tables: HashSet<NameKey>,
+    tables: HashMap<NameKey, TableKind>,
     parameters: Vec<Parameter>,
     statements: Vec<ast::Statement>,
     steps: Vec<Step>,
@@ -42,6 +43,13 @@ pub(super) struct Compiler<'a> {
     errors: Vec<SqlError>,
     hidden_count: u32,
     flow: control::Flow,
+}
+
+/// A declared table variable or table-valued parameter.
+pub(super) struct TableKind {
+    /// Its type, if it is one of a user.
+    user_type: Option<Arc<ast::TableType>>,
+    is_read_only: bool,
 }
 
 /// What RETURN may have.
@@ -63,7 +71,7 @@ impl<'a> Compiler<'a> {
             source,
             returns,
             variables: Variables::new(),
-            tables: HashSet::new(),
+            tables: HashMap::new(),
             parameters: Vec::new(),
             statements: Vec::new(),
             steps: Vec::new(),
@@ -85,14 +93,17 @@ impl<'a> Compiler<'a> {
     }
 
     fn parameter(&mut self, number: u32, parameter: &ast::Parameter) -> Result<(), SqlError> {
-        if parameter.read_only {
-            return Err(SqlError::unsupported("A table-valued parameter"));
-        }
         let place = DeclarationContext::Variable {
             number,
             name: &parameter.name,
         };
+        if parameter.table.is_some() {
+            return self.table_parameter(parameter);
+        }
         let data_type = declared_type(&parameter.type_name, place)?;
+        if parameter.read_only {
+            return Err(SqlError::read_only_scalar(&parameter.name));
+        }
         let default = match &parameter.default {
             Some(value) => Some(self.parameter_default(value, &data_type)?),
             None => None,
@@ -104,6 +115,7 @@ impl<'a> Compiler<'a> {
             slot,
             default,
             is_output: parameter.output,
+            table: None,
         });
         Ok(())
     }
@@ -120,7 +132,7 @@ impl<'a> Compiler<'a> {
     ///
     /// Errors: 134.
     fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, SqlError> {
-        if self.tables.contains(&NameKey::new(name)) {
+        if self.tables.contains_key(&NameKey::new(name)) {
             return Err(SqlError::variable_declared_twice(name));
         }
         self.variables.declare(name, data_type)
@@ -210,8 +222,9 @@ impl<'a> Compiler<'a> {
 
     /// Adds a statement that the host executes.
     ///
-    /// Errors: 137 and 1087 for an undeclared variable in it.
+    /// Errors: 137 and 1087 for an undeclared variable in it; 10700 for a change of a table-valued parameter.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), SqlError> {
+        self.check_read_only(&statement.kind)?;
         // The body of a procedure, function or trigger is compiled separately, with variables of its own.
         if !matches!(
             statement.kind,

@@ -10,6 +10,39 @@ fn refused(number: i32, text: impl Into<String>) -> SqlError {
 }
 
 impl SqlError {
+    /// 206: an argument that is a table of another type than the parameter, or one of them is no table.
+    pub fn table_clash(given: &str, wanted: &str) -> Self {
+        let text = format!("Operand type clash: {given} is incompatible with {wanted}");
+        Self::new(206, Ends::Statement, text).with_state(2)
+    }
+
+    /// 346: READONLY of a parameter that is no table.
+    pub(crate) fn read_only_scalar(name: &str) -> Self {
+        let text =
+            format!("The parameter \"{name}\" can not be declared READONLY since it is not a table-valued parameter.");
+        refused(346, text)
+    }
+
+    /// 350: a column of a table type.
+    pub(crate) fn column_of_table_type(name: &str) -> Self {
+        let text = format!(
+            "The column \"{name}\" does not have a valid data type. A column cannot be of a user-defined table type."
+        );
+        refused(350, text)
+    }
+
+    /// 352: a table-valued parameter without READONLY.
+    pub(crate) fn table_not_read_only(name: &str) -> Self {
+        let text = format!("The table-valued parameter \"{name}\" must be declared with the READONLY option.");
+        refused(352, text)
+    }
+
+    /// 10700: a change of a table-valued parameter.
+    pub(crate) fn read_only_table(name: &str) -> Self {
+        let text = format!("The table-valued parameter \"{name}\" is READONLY and cannot be modified.");
+        Self::new(10700, Ends::Batch, text)
+    }
+
     /// 119: an argument without a name after a named one.
     pub(crate) fn argument_after_named(number: usize) -> Self {
         refused(

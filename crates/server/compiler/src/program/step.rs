@@ -338,8 +338,19 @@ pub struct ArgumentStep {
     pub name: Option<String>,
     /// The value; `None` is DEFAULT.
     pub value: Option<Operand>,
+    /// The table variable that is the value.
+    pub table: Option<TableSource>,
     /// The variable that receives the output, and its type.
     pub output: Option<(Slot, DataType)>,
+}
+
+/// A table variable as an argument.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TableSource {
+    /// Its name with its `@`.
+    pub name: Arc<str>,
+    /// Its type, if it is one of a user.
+    pub user_type: Option<Arc<ast::TableType>>,
 }
 
 /// A TRY with its CATCH.

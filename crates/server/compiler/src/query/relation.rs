@@ -71,6 +71,9 @@ impl QueryBinder<'_> {
     ///
     /// Errors: 1087.
     pub(crate) fn table_variable(&self, name: &str) -> Result<Arc<Table>, SqlError> {
+        if let Some(table) = self.inline_parameters.find_table(name) {
+            return Ok(table);
+        }
         let table = self.catalog.table_variable(name)?;
         table.ok_or_else(|| SqlError::undeclared_table_variable(name))
     }

@@ -9,20 +9,22 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use selenite_tsql::ast;
-use selenite_types::{DataType, Width};
+use selenite_types::{DataType, Value, Width};
 
 use super::common_table::{CommonScope, ViewHome};
 use super::relation::quoted_name;
 use super::source::{Bound, rename};
 use super::tree::{From, Leaf, Query, Rows};
 use super::{Clause, QueryBinder};
-use crate::catalog::{FunctionResult, SystemColumn, SystemRows, UserFunction};
-use crate::{Binder, Expr, ExprKind, NameKey, Source, SqlError, UserCall, written_object};
+use crate::catalog::{FunctionResult, SystemColumn, SystemRows, Table, UserFunction};
+use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Source, SqlError, UserCall, is_same_type, written_object};
 
 /// The parameters of the inline functions whose texts are being bound, each with its argument.
 #[derive(Default, Debug)]
 pub(crate) struct InlineParameters {
     frames: Vec<Vec<(NameKey, Expr)>>,
+    /// The tables of each.
+    tables: Vec<Vec<(NameKey, Arc<Table>)>>,
 }
 
 impl InlineParameters {
@@ -34,6 +36,13 @@ impl InlineParameters {
             .iter()
             .find(|(known, _)| *known == key)
             .map(|(_, value)| value.clone())
+    }
+
+    /// The table of a table-valued parameter of the innermost function.
+    pub fn find_table(&self, name: &str) -> Option<Arc<Table>> {
+        let key = NameKey::new(name);
+        let found = self.tables.last()?.iter().find(|(known, _)| *known == key)?;
+        Some(Arc::clone(&found.1))
     }
 }
 
@@ -103,11 +112,13 @@ impl QueryBinder<'_> {
         };
         let arguments = self.user_arguments(call, function)?;
         let depends = arguments.iter().any(Expr::depends_on_row);
+        let tables = self.table_arguments(call, function)?;
         let names = function
             .parameters
             .iter()
             .map(|parameter| NameKey::new(&parameter.name));
         self.inline_parameters.frames.push(names.zip(arguments).collect());
+        self.inline_parameters.tables.push(tables);
         let scopes = std::mem::take(&mut self.scopes);
         self.commons.push(CommonScope::border(ViewHome {
             database: function.database.clone(),
@@ -122,6 +133,7 @@ impl QueryBinder<'_> {
         self.commons.pop();
         self.scopes = scopes;
         self.inline_parameters.frames.pop();
+        self.inline_parameters.tables.pop();
         query
     }
 
@@ -205,6 +217,20 @@ impl QueryBinder<'_> {
         check_count(function, given.len())?;
         let mut arguments = Vec::with_capacity(given.len());
         for (argument, parameter) in given.iter().zip(&function.parameters) {
+            if let Some(wanted) = &parameter.table {
+                let name = match self.table_of_argument(argument, wanted)? {
+                    Some(table) => Value::Text(Arc::from(table.sqlite.name.as_str())),
+                    None => Value::Null,
+                };
+                arguments.push(Expr::literal(name, DataType::NVarChar(Width::Max)));
+                continue;
+            }
+            if let ast::ExprKind::Variable(name) = &argument.kind
+                && let Some(table) = self.known_table_variable(name)?
+            {
+                let given = table.user_type.as_ref().map_or("table", |known| known.name.as_str());
+                return Err(SqlError::table_clash(given, parameter.data_type.bare_name()));
+            }
             let value = match (&argument.kind, &parameter.default) {
                 (ast::ExprKind::Default, None) => {
                     arguments.push(Expr::new(ExprKind::Null, parameter.data_type));
@@ -217,6 +243,56 @@ impl QueryBinder<'_> {
             arguments.push(Binder::new(variables, self).expr_as(value, &parameter.data_type)?);
         }
         Ok(arguments)
+    }
+
+    /// The tables of the table-valued parameters of an inline function.
+    fn table_arguments(
+        &mut self,
+        call: &ast::FunctionCall,
+        function: &UserFunction,
+    ) -> Result<Vec<(NameKey, Arc<Table>)>, SqlError> {
+        let ast::Arguments::List(given) = &call.arguments else {
+            return Ok(Vec::new());
+        };
+        let mut tables = Vec::new();
+        for (argument, parameter) in given.iter().zip(&function.parameters) {
+            let Some(wanted) = &parameter.table else { continue };
+            let table = self.table_of_argument(argument, wanted)?;
+            let table = table.ok_or_else(|| SqlError::unsupported("DEFAULT of a table-valued parameter"))?;
+            tables.push((NameKey::new(&parameter.name), table));
+        }
+        Ok(tables)
+    }
+
+    /// The table variable that is the argument of a table-valued parameter; `None` is DEFAULT.
+    ///
+    /// Errors: 206 for a value, or a table of another type.
+    fn table_of_argument(&self, argument: &ast::Expr, wanted: &ast::TableType) -> Result<Option<Arc<Table>>, SqlError> {
+        if argument.kind == ast::ExprKind::Default {
+            return Ok(None);
+        }
+        let table = if let ast::ExprKind::Variable(name) = &argument.kind {
+            self.known_table_variable(name)?
+        } else {
+            None
+        };
+        let Some(table) = table else {
+            let variables = self.variables;
+            let given = Binder::new(variables, &mut NoQuery).expr(argument)?;
+            return Err(SqlError::table_clash(given.data_type.bare_name(), &wanted.name));
+        };
+        match &table.user_type {
+            Some(given) if is_same_type(given.full_name(), wanted.full_name()) => Ok(Some(table)),
+            Some(given) => Err(SqlError::table_clash(&given.name, &wanted.name)),
+            None => Err(SqlError::table_clash("table", &wanted.name)),
+        }
+    }
+
+    fn known_table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
+        match self.inline_parameters.find_table(name) {
+            Some(table) => Ok(Some(table)),
+            None => self.catalog.table_variable(name),
+        }
     }
 
     /// The clause of an argument in FROM: no aggregate is allowed in it.

@@ -5,7 +5,7 @@ use selenite_types::{Decimal, Width};
 use super::*;
 use crate::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey,
-    ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption, same_name,
+    ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption, UserTypeFacts, same_name,
 };
 
 pub(crate) struct World {
@@ -220,7 +220,7 @@ impl Environment for World {
         Ok(principal(key, &[(1, "sa"), (3, "sysadmin")], "sysadmin"))
     }
 
-    fn alias_type(&self, _: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
+    fn user_type(&self, _: Key<'_>, _: Option<&str>) -> Result<Option<UserTypeFacts>, SqlError> {
         Ok(None)
     }
 }

@@ -1,17 +1,21 @@
 //! Binds the arguments of a call to parameters.
 
+use std::sync::Arc;
+
 use selenite_compiler::program::{Body, Parameter, Program};
-use selenite_compiler::{Ends, Environment, Frame as Values, SqlError, same_name};
+use selenite_compiler::{Ends, Environment, Frame as Values, SqlError, is_same_type, same_name};
+use selenite_tsql::ast::TableType;
 use selenite_types::{Conversion, DataType, DateFormat, Value, convert};
 
-use super::CallArgument;
 use super::frame::OutputSlot;
+use super::{CallArgument, PassedTable, TableArgument};
 
 /// The variables of a new frame, and its output parameters.
 pub(super) struct Bound {
     pub(super) slots: Vec<Value>,
     /// The caller sets `to`.
     pub(super) outputs: Vec<OutputSlot>,
+    pub(super) tables: Vec<PassedTable>,
 }
 
 /// Assigns each parameter its argument, or its default.
@@ -29,12 +33,29 @@ pub(super) fn bind(
     let mut bound = Bound {
         slots: vec![Value::Null; program.variables().slot_count()],
         outputs: Vec::new(),
+        tables: Vec::new(),
     };
     let format = environment.session().date_format;
     for ((number, parameter), argument) in parameters.iter().enumerate().zip(chosen) {
-        let given = argument
-            .and_then(|at| arguments.get(at))
-            .and_then(|argument| argument.value.as_ref());
+        let given = argument.and_then(|at| arguments.get(at));
+        if let Some(user_type) = &parameter.table {
+            bound.tables.push(PassedTable {
+                name: Arc::from(parameter.name.as_str()),
+                user_type: Arc::clone(user_type),
+                from: passed_table(user_type, given)?,
+            });
+            if given.is_some_and(|argument| argument.is_output) {
+                return Err(SqlError::parameter_not_output(&parameter.name));
+            }
+            continue;
+        }
+        if let Some(table) = given.and_then(|argument| argument.table.as_ref()) {
+            return Err(SqlError::table_clash(
+                table_name(table),
+                parameter.data_type.bare_name(),
+            ));
+        }
+        let given = given.and_then(|argument| argument.value.as_ref());
         let value = match (given, &parameter.default) {
             (Some((value, data_type)), _) => converted(value, data_type, &parameter.data_type, format)?,
             (None, Some(default)) => default.evaluate(&Values {
@@ -62,6 +83,41 @@ pub(super) fn bind(
         });
     }
     Ok(bound)
+}
+
+/// The table of a table-valued parameter; `None` is an empty one.
+///
+/// Errors: 206 for a value, or a table of another type.
+fn passed_table(wanted: &TableType, given: Option<&CallArgument>) -> Result<Option<TableArgument>, SqlError> {
+    let Some(given) = given else { return Ok(None) };
+    let Some(table) = &given.table else {
+        return match &given.value {
+            Some((_, data_type)) => Err(SqlError::table_clash(data_type.bare_name(), &wanted.name)),
+            None => Ok(None),
+        };
+    };
+    let is_it = match table {
+        TableArgument::Variable(source) => source
+            .user_type
+            .as_ref()
+            .is_some_and(|known| is_same_type(known.full_name(), wanted.full_name())),
+        TableArgument::Rows(rows) => {
+            (rows.schema.is_empty() || same_name(&rows.schema, &wanted.schema))
+                && (rows.name.is_empty() || same_name(&rows.name, &wanted.name))
+        }
+    };
+    match is_it {
+        true => Ok(Some(table.clone())),
+        false => Err(SqlError::table_clash(table_name(table), &wanted.name)),
+    }
+}
+
+/// The name of a table's type.
+fn table_name(table: &TableArgument) -> &str {
+    match table {
+        TableArgument::Variable(source) => source.user_type.as_ref().map_or("table", |known| &known.name),
+        TableArgument::Rows(rows) => &rows.name,
+    }
 }
 
 /// The index of each parameter's argument.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::Program;
+use selenite_compiler::program::step::TableSource;
+use selenite_tds::TableValue;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
@@ -26,6 +28,36 @@ pub struct CallArgument {
     pub value: Option<(Value, DataType)>,
     /// OUTPUT.
     pub is_output: bool,
+    /// The table that is the value.
+    pub table: Option<TableArgument>,
+}
+
+/// A table as an argument.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TableArgument {
+    /// A table variable of the caller.
+    Variable(TableSource),
+    /// Rows that the client has sent.
+    Rows(Arc<TableValue>),
+}
+
+/// What a table-valued parameter of a program that begins is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PassedTable {
+    /// The parameter's name with its `@`.
+    pub name: Arc<str>,
+    /// Its type.
+    pub user_type: Arc<ast::TableType>,
+    /// The table; an empty one if there is no argument.
+    pub from: Option<TableArgument>,
+}
+
+impl PassedTable {
+    /// Whether a client has sent its rows.
+    #[must_use]
+    pub fn is_sent(&self) -> bool {
+        matches!(self.from, Some(TableArgument::Rows(_)))
+    }
 }
 
 /// The host's answer to a call.

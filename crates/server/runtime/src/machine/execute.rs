@@ -9,11 +9,11 @@ use selenite_types::{DataType, Value};
 
 use super::arguments::{bind, converted};
 use super::done_sender::DoneReport;
-use super::frame::{Frame, OutputSlot, Raised, Reach, Returns, Saved};
+use super::frame::{Frame, OutputSlot, Passed, Raised, Reach, Returns, Saved};
 use super::raise::{Failed, Halt};
 use super::{
-    Call, CallArgument, Callee, Command, Done, DoneKind, Entry, Failure, FrameKind, Host, Machine, Output, TextCall,
-    TextFailure, TransactionStep, called_name,
+    Call, CallArgument, Callee, Command, Done, DoneKind, Entry, Failure, FrameKind, Host, Machine, Output,
+    TableArgument, TextCall, TextFailure, TransactionStep, called_name,
 };
 
 impl Machine {
@@ -52,10 +52,10 @@ impl Machine {
             status: statement.status,
             outputs: Vec::new(),
         };
-        let slots = match bind(&program, given, host.environment()) {
+        let (slots, tables) = match bind(&program, given, host.environment()) {
             Ok(bound) => {
                 returns.outputs = bound.outputs;
-                bound.slots
+                (bound.slots, bound.tables)
             }
             Err(error) => return self.fail_in_callee(error, &program, host),
         };
@@ -65,7 +65,8 @@ impl Machine {
                 .get(first + output.argument)
                 .and_then(|argument| argument.output);
         }
-        self.begin_frame(program, FrameKind::Procedure, slots, returns, host)
+        let passed = Passed { slots, tables, returns };
+        self.begin_frame(program, FrameKind::Procedure, passed, host)
     }
 
     /// EXEC of dynamic SQL; a NULL text is empty.
@@ -87,7 +88,11 @@ impl Machine {
         match compiled {
             Ok(program) => {
                 let slots = vec![Value::Null; program.variables().slot_count()];
-                self.begin_frame(program, FrameKind::Text, slots, Returns::default(), host)
+                let passed = Passed {
+                    slots,
+                    ..Passed::default()
+                };
+                self.begin_frame(program, FrameKind::Text, passed, host)
             }
             Err(TextFailure::Stop(stop)) => Err(stop.into()),
             Err(TextFailure::Errors(errors)) => self.fail_text(errors, host),
@@ -152,6 +157,7 @@ impl Machine {
                 name: argument.name.clone(),
                 value,
                 is_output: argument.output.is_some(),
+                table: argument.table.clone().map(TableArgument::Variable),
             });
         }
         Ok(arguments)
@@ -162,13 +168,15 @@ impl Machine {
         &mut self,
         program: Arc<Program>,
         kind: FrameKind,
-        slots: Vec<Value>,
-        returns: Returns,
+        passed: Passed,
         host: &mut H,
     ) -> Result<(), Halt> {
         let level = self.nest_level();
         if kind != FrameKind::Batch && level >= NEST_LEVEL_MAX {
             return self.fail(SqlError::nesting_exceeded(NEST_LEVEL_MAX), EXECUTE, host);
+        }
+        if !passed.tables.is_empty() {
+            host.pass_tables(passed.tables);
         }
         match host.enter(&program, kind) {
             Ok(()) => {}
@@ -197,11 +205,11 @@ impl Machine {
         self.frames.push(Frame {
             program,
             kind,
-            slots,
+            slots: passed.slots,
             at: 0,
             caught: Vec::new(),
             saved,
-            returns,
+            returns: passed.returns,
             status: 0,
         });
         Ok(())

@@ -12,7 +12,7 @@ use selenite_compiler::SqlError;
 
 use super::arguments::bind;
 use super::event::HostDone;
-use super::frame::{Frame, FrameKind, Raised, Reach, Returns};
+use super::frame::{Frame, FrameKind, Passed, Raised, Reach};
 use super::raise::{Failed, Halt};
 use super::transaction::Transaction;
 use super::{Affected, Host, Machine, Stop, TableStatement, TransactionStep};
@@ -100,7 +100,11 @@ impl Machine {
             };
             self.row_count = i64::try_from(firing.count).unwrap_or(i64::MAX);
             self.error = 0;
-            return self.begin_frame(program, FrameKind::Trigger, slots, Returns::default(), host);
+            let passed = Passed {
+                slots,
+                ..Passed::default()
+            };
+            return self.begin_frame(program, FrameKind::Trigger, passed, host);
         }
         self.firings.pop();
         self.done_sender.flush(host)?;

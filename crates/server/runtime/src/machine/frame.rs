@@ -6,7 +6,7 @@ use selenite_compiler::program::Program;
 use selenite_compiler::{CaughtError, Slot, SqlError};
 use selenite_types::{DataType, Decimal, Value};
 
-use super::Options;
+use super::{Options, PassedTable};
 
 /// The kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,6 +46,14 @@ pub(super) struct Saved {
     pub(super) scope_identity: Option<Decimal>,
     pub(super) procedure_id: i32,
     pub(super) transaction_count: i32,
+}
+
+/// What a frame begins with.
+#[derive(Default)]
+pub(super) struct Passed {
+    pub(super) slots: Vec<Value>,
+    pub(super) tables: Vec<PassedTable>,
+    pub(super) returns: Returns,
 }
 
 /// The destination of a frame's results.

@@ -227,7 +227,9 @@ pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(
         .execute(&sql, [object_id])
         .map_err(|error| tsql_error(&error))?;
     match schema {
-        "main" => grants::forget(connection, Class::Object, object_id),
+        "main" => [Class::Object, Class::Type]
+            .into_iter()
+            .try_for_each(|class| grants::forget(connection, class, object_id)),
         _ => Ok(()),
     }
 }

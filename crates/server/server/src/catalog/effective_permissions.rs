@@ -43,6 +43,7 @@ enum GivenOn {
     Database,
     Schema(String),
     Object(String, String),
+    Type(String, String),
 }
 
 /// What a permission is wanted on.
@@ -54,6 +55,8 @@ pub enum Securable<'a> {
     Schema(&'a str),
     /// An object, by its schema and name.
     Object(&'a str, &'a str),
+    /// A type of a user, by its schema and name.
+    Type(&'a str, &'a str),
 }
 
 impl Given {
@@ -64,6 +67,10 @@ impl Given {
             Class::Object => {
                 let (schema, name) = schema.name_of_id(grant.major_id)?;
                 GivenOn::Object(schema, name)
+            }
+            Class::Type => {
+                let found = schema.type_of_id(grant.major_id)?;
+                GivenOn::Type(found.row.schema.clone(), found.row.name.clone())
             }
         };
         Some(Self {
@@ -77,14 +84,18 @@ impl Given {
     fn covers(&self, wanted: PermissionKind, on: Securable<'_>) -> bool {
         match (&self.on, on) {
             (GivenOn::Database, _) => self.kind.covers(Class::Database, wanted),
-            (GivenOn::Schema(own), Securable::Schema(name) | Securable::Object(name, _)) => {
+            (GivenOn::Schema(own), Securable::Schema(name) | Securable::Object(name, _) | Securable::Type(name, _)) => {
                 same_name(own, name) && self.kind.covers(Class::Schema, wanted)
             }
             (GivenOn::Object(own_schema, own), Securable::Object(schema, name)) => {
                 same_name(own_schema, schema) && same_name(own, name) && self.kind.covers(Class::Object, wanted)
             }
+            (GivenOn::Type(own_schema, own), Securable::Type(schema, name)) => {
+                same_name(own_schema, schema) && same_name(own, name) && self.kind.covers(Class::Type, wanted)
+            }
             (GivenOn::Schema(_), Securable::Database)
-            | (GivenOn::Object(..), Securable::Database | Securable::Schema(_)) => false,
+            | (GivenOn::Object(..), Securable::Database | Securable::Schema(_) | Securable::Type(..))
+            | (GivenOn::Type(..), Securable::Database | Securable::Schema(_) | Securable::Object(..)) => false,
         }
     }
 }
@@ -185,7 +196,9 @@ impl Permissions {
             return self.user.is_some();
         }
         let is_owner = match on {
-            Securable::Schema(schema) | Securable::Object(schema, _) => self.has_schema(schema),
+            Securable::Schema(schema) | Securable::Object(schema, _) | Securable::Type(schema, _) => {
+                self.has_schema(schema)
+            }
             Securable::Database => false,
         };
         if self.is_denied_by_role(wanted) || !is_owner && self.is_denied(wanted, on) {

@@ -47,11 +47,11 @@ pub enum PermissionKind {
     CreateView,
     /// DELETE
     Delete,
-    /// EXECUTE
+    /// EXECUTE: of a table type, variables of it.
     Execute,
     /// INSERT
     Insert,
-    /// REFERENCES: foreign keys to a table.
+    /// REFERENCES: foreign keys to a table, columns of a type.
     References,
     /// SELECT
     Select,
@@ -74,6 +74,8 @@ pub enum Class {
     Object,
     /// A schema.
     Schema,
+    /// A type of a user.
+    Type,
 }
 
 impl Class {
@@ -83,11 +85,12 @@ impl Class {
             Self::Database => 0,
             Self::Object => 1,
             Self::Schema => 3,
+            Self::Type => 6,
         }
     }
 
     fn of_number(number: i32) -> Option<Self> {
-        [Self::Database, Self::Object, Self::Schema]
+        [Self::Database, Self::Object, Self::Schema, Self::Type]
             .into_iter()
             .find(|class| class.number() == number)
     }
@@ -98,6 +101,7 @@ impl Class {
             Self::Database => "DATABASE",
             Self::Object => "OBJECT_OR_COLUMN",
             Self::Schema => "SCHEMA",
+            Self::Type => "TYPE",
         }
     }
 }
@@ -183,16 +187,11 @@ impl PermissionKind {
     /// Whether it can be granted on what is of a class.
     pub fn is_on(self, class: Class) -> bool {
         match self {
-            Kind::Alter
-            | Kind::Control
-            | Kind::Delete
-            | Kind::Execute
-            | Kind::Insert
-            | Kind::References
-            | Kind::Select
-            | Kind::Update
-            | Kind::ViewDefinition => true,
-            Kind::CreateSequence => class != Class::Object,
+            Kind::Control | Kind::Execute | Kind::References => true,
+            Kind::Alter | Kind::Delete | Kind::Insert | Kind::Select | Kind::Update | Kind::ViewDefinition => {
+                class != Class::Type
+            }
+            Kind::CreateSequence => matches!(class, Class::Database | Class::Schema),
             Kind::AlterAnyRole
             | Kind::AlterAnySchema
             | Kind::AlterAnyUser
@@ -247,7 +246,7 @@ impl PermissionKind {
 pub struct Grant {
     /// What it is on.
     pub class: Class,
-    /// The number of the object or schema; 0 for the database.
+    /// The number of the object, of the schema, or of the type's row in the catalog; 0 for the database.
     pub major_id: i32,
     /// The permission.
     pub kind: PermissionKind,

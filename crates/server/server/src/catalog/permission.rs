@@ -21,6 +21,9 @@
 //! - `ownership-chains`: what a view or procedure names is not checked if it has the same owner as
 //!   the view or procedure: that of its schema. What has another owner is checked for the caller,
 //!   and so is a text that a procedure executes, and TRUNCATE. A temporary procedure has no owner.
+//! - `types-are-executed`: a variable of a table type, and rows that a client sends, need EXECUTE on
+//!   the type; in a module, if the type has another owner. A column of a table needs REFERENCES on
+//!   its type. Every user of a database sees its types.
 //! - `temporary-objects-are-everyones`: a global temporary object may be used, changed and dropped by
 //!   every session, as SQL Server has it.
 //! - `definitions-by-permission`: an object is visible to users with any permission on it
@@ -240,7 +243,8 @@ fn check_definition(
             no_object_unless(is_temporary(&sequence.name), &sequence.name, 12)
         }
         StatementKind::Schema(SchemaStatement::Alter(alter))
-            if permissions.may_create_in(&alter.name.text) && controls(&alter.object, permissions, schema_of) =>
+            if permissions.may_create_in(&alter.name.text)
+                && (is_of_type(alter) || controls(&alter.object, permissions, schema_of)) =>
         {
             Ok(())
         }
@@ -409,6 +413,11 @@ fn controls(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_
     schema_of(name).map_or_else(|| permissions.defines(), may)
 }
 
+/// Whether a type is transferred: CONTROL of it is checked where it is found.
+fn is_of_type(alter: &ast::AlterSchema) -> bool {
+    (alter.class.as_deref()).is_some_and(|class| class.eq_ignore_ascii_case("TYPE"))
+}
+
 /// Whether an object is temporary, or one that the user may drop.
 fn may_drop(name: &ObjectName, permissions: &Permissions, schema_of: SchemaOf<'_>) -> bool {
     let may = |schema: String| permissions.may_drop((&schema, &name.name.text));
@@ -451,15 +460,14 @@ fn check_drop(drop: &ast::Drop, (permissions, schema_of): (&Permissions, SchemaO
         DropKind::Trigger => "trigger",
         DropKind::Sequence => "sequence",
         DropKind::Synonym => "synonym",
-        DropKind::Type => "type",
         DropKind::Schema if permissions.may(PermissionKind::Control, Securable::Schema(&first(drop))) => return Ok(()),
         DropKind::Schema if permissions.may(PermissionKind::AlterAnySchema, Securable::Database) => return Ok(()),
         DropKind::Schema => return Err(schema_names::no_schema("drop", &first(drop))),
         DropKind::User if !permissions.may(PermissionKind::AlterAnyUser, Securable::Database) => {
             return Err(not_there("drop", "user", &first(drop)));
         }
-        // Whose role it is, is known where it is dropped.
-        DropKind::User | DropKind::Role => return Ok(()),
+        // Whose role it is, and in which schema a type is, is known where it is dropped.
+        DropKind::User | DropKind::Role | DropKind::Type => return Ok(()),
         DropKind::Login => return Err(not_there("drop", "login", &first(drop))),
         DropKind::Certificate => return Err(not_there("drop", "certificate", &first(drop))),
         DropKind::CryptographicProvider => return Err(not_there("drop", "cryptographic provider", &first(drop))),
@@ -584,6 +592,21 @@ pub fn error(number: i32, text: String) -> SqlError {
     SqlError::new(number, Ends::Statement, text)
 }
 
+/// Whether something may be done with a type, by its schema and name.
+///
+/// # Errors
+/// 229.
+pub fn check_type(
+    wanted: PermissionKind,
+    (schema, name): (&str, &str),
+    (permissions, database): (&Permissions, &str),
+) -> Result<(), SqlError> {
+    match permissions.may(wanted, Securable::Type(schema, name)) {
+        true => Ok(()),
+        false => Err(denied_on(wanted.name(), [database, schema, name])),
+    }
+}
+
 /// 229.
 pub fn denied_on(permission: &str, [database, schema, object]: [&str; 3]) -> SqlError {
     let text = format!(
@@ -620,7 +643,7 @@ fn no_object_unless(is_own: bool, name: &ObjectName, state: u8) -> Result<(), Sq
 }
 
 /// 3701.
-fn no_drop(kind: &str, name: &str) -> SqlError {
+pub fn no_drop(kind: &str, name: &str) -> SqlError {
     let text = format!("Cannot drop the {kind} '{name}', because it does not exist or you do not have permission.");
     error(3701, text).with_severity(14).with_state(20)
 }

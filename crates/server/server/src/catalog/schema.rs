@@ -31,6 +31,7 @@ use crate::catalog::principals::Principals;
 use crate::catalog::schema_names::SchemaNames;
 
 pub mod function;
+pub mod user_type;
 
 use function::SchemaFunction;
 
@@ -45,6 +46,7 @@ pub struct Schema {
     synonyms: HashMap<NameKey, Arc<SchemaSynonym>>,
     functions: HashMap<NameKey, Arc<SchemaFunction>>,
     triggers: HashMap<NameKey, Arc<SchemaTrigger>>,
+    types: user_type::Types,
     principals: Principals,
     properties: Arc<[ExtendedProperty]>,
     /// Whether a procedure is in another schema than `dbo`.
@@ -114,6 +116,7 @@ impl Schema {
             read.properties = Arc::from(extended_properties::load(connection)?);
         }
         let rows = catalog_rows::load(connection, schema, &read.names)?;
+        read.load_types(&rows)?;
         for name in table_names(connection, schema).map_err(|error| tsql_error(&error))? {
             let (in_schema, own) = read.names.of_file_name(&name);
             if own.starts_with('@') {
@@ -133,13 +136,13 @@ impl Schema {
                 object_id: row.map_or_else(|| stray_id(&name), |row| row.object_id),
             };
             let in_sqlite = sqlite_columns(connection, schema, &name).map_err(|error| tsql_error(&error))?;
-            let table = SchemaTable::read((in_schema, own), row, &rows, (in_sqlite, place))?;
+            let table = SchemaTable::read((in_schema, own), row, (&rows, &read), (in_sqlite, place))?;
             read.tables.insert(NameKey::new(&name), Arc::new(table));
         }
         for row in rows {
             match row.kind {
                 ObjectKind::View => {
-                    let view = SchemaView::read(row, database)?;
+                    let view = SchemaView::read(row, database, &read)?;
                     read.views.insert(key(&view.row.schema, &view.row.name), Arc::new(view));
                 }
                 ObjectKind::Procedure => {
@@ -157,7 +160,7 @@ impl Schema {
                     read.synonyms.insert(key(&row.schema, &row.name), Arc::new(synonym));
                 }
                 ObjectKind::Function => {
-                    let function = SchemaFunction::read(row, database)?;
+                    let function = SchemaFunction::read(row, database, &read)?;
                     let (schema, name) = (&function.row.schema, &function.row.name);
                     read.functions.insert(key(schema, name), Arc::new(function));
                 }
@@ -404,10 +407,13 @@ impl SchemaTable {
     fn read(
         (schema, name): (String, String),
         row: Option<&CatalogRow>,
-        rows: &[CatalogRow],
+        (rows, known): (&[CatalogRow], &Schema),
         (in_sqlite, place): (Vec<ColumnDefinition>, TableLocation),
     ) -> Result<Self, SqlError> {
-        let written = row.map(|row| parsed(&row.definition).and_then(|tree| TableDefinition::of_tree(&tree)));
+        let written = row.map(|row| {
+            let tree = known.parsed_in(SCHEMA, &row.definition)?;
+            TableDefinition::of_tree(&tree)
+        });
         let definition = match written.transpose()? {
             Some(written) if is_same_shape(&written, &in_sqlite) => TableDefinition { schema, ..written },
             Some(_) | None => TableDefinition {
@@ -488,8 +494,8 @@ impl SchemaSynonym {
 }
 
 impl SchemaView {
-    fn read(row: CatalogRow, database: &str) -> Result<Self, SqlError> {
-        let tree = parsed(&row.definition)?;
+    fn read(row: CatalogRow, database: &str, known: &Schema) -> Result<Self, SqlError> {
+        let tree = known.parsed_in(&row.schema, &row.definition)?;
         let Some(StatementKind::View(view)) = tree.statements.into_iter().next().map(|one| one.kind) else {
             return Err(SqlError::internal("a view's definition"));
         };
@@ -617,6 +623,7 @@ fn sqlite_columns(connection: &Connection, schema: &str, table: &str) -> rusqlit
         Ok(ColumnDefinition {
             name: row.get(0)?,
             data_type: Some(type_of(&declared)),
+            user_type: None,
             nullable: row.get::<_, i64>(2)? == 0 && !is_key,
             is_binary: false,
             identity: None,

@@ -17,7 +17,7 @@ use selenite_compiler::definition::{ColumnDefinition, SCHEMA as DBO, TableDefini
 use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::{NameKey, SqlError};
 use selenite_runtime::sqlite::tsql_error;
-use selenite_tsql::ast::{StatementKind, TableElement, VariableType};
+use selenite_tsql::ast::{StatementKind, TableElement, TableType, VariableType};
 use selenite_types::Value;
 use selenite_types::storage::{Stored, to_stored};
 
@@ -32,6 +32,8 @@ pub struct TableVariable {
     /// As statements see it: its name begins with `@`.
     pub table: Arc<Table>,
     statements: Vec<String>,
+    /// Whether it is a table-valued parameter, and another frame's.
+    pub is_passed: bool,
 }
 
 /// The rows of one, as SQLite stores them.
@@ -45,24 +47,28 @@ impl TableVariable {
     ///
     /// # Errors
     /// What is wrong with its definition; SQLite's error.
-    pub fn make(
-        connection: &Connection,
-        (name, elements): (&str, &[TableElement]),
-        depth: usize,
-    ) -> Result<Self, SqlError> {
-        Self::make_as(connection, (name, elements), format!("@{depth}{name}"))
+    pub fn make(connection: &Connection, declared: &DeclaredTable<'_>, depth: usize) -> Result<Self, SqlError> {
+        Self::make_as(connection, declared, format!("@{depth}{}", declared.name))
+    }
+
+    /// The same table under the name of a table-valued parameter, to which it is passed.
+    #[must_use]
+    pub fn as_parameter(&self, name: &str) -> Self {
+        let mut table = (*self.table).clone();
+        name.clone_into(&mut table.name);
+        Self {
+            table: Arc::new(table),
+            statements: self.statements.clone(),
+            is_passed: true,
+        }
     }
 
     /// As [`TableVariable::make`], with this name in SQLite, which begins with `@`.
     ///
     /// # Errors
     /// As [`TableVariable::make`].
-    pub fn make_as(
-        connection: &Connection,
-        (name, elements): (&str, &[TableElement]),
-        in_sqlite: String,
-    ) -> Result<Self, SqlError> {
-        let mut definition = TableDefinition::of_elements((DBO, &in_sqlite), elements, salt())?;
+    pub fn make_as(connection: &Connection, declared: &DeclaredTable<'_>, in_sqlite: String) -> Result<Self, SqlError> {
+        let mut definition = TableDefinition::of_elements((DBO, &in_sqlite), declared.elements, salt())?;
         if !definition.foreign_keys.is_empty() {
             return Err(SqlError::unsupported("A foreign key of a table variable"));
         }
@@ -83,10 +89,12 @@ impl TableVariable {
             object_id: new_temporary_id(),
         };
         let mut table = definition.table(&place, &indexes, |value| computed_type(value, &definition, &place))?;
-        name.clone_into(&mut table.name);
+        declared.name.clone_into(&mut table.name);
+        table.user_type.clone_from(&declared.user_type);
         let made = Self {
             table: Arc::new(table),
             statements,
+            is_passed: false,
         };
         made.create(connection)?;
         Ok(made)
@@ -106,6 +114,7 @@ impl TableVariable {
         let column = |column: &Column| ColumnDefinition {
             name: column.name.clone(),
             data_type: Some(column.data_type),
+            user_type: None,
             nullable: true,
             is_binary: column.collation.is_binary,
             identity: None,
@@ -134,6 +143,7 @@ impl TableVariable {
         let made = Self {
             statements: definition.sqlite(SCHEMA),
             table: Arc::new(table),
+            is_passed: false,
         };
         made.create(connection)?;
         let places = vec!["?"; of.columns.len()].join(", ");
@@ -195,6 +205,19 @@ impl TableVariable {
         connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
     }
 
+    /// Copies the rows of another table of the same type, which has this name in SQLite.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn copy_from(&self, connection: &Connection, in_sqlite: &str) -> Result<(), SqlError> {
+        let from = quoted(in_sqlite);
+        let sql = format!("INSERT INTO {} SELECT * FROM {SCHEMA}.{from}", self.in_sqlite());
+        let done = connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.raw_execute());
+        done.map(drop).map_err(|error| tsql_error(&error))
+    }
+
     /// Deletes its rows.
     ///
     /// # Errors
@@ -252,8 +275,20 @@ impl KeptRows {
     }
 }
 
+/// A table variable that a program declares.
+pub struct DeclaredTable<'a> {
+    /// Its name with its `@`.
+    pub name: &'a str,
+    /// Its columns and constraints.
+    pub elements: &'a [TableElement],
+    /// Its type, if it is one of a user.
+    pub user_type: Option<Arc<TableType>>,
+    /// Where it is declared.
+    pub line: u32,
+}
+
 /// The table variables that a program declares.
-pub fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
+pub fn declared(program: &Program) -> Vec<DeclaredTable<'_>> {
     let count = u32::try_from(program.statement_count()).unwrap_or(u32::MAX);
     let statements = (0..count).filter_map(|number| program.statement(StatementId(number)));
     let mut declared = Vec::new();
@@ -262,16 +297,40 @@ pub fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
             continue;
         };
         for declaration in declarations {
-            if let VariableType::Table(elements) = &declaration.variable_type {
-                declared.push((
-                    declaration.name.as_str(),
-                    elements.as_slice(),
-                    declaration.position.line,
-                ));
+            let (elements, user_type) = match &declaration.variable_type {
+                VariableType::Table(elements) => (Some(elements.as_slice()), None),
+                VariableType::TableType(_, table) => (Some(table.elements.as_slice()), Some(Arc::clone(table))),
+                VariableType::Scalar(_) => (None, None),
+            };
+            if let Some(elements) = elements {
+                declared.push(DeclaredTable {
+                    name: &declaration.name,
+                    elements,
+                    user_type,
+                    line: declaration.position.line,
+                });
             }
         }
     }
     declared
+}
+
+/// The table-valued parameters of a program.
+pub fn parameters(program: &Program) -> impl Iterator<Item = DeclaredTable<'_>> {
+    program.parameters().iter().filter_map(|parameter| {
+        let table = parameter.table.as_ref()?;
+        Some(parameter_table(&parameter.name, table))
+    })
+}
+
+/// A table-valued parameter as a table variable.
+pub fn parameter_table<'a>(name: &'a str, user_type: &'a Arc<TableType>) -> DeclaredTable<'a> {
+    DeclaredTable {
+        name,
+        elements: &user_type.elements,
+        user_type: Some(Arc::clone(user_type)),
+        line: 0,
+    }
 }
 
 const SCHEMA: &str = "temp";

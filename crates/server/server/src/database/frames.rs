@@ -112,6 +112,7 @@ impl Frames {
     }
 
     fn all_variables(&self) -> impl Iterator<Item = &Arc<TableVariable>> {
-        self.0.iter().flat_map(|frame| frame.variables.values())
+        let variables = self.0.iter().flat_map(|frame| frame.variables.values());
+        variables.filter(|variable| !variable.is_passed)
     }
 }

@@ -15,7 +15,7 @@ use selenite_tsql::ast::{Name, ObjectName, StatementKind};
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::permission::check_call;
-use crate::catalog::schema::{is_global, is_temporary};
+use crate::catalog::schema::{Schema, is_global, is_temporary};
 use crate::database_error::unknown_database;
 use crate::execution::procedures;
 use crate::execution::session_executor::{CrossDatabaseCall, SessionExecutor};
@@ -149,7 +149,7 @@ impl SessionExecutor<'_> {
         if let Some(program) = self.plans.procedures.find(self.transactions.current, row) {
             return Ok(Some(Callee::Program(program)));
         }
-        let program = Arc::new(memory::measured_program(|| program_of(row))?);
+        let program = Arc::new(memory::measured_program(|| program_of(row, &catalog.schema))?);
         self.plans.procedures.keep(self.transactions.current, row, &program);
         Ok(Some(Callee::Program(program)))
     }
@@ -185,8 +185,8 @@ fn procedure_of_synonym<'c>(
 }
 
 /// The program of a procedure.
-fn program_of(row: &CatalogRow) -> Result<Program, SqlError> {
-    let tree = crate::catalog::schema::parsed(&row.definition)?;
+fn program_of(row: &CatalogRow, schema: &Schema) -> Result<Program, SqlError> {
+    let tree = schema.parsed_in(&row.schema, &row.definition)?;
     let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
         return Err(SqlError::internal("a procedure's definition"));
     };

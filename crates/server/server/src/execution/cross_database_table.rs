@@ -173,6 +173,7 @@ impl CrossDatabaseTable {
         let columns = stored.map(|column| ColumnDefinition {
             name: column.name.clone(),
             data_type: Some(column.data_type),
+            user_type: None,
             nullable: true,
             is_binary: column.collation.is_binary,
             identity: None,

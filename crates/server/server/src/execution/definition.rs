@@ -37,6 +37,7 @@ mod sequence;
 mod synonym;
 mod table;
 pub(crate) mod trigger;
+mod user_type;
 
 /// The context of a definition.
 pub struct DefinitionContext<'a> {
@@ -73,11 +74,33 @@ impl DefinitionContext<'_> {
     pub fn carry_out(&self, statement: &Statement) -> Result<Option<()>, Failure> {
         let done = self
             .carry_out_kind(statement)
+            .or_else(|error| self.with_late_types(statement, error))
             .map_err(|error| error.on_line(statement.position.line))?;
         if done.is_some() {
             self.settle(is_of_temporary(statement))?;
         }
         Ok(done)
+    }
+
+    /// Carries a statement out again that names a type which the batch itself has created: it was parsed before that.
+    fn with_late_types(&self, statement: &Statement, error: SqlError) -> Result<Option<()>, SqlError> {
+        let is_late = matches!(
+            statement.kind,
+            StatementKind::CreateTable(_) | StatementKind::AlterTable(_) | StatementKind::CreateType(_)
+        );
+        if !is_late || error.number() != UNKNOWN_TYPE || self.source.is_empty() {
+            return Err(error);
+        }
+        let text = statement.position.text(self.source);
+        let tree = self.catalog.schema.parsed_in(&self.catalog.default_schema, text)?;
+        match tree.statements.into_iter().next() {
+            Some(parsed) => {
+                let position = statement.position;
+                let kind = parsed.kind;
+                self.carry_out_kind(&Statement { kind, position })
+            }
+            None => Err(error),
+        }
     }
 
     /// Carries out a change of the database's definitions that is no statement.
@@ -110,6 +133,7 @@ impl DefinitionContext<'_> {
             StatementKind::Sequence(sequence) => self.define_sequence(sequence)?,
             StatementKind::Synonym(create) => self.create_synonym(create)?,
             StatementKind::Function(function) => self.define_function(function, statement)?,
+            StatementKind::CreateType(create) => self.define_type(create, statement)?,
             StatementKind::Drop(drop) => return self.drop(drop),
             StatementKind::Schema(SchemaStatement::Create(create)) => self.create_schema(create)?,
             StatementKind::Schema(SchemaStatement::Alter(alter)) => self.transfer(alter)?,
@@ -267,3 +291,6 @@ fn seconds() -> i64 {
 
 /// SQLite's schema of temporary tables.
 const TEMP: &str = "temp";
+
+/// A name that is no type's.
+const UNKNOWN_TYPE: i32 = 2715;

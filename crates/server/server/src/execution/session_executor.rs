@@ -11,7 +11,9 @@ use selenite_compiler::program::Program;
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{Ends, NameKey, SqlError, same_name};
 use selenite_runtime::change::ChangedRows;
-use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
+use selenite_runtime::machine::{
+    Affected, Call, Callee, Failure, FrameKind, PassedTable, TableStatement, TransactionStep,
+};
 use selenite_runtime::sqlite::LockTimeout;
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
@@ -21,7 +23,7 @@ use crate::audit::{self, Audited, RefusedCalls};
 use crate::catalog::effective_permissions::Permissions;
 use crate::catalog::permission::{check_bulk, no_access};
 use crate::catalog::schema::is_temporary;
-use crate::catalog::table_variables::{TableVariable, Variables, declared};
+use crate::catalog::table_variables::{TableVariable, declared};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
@@ -53,6 +55,8 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) describes: bool,
     /// The procedure of another database that is about to begin.
     pub(crate) pending_call: Option<CrossDatabaseCall>,
+    /// The table-valued parameters of the frame that is about to begin.
+    pub(crate) passed_tables: Vec<PassedTable>,
     /// Of the calls that are in the audit log.
     pub(crate) refused: RefusedCalls,
     /// The changes whose triggers run, outermost first.
@@ -94,6 +98,7 @@ impl<'a> SessionExecutor<'a> {
             identity_insert: None,
             describes: false,
             pending_call: None,
+            passed_tables: Vec::new(),
             refused: RefusedCalls::default(),
             firings: Vec::new(),
             is_firing: false,
@@ -609,24 +614,28 @@ impl SessionExecutor<'_> {
         before: Option<i32>,
     ) -> Result<(), Failure> {
         let declared = declared(program);
-        let mut variables = Variables::new();
+        let mut variables = self.passed_variables(before)?;
         let mut trigger = None;
         if kind == FrameKind::Trigger {
             let (object_id, logical) = self.begin_trigger(self.frames.depth() + 1)?;
-            (trigger, variables) = (Some(object_id), logical);
+            trigger = Some(object_id);
+            variables.extend(logical);
         }
         if !declared.is_empty() {
             self.refresh()?;
+            let owner = self.owner_of_program(program);
             let depth = self.frames.depth() + 1;
             let connection = &self.transactions.connected()?.database.connection;
-            for (name, elements, line) in declared {
-                match TableVariable::make(connection, (name, elements), depth) {
-                    Ok(made) => variables.insert(NameKey::new(name), Arc::new(made)),
+            for declared in declared {
+                let user_type = declared.user_type.as_deref();
+                let may = user_type.map_or(Ok(()), |user_type| self.check_execute(user_type, owner));
+                match may.and_then(|()| TableVariable::make(connection, &declared, depth)) {
+                    Ok(made) => variables.insert(NameKey::new(declared.name), Arc::new(made)),
                     Err(error) => {
-                        for made in variables.values() {
+                        for made in variables.values().filter(|made| !made.is_passed) {
                             made.drop_in(connection)?;
                         }
-                        return Err(error.on_line(line).into());
+                        return Err(error.on_line(declared.line).into());
                     }
                 };
             }
@@ -655,7 +664,7 @@ impl SessionExecutor<'_> {
         let Ok(used) = self.transactions.connected() else {
             return before;
         };
-        for variable in frame.variables.values() {
+        for variable in frame.variables.values().filter(|variable| !variable.is_passed) {
             let _ = variable.drop_in(&used.database.connection);
             used.database.shared.identities.discard(variable.table.object_id);
         }

@@ -129,6 +129,7 @@ impl StatementFunctions {
         arguments: Vec<Value>,
     ) -> Result<Value, SqlError> {
         let variables = self.variables(function, program)?;
+        self.copy_tables(function, &arguments, &variables)?;
         let mut body = FunctionFrame {
             runner: self,
             function,
@@ -163,22 +164,41 @@ impl StatementFunctions {
         if let Some(made) = self.tables.borrow().get(&key) {
             return Ok(Arc::clone(made));
         }
-        let declared = declared(program);
+        let mut declared = declared(program);
+        declared.extend(table_variables::parameters(program));
         if declared.is_empty() {
             return Ok(Arc::default());
         }
         let mut variables = table_variables::Variables::new();
         let connection = &self.database.connection;
         let (depth, id) = key;
-        for (name, elements, line) in declared {
+        for declared in declared {
+            let name = declared.name;
             let in_sqlite = format!("@f{depth}.{id}{name}");
-            let made =
-                TableVariable::make_as(connection, (name, elements), in_sqlite).map_err(|error| error.on_line(line))?;
+            let made = TableVariable::make_as(connection, &declared, in_sqlite);
+            let made = made.map_err(|error| error.on_line(declared.line))?;
             variables.insert(NameKey::new(name), Arc::new(made));
         }
         let variables = Arc::new(variables);
         self.tables.borrow_mut().insert(key, Arc::clone(&variables));
         Ok(variables)
+    }
+
+    /// Copies the tables that are arguments: `tables-by-depth`, so that bound statements name the function's own.
+    fn copy_tables(
+        &self,
+        function: &UserFunction,
+        arguments: &[Value],
+        variables: &table_variables::Variables,
+    ) -> Result<(), SqlError> {
+        let parameters = function.parameters.iter().zip(arguments);
+        for (parameter, argument) in parameters.filter(|(parameter, _)| parameter.table.is_some()) {
+            let Value::Text(from) = argument else { continue };
+            if let Some(own) = variables.get(&NameKey::new(&parameter.name)) {
+                own.copy_from(&self.database.connection, from)?;
+            }
+        }
+        Ok(())
     }
 
     fn snapshot(&self, depth: usize) -> SharedSnapshot {

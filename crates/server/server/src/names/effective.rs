@@ -1,6 +1,7 @@
 //! What the session's user may do: HAS_PERMS_BY_NAME and fn_my_permissions.
 
 use selenite_compiler::{Key, ObjectKey, ObjectKind, SqlError, same_name};
+use selenite_tsql::ast::TypeReference;
 
 use crate::catalog::effective_permissions::Securable;
 use crate::catalog::grants::{Class, PermissionKind};
@@ -45,8 +46,25 @@ impl SessionObjects {
                     self.effective_on(Class::Object, on, Some(object.kind))
                 }))
             }
+            ("TYPE", Some(name)) => Ok(self.type_of_name(name).map(|(schema, name)| {
+                let on = Securable::Type(&schema, &name);
+                self.effective_on(Class::Type, on, None)
+            })),
             (other, Some(_)) => Err(SqlError::unsupported(&format!("A permission on {other}"))),
         }
+    }
+
+    /// The schema and name of a type of a user.
+    fn type_of_name(&self, name: &str) -> Option<(String, String)> {
+        let mut parts = name.rsplitn(2, '.').map(unquoted);
+        let own = parts.next().unwrap_or_default();
+        let reference = TypeReference {
+            schema: parts.next().filter(|schema| !schema.is_empty()),
+            name: own,
+        };
+        let found = self.catalog.schema.type_of(&reference, &self.catalog.default_schema)?;
+        let (schema, name) = found.full_name();
+        Some((schema.to_owned(), name.to_owned()))
     }
 
     fn effective_on(&self, class: Class, on: Securable<'_>, kind: Option<ObjectKind>) -> Effective {

@@ -11,6 +11,7 @@ use selenite_tsql::ast::{Name, ObjectName};
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::directory::Directory;
 use crate::catalog::schema::function::SchemaFunction;
+use crate::catalog::schema::user_type::SchemaType;
 use crate::catalog::schema::{
     Schema, SchemaSequence, SchemaSynonym, SchemaTable, SchemaTrigger, SchemaView, is_global, is_temporary, parsed,
 };
@@ -247,6 +248,11 @@ impl SessionCatalog {
     /// The function of a name.
     pub fn function_of(&self, name: &ObjectName) -> Option<&Arc<SchemaFunction>> {
         self.in_schemas(name, |schema, own| self.schema.function(schema, own))
+    }
+
+    /// The type of a name.
+    pub fn user_type(&self, name: &ObjectName) -> Option<&Arc<SchemaType>> {
+        self.in_schemas(name, |schema, own| self.schema.user_type(schema, own))
     }
 
     /// The schema of the table, view, procedure or function of a name.

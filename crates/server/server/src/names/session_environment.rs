@@ -7,11 +7,11 @@ use rusqlite::Connection;
 use selenite_compiler::catalog::UserFunction;
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection as Client, DatabaseFacts, Ends, Environment, IdentityFacts, Key,
-    ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
+    ObjectFacts, ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError, UserTypeFacts,
 };
 use selenite_runtime::sqlite::{Identities, TakenValues};
 use selenite_runtime::user_function;
-use selenite_types::{DataType, Guid, Moment, Value};
+use selenite_types::{Guid, Moment, Value};
 
 use crate::database::application_locks::{LockMode, LockName, LockOwner};
 use crate::database::database_connection::DatabaseConnection;
@@ -164,8 +164,8 @@ impl Environment for SessionEnvironment<'_> {
         self.objects.has_permission(securable, class, permission)
     }
 
-    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
-        self.objects.alias_type(key)
+    fn user_type(&self, key: Key<'_>, schema: Option<&str>) -> Result<Option<UserTypeFacts>, SqlError> {
+        self.objects.user_type(key, schema)
     }
 }
 

@@ -9,9 +9,9 @@ use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts,
-    SchemaFacts, SqlError, TableOption, same_name,
+    SchemaFacts, SqlError, TableOption, UserTypeFacts, same_name,
 };
-use selenite_types::{DataType, Decimal};
+use selenite_types::Decimal;
 
 use crate::catalog::directory::Directory;
 use crate::catalog::effective_permissions::Permissions;
@@ -209,12 +209,29 @@ impl SessionObjects {
         Ok(login_facts(key, self.login_id, &self.directory))
     }
 
-    /// An alias type of the current database.
+    /// A type of a user in the current database.
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
-        Ok(None)
+    pub fn user_type(&self, key: Key<'_>, schema: Option<&str>) -> Result<Option<UserTypeFacts>, SqlError> {
+        let known = &self.catalog.schema;
+        let found = match key {
+            Key::Id(id) => known.user_types().into_iter().find(|one| one.id() == id),
+            Key::Name(name) => match schema {
+                Some(schema) => known.user_type(schema, name),
+                None => known
+                    .user_type(&self.catalog.default_schema, name)
+                    .or_else(|| known.user_type(SCHEMA, name)),
+            },
+            Key::Current | Key::Sid(_) => None,
+        };
+        Ok(found.map(|one| UserTypeFacts {
+            id: one.id(),
+            name: one.row.name.clone(),
+            base: one.base(),
+            nullable: one.is_nullable(),
+            owner: DBO,
+        }))
     }
 }
 
@@ -469,3 +486,6 @@ pub fn letters(kind: ObjectKind) -> &'static str {
         ObjectKind::Synonym => "SN",
     }
 }
+
+/// The number of the user dbo.
+const DBO: i32 = 1;

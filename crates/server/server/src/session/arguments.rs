@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::{Ends, SqlError};
-use selenite_runtime::machine::CallArgument;
+use selenite_runtime::machine::{CallArgument, TableArgument};
 use selenite_tds::RpcCall;
 use selenite_types::Value;
 
@@ -13,8 +13,10 @@ pub(super) fn call_arguments(call: &RpcCall, first: usize) -> Vec<CallArgument> 
     parameters
         .map(|parameter| CallArgument {
             name: (!parameter.name.is_empty()).then(|| parameter.name.clone()),
-            value: (!parameter.is_default).then(|| (parameter.value.clone(), parameter.type_info.data_type)),
+            value: (!parameter.is_default && parameter.table.is_none())
+                .then(|| (parameter.value.clone(), parameter.type_info.data_type)),
             is_output: parameter.is_output,
+            table: parameter.table.clone().map(TableArgument::Rows),
         })
         .collect()
 }

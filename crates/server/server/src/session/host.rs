@@ -8,11 +8,11 @@ use selenite_compiler::program::Program;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Ends, Environment, IdentityFacts, Key, ObjectFacts,
-    ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
+    ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError, UserTypeFacts,
 };
 use selenite_runtime::machine::{
-    Affected, Call, Callee, Failure, FrameKind, Host, Message, Output, Stop, TableStatement, TextCall, TextFailure,
-    TransactionStep, Wait,
+    Affected, Call, Callee, Failure, FrameKind, Host, Message, Output, PassedTable, Stop, TableStatement, TextCall,
+    TextFailure, TransactionStep, Wait,
 };
 use selenite_tds::{Done, DoneKind, EnvChange, ProcedureId};
 use selenite_tsql::ast::{self, Name};
@@ -101,14 +101,20 @@ impl<'a> SessionHost<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn program(&self, text: &str, parameters: &str) -> Result<Arc<Program>, Vec<SqlError>> {
+    pub fn program(&mut self, text: &str, parameters: &str) -> Result<Arc<Program>, Vec<SqlError>> {
         memory::reserve(text.len()).map_err(|error| vec![error])?;
         let key = ProgramKey {
             text: Arc::from(text),
             parameters: Arc::from(parameters),
             quoted_identifier: self.state.session.options & QUOTED_IDENTIFIER != 0,
         };
-        let program = self.shared.program(key, &|| self.reply.goes_on());
+        let executor = &mut self.executor;
+        let of_database = || {
+            executor.refresh().ok()?;
+            let catalog = &executor.objects().catalog;
+            Some((Arc::clone(&catalog.schema), Arc::clone(&catalog.default_schema)))
+        };
+        let program = self.shared.program(key, &|| self.reply.goes_on(), of_database);
         // What it has become of the text, which the parser did not see.
         memory::reserve(0).map_err(|error| vec![error])?;
         program
@@ -294,12 +300,16 @@ impl Host for SessionHost<'_> {
         let is_call = kind == FrameKind::Procedure;
         own::note_program(program, is_call, || self.context());
         if kind != FrameKind::Trigger {
-            return self.executor.enter(program, kind);
+            return self.enter_with_tables(program, kind);
         }
         let facts = self.executor.trigger_facts();
         self.executor.enter(program, kind)?;
         self.state.session.triggers.extend(facts.map(Arc::new));
         Ok(())
+    }
+
+    fn pass_tables(&mut self, tables: Vec<PassedTable>) {
+        self.executor.passed_tables = tables;
     }
 
     fn leave(&mut self) {
@@ -585,8 +595,8 @@ impl Environment for SessionHost<'_> {
         self.environment().has_permission(securable, class, permission)
     }
 
-    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
-        self.environment().alias_type(key)
+    fn user_type(&self, key: Key<'_>, schema: Option<&str>) -> Result<Option<UserTypeFacts>, SqlError> {
+        self.environment().user_type(key, schema)
     }
 }
 

@@ -181,7 +181,7 @@ impl Answering<'_, '_> {
     }
 
     /// The program of the text and the declarations in these places.
-    fn compile(&self, text_at: usize, declared_at: usize) -> Result<Arc<Program>, Vec<SqlError>> {
+    fn compile(&mut self, text_at: usize, declared_at: usize) -> Result<Arc<Program>, Vec<SqlError>> {
         let procedure = match &self.call.procedure {
             Procedure::Id(id) => id.name(),
             Procedure::Name(name) => name,

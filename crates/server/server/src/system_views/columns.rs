@@ -11,6 +11,7 @@ use super::{
     BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row, text,
 };
 use crate::catalog::schema::SchemaTable;
+use crate::catalog::schema::user_type::SchemaType;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -51,9 +52,16 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
         schema: SYS,
         name: "types",
-        is_of_server: true,
+        is_of_server: false,
         columns: (TYPE, &[]),
         rows: types,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "table_types",
+        is_of_server: false,
+        columns: (TYPE, TABLE_TYPE),
+        rows: table_types,
     },
 ];
 
@@ -122,6 +130,7 @@ fn behind() -> Row {
 fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = all(view_column::users(context));
     rows.extend(all(view_column::of_functions(context)));
+    rows.extend(all(view_column::of_types(context)));
     Ok(rows)
 }
 
@@ -144,7 +153,7 @@ fn of_tables(
     for table in context.objects.catalog.schema.sorted_tables() {
         for (number, column) in (1..).zip(&table.table.columns) {
             if let Some(rest) = rest(table, column)? {
-                let mut row = ViewColumn::of_table(table, number, column).row();
+                let mut row = ViewColumn::of_table(&context.objects.catalog.schema, table, number, column).row();
                 row.extend(rest);
                 rows.push(row);
             }
@@ -243,7 +252,51 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
     ("sysname", 256, 256, 0, 0),
 ];
 
-fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+const TABLE_TYPE: &[ColumnSpec] = &[("type_table_object_id", INT, false), ("is_memory_optimized", BIT, true)];
+
+fn table_types(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let types = context.objects.catalog.schema.user_types().into_iter();
+    let tables = types.filter(|one| one.is_table()).map(|one| {
+        let mut row = user_type(context, one);
+        row.extend(row![one.row.object_id, false]);
+        row
+    });
+    Ok(tables.collect())
+}
+
+/// A type of a user in sys.types.
+fn user_type(context: &ViewContext<'_>, one: &SchemaType) -> Row {
+    let schema_id = context.objects.catalog.schema.names().id_of(&one.row.schema);
+    let base = one.base();
+    let described = base.map(|base| base.describe());
+    let is_text = base.is_some_and(|base| base.family() == selenite_types::Family::Text);
+    row![
+        &one.row.name,
+        described
+            .as_ref()
+            .map_or(TABLE_TYPE_ID, |described| i32::from(described.system_type_id)),
+        one.id(),
+        schema_id,
+        Cell::Null,
+        described
+            .as_ref()
+            .map_or(-1, |described| i32::from(described.max_length)),
+        described.as_ref().map_or(0, |described| i32::from(described.precision)),
+        described.as_ref().map_or(0, |described| i32::from(described.scale)),
+        is_text.then_some(selenite_compiler::DEFAULT_COLLATION),
+        one.is_nullable(),
+        true,
+        false,
+        0,
+        0,
+        one.is_table(),
+    ]
+}
+
+/// The system_type_id of table types.
+pub(crate) const TABLE_TYPE_ID: i32 = 243;
+
+fn types(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let rows = TYPES.iter().map(|(name, id, length, precision, scale)| {
         let is_text = matches!(*id, 35 | 99 | 167 | 175 | 231 | 239 | SYSNAME);
         let collation = is_text.then_some(selenite_compiler::DEFAULT_COLLATION);
@@ -267,7 +320,8 @@ fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             false,
         ]
     });
-    Ok(rows.collect())
+    let types = context.objects.catalog.schema.user_types().into_iter();
+    Ok(rows.chain(types.map(|one| user_type(context, one))).collect())
 }
 
 /// The name of a type as sys.types has it.

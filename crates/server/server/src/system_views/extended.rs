@@ -1,19 +1,6 @@
-//! What SQL Server has and this server does not: views without rows, for clients that query them before they
-//! continue.
-//!
-//! - `empty-because-impossible`: only what can't be created here is listed: its statements are
-//!   refused by name, so that no row is missing.
+//! The collations, as `fn_helpcollations` lists them.
 
-use super::columns::TYPE;
-use super::{BIT, ColumnSpec, FunctionSpec, INT, NAME, SYS, ViewSpec, text};
-
-pub(crate) const VIEWS: &[ViewSpec] = &[ViewSpec {
-    schema: SYS,
-    name: "table_types",
-    is_of_server: false,
-    columns: (TYPE, TABLE_TYPE),
-    rows: |_| Ok(Vec::new()),
-}];
+use super::{FunctionSpec, NAME, SYS, text};
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[COLLATIONS];
 
@@ -41,5 +28,3 @@ const COLLATION_NAMES: [(&str, &str); 2] = [
          Server Sort Order 52 on Code Page 1252 for non-Unicode Data",
     ),
 ];
-
-const TABLE_TYPE: &[ColumnSpec] = &[("type_table_object_id", INT, false), ("is_memory_optimized", BIT, true)];

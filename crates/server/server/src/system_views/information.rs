@@ -1,6 +1,9 @@
 //! INFORMATION_SCHEMA: tables, columns and routines of the database in use.
 
+use std::sync::Arc;
+
 use selenite_compiler::{ObjectKind, SqlError};
+use selenite_tsql::ast::TableType;
 use selenite_types::{DataType, Family};
 
 use super::columns::type_name;
@@ -10,6 +13,7 @@ use super::{
     routine, row, text,
 };
 use crate::catalog::schema::Schema;
+use crate::catalog::schema::user_type::SchemaType;
 use crate::catalog::schema_names::{SchemaNames, SchemaRecord};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -40,6 +44,13 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         is_of_server: false,
         columns: (COLUMN, TYPE),
         rows: columns,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "DOMAINS",
+        is_of_server: false,
+        columns: (DOMAIN, &[]),
+        rows: domains,
     },
     ViewSpec {
         schema: INFORMATION,
@@ -212,13 +223,65 @@ fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
             Cell::Null,
             Cell::Null,
             column.collation_name(),
-            Cell::Null,
-            Cell::Null,
-            Cell::Null,
         ]);
+        let database = &context.objects.catalog.database;
+        row.extend(match &column.user_type {
+            Some((_, schema, name)) => row![&**database, schema, name],
+            None => row![Cell::Null, Cell::Null, Cell::Null],
+        });
         row
     };
     Ok(view_column::users(context).into_iter().map(row).collect())
+}
+
+const DOMAIN: &[ColumnSpec] = &[
+    ("DOMAIN_CATALOG", NAME, true),
+    ("DOMAIN_SCHEMA", NAME, true),
+    ("DOMAIN_NAME", NAME, false),
+    ("DATA_TYPE", NAME, true),
+    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
+    ("CHARACTER_OCTET_LENGTH", INT, true),
+    ("COLLATION_CATALOG", NAME, true),
+    ("COLLATION_SCHEMA", NAME, true),
+    ("COLLATION_NAME", NAME, true),
+    ("CHARACTER_SET_CATALOG", NAME, true),
+    ("CHARACTER_SET_SCHEMA", NAME, true),
+    ("CHARACTER_SET_NAME", NAME, true),
+    ("NUMERIC_PRECISION", TINY, true),
+    ("NUMERIC_PRECISION_RADIX", SMALL, true),
+    ("NUMERIC_SCALE", INT, true),
+    ("DATETIME_PRECISION", SMALL, true),
+    ("DOMAIN_DEFAULT", LONG_TEXT, true),
+];
+
+/// Alias types, and table types, as SQL Server lists both.
+fn domains(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
+    let catalog = &context.objects.catalog;
+    let row = |one: &Arc<SchemaType>| {
+        let base = one.base();
+        let facts = base.as_ref().map(Facts::of).unwrap_or_default();
+        let is_text = base.is_some_and(|base| base.family() == Family::Text);
+        row![
+            &*catalog.database,
+            &one.row.schema,
+            &one.row.name,
+            base.as_ref().map_or("table type", type_name),
+            facts.length,
+            facts.octets,
+            Cell::Null,
+            Cell::Null,
+            is_text.then_some(selenite_compiler::DEFAULT_COLLATION),
+            Cell::Null,
+            Cell::Null,
+            facts.characters,
+            facts.precision,
+            facts.radix,
+            facts.scale,
+            facts.fraction,
+            Cell::Null,
+        ]
+    };
+    Ok(catalog.schema.user_types().into_iter().map(row).collect())
 }
 
 /// What the standard requires of a type.
@@ -417,11 +480,14 @@ const PARAMETER: &[ColumnSpec] = &[
     ("SCOPE_NAME", NAME, true),
 ];
 
+/// A type, and the table type of a table-valued parameter.
+type Typed<'a> = (&'a DataType, Option<&'a TableType>);
+
 fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for routine in routine::routines(context)? {
         let database = &*context.objects.catalog.database;
-        let mut add = |number: i32, (mode, is_result): (&str, &str), name: &str, data_type: &DataType| {
+        let mut add = |number: i32, (mode, is_result): (&str, &str), name: &str, (data_type, table): Typed<'_>| {
             let mut row = row![
                 database,
                 &routine.row.schema,
@@ -432,16 +498,36 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
                 "NO",
                 name
             ];
-            row.extend(returned(data_type));
-            row.extend(vec![Cell::Null; 8]);
+            match table {
+                None => {
+                    row.extend(returned(data_type));
+                    row.extend(vec![Cell::Null; 5]);
+                }
+                Some(user_type) => {
+                    let mut kind = returned(data_type);
+                    kind.fill(Cell::Null);
+                    if let Some(first) = kind.first_mut() {
+                        *first = Cell::from("table type");
+                    }
+                    row.extend(kind);
+                    row.extend(vec![Cell::Null; 2]);
+                    row.extend(row![database, &user_type.schema, &user_type.name]);
+                }
+            }
+            row.extend(vec![Cell::Null; 3]);
             rows.push(row);
         };
         if let Some(data_type) = &routine.returns {
-            add(0, ("OUT", "YES"), "", data_type);
+            add(0, ("OUT", "YES"), "", (data_type, None));
         }
-        for (number, (name, data_type, is_output)) in (1..).zip(&routine.parameters) {
-            let mode = if *is_output { "INOUT" } else { "IN" };
-            add(number, (mode, "NO"), name, data_type);
+        for (number, known) in (1..).zip(&routine.parameters) {
+            let mode = if known.is_output { "INOUT" } else { "IN" };
+            add(
+                number,
+                (mode, "NO"),
+                &known.name,
+                (&known.data_type, known.table.as_deref()),
+            );
         }
     }
     Ok(rows)

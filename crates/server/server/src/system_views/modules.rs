@@ -3,6 +3,7 @@
 use selenite_compiler::{ObjectKind, SqlError};
 use selenite_types::DataType;
 
+use super::columns::TABLE_TYPE_ID;
 use super::routine::routines;
 use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row};
 use crate::catalog::catalog_rows::CatalogRow;
@@ -89,6 +90,8 @@ const PARAMETER: &[ColumnSpec] = &[
     ("is_cursor_ref", BIT, false),
     ("has_default_value", BIT, false),
     ("is_xml_document", BIT, false),
+    ("is_readonly", BIT, false),
+    ("is_nullable", BIT, true),
 ];
 
 fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
@@ -98,8 +101,33 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
         if let Some(data_type) = routine.returns {
             rows.push(parameter(object_id, (0, ""), &data_type, true));
         }
-        for (number, (name, data_type, is_output)) in (1..).zip(&routine.parameters) {
-            rows.push(parameter(object_id, (number, name), data_type, *is_output));
+        for (number, known) in (1..).zip(&routine.parameters) {
+            let (place, name) = ((number, known.name.as_str()), &known.name);
+            rows.push(match &known.table {
+                Some(user_type) => {
+                    let schema = &context.objects.catalog.schema;
+                    let id = schema
+                        .user_type(&user_type.schema, &user_type.name)
+                        .map(|found| found.id());
+                    row![
+                        object_id,
+                        name,
+                        number,
+                        TABLE_TYPE_ID,
+                        id,
+                        -1,
+                        0,
+                        0,
+                        false,
+                        false,
+                        false,
+                        false,
+                        true,
+                        true
+                    ]
+                }
+                None => parameter(object_id, place, &known.data_type, known.is_output),
+            });
         }
     }
     Ok(rows)
@@ -121,5 +149,7 @@ fn parameter(object_id: i32, (number, name): (i32, &str), data_type: &DataType, 
         // As SQL Server has it: it knows defaults of procedures of the CLR alone.
         false,
         false,
+        false,
+        true,
     ]
 }

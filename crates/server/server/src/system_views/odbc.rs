@@ -6,13 +6,14 @@
 
 use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
+use selenite_tsql::ast::TableType;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family, Width};
 
 use super::columns::type_name;
 use super::routine::procedure_of;
 use super::{
-    BIT, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, TINY, ViewContext, narrow, row, text, view_column,
+    BIT, Cell, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, TINY, ViewContext, narrow, row, text, view_column,
 };
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[
@@ -302,15 +303,31 @@ fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<
     let client = Client::of(arguments);
     let mut rows = Vec::new();
     for procedure in context.objects.catalog.schema.procedures() {
-        let Some(tree) = procedure_of(procedure)? else {
+        let Some(tree) = procedure_of(procedure, &context.objects.catalog.schema)? else {
             continue;
         };
         let program = Program::of_procedure(&procedure.definition, &tree, &procedure.name, procedure.object_id);
         let Ok(program) = program else {
             continue;
         };
-        let mut add = |number: i32, name: &str, kind: i32, data_type: &DataType| {
+        let mut add = |number: i32, (name, kind): (&str, i32), data_type: &DataType, table: Option<&TableType>| {
             let odbc = OdbcType::of(data_type, client);
+            if let Some(user_type) = table {
+                let (code, of_type) = (SS_TABLE, &user_type.name);
+                let mut row = row![&procedure.schema, &procedure.name, number, name, kind, code, of_type];
+                row.extend(row![
+                    0,
+                    i32::MAX,
+                    Cell::Null,
+                    Cell::Null,
+                    code,
+                    Cell::Null,
+                    Cell::Null,
+                    0
+                ]);
+                rows.push(row);
+                return;
+            }
             rows.push(row![
                 &procedure.schema,
                 &procedure.name,
@@ -329,15 +346,18 @@ fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<
                 if kind == RETURNED { odbc.wire.0 } else { odbc.wire.1 },
             ]);
         };
-        add(0, "@RETURN_VALUE", RETURNED, &DataType::Int);
+        add(0, ("@RETURN_VALUE", RETURNED), &DataType::Int, None);
         for (number, parameter) in (1..).zip(program.parameters()) {
             let kind = if parameter.is_output { 2 } else { 1 };
-            add(number, &parameter.name, kind, &parameter.data_type);
+            let table = parameter.table.as_deref();
+            add(number, (&parameter.name, kind), &parameter.data_type, table);
         }
     }
     Ok(rows)
 }
 
+/// SQL_SS_TABLE.
+const SS_TABLE: i32 = -153;
 /// SQL_RETURN_VALUE.
 const RETURNED: i32 = 5;
 

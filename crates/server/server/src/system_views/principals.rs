@@ -344,6 +344,11 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
     let schema = &context.objects.catalog.schema;
     let principals = schema.principals();
     let is_shown = |grant: &&Grant| grant.class != Class::Object || schema.name_of_id(grant.major_id).is_some();
+    // Of a type, its number among the types.
+    let major_id = |grant: &Grant| match grant.class {
+        Class::Type => schema.type_of_id(grant.major_id).map_or(0, |found| found.id()),
+        Class::Database | Class::Object | Class::Schema => grant.major_id,
+    };
     let mut grants: Vec<Grant> = principals.grants().iter().filter(is_shown).cloned().collect();
     for user in principals.users().iter().map(|user| user.id).chain([DBO]) {
         let is_it = |grant: &Grant| grant.grantee == user && grant.kind == PermissionKind::Connect;
@@ -363,7 +368,7 @@ fn database_permissions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError>
         row![
             grant.class.number(),
             grant.class.description(),
-            grant.major_id,
+            major_id(grant),
             0,
             grant.grantee,
             grant.grantor,

@@ -1,14 +1,16 @@
 //! Procedures and functions, as the views list them.
 
+use std::sync::Arc;
+
 use selenite_compiler::catalog::FunctionResult;
 use selenite_compiler::program::Program;
 use selenite_compiler::{ObjectKind, SqlError};
-use selenite_tsql::ast::{Procedure, StatementKind};
+use selenite_tsql::ast::{Procedure, StatementKind, TableType};
 use selenite_types::DataType;
 
 use super::ViewContext;
 use crate::catalog::catalog_rows::CatalogRow;
-use crate::catalog::schema::parsed;
+use crate::catalog::schema::Schema;
 
 /// A procedure or function.
 pub(crate) struct Routine<'a> {
@@ -20,8 +22,20 @@ pub(crate) struct Routine<'a> {
     pub returns: Option<DataType>,
     /// RETURNS NULL ON NULL INPUT.
     pub is_strict: bool,
-    /// Name, type and whether it is an OUTPUT parameter.
-    pub parameters: Vec<(String, DataType, bool)>,
+    /// Its parameters in order.
+    pub parameters: Vec<RoutineParameter>,
+}
+
+/// A parameter of a procedure or function.
+pub(crate) struct RoutineParameter {
+    /// The name with its `@`.
+    pub name: String,
+    /// The type; that of a table-valued parameter says nothing.
+    pub data_type: DataType,
+    /// OUTPUT.
+    pub is_output: bool,
+    /// The type of a table-valued parameter.
+    pub table: Option<Arc<TableType>>,
 }
 
 /// All of them, by rising number; one whose text can't be compiled any more has no parameters.
@@ -29,7 +43,9 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
     let schema = &context.objects.catalog.schema;
     let mut found = Vec::new();
     for row in schema.procedures() {
-        let Some(tree) = procedure_of(row)? else { continue };
+        let Some(tree) = procedure_of(row, schema)? else {
+            continue;
+        };
         let program = Program::of_procedure(&row.definition, &tree, &row.name, row.object_id);
         let parameters = program.map(|program| program.parameters().to_vec()).unwrap_or_default();
         let parameters = parameters.into_iter();
@@ -39,7 +55,12 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
             returns: None,
             is_strict: false,
             parameters: parameters
-                .map(|parameter| (parameter.name, parameter.data_type, parameter.is_output))
+                .map(|parameter| RoutineParameter {
+                    name: parameter.name,
+                    data_type: parameter.data_type,
+                    is_output: parameter.is_output,
+                    table: parameter.table,
+                })
                 .collect(),
         });
     }
@@ -57,7 +78,12 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
             is_strict: known.is_some_and(|known| known.is_strict),
             parameters: parameters
                 .iter()
-                .map(|parameter| (parameter.name.clone(), parameter.data_type, false))
+                .map(|parameter| RoutineParameter {
+                    name: parameter.name.clone(),
+                    data_type: parameter.data_type,
+                    is_output: false,
+                    table: parameter.table.clone(),
+                })
                 .collect(),
         });
     }
@@ -66,8 +92,8 @@ pub(crate) fn routines<'a>(context: &'a ViewContext<'_>) -> Result<Vec<Routine<'
 }
 
 /// A procedure's tree.
-pub(crate) fn procedure_of(row: &CatalogRow) -> Result<Option<Box<Procedure>>, SqlError> {
-    let tree = parsed(&row.definition)?;
+pub(crate) fn procedure_of(row: &CatalogRow, schema: &Schema) -> Result<Option<Box<Procedure>>, SqlError> {
+    let tree = schema.parsed_in(&row.schema, &row.definition)?;
     let first = tree.statements.into_iter().next().map(|statement| statement.kind);
     let Some(StatementKind::Procedure(procedure)) = first else {
         return Ok(None);

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::Collation;
-use selenite_compiler::catalog::Column;
+use selenite_compiler::catalog::{Column, Table};
+use selenite_compiler::definition::{SCHEMA as DBO, TableDefinition};
+use selenite_compiler::{Collation, SqlError};
+use selenite_tsql::ast::{TableElement, UserType};
 use selenite_types::{DataType, Family};
 
 use super::{Cell, Row, ViewContext, listed, row};
 use crate::catalog::object_list::constraint_id;
-use crate::catalog::schema::SchemaTable;
+use crate::catalog::schema::function::described_table;
+use crate::catalog::schema::{Schema, SchemaTable};
 
 /// What a column is to the views.
 pub(crate) struct ViewColumn {
@@ -18,6 +21,8 @@ pub(crate) struct ViewColumn {
     pub number: i32,
     pub name: String,
     pub data_type: DataType,
+    /// The number and the schema of its type, and the type's name, if that is one of a user.
+    pub user_type: Option<(i32, String, String)>,
     pub nullable: bool,
     pub collation: Collation,
     pub is_identity: bool,
@@ -28,7 +33,10 @@ pub(crate) struct ViewColumn {
 
 impl ViewColumn {
     /// A column of a table.
-    pub fn of_table(table: &Arc<SchemaTable>, number: i32, column: &Column) -> Self {
+    pub fn of_table(schema: &Schema, table: &Arc<SchemaTable>, number: i32, column: &Column) -> Self {
+        let written = table.definition.column(&column.name);
+        let user_type = written.and_then(|written| written.user_type.as_ref());
+        let found = user_type.and_then(|(in_schema, name)| schema.user_type(in_schema, name));
         let object_id = table.table.object_id;
         let default = column.default.as_ref();
         Self {
@@ -38,6 +46,7 @@ impl ViewColumn {
             number,
             name: column.name.clone(),
             data_type: column.data_type,
+            user_type: found.map(|found| (found.id(), found.row.schema.clone(), found.row.name.clone())),
             nullable: column.nullable,
             collation: column.collation,
             is_identity: column.identity.is_some(),
@@ -55,7 +64,9 @@ impl ViewColumn {
             &self.name,
             self.number,
             described.system_type_id,
-            i64::from(described.user_type_id),
+            self.user_type
+                .as_ref()
+                .map_or(i64::from(described.user_type_id), |(id, ..)| i64::from(*id)),
             described.max_length,
             described.precision,
             described.scale,
@@ -94,7 +105,7 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
     let mut tolds = Vec::new();
     for table in catalog.schema.sorted_tables() {
         let columns = (1..).zip(&table.table.columns);
-        tolds.extend(columns.map(|(number, column)| ViewColumn::of_table(table, number, column)));
+        tolds.extend(columns.map(|(number, column)| ViewColumn::of_table(&catalog.schema, table, number, column)));
     }
     let mut views: Vec<_> = catalog.schema.views().collect();
     views.sort_by_key(|view| view.row.object_id);
@@ -107,6 +118,7 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
                 number,
                 name: column.name,
                 data_type: column.data_type,
+                user_type: None,
                 nullable: column.nullable,
                 collation: column.collation,
                 is_identity: false,
@@ -116,6 +128,46 @@ pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
         }
     }
     tolds
+}
+
+/// All columns of the table types.
+pub(crate) fn of_types(context: &ViewContext<'_>) -> Vec<ViewColumn> {
+    let schema = &context.objects.catalog.schema;
+    let mut listed = Vec::new();
+    for one in schema.user_types() {
+        let UserType::Table(table_type) = &one.user_type else {
+            continue;
+        };
+        let Ok((table, columns)) = described(&one.row.name, &table_type.elements) else {
+            continue;
+        };
+        for (number, column) in (1..).zip(&table.columns) {
+            let written = columns
+                .column(&column.name)
+                .and_then(|written| written.user_type.as_ref());
+            let found = written.and_then(|(in_schema, name)| schema.user_type(in_schema, name));
+            listed.push(ViewColumn {
+                object_id: one.row.object_id,
+                schema: "sys".to_owned(),
+                object: one.row.name.clone(),
+                number,
+                name: column.name.clone(),
+                data_type: column.data_type,
+                user_type: found.map(|found| (found.id(), found.row.schema.clone(), found.row.name.clone())),
+                nullable: column.nullable,
+                collation: column.collation,
+                is_identity: column.identity.is_some(),
+                is_computed: column.computed.is_some(),
+                default: None,
+            });
+        }
+    }
+    listed
+}
+
+fn described(name: &str, elements: &[TableElement]) -> Result<(Table, TableDefinition), SqlError> {
+    let definition = TableDefinition::of_elements((DBO, name), elements, 0)?;
+    Ok((described_table(name, elements)?, definition))
 }
 
 /// All columns of the functions that return rows.
@@ -133,6 +185,7 @@ pub(crate) fn of_functions(context: &ViewContext<'_>) -> Vec<ViewColumn> {
                 number,
                 name: column.name,
                 data_type: column.data_type,
+                user_type: None,
                 nullable: column.nullable,
                 collation: column.collation,
                 is_identity: false,
@@ -157,6 +210,7 @@ pub(crate) fn systems() -> Vec<ViewColumn> {
                 number,
                 name: (*name).to_owned(),
                 data_type: *data_type,
+                user_type: None,
                 nullable: *nullable,
                 collation: Collation::default(),
                 is_identity: false,

@@ -65,6 +65,7 @@ mod time_limit;
 mod top;
 mod transactions;
 mod triggers;
+mod types_of_users;
 mod undeclared;
 mod view_changes;
 mod view_triggers;

@@ -4,8 +4,9 @@ use selenite_types::Value;
 
 use crate::value::Cell;
 use crate::{
-    Column, Done, DoneKind, Header, Headers, Isolation, MessageKind, PacketSize, PacketWriter, Prelogin, Procedure,
-    Reset, RowShape, RpcCall, RpcRequest, TdsError, TokenWriter, TransactionRequest, TransactionStep, utf16,
+    Column, Done, DoneKind, Header, Headers, Isolation, MessageKind, PacketSize, PacketWriter, Parameter, Prelogin,
+    Procedure, Reset, RowShape, RpcCall, RpcRequest, TableValue, TdsError, TokenWriter, TransactionRequest,
+    TransactionStep, type_byte, utf16,
 };
 
 /// Encodes a message of any kind as packets.
@@ -94,6 +95,10 @@ fn append_call(call: &RpcCall, packets: &mut PacketWriter<Vec<u8>>) -> Result<()
     head.extend(options.sum::<u16>().to_le_bytes());
     packets.write(&head)?;
     for parameter in &call.parameters {
+        if let Some(table) = &parameter.table {
+            append_table(parameter, table, packets)?;
+            continue;
+        }
         let cell = Cell::new(parameter.type_info.data_type, true)?;
         let mut head = Vec::new();
         head.push(u8::try_from(utf16::len(&parameter.name)).map_err(|_| NAME)?);
@@ -103,6 +108,53 @@ fn append_call(call: &RpcCall, packets: &mut PacketWriter<Vec<u8>>) -> Result<()
         packets.write(&head)?;
         cell.write(packets, &parameter.value)?;
     }
+    Ok(())
+}
+
+/// TVP_TYPE_INFO and its rows.
+fn append_table(
+    parameter: &Parameter,
+    table: &TableValue,
+    packets: &mut PacketWriter<Vec<u8>>,
+) -> Result<(), TdsError> {
+    let mut head = Vec::new();
+    append_text(&parameter.name, &mut head)?;
+    head.push(u8::from(parameter.is_default) << 1);
+    head.push(type_byte::TABLE);
+    append_text("", &mut head)?;
+    append_text(&table.schema, &mut head)?;
+    append_text(&table.name, &mut head)?;
+    let mut sent = Vec::new();
+    match u16::try_from(table.columns.len()).map_err(|_| NAME)? {
+        0 => head.extend(u16::MAX.to_le_bytes()),
+        count => head.extend(count.to_le_bytes()),
+    }
+    for column in &table.columns {
+        head.extend(0_u32.to_le_bytes());
+        head.extend(if column.is_default { 0x0200_u16 } else { 0 }.to_le_bytes());
+        let cell = Cell::new(column.type_info.data_type, true)?;
+        cell.type_info(&mut head);
+        head.push(0);
+        if !column.is_default {
+            sent.push(cell);
+        }
+    }
+    head.push(0);
+    packets.write(&head)?;
+    let mut values = table.values.iter();
+    for _ in 0..table.row_count {
+        packets.write(&[1])?;
+        for (cell, value) in sent.iter().zip(&mut values) {
+            cell.write(packets, value)?;
+        }
+    }
+    packets.write(&[0])
+}
+
+/// B_VARCHAR.
+fn append_text(text: &str, data: &mut Vec<u8>) -> Result<(), TdsError> {
+    data.push(u8::try_from(utf16::len(text)).map_err(|_| NAME)?);
+    utf16::encode(text, data);
     Ok(())
 }
 

@@ -1,11 +1,14 @@
 //! RPC (MS-TDS 2.2.6.6).
 
-use selenite_types::Value;
+use std::sync::Arc;
 
-use super::{Headers, Procedure, ProcedureId};
+use selenite_types::{DataType, Value};
+
+use super::table_value::CELL_COUNT_MAX;
+use super::{Headers, Procedure, ProcedureId, TableValue};
 use crate::byte_reader::ByteReader;
 use crate::value::{ValueError, WireType};
-use crate::{MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError, TypeInfo, utf16};
+use crate::{MessagePart, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, TdsError, TypeInfo, type_byte, utf16};
 
 /// The calls of one message; several are separated by batch flags.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,8 +45,10 @@ pub struct Parameter {
     pub is_default: bool,
     /// The declared type.
     pub type_info: TypeInfo,
-    /// The value; NULL if `is_default`.
+    /// The value; NULL if `is_default`, and of a table.
     pub value: Value,
+    /// The rows of a table-valued parameter, whose type says nothing.
+    pub table: Option<Arc<TableValue>>,
 }
 
 impl RpcRequest {
@@ -52,8 +57,9 @@ impl RpcRequest {
         let mut reader = ByteReader::new(rest, MessagePart::Rpc);
         let mut calls = Vec::new();
         let mut parameter_count = 0;
+        let mut cell_count = CELL_COUNT_MAX;
         loop {
-            let call = RpcCall::parse(&mut reader)?;
+            let call = RpcCall::parse(&mut reader, &mut cell_count)?;
             // One limit bounds all calls together: many small calls cannot allocate much more memory than they have
             // bytes.
             parameter_count += call.parameters.len() + 1;
@@ -82,7 +88,7 @@ impl RpcRequest {
 
 impl RpcCall {
     /// Parses up to the end or the next batch flag.
-    fn parse(reader: &mut ByteReader<'_>) -> Result<Self, TdsError> {
+    fn parse(reader: &mut ByteReader<'_>, cell_count: &mut usize) -> Result<Self, TdsError> {
         let procedure = parse_procedure(reader)?;
         let options = reader.u16()?;
         if options & !(WITH_RECOMPILE | NO_METADATA | REUSE_METADATA) != 0 {
@@ -95,7 +101,7 @@ impl RpcCall {
             }
             let index = u16::try_from(parameters.len() + 1).unwrap_or(u16::MAX);
             let is_by_number = matches!(procedure, Procedure::Id(_));
-            parameters.push(Parameter::parse(index, is_by_number, reader)?);
+            parameters.push(Parameter::parse((index, is_by_number), reader, cell_count)?);
         }
         Ok(Self {
             procedure,
@@ -108,7 +114,11 @@ impl RpcCall {
 }
 
 impl Parameter {
-    fn parse(index: u16, is_by_number: bool, reader: &mut ByteReader<'_>) -> Result<Self, TdsError> {
+    fn parse(
+        (index, is_by_number): (u16, bool),
+        reader: &mut ByteReader<'_>,
+        cell_count: &mut usize,
+    ) -> Result<Self, TdsError> {
         let size = reader.u8()?;
         let name = utf16::parse(reader.take(usize::from(size) * 2)?);
         let fail = |name: &str, fault| {
@@ -128,6 +138,26 @@ impl Parameter {
         if status & !(BY_REFERENCE | DEFAULT_VALUE) != 0 {
             return Err(fail(&name, ParameterFault::Status));
         }
+        if reader.peek() == Some(type_byte::TABLE) {
+            if status & BY_REFERENCE != 0 {
+                return Err(fail(&name, ParameterFault::Status));
+            }
+            let table = TableValue::parse(reader, cell_count).map_err(|wrong| match wrong {
+                ValueError::Stream(error) => error,
+                ValueError::Value(fault) => fail(&name, fault),
+            })?;
+            return Ok(Self {
+                is_output: false,
+                is_default: status & DEFAULT_VALUE != 0,
+                type_info: TypeInfo {
+                    data_type: DataType::Int,
+                    collation: None,
+                },
+                value: Value::Null,
+                table: Some(Arc::new(table)),
+                name,
+            });
+        }
         let typed = WireType::parse(reader).and_then(|wire| Ok((wire, wire.parse_value(reader)?)));
         let (wire, value) = typed.map_err(|wrong| match wrong {
             ValueError::Stream(error) => error,
@@ -141,6 +171,7 @@ impl Parameter {
             is_default: status & DEFAULT_VALUE != 0,
             type_info: wire.info,
             value,
+            table: None,
             name,
         })
     }

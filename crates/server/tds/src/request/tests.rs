@@ -68,6 +68,7 @@ fn the_call_of_the_specification_parses() {
         is_default: true,
         type_info: info(DataType::SmallInt),
         value: Value::Null,
+        table: None,
     };
     let expected = RpcCall {
         procedure: Procedure::Name("foo3".to_owned()),
@@ -348,6 +349,7 @@ fn call_of(parameters: Vec<(DataType, Value)>) -> RpcRequest {
         is_default: false,
         type_info: info(data_type),
         value,
+        table: None,
     });
     let call = RpcCall {
         procedure: Procedure::Name("p".to_owned()),

@@ -1,11 +1,14 @@
 //! Statements, control of flow, views and procedures, which are mutually recursive.
 
+use std::sync::Arc;
+
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
     Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
     CreateSynonym, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert,
     KeyManagement, Kill, Merge, Name, NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement,
-    SequenceDefinition, SetOption, TableElement, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName, Update,
+    SequenceDefinition, SetOption, TableElement, TableType, TriggerEvents, TriggerSwitch, TriggerTiming, TypeName,
+    Update,
 };
 
 /// A complete batch, or dynamic SQL, which is parsed like a batch.
@@ -16,6 +19,17 @@ pub struct Tree {
     /// The functions and globals with one part that the batch references: each once, ignoring case, in the order of
     /// first occurrence.
     pub functions: Vec<Name>,
+    /// The types that the batch names, but for those of users that are known: each once, ignoring case.
+    pub types: Vec<TypeReference>,
+}
+
+/// The name of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeReference {
+    /// The schema, if it is written.
+    pub schema: Option<String>,
+    /// The name.
+    pub name: String,
 }
 
 /// A statement.
@@ -374,6 +388,8 @@ pub enum VariableType {
     Scalar(TypeName),
     /// A table: `TABLE (..)`.
     Table(Vec<TableElement>),
+    /// A table type of a user, as it is written, and what it means.
+    TableType(TypeName, Arc<TableType>),
 }
 
 /// `SET @v = value`.
@@ -506,7 +522,7 @@ pub enum TypeDefinition {
     /// `FROM type [NULL | NOT NULL]`.
     Alias {
         /// The type for which it is another name.
-        base: TypeName,
+        base: Box<TypeName>,
         /// `NULL` is true, `NOT NULL` is false, neither is `None`.
         nullable: Option<bool>,
     },
@@ -521,6 +537,8 @@ pub struct Parameter {
     pub name: String,
     /// The type.
     pub type_name: TypeName,
+    /// The table type that it is, of a table-valued parameter.
+    pub table: Option<Arc<TableType>>,
     /// `NULL` is true, `NOT NULL` is false, neither is `None`.
     pub nullable: Option<bool>,
     /// `= value`: a constant with an optional sign; a bare word is a column with one part and stands for a string

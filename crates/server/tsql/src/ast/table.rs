@@ -1,6 +1,10 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::{Condition, Expr, IndexColumn, Name, ObjectName, Position, Setting, TableTriggerSwitch, TypeName};
+use std::sync::Arc;
+
+use super::{
+    AliasType, Condition, Expr, IndexColumn, Name, ObjectName, Position, Setting, TableTriggerSwitch, TypeName,
+};
 
 /// CREATE TABLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +30,45 @@ pub enum TableElement {
     Constraint(Box<Constraint>),
     /// `INDEX i (a, b)`.
     Index(Box<TableIndex>),
+}
+
+/// A table type of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableType {
+    /// Its schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// Columns, constraints and indexes in order.
+    pub elements: Vec<TableElement>,
+}
+
+impl TableType {
+    /// Its schema and name.
+    #[must_use]
+    pub fn full_name(&self) -> (&str, &str) {
+        (&self.schema, &self.name)
+    }
+}
+
+/// A type of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserType {
+    /// Another name of a type.
+    Alias(Arc<AliasType>),
+    /// A table.
+    Table(Arc<TableType>),
+}
+
+impl UserType {
+    /// Its schema and name.
+    #[must_use]
+    pub fn full_name(&self) -> (&str, &str) {
+        match self {
+            Self::Alias(alias) => (&alias.schema, &alias.name),
+            Self::Table(table) => table.full_name(),
+        }
+    }
 }
 
 /// A column definition.

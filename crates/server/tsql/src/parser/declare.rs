@@ -29,11 +29,15 @@ impl Parser<'_> {
             self.refuse("cursor variable", at);
             VariableType::Table(Vec::new())
         } else {
-            let type_name = self.type_name()?;
-            if self.eat(TokenKind::Equal) {
-                initial = Some(self.expression()?);
+            match self.type_or_table()? {
+                (type_name, Some(table)) => VariableType::TableType(type_name, table),
+                (type_name, None) => {
+                    if self.eat(TokenKind::Equal) {
+                        initial = Some(self.expression()?);
+                    }
+                    VariableType::Scalar(type_name)
+                }
             }
-            VariableType::Scalar(type_name)
         };
         Ok(Declaration {
             name,

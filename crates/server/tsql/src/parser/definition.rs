@@ -127,18 +127,20 @@ impl Parser<'_> {
         let start = self.here();
         let name = self.variable()?;
         self.eat_keyword(Keyword::As);
-        let type_name = match self.is_keyword(Keyword::Cursor) {
+        let (type_name, table) = match self.is_keyword(Keyword::Cursor) {
             true => {
                 let word = self.any_word();
                 self.refuse("cursor parameter", word.position);
                 self.eat_keyword(Keyword::Varying);
-                crate::ast::TypeName {
+                let type_name = crate::ast::TypeName {
                     position: word.position,
                     name: Self::single(word),
                     arguments: Vec::new(),
-                }
+                    user_type: None,
+                };
+                (type_name, None)
             }
-            false => self.type_name()?,
+            false => self.type_or_table()?,
         };
         let nullable = self.optional_null()?;
         let default = match self.eat(TokenKind::Equal) {
@@ -150,6 +152,7 @@ impl Parser<'_> {
         Ok(Parameter {
             name,
             type_name,
+            table,
             nullable,
             default,
             output,

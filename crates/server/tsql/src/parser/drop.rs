@@ -43,7 +43,10 @@ impl Parser<'_> {
         };
         self.advance();
         let if_exists = self.optional_if_exists()?;
-        let names = self.list(Self::object_name)?;
+        let names = match kind {
+            DropKind::Type => vec![self.object_name()?],
+            _ => self.list(Self::object_name)?,
+        };
         if kind == DropKind::Trigger && self.is_keyword(Keyword::On) {
             let start = self.advance().position;
             match self.eat_keyword(Keyword::All) {

@@ -17,6 +17,7 @@ impl Parser<'_> {
         Ok(Tree {
             statements,
             functions: core::mem::take(&mut self.functions),
+            types: core::mem::take(&mut self.types),
         })
     }
 

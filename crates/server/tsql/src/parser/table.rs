@@ -148,6 +148,7 @@ impl Parser<'_> {
                 name: Self::single(name.clone()),
                 arguments: Vec::new(),
                 position: name.position,
+                user_type: None,
             }));
         }
         self.type_name().map(ColumnKind::Typed)

@@ -1,8 +1,10 @@
 //! Types: names with arguments.
 
+use std::sync::Arc;
+
 use super::{Parse, Parser};
 use crate::{
-    ast::{Name, ObjectName, TypeArgument, TypeName},
+    ast::{Name, NamedType, ObjectName, TableType, TypeArgument, TypeName, TypeReference, UserType},
     error::SyntaxFault,
     keyword::Keyword,
     token::TokenKind,
@@ -11,6 +13,38 @@ use crate::{
 impl Parser<'_> {
     /// A required type.
     pub(super) fn type_name(&mut self) -> Parse<TypeName> {
+        Ok(self.type_or_table()?.0)
+    }
+
+    /// A required type, and the table type that it is.
+    pub(super) fn type_or_table(&mut self) -> Parse<(TypeName, Option<Arc<TableType>>)> {
+        let mut written = self.written_type()?;
+        let name = &written.name;
+        if name.database.is_some() || name.server.is_some() || !written.arguments.is_empty() {
+            return Ok((written, None));
+        }
+        let reference = TypeReference {
+            schema: name.schema.as_ref().map(|schema| schema.text.clone()),
+            name: name.name.text.clone(),
+        };
+        let mut table = None;
+        written.user_type = (self.user_types)(&reference).map(|found| match found {
+            UserType::Alias(alias) => NamedType::Alias(alias),
+            UserType::Table(found) => {
+                table = Some(found);
+                NamedType::Table
+            }
+        });
+        let is_known = |known: &TypeReference| {
+            known.name.eq_ignore_ascii_case(&reference.name) && known.schema == reference.schema
+        };
+        if written.user_type.is_none() && !self.types.iter().any(is_known) {
+            self.types.push(reference);
+        }
+        Ok((written, table))
+    }
+
+    fn written_type(&mut self) -> Parse<TypeName> {
         let start = self.here();
         let name = match self.type_of_several_words()? {
             Some(name) => name,
@@ -25,6 +59,7 @@ impl Parser<'_> {
             name,
             arguments,
             position: self.since(start),
+            user_type: None,
         })
     }
 

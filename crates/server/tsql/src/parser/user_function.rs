@@ -159,7 +159,7 @@ impl Parser<'_> {
         self.advance();
         let name = self.object_name()?;
         let definition = if self.eat_keyword(Keyword::From) {
-            let base = self.type_name()?;
+            let base = Box::new(self.type_name()?);
             let nullable = self.optional_null()?;
             TypeDefinition::Alias { base, nullable }
         } else if self.is_keyword(Keyword::External) {

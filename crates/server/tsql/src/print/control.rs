@@ -78,7 +78,7 @@ impl fmt::Display for Declaration {
 impl fmt::Display for VariableType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Scalar(type_name) => write!(f, "{type_name}"),
+            Self::Scalar(type_name) | Self::TableType(type_name, _) => write!(f, "{type_name}"),
             Self::Table(elements) => write!(f, "TABLE ({})", List(elements)),
         }
     }

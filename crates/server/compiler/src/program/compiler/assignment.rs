@@ -9,7 +9,7 @@ use crate::program::step::{
     Branch, BranchInt, EnvironmentRead, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
 };
 use crate::query::SELECT_COUNT_MAX;
-use crate::{Expr, NameKey, Predicate, Slot, SqlError, Whole, WholeOperand};
+use crate::{Expr, Predicate, Slot, SqlError, Whole, WholeOperand};
 
 impl Compiler<'_> {
     pub(super) fn declarations(&mut self, declarations: Vec<ast::Declaration>, position: Position) {
@@ -24,7 +24,9 @@ impl Compiler<'_> {
     fn declaration(&mut self, number: u32, declaration: ast::Declaration, position: Position) -> Result<(), SqlError> {
         let type_name = match &declaration.variable_type {
             ast::VariableType::Scalar(type_name) => type_name,
-            ast::VariableType::Table(_) => return self.declare_table(declaration, position),
+            ast::VariableType::Table(_) | ast::VariableType::TableType(..) => {
+                return self.declare_table(declaration, position);
+            }
         };
         let place = DeclarationContext::Variable {
             number,
@@ -53,23 +55,6 @@ impl Compiler<'_> {
             initial,
             declaration.position,
         )
-    }
-
-    fn declare_table(&mut self, declaration: ast::Declaration, position: Position) -> Result<(), SqlError> {
-        let key = NameKey::new(&declaration.name);
-        if self.variables.find(&declaration.name).is_ok() || !self.tables.insert(key) {
-            return Err(SqlError::variable_declared_twice(&declaration.name));
-        }
-        let position = Position {
-            start: declaration.position.start,
-            end: declaration.position.end,
-            line: declaration.position.line.max(position.line),
-        };
-        let statement = ast::Statement {
-            kind: StatementKind::Declare(vec![declaration]),
-            position,
-        };
-        self.host_statement(statement, Role::Declare)
     }
 
     pub(super) fn set_variable(&mut self, set: ast::SetVariable, position: Position) -> Result<(), SqlError> {

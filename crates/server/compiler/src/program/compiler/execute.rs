@@ -73,6 +73,19 @@ impl Compiler<'_> {
     }
 
     fn call_argument(&self, argument: &ast::Argument) -> Result<ArgumentStep, SqlError> {
+        if let ArgumentValue::Value(value) = &argument.value
+            && let Some(table) = self.table_argument(value)
+        {
+            if argument.output {
+                return Err(SqlError::parameter_not_output(&table.name));
+            }
+            return Ok(ArgumentStep {
+                name: argument.name.clone(),
+                value: None,
+                table: Some(table),
+                output: None,
+            });
+        }
         let value = match &argument.value {
             ArgumentValue::Value(value) => Some(self.operand(value)?),
             ArgumentValue::Word(word) => Some(Operand::new(word_value(&word.text))),
@@ -86,6 +99,7 @@ impl Compiler<'_> {
         Ok(ArgumentStep {
             name: argument.name.clone(),
             value,
+            table: None,
             output,
         })
     }

@@ -145,9 +145,10 @@ fn check_change(
 ) -> Result<(), SqlError> {
     let of_variable = |target: &ChangeTarget| match target {
         ChangeTarget::Variable { .. } => true,
-        ChangeTarget::Table(name) => name
-            .single()
-            .is_some_and(|name| from.iter().any(|source| is_variable_as(source, &name.text))),
+        ChangeTarget::Table(name) => name.single().is_some_and(|name| {
+            from.iter()
+                .any(|source| variable_of_alias(source, &name.text).is_some())
+        }),
     };
     if let ChangeTarget::Table(name) = target
         && name.name.text.starts_with('#')
@@ -169,17 +170,23 @@ fn check_change(
     Ok(())
 }
 
-/// Whether an alias is that of a table variable.
-fn is_variable_as(source: &TableSource, alias: &str) -> bool {
+/// The table variable of an alias.
+pub(super) fn variable_of_alias<'s>(source: &'s TableSource, alias: &str) -> Option<&'s str> {
     match &source.kind {
-        TableSourceKind::Variable { alias: Some(known), .. } => same_name(&known.text, alias),
-        TableSourceKind::Join(join) => is_variable_as(&join.left, alias) || is_variable_as(&join.right, alias),
+        TableSourceKind::Variable {
+            name,
+            alias: Some(known),
+            ..
+        } => same_name(&known.text, alias).then_some(name.as_str()),
+        TableSourceKind::Join(join) => {
+            variable_of_alias(&join.left, alias).or_else(|| variable_of_alias(&join.right, alias))
+        }
         TableSourceKind::Variable { alias: None, .. }
         | TableSourceKind::Table { .. }
         | TableSourceKind::Function { .. }
         | TableSourceKind::Derived { .. }
         | TableSourceKind::Values { .. }
         | TableSourceKind::Pivot(_)
-        | TableSourceKind::Unpivot(_) => false,
+        | TableSourceKind::Unpivot(_) => None,
     }
 }

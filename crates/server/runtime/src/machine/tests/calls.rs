@@ -265,6 +265,7 @@ fn a_text_with_parameters_takes_arguments() {
             selenite_types::DataType::NVarChar(selenite_types::Width::Limited(1)),
         )),
         is_output: false,
+        table: None,
     };
     assert_eq!(fixture.call("t", vec![argument], entry)[1], "row 5");
     assert_eq!(

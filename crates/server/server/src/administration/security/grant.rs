@@ -5,7 +5,7 @@
 
 use selenite_compiler::catalog::FunctionResult;
 use selenite_compiler::{SqlError, same_name};
-use selenite_tsql::ast::{ObjectName, Permission, PermissionAction, PermissionChange};
+use selenite_tsql::ast::{Name, ObjectName, Permission, PermissionAction, PermissionChange};
 
 use super::user::{UserWork, is_fixed_role, is_reserved};
 use super::{error, refused};
@@ -103,6 +103,7 @@ impl UserWork<'_> {
                     all: &[],
                 })
             }
+            "TYPE" => self.type_target(name),
             "DATABASE" if same_name(&name.name.text, self.database) => self.database_target(),
             "DATABASE" => Err(not_there("find", "database", &name.name.text)),
             other => Err(refused(&format!("A permission on {other}"))),
@@ -119,6 +120,30 @@ impl UserWork<'_> {
             schema: None,
             all: &[],
         })
+    }
+
+    fn type_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
+        let own = name.name.text.as_str();
+        let is_here = |database: &Name| same_name(&database.text, self.database);
+        let in_schema = |schema: &str| self.schema.user_type(schema, own);
+        let found = match &name.schema {
+            Some(schema) => in_schema(&schema.text),
+            None => in_schema(&self.permissions.default_schema).or_else(|| in_schema("dbo")),
+        };
+        let found = found.filter(|_| name.database.as_ref().is_none_or(is_here));
+        let may = |schema: &str| {
+            self.permissions
+                .may(PermissionKind::Control, Securable::Type(schema, own))
+        };
+        match found.filter(|found| may(&found.row.schema)) {
+            Some(found) => Ok(Target {
+                class: Class::Type,
+                id: found.row.object_id,
+                schema: Some(found.row.schema.clone()),
+                all: &[],
+            }),
+            None => Err(not_there("find", "type", own)),
+        }
     }
 
     fn object_target(&self, name: &ObjectName) -> Result<Target, SqlError> {
@@ -206,7 +231,7 @@ impl UserWork<'_> {
 fn kinds(written: &[Permission], target: &Target, word: &str) -> Result<Vec<PermissionKind>, SqlError> {
     if written.is_empty() {
         return match target.all {
-            [] => Err(refused(&format!("{word} ALL on a database or schema"))),
+            [] => Err(refused(&format!("{word} ALL on a database, schema or type"))),
             all => Ok(all.to_vec()),
         };
     }
@@ -218,7 +243,10 @@ fn kinds(written: &[Permission], target: &Target, word: &str) -> Result<Vec<Perm
         let is_of_rows = ON_ROWS.contains(&kind) || kind == PermissionKind::Execute;
         let is_compatible = match target.class {
             Class::Object if is_of_rows => target.all.contains(&kind),
-            Class::Database | Class::Object | Class::Schema => kind.is_on(target.class),
+            Class::Type if kind == PermissionKind::ViewDefinition => {
+                return Err(refused(&format!("{word} VIEW DEFINITION on a type")));
+            }
+            Class::Database | Class::Object | Class::Schema | Class::Type => kind.is_on(target.class),
         };
         if !is_compatible {
             let text = format!(

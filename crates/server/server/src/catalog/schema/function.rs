@@ -9,7 +9,7 @@ use selenite_compiler::{ObjectKind, SqlError};
 use selenite_tsql::ast::{Expr, ExprKind, Function, FunctionBody, Literal, StatementKind, TableElement};
 use selenite_types::DataType;
 
-use super::{computed_type, parsed};
+use super::{Schema, computed_type};
 use crate::catalog::catalog_rows::{CatalogRow, new_temporary_id, salt};
 
 /// A function.
@@ -27,12 +27,12 @@ pub struct SchemaFunction {
 }
 
 impl SchemaFunction {
-    /// Reads a function's row; `database` is the name that messages show.
+    /// Reads a function's row; `database` is the name that messages show, and `known` has the types.
     ///
     /// # Errors
     /// A row that this server did not write.
-    pub fn read(row: CatalogRow, database: &str) -> Result<Self, SqlError> {
-        let tree = parsed(&row.definition)?;
+    pub fn read(row: CatalogRow, database: &str, known: &Schema) -> Result<Self, SqlError> {
+        let tree = known.parsed_in(&row.schema, &row.definition)?;
         let Some(StatementKind::Function(tree)) = tree.statements.into_iter().next().map(|one| one.kind) else {
             return Err(SqlError::internal("a function's definition"));
         };
@@ -105,6 +105,7 @@ pub fn user_function(
         .map(|(parameter, tree)| FunctionParameter {
             name: parameter.name,
             data_type: parameter.data_type,
+            table: parameter.table,
             default: tree.default.clone().map(constant),
         });
     let function = UserFunction {

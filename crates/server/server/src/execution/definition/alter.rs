@@ -27,7 +27,9 @@ impl DefinitionContext<'_> {
         new.columns.iter().try_for_each(|column| check_name(&column.name))?;
         if own.starts_with('#') {
             new.foreign_keys.clear();
+            super::user_type::refuse_aliases(new)?;
         }
+        self.check_column_types(new, Some(&table.definition))?;
         self.check_new_names(new, Some(&table.definition))?;
         self.resolve(new)?;
         let keys = new.keys.iter().map(|key| key.name.as_str());

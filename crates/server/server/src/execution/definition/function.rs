@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{FunctionResult, UserFunction};
+use selenite_compiler::catalog::{FunctionParameter, FunctionResult, Table, UserFunction};
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{Ends, SqlError, Variables, same_name, written_object};
 use selenite_tsql::ast::{self, Function, FunctionBody, Statement};
@@ -10,8 +10,9 @@ use selenite_tsql::ast::{self, Function, FunctionBody, Statement};
 use super::module::WithView;
 use super::{DefinitionContext, refusal};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind};
-use crate::catalog::schema::function::{kind_of, user_function};
+use crate::catalog::schema::function::{described_table, kind_of, user_function};
 use crate::catalog::schema::parsed;
+use crate::catalog::table_variables::parameter_table;
 use crate::names::session_catalog::SessionCatalog;
 
 impl DefinitionContext<'_> {
@@ -93,8 +94,9 @@ impl DefinitionContext<'_> {
             default_schema: Arc::from(schema.as_str()),
             ..self.catalog.clone()
         };
+        let tables = parameter_tables(&made.parameters)?;
         let columns = match &made.result {
-            FunctionResult::Inline(select) => self.inline_columns(&catalog, select, tree)?,
+            FunctionResult::Inline(select) => self.inline_columns(&catalog, select, (tree, &tables))?,
             FunctionResult::Scalar(_) | FunctionResult::Table { .. } => Vec::new(),
         };
         let mut seen: Vec<&str> = Vec::new();
@@ -107,7 +109,12 @@ impl DefinitionContext<'_> {
             }
             seen.push(column);
         }
-        let arguments = vec!["NULL"; made.parameters.len()].join(", ");
+        let argument = |parameter: &FunctionParameter| match parameter.table {
+            Some(_) => parameter.name.clone(),
+            None => "NULL".to_owned(),
+        };
+        let arguments: Vec<String> = made.parameters.iter().map(argument).collect();
+        let arguments = arguments.join(", ");
         let bracketed = super::alter::bracketed;
         let call = format!("SELECT * FROM {}.{}({arguments})", bracketed(&schema), bracketed(&name));
         let tree = parsed(&call)?;
@@ -119,6 +126,7 @@ impl DefinitionContext<'_> {
             catalog: &catalog,
             view: None,
             function: Some(Arc::new(made)),
+            tables: tables.clone(),
         };
         let variables = Variables::default();
         let binding = Binding {
@@ -133,17 +141,20 @@ impl DefinitionContext<'_> {
         &self,
         catalog: &SessionCatalog,
         select: &ast::SelectStatement,
-        tree: &Function,
+        (tree, tables): (&Function, &Vec<Arc<Table>>),
     ) -> Result<Vec<String>, SqlError> {
         let mut variables = Variables::default();
         let first = |mut errors: Vec<SqlError>| errors.pop().unwrap_or_else(|| SqlError::internal("a parameter"));
         for parameter in selenite_compiler::program::Program::parameters_of(&tree.parameters).map_err(first)? {
-            variables.declare(&parameter.name, parameter.data_type)?;
+            if parameter.table.is_none() {
+                variables.declare(&parameter.name, parameter.data_type)?;
+            }
         }
         let inside = WithView {
             catalog,
             view: None,
             function: None,
+            tables: tables.clone(),
         };
         let binding = Binding {
             catalog: &inside,
@@ -156,6 +167,19 @@ impl DefinitionContext<'_> {
         let bound = binding.statement(&statement)?;
         Ok(bound.columns().iter().map(|column| column.name.clone()).collect())
     }
+}
+
+/// The tables of table-valued parameters, which SQLite does not have.
+fn parameter_tables(parameters: &[FunctionParameter]) -> Result<Vec<Arc<Table>>, SqlError> {
+    let mut tables = Vec::new();
+    for parameter in parameters {
+        let Some(user_type) = &parameter.table else { continue };
+        let declared = parameter_table(&parameter.name, user_type);
+        let mut table = described_table(declared.name, declared.elements)?;
+        table.user_type = declared.user_type;
+        tables.push(Arc::new(table));
+    }
+    Ok(tables)
 }
 
 /// Refuses options that are not supported, by name.

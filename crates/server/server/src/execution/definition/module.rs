@@ -80,6 +80,7 @@ impl DefinitionContext<'_> {
             catalog: &catalog,
             view: None,
             function: None,
+            tables: Vec::new(),
         };
         let binding = Binding {
             catalog: &inside,
@@ -106,6 +107,7 @@ impl DefinitionContext<'_> {
             catalog: self.catalog,
             view: Some(Arc::new(self.catalog_view(view, schema))),
             function: None,
+            tables: Vec::new(),
         };
         let tree = parsed(&format!("SELECT * FROM {}", super::alter::bracketed(name)))?;
         let select = tree.statements.first().ok_or_else(|| SqlError::internal("a view"))?;
@@ -180,6 +182,7 @@ impl DefinitionContext<'_> {
     ) -> Result<(), SqlError> {
         let place = self.place(&name.name.text);
         let text = statement.position.text(self.source).trim_end();
+        self.check_types((&self.catalog.default_schema, schema), text)?;
         let object_id = match &known {
             Some(row) => row.object_id,
             None => self.new_id(place)?,
@@ -254,6 +257,8 @@ pub(super) struct WithView<'a> {
     pub(super) catalog: &'a SessionCatalog,
     pub(super) view: Option<Arc<catalog::View>>,
     pub(super) function: Option<Arc<UserFunction>>,
+    /// The function's table-valued parameters.
+    pub(super) tables: Vec<Arc<Table>>,
 }
 
 impl Catalog for WithView<'_> {
@@ -288,6 +293,10 @@ impl Catalog for WithView<'_> {
     }
 
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
-        self.catalog.table_variable(name)
+        let mut tables = self.tables.iter();
+        match tables.find(|table| same_name(&table.name, name)) {
+            Some(table) => Ok(Some(Arc::clone(table))),
+            None => self.catalog.table_variable(name),
+        }
     }
 }

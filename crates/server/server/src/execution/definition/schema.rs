@@ -123,7 +123,10 @@ impl DefinitionContext<'_> {
         if schema.is_fixed() {
             return Err(SqlError::unsupported("DROP SCHEMA of a schema that every database has"));
         }
-        if let Some(object) = self.catalog.schema.object_in(&schema.name) {
+        let mut types = self.catalog.schema.user_types().into_iter();
+        let type_in = types.find(|one| same_name(&one.row.schema, &schema.name));
+        let object = self.catalog.schema.object_in(&schema.name);
+        if let Some(object) = object.or_else(|| type_in.map(|one| one.row.name.clone())) {
             return Err(refusal::schema_has_objects(name, &object));
         }
         extended_properties::forget(&self.database.connection, schema.id)?;
@@ -137,6 +140,9 @@ impl DefinitionContext<'_> {
         let target = target.ok_or_else(|| no_schema("alter", &alter.name.text))?;
         let object = &alter.object;
         let class = alter.class.as_deref().unwrap_or("OBJECT");
+        if class.eq_ignore_ascii_case("TYPE") {
+            return self.transfer_type(object, target);
+        }
         if !class.eq_ignore_ascii_case("OBJECT") {
             return Err(refusal::not_found(&class.to_ascii_lowercase(), &object.name.text));
         }
@@ -183,6 +189,7 @@ impl DefinitionContext<'_> {
     /// The text stays as it was written, as SQL Server has it; permissions on it do not stay.
     fn transfer_module(&self, row: CatalogRow, target: &SchemaRecord) -> Result<(), SqlError> {
         self.check_free_in(target, &row.name)?;
+        self.check_types((&row.schema, &target.name), &row.definition)?;
         grants::forget(&self.database.connection, Class::Object, row.object_id)?;
         let written = Written {
             object_id: row.object_id,

@@ -22,7 +22,9 @@ impl DefinitionContext<'_> {
         if definition.name.starts_with('#') {
             // As SQL Server does (1766): foreign keys of temporary tables are not enforced.
             definition.foreign_keys.clear();
+            super::user_type::refuse_aliases(&definition)?;
         }
+        self.check_column_types(&definition, None)?;
         self.check_new_names(&definition, None)?;
         self.resolve(&mut definition)?;
         self.check_rules(&definition)?;
@@ -78,6 +80,7 @@ impl DefinitionContext<'_> {
         let columns = columns.iter().map(|column| ColumnDefinition {
             name: column.name.clone(),
             data_type: Some(column.data_type),
+            user_type: None,
             nullable: column.nullable && column.identity.is_none(),
             is_binary: column.collation.is_binary,
             identity: column.identity,
@@ -172,8 +175,7 @@ impl DefinitionContext<'_> {
                 DropKind::Procedure => self.drop_module(name, drop.if_exists, ("procedure", "PROCEDURE"), &dropped)?,
                 DropKind::Function => self.drop_module(name, drop.if_exists, ("function", "FUNCTION"), &dropped)?,
                 DropKind::Trigger => self.drop_trigger(name, drop.if_exists)?,
-                DropKind::Type if drop.if_exists => {}
-                DropKind::Type => return Err(refusal::not_there("type", own)),
+                DropKind::Type => self.drop_type(name, drop.if_exists)?,
                 DropKind::Sequence => self.drop_sequence(name, drop.if_exists)?,
                 DropKind::Synonym => self.drop_synonym(name, drop.if_exists)?,
                 DropKind::Schema => self.drop_schema(own, drop.if_exists)?,

@@ -296,6 +296,7 @@ pub fn parameter(name: &str, data_type: DataType, value: Value) -> Parameter {
             collation: None,
         },
         value,
+        table: None,
     }
 }
 

@@ -56,10 +56,6 @@ pub const GROUPS: &[Group] = &[
                 "CREATE PROCEDURE q2 WITH ENCRYPTION AS RETURN 1",
             ),
             (
-                "a table-valued parameter",
-                "CREATE PROCEDURE q3 @t dbo.tt READONLY AS RETURN 1",
-            ),
-            (
                 "EXEC of a procedure",
                 "DECLARE @r int, @y int; EXEC @r = p 1, @y OUTPUT",
             ),
@@ -257,7 +253,17 @@ pub const GROUPS: &[Group] = &[
             ),
             ("ALTER SCHEMA", "ALTER SCHEMA s TRANSFER s2.sv"),
             ("DROP SCHEMA", "DROP VIEW s.sv DROP SCHEMA s"),
-            ("CREATE TYPE", "CREATE TYPE tt AS TABLE (a int)"),
+            ("CREATE TYPE of a table", "CREATE TYPE tt AS TABLE (a int)"),
+            (
+                "CREATE TYPE of another type",
+                "CREATE TYPE ph FROM varchar(20) NOT NULL",
+            ),
+            ("DECLARE of a table type", "DECLARE @t dbo.tt; INSERT @t VALUES (1)"),
+            (
+                "a table-valued parameter",
+                "CREATE PROCEDURE q3 @t dbo.tt READONLY AS RETURN 1",
+            ),
+            ("DROP TYPE", "DROP PROCEDURE q3 DROP TYPE IF EXISTS dbo.tt DROP TYPE ph"),
             ("CREATE SYNONYM", "CREATE SYNONYM sy FOR dbo.t"),
             ("DROP SYNONYM", "DROP SYNONYM sy"),
             ("CREATE SEQUENCE", "CREATE SEQUENCE sq START WITH 1"),
