@@ -159,8 +159,9 @@ struct Parser<'a> {
     /// [`Tree::functions`], and their names in lower case.
     functions: Vec<Name>,
     known_functions: BTreeSet<String>,
-    /// [`Tree::types`].
+    /// [`Tree::types`], and their schemas and names in lower case.
     types: Vec<TypeReference>,
+    known_types: BTreeSet<(Option<String>, String)>,
     user_types: &'a UserTypes<'a>,
     should_continue: &'a dyn Fn() -> bool,
     /// The index of the token at which `should_continue` is polled next.
@@ -199,6 +200,7 @@ impl<'a> Parser<'a> {
             functions: Vec::new(),
             known_functions: BTreeSet::new(),
             types: Vec::new(),
+            known_types: BTreeSet::new(),
             user_types,
             should_continue,
             next_poll: TOKENS_BETWEEN_POLLS,

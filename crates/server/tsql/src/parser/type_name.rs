@@ -35,11 +35,11 @@ impl Parser<'_> {
                 NamedType::Table
             }
         });
-        let is_known = |known: &TypeReference| {
-            known.name.eq_ignore_ascii_case(&reference.name) && known.schema == reference.schema
-        };
-        if written.user_type.is_none() && !self.types.iter().any(is_known) {
-            self.types.push(reference);
+        if written.user_type.is_none() {
+            let schema = reference.schema.as_ref().map(|schema| schema.to_ascii_lowercase());
+            if self.known_types.insert((schema, reference.name.to_ascii_lowercase())) {
+                self.types.push(reference);
+            }
         }
         Ok((written, table))
     }

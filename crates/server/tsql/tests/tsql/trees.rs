@@ -452,3 +452,15 @@ fn each_function_is_listed_once() {
     let names: Vec<&str> = tree.functions.iter().map(|name| name.text.as_str()).collect();
     assert_eq!(names, ["len", "@@SPID", "MAX"]);
 }
+
+#[test]
+fn each_type_is_listed_once() {
+    let tree = round_trip("DECLARE @a phone, @b PHONE, @c s.phone, @d S.Phone, @e decimal(9, 2) SELECT CAST(1 AS int)");
+    let named = |named: &selenite_tsql::ast::TypeReference| (named.schema.clone(), named.name.clone());
+    let types: Vec<(Option<String>, String)> = tree.types.iter().map(named).collect();
+    let expected = [(None, "phone"), (Some("s"), "phone"), (None, "int")];
+    assert_eq!(
+        types,
+        expected.map(|(schema, name)| (schema.map(str::to_owned), name.to_owned()))
+    );
+}
