@@ -2,16 +2,12 @@
 
 use selenite_types::Value;
 
-use super::client::{Client, numbers};
+use super::client::{Client, numbers, succeed};
 use super::fixture::Fixture;
 
 /// What sp_getapplock returns.
 fn take(client: &mut Client, arguments: &str) -> i32 {
     client.int(&format!("DECLARE @r int EXEC @r = sp_getapplock {arguments} SELECT @r"))
-}
-
-fn ok(client: &mut Client, text: &str) {
-    assert_eq!(client.batch(text).errors(), [], "{text}");
 }
 
 #[test]
@@ -35,7 +31,7 @@ fn a_sessions_lock_is_held_until_it_is_released() {
         "SELECT CONCAT(APPLOCK_MODE('public', 'a', 'Session'), APPLOCK_TEST('public', 'a', 'Shared', 'Session'))";
     assert_eq!(first.value(asked), Value::Text("Exclusive1".into()));
     assert_eq!(second.value(asked), Value::Text("NoLock0".into()));
-    ok(&mut first, "EXEC sp_releaseapplock 'a', 'Session'");
+    succeed(&mut first, "EXEC sp_releaseapplock 'a', 'Session'");
     assert_eq!(numbers(&first.batch("EXEC sp_releaseapplock 'a', 'Session'")), [1223]);
     assert_eq!(take(&mut second, "'a', 'Exclusive', 'Session', 0"), 0);
     drop(second);
@@ -50,14 +46,14 @@ fn a_transactions_lock_ends_with_it() {
     let (mut first, mut second) = (fixture.client(), fixture.client());
     assert_eq!(numbers(&first.batch("EXEC sp_getapplock 'a', 'Exclusive'")), [3918]);
     for end in ["COMMIT", "ROLLBACK"] {
-        ok(&mut first, "BEGIN TRAN");
+        succeed(&mut first, "BEGIN TRAN");
         assert_eq!(take(&mut first, "'a', 'Exclusive'"), 0);
-        ok(&mut first, "SAVE TRAN s ROLLBACK TRAN s");
-        ok(&mut second, "BEGIN TRAN");
+        succeed(&mut first, "SAVE TRAN s ROLLBACK TRAN s");
+        succeed(&mut second, "BEGIN TRAN");
         assert_eq!(take(&mut second, "'a', 'Shared', 'Transaction', 10"), -1);
-        ok(&mut first, end);
+        succeed(&mut first, end);
         assert_eq!(take(&mut second, "'a', 'Shared', 'Transaction', 0"), 0);
-        ok(&mut second, end);
+        succeed(&mut second, end);
     }
 }
 
@@ -65,17 +61,17 @@ fn a_transactions_lock_ends_with_it() {
 fn who_completes_a_cycle_is_its_victim() {
     let fixture = Fixture::new();
     let (mut first, mut second) = (fixture.client(), fixture.client());
-    ok(&mut first, "CREATE DATABASE d");
-    ok(&mut first, "USE d CREATE TABLE t (a int)");
-    ok(&mut second, "USE d");
-    ok(&mut first, "BEGIN TRAN INSERT t VALUES (1)");
+    succeed(&mut first, "CREATE DATABASE d");
+    succeed(&mut first, "USE d CREATE TABLE t (a int)");
+    succeed(&mut second, "USE d");
+    succeed(&mut first, "BEGIN TRAN INSERT t VALUES (1)");
     assert_eq!(take(&mut second, "'a', 'Exclusive', 'Session'"), 0);
     second.ask("INSERT t VALUES (2)");
     // The second waits for the first's place in the queue of writers.
     let waits = "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'DATABASE' AND request_status = 'WAIT'";
     while first.int(waits) == 0 {}
     assert_eq!(take(&mut first, "'a', 'Exclusive'"), -3);
-    ok(&mut first, "ROLLBACK");
+    succeed(&mut first, "ROLLBACK");
     assert_eq!(second.answer().unwrap().errors(), []);
 }
 

@@ -142,6 +142,13 @@ impl Client {
         rows[0][0].clone()
     }
 
+    pub fn text(&mut self, text: &str) -> String {
+        match self.value(text) {
+            Value::Text(value) => value.to_string(),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
     pub fn int(&mut self, text: &str) -> i32 {
         match self.value(text) {
             Value::Int(value) => value,

@@ -1,12 +1,8 @@
 //! A page that was altered, met by a statement: SQL Server's error 824, and the end of the connection.
 
-use super::client::Answer;
+use super::client::numbers;
 use super::encryption::{MASTER_KEY, make_table, run, wait_for_state};
 use super::fixture::Fixture;
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
 
 /// Alters a byte in the page in the middle of a file, and answers its number.
 fn alter(path: &std::path::Path) -> usize {

@@ -1,18 +1,14 @@
 //! ALTER DATABASE SET: what is carried out, what the views tell, and what is refused.
 
-use super::client::{Client, numbers};
+use super::client::{Client, numbers, succeed};
 use super::fixture::Fixture;
-
-fn ok(client: &mut Client, text: &str) {
-    assert_eq!(client.batch(text).errors(), [], "{text}");
-}
 
 /// A database `d` with a table `t`, and no user in it.
 fn database(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "USE d CREATE TABLE t (a int) INSERT t VALUES (1)");
-    ok(&mut client, "USE master");
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d CREATE TABLE t (a int) INSERT t VALUES (1)");
+    succeed(&mut client, "USE master");
     client
 }
 
@@ -28,7 +24,7 @@ fn what_was_set_is_shown_and_outlives_the_server() {
         "QUERY_STORE = OFF",
         "READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE",
     ] {
-        ok(&mut client, &format!("ALTER DATABASE d SET {text}"));
+        succeed(&mut client, &format!("ALTER DATABASE d SET {text}"));
     }
     let shown = "SELECT CONCAT(compatibility_level, ' ', is_read_committed_snapshot_on, snapshot_isolation_state, \
                  is_ansi_nulls_on, is_quoted_identifier_on, is_auto_close_on, is_ansi_padding_on, ' ', user_access_desc, \
@@ -45,8 +41,8 @@ fn what_was_set_is_shown_and_outlives_the_server() {
 fn a_read_only_database_is_read_and_not_changed() {
     let fixture = Fixture::new();
     let mut client = database(&fixture);
-    ok(&mut client, "ALTER DATABASE d SET READ_ONLY WITH NO_WAIT");
-    ok(&mut client, "USE d CREATE TABLE #t (a int) INSERT #t SELECT a FROM t");
+    succeed(&mut client, "ALTER DATABASE d SET READ_ONLY WITH NO_WAIT");
+    succeed(&mut client, "USE d CREATE TABLE #t (a int) INSERT #t SELECT a FROM t");
     for text in [
         "INSERT t VALUES (2)",
         "DELETE t",
@@ -55,14 +51,14 @@ fn a_read_only_database_is_read_and_not_changed() {
     ] {
         assert_eq!(numbers(&client.batch(text)), [3906], "{text}");
     }
-    ok(&mut client, "ROLLBACK");
+    succeed(&mut client, "ROLLBACK");
     assert_eq!(client.int("SELECT a FROM t"), 1);
     assert_eq!(
         client.int("SELECT CAST(is_read_only AS int) FROM sys.databases WHERE name = 'd'"),
         1
     );
-    ok(&mut client, "ALTER DATABASE CURRENT SET READ_WRITE");
-    ok(&mut client, "INSERT t VALUES (2)");
+    succeed(&mut client, "ALTER DATABASE CURRENT SET READ_WRITE");
+    succeed(&mut client, "INSERT t VALUES (2)");
 }
 
 #[test]
@@ -70,12 +66,12 @@ fn a_database_of_one_user_ends_or_refuses_the_others() {
     let fixture = Fixture::new();
     let mut client = database(&fixture);
     let mut other = fixture.client();
-    ok(&mut other, "USE d BEGIN TRAN INSERT t VALUES (2)");
+    succeed(&mut other, "USE d BEGIN TRAN INSERT t VALUES (2)");
     let refused = client.batch("ALTER DATABASE d SET SINGLE_USER WITH NO_WAIT");
     assert_eq!(numbers(&refused), [5070, 5069]);
     let refused = client.batch("SET LOCK_TIMEOUT 20 ALTER DATABASE d SET SINGLE_USER");
     assert_eq!(numbers(&refused), [5061, 5069]);
-    ok(
+    succeed(
         &mut client,
         "USE d ALTER DATABASE d SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
     );
@@ -83,8 +79,8 @@ fn a_database_of_one_user_ends_or_refuses_the_others() {
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 1);
     let mut third = fixture.client();
     assert_eq!(numbers(&third.batch("USE d")), [924]);
-    ok(&mut client, "ALTER DATABASE d SET MULTI_USER");
-    ok(&mut third, "USE d");
+    succeed(&mut client, "ALTER DATABASE d SET MULTI_USER");
+    succeed(&mut third, "USE d");
     assert_eq!(third.int("SELECT COUNT(*) FROM t"), 1);
 }
 
@@ -92,18 +88,18 @@ fn a_database_of_one_user_ends_or_refuses_the_others() {
 fn a_restricted_database_is_for_its_owners() {
     let fixture = Fixture::new();
     let mut client = database(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE LOGIN low WITH PASSWORD = 'Gruen-Tisch-3' CREATE LOGIN own WITH PASSWORD = 'Gruen-Tisch-3'",
     );
-    ok(
+    succeed(
         &mut client,
         "USE d CREATE USER low CREATE USER own ALTER ROLE db_owner ADD MEMBER own",
     );
-    ok(&mut client, "ALTER DATABASE d SET RESTRICTED_USER");
+    succeed(&mut client, "ALTER DATABASE d SET RESTRICTED_USER");
     let mut low = fixture.client_as("low", "Gruen-Tisch-3", "master");
     assert_eq!(numbers(&low.batch("USE d")), [923]);
-    ok(
+    succeed(
         &mut fixture.client_as("own", "Gruen-Tisch-3", "master"),
         "USE d SELECT a FROM t",
     );
@@ -114,12 +110,12 @@ fn a_restricted_database_is_for_its_owners() {
 fn an_offline_database_is_closed_until_it_is_online() {
     let fixture = Fixture::new();
     let mut client = database(&fixture);
-    ok(&mut client, "USE d");
+    succeed(&mut client, "USE d");
     assert_eq!(
         numbers(&client.batch("ALTER DATABASE d SET OFFLINE WITH ROLLBACK IMMEDIATE")),
         [5070, 5069]
     );
-    ok(
+    succeed(
         &mut client,
         "USE master ALTER DATABASE d SET OFFLINE WITH ROLLBACK IMMEDIATE",
     );
@@ -131,8 +127,8 @@ fn an_offline_database_is_closed_until_it_is_online() {
         client.value(state),
         selenite_types::Value::Text("6OFFLINEOFFLINE0".into())
     );
-    ok(&mut client, "ALTER DATABASE d SET ONLINE");
-    ok(&mut client, "USE d SELECT a FROM t");
+    succeed(&mut client, "ALTER DATABASE d SET ONLINE");
+    succeed(&mut client, "USE d SELECT a FROM t");
 }
 
 #[test]

@@ -4,12 +4,8 @@ use rusqlite::{Connection, OpenFlags};
 use selenite::Access;
 use selenite_types::Value;
 
-use super::client::{Answer, Client, all_fail};
+use super::client::{Client, all_fail, succeed};
 use super::fixture::Fixture;
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
 
 fn int(value: i32) -> Value {
     Value::Int(value)
@@ -25,12 +21,6 @@ fn client(fixture: &Fixture) -> Client {
     succeed(&mut client, "CREATE DATABASE d");
     succeed(&mut client, "USE d");
     client
-}
-
-fn succeed(client: &mut Client, sql: &str) -> Answer {
-    let answer = client.batch(sql);
-    assert_eq!(numbers(&answer), [0_i32; 0], "{sql}: {answer:?}");
-    answer
 }
 
 #[test]

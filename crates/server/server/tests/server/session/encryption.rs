@@ -10,7 +10,7 @@ use selenite::{Access, Cell, Database, Rows};
 use selenite_server::NewDatabases;
 use selenite_types::Value;
 
-use super::client::{Answer, Client};
+use super::client::{Client, numbers};
 use super::fixture::Fixture;
 
 /// What a scan of some pages may take on a machine that does seven other things.
@@ -19,10 +19,6 @@ const ALGORITHM: &str = "SELECT key_algorithm + ' ' + CONVERT(VARCHAR(9), key_le
     sys.dm_database_encryption_keys WHERE database_id = DB_ID('d')";
 const MARKER: &str = "nobody-is-to-read-this";
 const FOUND: &str = "SELECT encryption_state FROM sys.dm_database_encryption_keys WHERE database_id = DB_ID(";
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
 
 /// Runs batches of which none may fail.
 pub fn run(client: &mut Client, batches: &[&str]) {

@@ -2,23 +2,19 @@
 
 use selenite_types::Value;
 
-use super::client::{Client, numbers};
+use super::client::{Client, numbers, succeed};
 use super::fixture::Fixture;
-
-fn ok(client: &mut Client, text: &str) {
-    assert_eq!(client.batch(text).errors(), [], "{text}");
-}
 
 fn database(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(
         &mut client,
         "USE d CREATE TABLE t (a int CONSTRAINT pk PRIMARY KEY, b int, c int) CREATE INDEX ix ON t (b)",
     );
-    ok(&mut client, "CREATE VIEW v AS SELECT a FROM t");
-    ok(&mut client, "CREATE PROCEDURE p @x int AS RETURN 1");
-    ok(&mut client, "CREATE SCHEMA s CREATE TABLE st (a int)");
+    succeed(&mut client, "CREATE VIEW v AS SELECT a FROM t");
+    succeed(&mut client, "CREATE PROCEDURE p @x int AS RETURN 1");
+    succeed(&mut client, "CREATE SCHEMA s CREATE TABLE st (a int)");
     for text in [
         "EXEC sp_addextendedproperty 'MS_Description', N'of the database'",
         "EXEC sp_addextendedproperty 'MS_Description', N'of s', 'SCHEMA', 's'",
@@ -63,31 +59,31 @@ fn properties_are_shown_and_follow_what_they_are_of() {
     assert_eq!(client.value(one), Value::Text("of t".into()));
     let none = "SELECT objtype FROM fn_listextendedproperty(NULL, NULL, NULL, NULL, NULL, NULL, NULL)";
     assert_eq!(client.value(none), Value::Null);
-    ok(
+    succeed(
         &mut client,
         "EXEC sp_updateextendedproperty 'ms_description', 'of B', 'schema', 'dbo', 'table', 't', 'column', 'b'",
     );
-    ok(
+    succeed(
         &mut client,
         "EXEC sp_rename 't.b', 'bb', 'COLUMN' EXEC sp_rename 't.ix', 'ii', 'INDEX' EXEC sp_rename 'pk', 'kk'",
     );
-    ok(&mut client, "ALTER TABLE t DROP COLUMN c ALTER TABLE t ADD c int");
-    ok(
+    succeed(&mut client, "ALTER TABLE t DROP COLUMN c ALTER TABLE t ADD c int");
+    succeed(
         &mut client,
         "EXEC sp_rename 't', 'tt' DROP VIEW v DROP TABLE s.st DROP SCHEMA s",
     );
-    ok(&mut client, "EXEC sp_dropextendedproperty 'MS_Description'");
+    succeed(&mut client, "EXEC sp_dropextendedproperty 'MS_Description'");
     drop(client);
     let fixture = fixture.restarted();
     let mut client = fixture.client();
-    ok(&mut client, "USE d");
+    succeed(&mut client, "USE d");
     assert_eq!(
         client.value(ALL),
         Value::Text("2:p.1=of @x 1:tt.2=of B 7:tt.2=of ix 1:kk.0=of pk 1:tt.0=of t".into())
     );
-    ok(&mut client, "DROP INDEX ii ON tt BEGIN TRAN DROP TABLE tt ROLLBACK");
+    succeed(&mut client, "DROP INDEX ii ON tt BEGIN TRAN DROP TABLE tt ROLLBACK");
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.extended_properties"), 4);
-    ok(&mut client, "DROP TABLE tt DROP PROCEDURE p");
+    succeed(&mut client, "DROP TABLE tt DROP PROCEDURE p");
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.extended_properties"), 0);
 }
 

@@ -2,7 +2,7 @@
 
 use selenite_types::Value;
 
-use super::client::Client;
+use super::client::{Client, succeed};
 use super::fixture::Fixture;
 
 /// A row: the columns that are numbers, in their order.
@@ -58,10 +58,6 @@ impl Stats {
             && self.write_ms >= earlier.write_ms
             && self.stall_ms == self.read_ms + self.write_ms
     }
-}
-
-fn succeed(client: &mut Client, text: &str) {
-    assert_eq!(client.batch(text).errors(), [], "{text}");
 }
 
 /// A client in a database of its own with an empty table.

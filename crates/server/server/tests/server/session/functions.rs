@@ -2,20 +2,8 @@
 
 use selenite_types::Value;
 
-use super::client::{Client, all_fail};
+use super::client::{Client, all_fail, succeed};
 use super::fixture::Fixture;
-
-fn ok(client: &mut Client, sql: &str) {
-    let answer = client.batch(sql);
-    assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
-}
-
-fn text(client: &mut Client, sql: &str) -> String {
-    match client.value(sql) {
-        Value::Text(text) => text.to_string(),
-        other => panic!("{sql}: {other:?}"),
-    }
-}
 
 fn ints(client: &mut Client, sql: &str) -> Vec<Vec<i32>> {
     let answer = client.batch(sql);
@@ -30,9 +18,9 @@ fn ints(client: &mut Client, sql: &str) -> Vec<Vec<i32>> {
 /// A database `d` with a table `t` of 1 to 4.
 fn client(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "USE d");
-    ok(
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d");
+    succeed(
         &mut client,
         "CREATE TABLE t (a INT PRIMARY KEY, b INT) INSERT t VALUES (1, 10), (2, 20), (3, NULL), (4, 40)",
     );
@@ -43,7 +31,7 @@ fn client(fixture: &Fixture) -> Client {
 fn a_scalar_function_is_called_wherever_a_value_is() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.twice (@a INT) RETURNS INT AS BEGIN RETURN @a * 2 END",
     );
@@ -74,8 +62,8 @@ fn a_scalar_function_is_called_wherever_a_value_is() {
         5
     );
     assert_eq!(client.int("SELECT d.dbo.twice(dbo.twice(2))"), 8);
-    ok(&mut client, "UPDATE t SET b = dbo.twice(a) WHERE a = dbo.twice(1)");
-    ok(
+    succeed(&mut client, "UPDATE t SET b = dbo.twice(a) WHERE a = dbo.twice(1)");
+    succeed(
         &mut client,
         "INSERT t VALUES (dbo.twice(50), dbo.twice(NULL)) DELETE t WHERE dbo.twice(a) = 200",
     );
@@ -135,15 +123,15 @@ fn a_body_computes_with_variables_tables_and_table_variables() {
          END",
         "CREATE FUNCTION dbo.nothing () RETURNS INT AS BEGIN IF 1 = 2 RETURN 5 RETURN NULL END",
     ] {
-        ok(&mut client, definition);
+        succeed(&mut client, definition);
     }
     assert_eq!(client.int("SELECT dbo.total(DEFAULT)"), 60);
     assert_eq!(client.int("SELECT dbo.total(5)"), -1);
-    assert_eq!(text(&mut client, "SELECT dbo.digits(1203)"), "1203");
-    assert_eq!(text(&mut client, "SELECT dbo.digits(1275)"), "5");
+    assert_eq!(client.text("SELECT dbo.digits(1203)"), "1203");
+    assert_eq!(client.text("SELECT dbo.digits(1275)"), "5");
     assert_eq!(client.value("SELECT dbo.digits(NULL)"), Value::Null);
     assert_eq!(client.value("SELECT dbo.nothing()"), Value::Null);
-    assert_eq!(text(&mut client, "SELECT dbo.sorted(5, 1, 98)"), "2:1 1:6 ");
+    assert_eq!(client.text("SELECT dbo.sorted(5, 1, 98)"), "2:1 1:6 ");
     let answer = client.batch("SELECT dbo.sorted(a, 1, b) FROM t ORDER BY a");
     let rows: Vec<String> = answer.rows().iter().map(|row| format!("{:?}", row[0])).collect();
     assert_eq!(rows.len(), 4);
@@ -228,7 +216,7 @@ fn a_function_has_no_effect_outside() {
             (156, "CREATE FUNCTION f () RETURNS INT AS BEGIN RETURN 1 END SELECT 1"),
         ],
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION f () RETURNS INT AS BEGIN DECLARE @x INT SELECT @x = a FROM #t RETURN 1 END",
     );
@@ -239,12 +227,12 @@ fn a_function_has_no_effect_outside() {
 fn an_inline_function_is_a_view_with_parameters() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.above (@least INT, @times INT = 1) RETURNS TABLE AS
          RETURN (SELECT a, b * @times AS many FROM t WHERE a > @least)",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.topmost (@n INT) RETURNS TABLE AS
          RETURN WITH c AS (SELECT a FROM t WHERE a <= @n) SELECT TOP (1) a AS top_a FROM c ORDER BY a DESC",
@@ -297,17 +285,17 @@ fn an_inline_function_is_a_view_with_parameters() {
 fn a_function_in_a_view_or_function_is_bound_in_its_text() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.above (@least INT, @times INT = 1) RETURNS TABLE AS
          RETURN (SELECT a, b * @times AS many FROM t WHERE a > @least)",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.topmost (@n INT) RETURNS TABLE AS RETURN SELECT MAX(a) AS top_a FROM t WHERE a <= @n",
     );
-    ok(&mut client, "CREATE VIEW v AS SELECT a FROM dbo.above(1, 1)");
-    ok(
+    succeed(&mut client, "CREATE VIEW v AS SELECT a FROM dbo.above(1, 1)");
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.both (@a INT) RETURNS TABLE AS RETURN SELECT x.a AS p, y.a AS q
          FROM dbo.above(@a, 1) AS x CROSS APPLY dbo.topmost(x.a) AS z JOIN dbo.above(@a + 1, 1) AS y ON y.a = z.top_a",
@@ -330,7 +318,7 @@ fn a_function_in_a_view_or_function_is_bound_in_its_text() {
 fn a_function_of_several_statements_returns_the_rows_of_its_variable() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.series (@from INT, @to INT) RETURNS @r TABLE (n INT PRIMARY KEY, half FLOAT, name NVARCHAR(9),
             bytes VARBINARY(4) NULL, CHECK (n < 1000)) AS
@@ -372,7 +360,7 @@ fn a_function_of_several_statements_returns_the_rows_of_its_variable() {
         ),
         [[3], [4]]
     );
-    ok(&mut client, "SELECT n, half INTO u FROM dbo.series(1, 200)");
+    succeed(&mut client, "SELECT n, half INTO u FROM dbo.series(1, 200)");
     assert_eq!(client.int("SELECT COUNT(*) FROM u"), 200);
     all_fail(
         &mut client,
@@ -383,7 +371,7 @@ fn a_function_of_several_statements_returns_the_rows_of_its_variable() {
         ],
     );
     assert_eq!(client.int("SELECT COUNT(*) FROM dbo.series(1, 9)"), 9);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION m () RETURNS @r TABLE (a INT, b AS a + 1) AS BEGIN INSERT @r VALUES (1) RETURN END",
     );
@@ -394,31 +382,31 @@ fn a_function_of_several_statements_returns_the_rows_of_its_variable() {
 fn a_function_sees_its_transaction_and_none_of_its_statements_changes() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.rows () RETURNS INT AS BEGIN RETURN (SELECT COUNT(*) FROM t) END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.sum_b () RETURNS INT AS BEGIN DECLARE @s INT SELECT @s = SUM(b) FROM t RETURN @s END",
     );
-    ok(&mut client, "BEGIN TRANSACTION INSERT t VALUES (5, 0)");
+    succeed(&mut client, "BEGIN TRANSACTION INSERT t VALUES (5, 0)");
     assert_eq!(client.int("SELECT dbo.rows()"), 5);
     let mut other = fixture.client();
-    ok(&mut other, "USE d");
+    succeed(&mut other, "USE d");
     assert_eq!(other.int("SELECT dbo.rows()"), 4);
-    ok(&mut client, "ROLLBACK");
+    succeed(&mut client, "ROLLBACK");
     assert_eq!(client.int("SELECT dbo.rows()"), 4);
-    ok(&mut client, "UPDATE t SET b = dbo.sum_b() + a");
+    succeed(&mut client, "UPDATE t SET b = dbo.sum_b() + a");
     assert_eq!(
         ints(&mut client, "SELECT b FROM t ORDER BY a"),
         [[71], [72], [73], [74]]
     );
-    ok(&mut client, "INSERT t SELECT a + 10, dbo.rows() FROM t");
+    succeed(&mut client, "INSERT t SELECT a + 10, dbo.rows() FROM t");
     assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE a > 10 AND b = 4"), 4);
-    ok(&mut client, "INSERT t VALUES (21, dbo.rows()), (22, dbo.rows())");
+    succeed(&mut client, "INSERT t VALUES (21, dbo.rows()), (22, dbo.rows())");
     assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE a > 20 AND b = 8"), 2);
-    ok(&mut client, "DELETE t WHERE dbo.rows() = 10 AND a > 4");
+    succeed(&mut client, "DELETE t WHERE dbo.rows() = 10 AND a > 4");
     assert_eq!(client.int("SELECT dbo.rows()"), 4);
 }
 
@@ -426,16 +414,16 @@ fn a_function_sees_its_transaction_and_none_of_its_statements_changes() {
 fn functions_are_described() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE SCHEMA s");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA s");
+    succeed(
         &mut client,
         "CREATE FUNCTION s.f (@a INT, @b NVARCHAR(5) = N'x') RETURNS DECIMAL(9, 2) AS BEGIN RETURN @a END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.i (@a INT) RETURNS TABLE AS RETURN SELECT @a AS a, N'x' AS b",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE OR ALTER FUNCTION dbo.m () RETURNS @r TABLE (a INT, b AS a + 1) AS BEGIN INSERT @r VALUES (1) RETURN END",
     );
@@ -467,17 +455,11 @@ fn functions_are_described() {
         0
     );
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT DATA_TYPE FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_NAME = 'f'"
-        ),
+        client.text("SELECT DATA_TYPE FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_NAME = 'f'"),
         "decimal"
     );
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT DATA_TYPE FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_NAME = 'i'"
-        ),
+        client.text("SELECT DATA_TYPE FROM INFORMATION_SCHEMA.ROUTINES WHERE ROUTINE_NAME = 'i'"),
         "TABLE"
     );
     assert_eq!(
@@ -492,7 +474,7 @@ fn functions_are_described() {
         client.int("SELECT OBJECTPROPERTY(OBJECT_ID('i'), 'IsInlineFunction')"),
         1
     );
-    assert!(text(&mut client, "EXEC sp_helptext 's.f'").starts_with("CREATE FUNCTION s.f"));
+    assert!(client.text("EXEC sp_helptext 's.f'").starts_with("CREATE FUNCTION s.f"));
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.sql_modules"), 3);
 }
 
@@ -500,22 +482,26 @@ fn functions_are_described() {
 fn functions_are_altered_moved_and_dropped() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE SCHEMA s");
-    ok(&mut client, "CREATE FUNCTION s.f () RETURNS INT AS BEGIN RETURN 1 END");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA s");
+    succeed(&mut client, "CREATE FUNCTION s.f () RETURNS INT AS BEGIN RETURN 1 END");
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.i (@a INT) RETURNS TABLE AS RETURN SELECT @a AS a, N'x' AS b",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION m () RETURNS @r TABLE (a INT) AS BEGIN RETURN END",
     );
-    ok(
+    succeed(
         &mut client,
         "ALTER FUNCTION s.f (@a INT) RETURNS INT AS BEGIN RETURN -@a END",
     );
     assert_eq!(client.int("SELECT s.f(3)"), -3);
-    assert!(text(&mut client, "EXEC sp_helptext 's.f'").starts_with("CREATE FUNCTION s.f (@a INT) RETURNS INT"));
+    assert!(
+        client
+            .text("EXEC sp_helptext 's.f'")
+            .starts_with("CREATE FUNCTION s.f (@a INT) RETURNS INT")
+    );
     all_fail(
         &mut client,
         &[
@@ -531,15 +517,15 @@ fn functions_are_altered_moved_and_dropped() {
             (3729, "DROP SCHEMA s"),
         ],
     );
-    ok(&mut client, "BEGIN TRANSACTION DROP FUNCTION s.f, i ROLLBACK");
+    succeed(&mut client, "BEGIN TRANSACTION DROP FUNCTION s.f, i ROLLBACK");
     assert_eq!(client.int("SELECT s.f(3)"), -3);
-    ok(&mut client, "ALTER SCHEMA dbo TRANSFER s.f");
+    succeed(&mut client, "ALTER SCHEMA dbo TRANSFER s.f");
     assert_eq!(client.int("SELECT dbo.f(3)"), -3);
-    ok(&mut client, "DROP FUNCTION dbo.f, i DROP FUNCTION IF EXISTS m, none");
+    succeed(&mut client, "DROP FUNCTION dbo.f, i DROP FUNCTION IF EXISTS m, none");
     all_fail(&mut client, &[(4121, "SELECT dbo.f(3)")]);
     let fixture = fixture.restarted();
     let mut client = fixture.client();
-    ok(&mut client, "USE d");
+    succeed(&mut client, "USE d");
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.sql_modules"), 0);
 }
 
@@ -549,16 +535,16 @@ const PASSWORD: &str = "Gruen-Tisch-3";
 fn a_caller_needs_the_function_and_not_what_it_reads() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION f () RETURNS INT AS BEGIN RETURN (SELECT COUNT(*) FROM dbo.t) END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION i () RETURNS TABLE AS RETURN SELECT a FROM dbo.t",
     );
-    ok(&mut client, &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}'"));
-    ok(&mut client, "CREATE USER ann");
+    succeed(&mut client, &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}'"));
+    succeed(&mut client, "CREATE USER ann");
     let mut ann = fixture.client_as("ann", PASSWORD, "d");
     all_fail(
         &mut ann,
@@ -574,18 +560,18 @@ fn a_caller_needs_the_function_and_not_what_it_reads() {
         ann.int("SELECT COUNT(*) FROM sys.objects WHERE type IN ('FN', 'IF')"),
         0
     );
-    ok(&mut client, "CREATE SCHEMA a AUTHORIZATION ann");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA a AUTHORIZATION ann");
+    succeed(
         &mut client,
         "CREATE FUNCTION a.f () RETURNS INT AS BEGIN RETURN dbo.f() END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION a.i () RETURNS TABLE AS RETURN SELECT a FROM dbo.i()",
     );
     // Her functions have another owner than those of dbo, which she may not call.
     all_fail(&mut ann, &[(229, "SELECT a.f()"), (229, "SELECT * FROM a.i()")]);
-    ok(
+    succeed(
         &mut client,
         "GRANT EXECUTE ON dbo.f TO ann GRANT SELECT ON dbo.i TO ann",
     );
@@ -598,19 +584,19 @@ fn a_caller_needs_the_function_and_not_what_it_reads() {
 fn defaults_and_checks_call_functions() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.next_a () RETURNS INT AS BEGIN RETURN (SELECT ISNULL(MAX(a), 0) + 1 FROM t) END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.is_even (@a INT) RETURNS BIT AS BEGIN RETURN CASE WHEN @a % 2 = 0 THEN 1 ELSE 0 END END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE u (a INT DEFAULT dbo.next_a(), b INT CHECK (dbo.is_even(b) = 1))",
     );
-    ok(&mut client, "INSERT u (b) VALUES (2) INSERT u VALUES (7, 4)");
+    succeed(&mut client, "INSERT u (b) VALUES (2) INSERT u VALUES (7, 4)");
     assert_eq!(client.int("SELECT a FROM u WHERE b = 2"), 5);
     all_fail(
         &mut client,
@@ -620,7 +606,7 @@ fn defaults_and_checks_call_functions() {
             (40510, "CREATE TABLE w (a INT, b AS dbo.is_even(a))"),
         ],
     );
-    ok(
+    succeed(
         &mut client,
         "ALTER TABLE t ADD c INT NOT NULL DEFAULT dbo.next_a() WITH VALUES",
     );
@@ -631,22 +617,22 @@ fn defaults_and_checks_call_functions() {
 fn a_check_sees_the_row_that_it_checks() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE TABLE k (a INT, b INT)");
-    ok(
+    succeed(&mut client, "CREATE TABLE k (a INT, b INT)");
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.rows_of_k () RETURNS INT AS BEGIN RETURN (SELECT COUNT(*) FROM k) END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.sum_of_k () RETURNS INT AS BEGIN RETURN (SELECT SUM(b) FROM k) END",
     );
-    ok(
+    succeed(
         &mut client,
         "INSERT k VALUES (0, 0) ALTER TABLE k ADD CONSTRAINT few CHECK (dbo.rows_of_k() BETWEEN 1 AND 3), \
          CONSTRAINT small CHECK (b IS NOT NULL AND dbo.sum_of_k() <= 10) DELETE k",
     );
     // The first row is there when it is counted.
-    ok(&mut client, "INSERT k VALUES (1, 1), (2, 2)");
+    succeed(&mut client, "INSERT k VALUES (1, 1), (2, 2)");
     all_fail(
         &mut client,
         &[
@@ -656,7 +642,7 @@ fn a_check_sees_the_row_that_it_checks() {
             (547, "INSERT k VALUES (3, 8)"),
         ],
     );
-    ok(&mut client, "UPDATE k SET b = 8 WHERE a = 1 UPDATE k SET b = 3 - a");
+    succeed(&mut client, "UPDATE k SET b = 8 WHERE a = 1 UPDATE k SET b = 3 - a");
     assert_eq!(ints(&mut client, "SELECT a, b FROM k ORDER BY a"), [[1, 2], [2, 1]]);
 }
 
@@ -665,12 +651,12 @@ fn a_function_that_a_table_calls_stays_as_it_is() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
     for name in ["one", "two", "three"] {
-        ok(
+        succeed(
             &mut client,
             &format!("CREATE FUNCTION {name} (@a INT) RETURNS INT AS BEGIN RETURN @a + 1 END"),
         );
     }
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE u (a INT CONSTRAINT ck_u CHECK ([dbo].[one] (a) > 0), b INT CONSTRAINT df_u DEFAULT (dbo.TWO(1)))",
     );
@@ -686,15 +672,15 @@ fn a_function_that_a_table_calls_stays_as_it_is() {
             ),
         ],
     );
-    ok(&mut client, "DROP FUNCTION three");
-    ok(&mut client, "DROP TABLE u DROP FUNCTION one, two");
+    succeed(&mut client, "DROP FUNCTION three");
+    succeed(&mut client, "DROP TABLE u DROP FUNCTION one, two");
 }
 
 #[test]
 fn an_inline_function_has_rows_in_an_order() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.last (@n INT) RETURNS TABLE AS RETURN (SELECT TOP (@n) a FROM t ORDER BY a DESC)",
     );
@@ -707,12 +693,12 @@ fn an_inline_function_has_rows_in_an_order() {
         &mut client,
         &[(40510, "SELECT x.a FROM t CROSS APPLY dbo.last(t.a) AS x")],
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.from_on (@n INT) RETURNS TABLE AS RETURN SELECT a FROM t ORDER BY a OFFSET @n * 2 ROWS",
     );
     assert_eq!(ints(&mut client, "SELECT a FROM dbo.from_on(1) ORDER BY a"), [[3], [4]]);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.ends () RETURNS TABLE AS RETURN (SELECT TOP 1 a FROM t ORDER BY a) UNION ALL (SELECT 9)",
     );
@@ -730,15 +716,15 @@ fn an_inline_function_has_rows_in_an_order() {
 fn a_function_has_a_synonym_and_is_no_procedure() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.twice (@a INT) RETURNS INT AS BEGIN RETURN @a * 2 END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION dbo.above (@a INT) RETURNS TABLE AS RETURN (SELECT a FROM t WHERE a > @a)",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE SYNONYM double_of FOR dbo.twice CREATE SYNONYM over_of FOR above",
     );

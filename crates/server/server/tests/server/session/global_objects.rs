@@ -3,28 +3,16 @@
 use selenite_server::ServerLimits;
 use selenite_types::Value;
 
-use super::client::{Client, all_fail};
+use super::client::{Client, all_fail, succeed};
 use super::fixture::Fixture;
-
-fn ok(client: &mut Client, sql: &str) {
-    let answer = client.batch(sql);
-    assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
-}
-
-fn text(client: &mut Client, sql: &str) -> String {
-    match client.value(sql) {
-        Value::Text(text) => text.to_string(),
-        other => panic!("{sql}: {other:?}"),
-    }
-}
 
 const PASSWORD: &str = "Gruen-Tisch-3";
 
 /// A client whose database is `d`.
 fn client(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "IF DB_ID('d') IS NULL CREATE DATABASE d");
-    ok(&mut client, "USE d");
+    succeed(&mut client, "IF DB_ID('d') IS NULL CREATE DATABASE d");
+    succeed(&mut client, "USE d");
     client
 }
 
@@ -43,13 +31,13 @@ fn a_global_table_is_everyones_until_its_session_ends() {
     let mut two = client(&fixture);
     all_fail(&mut two, &[(208, "SELECT * FROM ##t")]);
     assert_eq!(two.value("SELECT OBJECT_ID('tempdb..##t')"), Value::Null);
-    ok(
+    succeed(
         &mut one,
         "CREATE TABLE ##t (id INT IDENTITY CONSTRAINT pk_g PRIMARY KEY, a INT NOT NULL DEFAULT 5, b AS a * 2, CHECK (a < 100))
          INSERT ##t (a) VALUES (1) INSERT ##t DEFAULT VALUES",
     );
     assert_eq!(two.int("SELECT SUM(b) FROM ##t"), 12);
-    ok(
+    succeed(
         &mut two,
         "CREATE TABLE own (a INT) INSERT own SELECT a FROM ##t UPDATE ##t SET a = own.a + 10 FROM ##t JOIN own ON
          own.a = ##t.a INSERT ##t (a) SELECT a FROM own WHERE a = 5",
@@ -69,7 +57,7 @@ fn a_global_table_is_everyones_until_its_session_ends() {
             (4508, "CREATE VIEW v AS SELECT a FROM ##t"),
         ],
     );
-    ok(
+    succeed(
         &mut two,
         "SET IDENTITY_INSERT ##t OFF CREATE INDEX i ON ##t (a) ALTER TABLE ##t ADD c VARCHAR(9) DROP INDEX i ON ##t
          DELETE ##t WHERE a = 5",
@@ -80,10 +68,7 @@ fn a_global_table_is_everyones_until_its_session_ends() {
         1
     );
     assert_eq!(
-        text(
-            &mut two,
-            "SELECT name FROM tempdb.sys.tables WHERE object_id = OBJECT_ID('tempdb..##t')"
-        ),
+        two.text("SELECT name FROM tempdb.sys.tables WHERE object_id = OBJECT_ID('tempdb..##t')"),
         "##t"
     );
     assert_eq!(
@@ -93,7 +78,7 @@ fn a_global_table_is_everyones_until_its_session_ends() {
     drop(one);
     wait_for_none(&mut two, "##t");
     all_fail(&mut two, &[(208, "SELECT * FROM ##t")]);
-    ok(&mut two, "CREATE TABLE ##t (a INT) DROP TABLE ##t");
+    succeed(&mut two, "CREATE TABLE ##t (a INT) DROP TABLE ##t");
     assert_eq!(two.int("SELECT COUNT(*) FROM tempdb.sys.objects"), 0);
 }
 
@@ -102,7 +87,7 @@ fn a_global_table_is_part_of_a_transaction() {
     let fixture = Fixture::new();
     let mut one = client(&fixture);
     let mut two = client(&fixture);
-    ok(
+    succeed(
         &mut one,
         "CREATE TABLE t (a INT) CREATE TABLE ##t (a INT) INSERT ##t VALUES (1)",
     );
@@ -120,27 +105,27 @@ fn a_global_table_is_part_of_a_transaction() {
             (208, "SELECT * FROM ##u"),
         ],
     );
-    ok(&mut one, "ROLLBACK");
+    succeed(&mut one, "ROLLBACK");
     assert_eq!(one.int("SELECT COUNT(*) FROM ##t"), 1);
     assert_eq!(one.int("SELECT COUNT(*) FROM t"), 0);
     all_fail(
         &mut one,
         &[(208, "SELECT * FROM ##u"), (8134, "INSERT ##t SELECT a / 0 FROM ##t")],
     );
-    ok(&mut two, "INSERT ##t VALUES (3)");
-    ok(
+    succeed(&mut two, "INSERT ##t VALUES (3)");
+    succeed(
         &mut one,
         "BEGIN TRANSACTION DELETE ##t SAVE TRANSACTION s INSERT ##t VALUES (9) ROLLBACK TRANSACTION s COMMIT",
     );
     assert_eq!(two.int("SELECT COUNT(*) FROM ##t"), 0);
     // A transaction that began with a table of its own takes what is everyone's in turn.
     let begun = "USE tempdb BEGIN TRANSACTION CREATE TABLE #own (a INT) INSERT #own VALUES (1)";
-    ok(&mut one, begun);
-    ok(&mut one, "INSERT ##t SELECT a FROM #own COMMIT");
-    ok(&mut one, "DROP TABLE #own");
+    succeed(&mut one, begun);
+    succeed(&mut one, "INSERT ##t SELECT a FROM #own COMMIT");
+    succeed(&mut one, "DROP TABLE #own");
     // It does not see what others have done since, and so can't write after them.
-    ok(&mut one, begun);
-    ok(&mut two, "INSERT ##t VALUES (4)");
+    succeed(&mut one, begun);
+    succeed(&mut two, "INSERT ##t VALUES (4)");
     all_fail(&mut one, &[(1205, "INSERT ##t SELECT a FROM #own")]);
     assert_eq!(one.int("SELECT @@TRANCOUNT"), 0);
     assert_eq!(two.int("SELECT SUM(a) FROM ##t"), 5);
@@ -151,8 +136,8 @@ fn select_into_and_a_reset_make_and_drop_a_global_table() {
     let fixture = Fixture::new();
     let mut one = client(&fixture);
     let mut two = client(&fixture);
-    ok(&mut one, "CREATE TABLE t (a INT) INSERT t VALUES (1), (2)");
-    ok(
+    succeed(&mut one, "CREATE TABLE t (a INT) INSERT t VALUES (1), (2)");
+    succeed(
         &mut one,
         "SELECT 7 AS a INTO ##n SELECT a INTO ##t FROM t EXEC ('SELECT a * 2 AS a INTO ##u FROM ##t')",
     );
@@ -161,18 +146,18 @@ fn select_into_and_a_reset_make_and_drop_a_global_table() {
         4
     );
     assert_eq!(two.int("SELECT a FROM ##n"), 7);
-    ok(
+    succeed(
         &mut two,
         "TRUNCATE TABLE ##t INSERT ##t VALUES (5) SELECT a INTO #mine FROM ##t INSERT ##u SELECT a FROM #mine",
     );
     assert_eq!(one.int("SELECT MAX(a) FROM ##u"), 5);
     assert_eq!(one.batch_after_reset("SELECT 1 AS a").errors(), []);
     all_fail(&mut two, &[(208, "SELECT * FROM ##t"), (208, "SELECT * FROM ##u")]);
-    ok(&mut two, "CREATE TABLE ##t (a INT)");
+    succeed(&mut two, "CREATE TABLE ##t (a INT)");
     // Not that of a session which had one of the name before.
     drop(one);
-    ok(&mut fixture.client(), "SELECT a FROM ##t");
-    ok(&mut two, "DROP TABLE IF EXISTS ##t, ##none");
+    succeed(&mut fixture.client(), "SELECT a FROM ##t");
+    succeed(&mut two, "DROP TABLE IF EXISTS ##t, ##none");
     all_fail(
         &mut two,
         &[
@@ -190,24 +175,24 @@ fn select_into_and_a_reset_make_and_drop_a_global_table() {
 fn a_login_without_rights_may_use_a_global_table_and_its_own_procedures() {
     let fixture = Fixture::new();
     let mut one = client(&fixture);
-    ok(
+    succeed(
         &mut one,
         &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}' CREATE USER ann"),
     );
-    ok(
+    succeed(
         &mut one,
         "CREATE TABLE t (a INT) CREATE TABLE ##t (a INT) INSERT ##t VALUES (1)",
     );
     let mut ann = fixture.client_as("ann", PASSWORD, "d");
     assert_eq!(ann.int("SELECT a FROM ##t"), 1);
-    ok(
+    succeed(
         &mut ann,
         "INSERT ##t VALUES (2) UPDATE ##t SET a = 3 WHERE a = 2 DELETE ##t WHERE a = 1 CREATE TABLE ##hers (a INT)
          SELECT a INTO ##copy FROM ##t DROP TABLE ##hers",
     );
     assert_eq!(one.int("SELECT a FROM ##copy"), 3);
     assert_eq!(
-        text(&mut ann, "SELECT STRING_AGG(name, ' ') FROM tempdb.sys.tables"),
+        ann.text("SELECT STRING_AGG(name, ' ') FROM tempdb.sys.tables"),
         "##copy ##t"
     );
     all_fail(
@@ -218,11 +203,11 @@ fn a_login_without_rights_may_use_a_global_table_and_its_own_procedures() {
             (262, "USE tempdb CREATE TABLE x (a INT)"),
         ],
     );
-    ok(&mut ann, "USE d");
-    ok(&mut ann, "CREATE PROCEDURE #p AS SELECT a FROM ##t");
+    succeed(&mut ann, "USE d");
+    succeed(&mut ann, "CREATE PROCEDURE #p AS SELECT a FROM ##t");
     assert_eq!(ann.int("EXEC #p"), 3);
     // A procedure gives no rights.
-    ok(&mut one, "CREATE PROCEDURE ##q AS SELECT a FROM t");
+    succeed(&mut one, "CREATE PROCEDURE ##q AS SELECT a FROM t");
     all_fail(&mut ann, &[(229, "EXEC ##q"), (262, "CREATE PROCEDURE p AS SELECT 1")]);
 }
 
@@ -231,12 +216,12 @@ fn temporary_procedures_are_the_sessions_own() {
     let fixture = Fixture::new();
     let mut one = client(&fixture);
     let mut two = client(&fixture);
-    ok(&mut one, "CREATE TABLE #t (a INT) INSERT #t VALUES (4)");
-    ok(
+    succeed(&mut one, "CREATE TABLE #t (a INT) INSERT #t VALUES (4)");
+    succeed(
         &mut one,
         "CREATE PROCEDURE #p @n INT, @m INT = 1 OUTPUT AS SELECT a + @n FROM #t SET @m = 8 RETURN 6",
     );
-    ok(&mut one, "CREATE PROCEDURE outer_one AS EXEC #p 10");
+    succeed(&mut one, "CREATE PROCEDURE outer_one AS EXEC #p 10");
     assert_eq!(one.int("EXEC #p 1"), 5);
     assert_eq!(one.int("EXEC outer_one"), 14);
     assert_eq!(
@@ -253,23 +238,20 @@ fn temporary_procedures_are_the_sessions_own() {
         ],
     );
     all_fail(&mut two, &[(2812, "EXEC #p 1")]);
-    ok(&mut two, "CREATE PROCEDURE #p AS SELECT 2");
+    succeed(&mut two, "CREATE PROCEDURE #p AS SELECT 2");
     assert_eq!(two.int("EXEC #p"), 2);
-    ok(&mut one, "ALTER PROCEDURE #p AS SELECT 3");
+    succeed(&mut one, "ALTER PROCEDURE #p AS SELECT 3");
     assert_eq!(one.int("#p"), 3);
-    ok(&mut one, "CREATE OR ALTER PROCEDURE #p AS SELECT 4");
+    succeed(&mut one, "CREATE OR ALTER PROCEDURE #p AS SELECT 4");
     assert_eq!(
-        text(
-            &mut one,
-            "SELECT name FROM tempdb.sys.procedures WHERE object_id = OBJECT_ID('tempdb..#p')"
-        ),
+        one.text("SELECT name FROM tempdb.sys.procedures WHERE object_id = OBJECT_ID('tempdb..#p')"),
         "#p"
     );
-    ok(&mut one, "USE master");
+    succeed(&mut one, "USE master");
     assert_eq!(one.int("EXEC #p"), 4);
-    ok(&mut one, "EXEC ('CREATE PROCEDURE #inner AS SELECT 5')");
+    succeed(&mut one, "EXEC ('CREATE PROCEDURE #inner AS SELECT 5')");
     assert_eq!(one.int("EXEC #inner"), 5);
-    ok(&mut one, "DROP PROCEDURE #p DROP PROCEDURE IF EXISTS #p");
+    succeed(&mut one, "DROP PROCEDURE #p DROP PROCEDURE IF EXISTS #p");
     all_fail(&mut one, &[(2812, "EXEC #p"), (3701, "DROP PROCEDURE #p")]);
     assert_eq!(one.batch_after_reset("SELECT 1 AS a").errors(), []);
     all_fail(&mut one, &[(2812, "EXEC #inner")]);
@@ -280,18 +262,18 @@ fn global_procedures_are_everyones() {
     let fixture = Fixture::new();
     let mut one = client(&fixture);
     let mut two = client(&fixture);
-    ok(
+    succeed(
         &mut one,
         "CREATE PROCEDURE ##p @n INT AS SELECT DB_NAME() + CONVERT(VARCHAR(9), @n)",
     );
-    assert_eq!(text(&mut two, "EXEC ##p 5"), "d5");
-    assert_eq!(text(&mut two, "CREATE TABLE #t (a INT) EXEC ##p 6"), "d6");
+    assert_eq!(two.text("EXEC ##p 5"), "d5");
+    assert_eq!(two.text("CREATE TABLE #t (a INT) EXEC ##p 6"), "d6");
     all_fail(
         &mut two,
         &[(2714, "CREATE PROCEDURE ##p AS SELECT 1"), (2812, "EXEC ##none")],
     );
-    ok(&mut two, "ALTER PROCEDURE ##p AS SELECT 'changed'");
-    assert_eq!(text(&mut one, "EXEC ##p"), "changed");
+    succeed(&mut two, "ALTER PROCEDURE ##p AS SELECT 'changed'");
+    assert_eq!(one.text("EXEC ##p"), "changed");
     drop(one);
     wait_for_none(&mut two, "##p");
     all_fail(&mut two, &[(2812, "EXEC ##p")]);
@@ -307,7 +289,7 @@ fn global_tables_take_no_more_than_sessions_may_of_memory() {
     };
     let fixture = Fixture::limited(limits);
     let mut one = client(&fixture);
-    ok(&mut one, "CREATE TABLE ##t (a VARCHAR(8000)) CREATE TABLE ##u (a INT)");
+    succeed(&mut one, "CREATE TABLE ##t (a VARCHAR(8000)) CREATE TABLE ##u (a INT)");
     let filled = one.batch(
         "DECLARE @n INT = 0 WHILE @n < 20 BEGIN INSERT ##t SELECT TOP 1000 REPLICATE('x', 8000) FROM sys.all_columns SET @n += 1 END",
     );
@@ -316,7 +298,7 @@ fn global_tables_take_no_more_than_sessions_may_of_memory() {
         Some(1105),
         "{filled:?}"
     );
-    ok(&mut one, "DROP TABLE ##t INSERT ##u VALUES (1) DBCC CHECKDB ('tempdb')");
+    succeed(&mut one, "DROP TABLE ##t INSERT ##u VALUES (1) DBCC CHECKDB ('tempdb')");
     assert_eq!(one.int("SELECT a FROM ##u"), 1);
 }
 
@@ -328,7 +310,7 @@ fn the_file_of_tempdb_is_encrypted_and_goes_with_the_server() {
     let path = folder.join("selenite-tempdb");
     let mut one = client(&fixture);
     assert!(!path.exists());
-    ok(
+    succeed(
         &mut one,
         "CREATE TABLE ##t (a VARCHAR(40)) INSERT ##t VALUES ('the secret of tempdb')",
     );
@@ -349,6 +331,6 @@ fn the_file_of_tempdb_is_encrypted_and_goes_with_the_server() {
     assert!(!path.exists());
     let mut one = client(&fixture);
     all_fail(&mut one, &[(208, "SELECT * FROM ##t")]);
-    ok(&mut one, "CREATE TABLE ##t (a INT)");
+    succeed(&mut one, "CREATE TABLE ##t (a INT)");
     fixture.stop();
 }

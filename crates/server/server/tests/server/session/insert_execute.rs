@@ -2,12 +2,8 @@
 
 use selenite_types::Value;
 
-use super::client::{Answer, Client};
+use super::client::{Answer, Client, numbers};
 use super::fixture::Fixture;
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
 
 fn ints(answer: &Answer) -> Vec<Vec<i32>> {
     let int = |value: &Value| match value {

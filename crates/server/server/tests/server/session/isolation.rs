@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use selenite_server::ServerLimits;
 use selenite_types::Value;
 
-use super::client::Client;
+use super::client::{Client, succeed};
 use super::fixture::Fixture;
 
 /// A database `d` with a table of one row, and a second session in it.
@@ -19,17 +19,13 @@ fn two(fixture: &Fixture) -> (Client, Client) {
     (first, second)
 }
 
-fn ok(client: &mut Client, text: &str) {
-    assert_eq!(client.batch(text).errors(), [], "{text}");
-}
-
 /// Every login is a user of master and tempdb, without a permission there: an idle transaction must not stop logins
 /// or administration.
 #[test]
 fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() {
     let fixture = Fixture::new();
     let mut administrator = fixture.client();
-    ok(&mut administrator, "CREATE LOGIN low WITH PASSWORD = 'Gruen-Tisch-3'");
+    succeed(&mut administrator, "CREATE LOGIN low WITH PASSWORD = 'Gruen-Tisch-3'");
     for (at, begun) in [
         "BEGIN TRAN CREATE TABLE #t (a INT) INSERT #t VALUES (1)",
         "USE tempdb BEGIN TRAN CREATE TABLE #t (a INT) INSERT #t VALUES (1)",
@@ -40,16 +36,16 @@ fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() 
     .enumerate()
     {
         let mut low = fixture.client_as("low", "Gruen-Tisch-3", "master");
-        ok(&mut low, begun);
+        succeed(&mut low, begun);
         let mut other = fixture.client_as("low", "Gruen-Tisch-3", "master");
-        ok(&mut other, "SET LOCK_TIMEOUT 0");
-        ok(&mut other, begun);
-        ok(
+        succeed(&mut other, "SET LOCK_TIMEOUT 0");
+        succeed(&mut other, begun);
+        succeed(
             &mut administrator,
             &format!("CREATE LOGIN l{at} WITH PASSWORD = 'Gruen-Tisch-3'"),
         );
-        ok(&mut administrator, &format!("CREATE DATABASE d{at}"));
-        ok(&mut low, "ROLLBACK");
+        succeed(&mut administrator, &format!("CREATE DATABASE d{at}"));
+        succeed(&mut low, "ROLLBACK");
         assert_eq!(
             low.int("SELECT COUNT(*) FROM tempdb.sys.tables WHERE name LIKE '#t%'"),
             0
@@ -61,13 +57,13 @@ fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() 
 fn read_committed_keeps_no_snapshot_between_statements() {
     let fixture = Fixture::new();
     let (mut reader, mut writer) = two(&fixture);
-    ok(&mut reader, "BEGIN TRAN");
+    succeed(&mut reader, "BEGIN TRAN");
     assert_eq!(reader.int("SELECT b FROM t"), 10);
-    ok(&mut writer, "UPDATE t SET b = 20");
+    succeed(&mut writer, "UPDATE t SET b = 20");
     assert_eq!(reader.int("SELECT b FROM t"), 20);
     // Nor did reading keep a session from writing, or from what follows.
-    ok(&mut reader, "UPDATE t SET b = b + 1");
-    ok(&mut reader, "COMMIT");
+    succeed(&mut reader, "UPDATE t SET b = b + 1");
+    succeed(&mut reader, "COMMIT");
     assert_eq!(writer.int("SELECT b FROM t"), 21);
 }
 
@@ -75,18 +71,18 @@ fn read_committed_keeps_no_snapshot_between_statements() {
 fn readers_see_what_is_committed_and_do_not_wait() {
     let fixture = Fixture::new();
     let (mut writer, mut reader) = two(&fixture);
-    ok(&mut reader, "SET LOCK_TIMEOUT 0");
-    ok(
+    succeed(&mut reader, "SET LOCK_TIMEOUT 0");
+    succeed(
         &mut writer,
         "BEGIN TRAN UPDATE t SET b = 20 INSERT INTO t VALUES (2, 0)",
     );
     assert_eq!(writer.int("SELECT COUNT(*) FROM t"), 2);
     assert_eq!(reader.int("SELECT b FROM t"), 10);
-    ok(&mut writer, "COMMIT");
+    succeed(&mut writer, "COMMIT");
     assert_eq!(reader.int("SELECT COUNT(*) FROM t"), 2);
-    ok(&mut writer, "BEGIN TRAN DELETE FROM t");
+    succeed(&mut writer, "BEGIN TRAN DELETE FROM t");
     assert_eq!(reader.int("SELECT COUNT(*) FROM t"), 2);
-    ok(&mut writer, "ROLLBACK");
+    succeed(&mut writer, "ROLLBACK");
     assert_eq!(writer.int("SELECT COUNT(*) FROM t"), 2);
 }
 
@@ -94,18 +90,18 @@ fn readers_see_what_is_committed_and_do_not_wait() {
 fn the_second_writer_waits_for_the_first() {
     let fixture = Fixture::new();
     let (mut first, mut second) = two(&fixture);
-    ok(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
+    succeed(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
     // The error ends the statement, not the transaction.
-    ok(&mut second, "SET LOCK_TIMEOUT 0 BEGIN TRAN");
+    succeed(&mut second, "SET LOCK_TIMEOUT 0 BEGIN TRAN");
     let answer = second.batch("UPDATE t SET b = 30");
     assert_eq!(answer.errors(), [(1222, 1)]);
     assert_eq!(answer.said()[0].text, "Lock request time out period exceeded.");
     assert_eq!(second.int("SELECT @@TRANCOUNT"), 1);
-    ok(&mut second, "SET LOCK_TIMEOUT -1");
+    succeed(&mut second, "SET LOCK_TIMEOUT -1");
     second.ask("UPDATE t SET b = b + 1");
-    ok(&mut first, "COMMIT");
+    succeed(&mut first, "COMMIT");
     assert_eq!(second.answer().unwrap().errors(), []);
-    ok(&mut second, "COMMIT");
+    succeed(&mut second, "COMMIT");
     assert_eq!(first.int("SELECT b FROM t"), 21);
 }
 
@@ -117,17 +113,17 @@ fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
     };
     let fixture = Fixture::limited(limits);
     let (mut first, mut second) = two(&fixture);
-    ok(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
+    succeed(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
     // One thread has both sessions: while the second waits the first can't commit.
     for timeout in ["-1", "3600000"] {
-        ok(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
+        succeed(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
         assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse::<i32>().unwrap());
         let answer = second.batch("BEGIN TRAN INSERT other VALUES (1)");
         assert_eq!(answer.errors(), [(1222, 1)], "{timeout}");
-        ok(&mut second, "ROLLBACK");
+        succeed(&mut second, "ROLLBACK");
     }
-    ok(&mut first, "COMMIT");
-    ok(&mut second, "INSERT other VALUES (1)");
+    succeed(&mut first, "COMMIT");
+    succeed(&mut second, "INSERT other VALUES (1)");
 }
 
 #[test]
@@ -135,14 +131,14 @@ fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
     for level in ["REPEATABLE READ", "SERIALIZABLE", "SNAPSHOT"] {
         let fixture = Fixture::new();
         let (mut reader, mut writer) = two(&fixture);
-        ok(
+        succeed(
             &mut reader,
             &format!("SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN"),
         );
         // BEGIN itself locks out no session.
-        ok(&mut writer, "UPDATE t SET b = 11");
+        succeed(&mut writer, "UPDATE t SET b = 11");
         assert_eq!(reader.int("SELECT b FROM t"), 11, "{level}");
-        ok(&mut writer, "SET LOCK_TIMEOUT 50");
+        succeed(&mut writer, "SET LOCK_TIMEOUT 50");
         let answer = writer.batch("UPDATE t SET b = 12");
         assert_eq!(answer.errors(), [(1222, 1)], "{level}");
         let answer = writer.batch("INSERT INTO t VALUES (2, 0)");
@@ -150,8 +146,8 @@ fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
         assert_eq!(reader.int("SELECT SUM(b) FROM t"), 11, "{level}");
         // Who only reads is not kept out.
         assert_eq!(writer.int("SELECT b FROM t"), 11, "{level}");
-        ok(&mut reader, "UPDATE t SET b = b * 2 COMMIT");
-        ok(&mut writer, "UPDATE t SET b = b + 1");
+        succeed(&mut reader, "UPDATE t SET b = b * 2 COMMIT");
+        succeed(&mut writer, "UPDATE t SET b = b + 1");
         assert_eq!(writer.int("SELECT b FROM t"), 23, "{level}");
     }
 }
@@ -165,12 +161,12 @@ fn a_lost_update_can_not_happen_above_read_committed() {
     std::thread::scope(|scope| {
         for _ in 0..SESSIONS {
             let mut client = fixture.client();
-            ok(&mut client, "USE d SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+            succeed(&mut client, "USE d SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
             scope.spawn(move || {
                 for _ in 0..ROUNDS {
                     let text = "BEGIN TRAN DECLARE @b INT SELECT @b = b FROM t WHERE a = 1 SET @b += 1
                         UPDATE t SET b = @b WHERE a = 1 COMMIT";
-                    ok(&mut client, text);
+                    succeed(&mut client, text);
                 }
             });
         }
@@ -182,7 +178,7 @@ fn a_lost_update_can_not_happen_above_read_committed() {
 fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
     let fixture = Fixture::new();
     let (mut first, mut second) = two(&fixture);
-    ok(&mut second, "SET LOCK_TIMEOUT 0");
+    succeed(&mut second, "SET LOCK_TIMEOUT 0");
     for (statement, holds) in [
         (
             "DECLARE @b INT SELECT @b = b FROM t WITH (UPDLOCK, HOLDLOCK) WHERE a = 1",
@@ -208,18 +204,18 @@ fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
         ("SELECT b FROM t WITH (ROWLOCK, READCOMMITTED, TABLOCK)", false),
     ] {
         // Outside a transaction it holds nothing.
-        ok(&mut first, statement);
-        ok(&mut second, "UPDATE t SET b = b + 1");
-        ok(&mut first, "BEGIN TRAN");
-        ok(&mut first, statement);
+        succeed(&mut first, statement);
+        succeed(&mut second, "UPDATE t SET b = b + 1");
+        succeed(&mut first, "BEGIN TRAN");
+        succeed(&mut first, statement);
         let errors = second.batch("UPDATE t SET b = b + 1").errors();
         assert_eq!(
             errors.first().map(|error| error.0),
             holds.then_some(1222),
             "{statement}"
         );
-        ok(&mut first, "COMMIT");
-        ok(&mut second, "UPDATE t SET b = b + 1");
+        succeed(&mut first, "COMMIT");
+        succeed(&mut second, "UPDATE t SET b = b + 1");
     }
     assert_eq!(first.batch("SELECT b FROM t WITH (UPDLOK)").errors(), [(321, 1)]);
 }
@@ -228,8 +224,8 @@ fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
 fn temporary_tables_wait_for_no_writer() {
     let fixture = Fixture::new();
     let (mut writer, mut other) = two(&fixture);
-    ok(&mut writer, "BEGIN TRAN UPDATE t SET b = b + 1");
-    ok(&mut other, "SET LOCK_TIMEOUT 0");
+    succeed(&mut writer, "BEGIN TRAN UPDATE t SET b = b + 1");
+    succeed(&mut other, "SET LOCK_TIMEOUT 0");
     for statement in [
         "CREATE TABLE #q (a INT PRIMARY KEY, b INT)",
         "CREATE INDEX i ON #q (b)",
@@ -237,27 +233,27 @@ fn temporary_tables_wait_for_no_writer() {
         "ALTER TABLE #q ADD c INT",
         "UPDATE #q SET c = 7",
     ] {
-        ok(&mut other, statement);
+        succeed(&mut other, statement);
     }
     assert_eq!(other.int("SELECT c FROM #q"), 7);
-    ok(&mut other, "DROP TABLE #q");
-    ok(&mut writer, "COMMIT");
+    succeed(&mut other, "DROP TABLE #q");
+    succeed(&mut writer, "COMMIT");
     // One that fails leaves nothing.
     assert_eq!(other.batch("CREATE TABLE #r (a INT, a INT)").errors().len(), 1);
-    ok(&mut other, "CREATE TABLE #r (a INT)");
+    succeed(&mut other, "CREATE TABLE #r (a INT)");
 }
 
 #[test]
 fn attention_ends_a_wait_for_a_lock() {
     let fixture = Fixture::new();
     let (mut first, mut second) = two(&fixture);
-    ok(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
+    succeed(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
     second.ask("UPDATE t SET b = 30");
     second.cancel();
     second.wait_for_attention();
-    ok(&mut first, "COMMIT");
+    succeed(&mut first, "COMMIT");
     assert_eq!(second.int("SELECT b FROM t"), 20);
-    ok(&mut second, "UPDATE t SET b = 40");
+    succeed(&mut second, "UPDATE t SET b = 40");
 }
 
 #[test]
@@ -267,19 +263,19 @@ fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
     fill(&mut first);
     lose(&mut first, "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1");
     assert_eq!(first.int("SELECT @@TRANCOUNT"), 1);
-    ok(&mut second, "SET LOCK_TIMEOUT 0 UPDATE t SET b = b + 1 WHERE a = 1");
+    succeed(&mut second, "SET LOCK_TIMEOUT 0 UPDATE t SET b = b + 1 WHERE a = 1");
     let answer = first.batch("UPDATE t SET b = 100 WHERE a = 1 SELECT 'not reached'");
     assert_eq!((answer.errors(), answer.rows().len()), (vec![(3998, 1)], 0));
     assert_eq!(first.int("SELECT @@TRANCOUNT"), 0);
     assert_eq!(first.int("SELECT b FROM t WHERE a = 1"), 11);
     assert_eq!(first.int("SELECT COUNT(*) FROM t"), 399);
-    ok(&mut first, "BEGIN TRAN UPDATE t SET b = 5 WHERE a = 1 COMMIT");
+    succeed(&mut first, "BEGIN TRAN UPDATE t SET b = 5 WHERE a = 1 COMMIT");
     assert_eq!(second.int("SELECT b FROM t WHERE a = 1"), 5);
 }
 
 /// So many rows that [`lose`] has time.
 fn fill(client: &mut Client) {
-    ok(
+    succeed(
         client,
         "DECLARE @i INT = 2 WHILE @i < 400 BEGIN INSERT INTO t VALUES (@i, 0) SET @i += 1 END",
     );
@@ -302,7 +298,7 @@ fn lose(client: &mut Client, begin: &str) {
             Value::SmallInt(-1) => return,
             kept => assert_eq!(kept, Value::SmallInt(1)),
         }
-        ok(client, "ROLLBACK");
+        succeed(client, "ROLLBACK");
     }
 }
 
@@ -317,7 +313,7 @@ fn temporary_tables_of_a_transaction_that_sqlite_has_ended_are_those_of_before()
         let fixture = Fixture::new();
         let (mut first, _) = two(&fixture);
         fill(&mut first);
-        ok(
+        succeed(
             &mut first,
             "CREATE TABLE #x (id INT, v MONEY) INSERT #x VALUES (1, 1.5)",
         );
@@ -328,7 +324,7 @@ fn temporary_tables_of_a_transaction_that_sqlite_has_ended_are_those_of_before()
         first.batch(end);
         assert_eq!(first.int("SELECT @@TRANCOUNT"), 0, "{end}");
         assert_eq!(first.value("SELECT v FROM #x"), Value::Money(15_000), "{end}");
-        ok(&mut first, "CREATE TABLE #y (a MONEY)");
+        succeed(&mut first, "CREATE TABLE #y (a MONEY)");
     }
 }
 
@@ -342,9 +338,9 @@ fn a_transaction_that_sqlite_has_ended_in_one_database_commits_in_none() {
     ] {
         let fixture = Fixture::new();
         let (mut first, mut second) = two(&fixture);
-        ok(&mut second, "CREATE TABLE q (v INT) INSERT q VALUES (1)");
-        ok(&mut first, "CREATE DATABASE e");
-        ok(
+        succeed(&mut second, "CREATE TABLE q (v INT) INSERT q VALUES (1)");
+        succeed(&mut first, "CREATE DATABASE e");
+        succeed(
             &mut first,
             "USE e CREATE TABLE t (a INT PRIMARY KEY, b INT) INSERT t VALUES (1, 10)",
         );
@@ -357,7 +353,7 @@ fn a_transaction_that_sqlite_has_ended_in_one_database_commits_in_none() {
         assert_eq!(numbers, [3998], "{end}");
         assert_eq!(first.int("SELECT @@TRANCOUNT"), 0, "{end}");
         assert_eq!(second.int("SELECT v FROM q"), 1, "{end}");
-        ok(&mut second, "SET LOCK_TIMEOUT 0 UPDATE q SET v = 4");
+        succeed(&mut second, "SET LOCK_TIMEOUT 0 UPDATE q SET v = 4");
     }
 }
 
@@ -367,14 +363,14 @@ fn lock_timeout_counts_while_another_process_writes() {
     let (mut client, mut second) = two(&fixture);
     let other = fixture.in_sqlite("d");
     other.execute_batch("BEGIN IMMEDIATE; UPDATE t SET b = 99").unwrap();
-    ok(&mut client, "SET LOCK_TIMEOUT 200");
+    succeed(&mut client, "SET LOCK_TIMEOUT 200");
     let began = Instant::now();
     let answer = client.batch("UPDATE t SET b = 20");
     assert_eq!(answer.errors(), [(1222, 1)]);
     assert!(began.elapsed() >= Duration::from_millis(200));
     // Reading goes on.
     assert_eq!(client.int("SELECT b FROM t"), 10);
-    ok(&mut client, "SET LOCK_TIMEOUT 0");
+    succeed(&mut client, "SET LOCK_TIMEOUT 0");
     assert_eq!(client.batch("UPDATE t SET b = 20").errors(), [(1222, 1)]);
     assert_eq!(
         client.batch("CREATE TABLE u (a INT)").errors(),
@@ -382,7 +378,7 @@ fn lock_timeout_counts_while_another_process_writes() {
         "of definitions, too"
     );
     // For ever, but for ATTENTION.
-    ok(&mut client, "SET LOCK_TIMEOUT -1");
+    succeed(&mut client, "SET LOCK_TIMEOUT -1");
     client.ask("UPDATE t SET b = 20");
     client.cancel();
     client.wait_for_attention();
@@ -399,19 +395,19 @@ fn lock_timeout_counts_while_another_process_writes() {
 fn definitions_wait_their_turn_as_rows_do() {
     let fixture = Fixture::new();
     let (mut first, mut second) = two(&fixture);
-    ok(&mut first, "BEGIN TRAN CREATE TABLE u (a INT) INSERT INTO u VALUES (1)");
+    succeed(&mut first, "BEGIN TRAN CREATE TABLE u (a INT) INSERT INTO u VALUES (1)");
     assert_eq!(second.batch("SELECT a FROM u").errors(), [(208, 1)]);
-    ok(&mut second, "SET LOCK_TIMEOUT 20");
+    succeed(&mut second, "SET LOCK_TIMEOUT 20");
     assert_eq!(second.batch("CREATE INDEX i ON t (b)").errors(), [(1222, 1)]);
-    ok(&mut first, "COMMIT");
+    succeed(&mut first, "COMMIT");
     assert_eq!(second.int("SELECT a FROM u"), 1);
 }
 
 /// Databases `d` and `e`, with a table each.
 fn two_databases(fixture: &Fixture) -> (Client, Client) {
     let (mut first, second) = two(fixture);
-    ok(&mut first, "CREATE DATABASE e");
-    ok(&mut first, "USE e CREATE TABLE t (a INT PRIMARY KEY, b INT) USE d");
+    succeed(&mut first, "CREATE DATABASE e");
+    succeed(&mut first, "USE e CREATE TABLE t (a INT PRIMARY KEY, b INT) USE d");
     (first, second)
 }
 
@@ -419,8 +415,8 @@ fn two_databases(fixture: &Fixture) -> (Client, Client) {
 fn who_would_wait_in_a_ring_is_the_victim() {
     let fixture = Fixture::new();
     let (mut first, mut second) = two_databases(&fixture);
-    ok(&mut first, "BEGIN TRAN INSERT INTO t VALUES (2, 0)");
-    ok(&mut second, "USE e BEGIN TRAN INSERT INTO t VALUES (2, 0)");
+    succeed(&mut first, "BEGIN TRAN INSERT INTO t VALUES (2, 0)");
+    succeed(&mut second, "USE e BEGIN TRAN INSERT INTO t VALUES (2, 0)");
     first.ask("USE e INSERT INTO t VALUES (3, 0)");
     second.ask("USE d INSERT INTO t VALUES (3, 0)");
     // The one that came last.
@@ -439,8 +435,8 @@ fn who_would_wait_in_a_ring_is_the_victim() {
     let said = first_answer.said().into_iter().chain(second_answer.said());
     let victim: Vec<_> = said.filter(|said| said.number == 1205).collect();
     assert_eq!(victim[0].severity, 13);
-    ok(&mut first, "IF @@TRANCOUNT > 0 COMMIT");
-    ok(&mut second, "IF @@TRANCOUNT > 0 COMMIT");
+    succeed(&mut first, "IF @@TRANCOUNT > 0 COMMIT");
+    succeed(&mut second, "IF @@TRANCOUNT > 0 COMMIT");
     let rows = first.int("USE d SELECT COUNT(*) FROM t") + first.int("USE e SELECT COUNT(*) FROM t");
     assert_eq!(rows, 3, "the row of d, and two of the one who stayed");
 }
@@ -454,12 +450,12 @@ fn a_transaction_over_two_databases_is_warned_of_once() {
     let warned = |answer: &super::client::Answer| answer.said().iter().filter(|said| said.number == 50_825).count();
     assert_eq!(warned(&answer), 1);
     assert_eq!(warned(&first.batch("INSERT INTO t VALUES (2, 0)")), 0);
-    ok(&mut first, "COMMIT");
+    succeed(&mut first, "COMMIT");
     assert_eq!(first.int("USE d SELECT COUNT(*) FROM t"), 2);
     assert_eq!(first.int("USE e SELECT COUNT(*) FROM t"), 2);
     let answer = first.batch("BEGIN TRAN DELETE FROM t USE d DELETE FROM t");
     assert_eq!(warned(&answer), 1);
-    ok(&mut first, "ROLLBACK");
+    succeed(&mut first, "ROLLBACK");
     assert_eq!(first.int("USE d SELECT COUNT(*) FROM t"), 2);
     assert_eq!(first.int("USE e SELECT COUNT(*) FROM t"), 2);
 }

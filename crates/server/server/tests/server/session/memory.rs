@@ -4,7 +4,7 @@ use selenite_server::ServerLimits;
 use selenite_tds::ProcedureId;
 use selenite_types::{DataType, Value, Width};
 
-use super::client::{Answer, Client, int, output, parameter, text};
+use super::client::{Answer, Client, int, numbers, output, parameter, text};
 use super::fixture::Fixture;
 
 const OUT_OF_MEMORY: i32 = 701;
@@ -15,10 +15,6 @@ fn fixture() -> Fixture {
         session_memory: 32 << 20,
         ..ServerLimits::default()
     })
-}
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
 }
 
 /// A session that needs too much gets an error, and continues with all that it had.

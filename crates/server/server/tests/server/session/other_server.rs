@@ -3,13 +3,9 @@
 
 use selenite_types::Value;
 
-use super::client::{Answer, Client};
+use super::client::{Client, numbers};
 use super::encryption::{MASTER_KEY, make_table, refused, run, state, wait_for_state, word};
 use super::fixture::Fixture;
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
 
 /// Fails by these, and answers the text of the first.
 fn fails(client: &mut Client, sql: &str, expected: &[i32]) -> String {

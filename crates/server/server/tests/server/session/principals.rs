@@ -8,13 +8,6 @@ use super::fixture::Fixture;
 
 const PASSWORD: &str = "Corr3ct-horse";
 
-fn text(client: &mut Client, sql: &str) -> String {
-    match client.value(sql) {
-        Value::Text(text) => text.to_string(),
-        other => panic!("{sql}: {other:?}"),
-    }
-}
-
 /// The administrator, beside a database `d` with some objects, a login `ann` with a user `ann` there, and a login
 /// `bob` without.
 fn administrator(fixture: &Fixture) -> Client {
@@ -48,12 +41,9 @@ fn a_login_is_made_let_in_changed_and_dropped() {
     );
     let mut ann = fixture.client_as("ann", PASSWORD, "");
     assert_eq!(ann.login.errors(), []);
-    assert_eq!(text(&mut ann, "SELECT DB_NAME()"), "tempdb");
+    assert_eq!(ann.text("SELECT DB_NAME()"), "tempdb");
     assert_eq!(
-        text(
-            &mut ann,
-            "SELECT SUSER_SNAME() + N'/' + ORIGINAL_LOGIN() + N'/' + SYSTEM_USER"
-        ),
+        ann.text("SELECT SUSER_SNAME() + N'/' + ORIGINAL_LOGIN() + N'/' + SYSTEM_USER"),
         "ann/ann/ann"
     );
     all_fail(&mut client, &[(15434, "DROP LOGIN ann")]);
@@ -91,7 +81,7 @@ fn a_login_is_made_let_in_changed_and_dropped() {
         "ALTER LOGIN ann ENABLE ALTER LOGIN ann WITH NAME = anna, DEFAULT_DATABASE = master",
     );
     let mut anna = fixture.client_as("anna", "An0ther-one", "");
-    assert_eq!(text(&mut anna, "SELECT DB_NAME() + N' ' + SUSER_NAME()"), "master anna");
+    assert_eq!(anna.text("SELECT DB_NAME() + N' ' + SUSER_NAME()"), "master anna");
     drop(anna);
     succeed(&mut client, "ALTER LOGIN anna WITH PASSWORD = 'Thr1d-one' UNLOCK");
     let rows = succeed(
@@ -204,7 +194,7 @@ fn a_login_without_a_user_is_let_into_no_database() {
         answer.said()[0].text,
         "The server principal \"bob\" is not able to access the database \"d\" under the current security context."
     );
-    assert_eq!(text(&mut bob, "SELECT DB_NAME() + N' ' + CURRENT_USER"), "master guest");
+    assert_eq!(bob.text("SELECT DB_NAME() + N' ' + CURRENT_USER"), "master guest");
     assert_eq!(bob.int("SELECT HAS_DBACCESS('d')"), 0);
     assert_eq!(bob.int("SELECT HAS_DBACCESS('master')"), 1);
     all_fail(&mut bob, &[(262, "CREATE TABLE x (a INT)"), (916, "USE model")]);
@@ -214,7 +204,7 @@ fn a_login_without_a_user_is_let_into_no_database() {
     succeed(&mut client, "CREATE USER robert FOR LOGIN bob");
     assert_eq!(bob.int("SELECT HAS_DBACCESS('d')"), 1);
     succeed(&mut bob, "USE d");
-    assert_eq!(text(&mut bob, "SELECT USER_NAME() + N' ' + SUSER_NAME()"), "robert bob");
+    assert_eq!(bob.text("SELECT USER_NAME() + N' ' + SUSER_NAME()"), "robert bob");
     assert_eq!(fixture.client_as("bob", PASSWORD, "d").login.errors(), []);
     // A session whose user is dropped can do nothing more.
     succeed(&mut client, "DROP USER robert");
@@ -310,29 +300,20 @@ fn a_login_is_named_by_its_security_identifier() {
     let fixture = Fixture::new();
     let mut client = administrator(&fixture);
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = 'd'"
-        ),
+        client.text("SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = 'd'"),
         "sa"
     );
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT SUSER_SNAME(sid) FROM sys.server_principals WHERE name = 'ann'"
-        ),
+        client.text("SELECT SUSER_SNAME(sid) FROM sys.server_principals WHERE name = 'ann'"),
         "ann"
     );
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT SUSER_SNAME(sid) FROM sys.database_principals WHERE name = 'ann'"
-        ),
+        client.text("SELECT SUSER_SNAME(sid) FROM sys.database_principals WHERE name = 'ann'"),
         "ann"
     );
     assert_eq!(client.value("SELECT SUSER_SNAME(0x02)"), Value::Null);
     assert_eq!(
-        text(&mut client, "SELECT ISNULL(SUSER_SNAME(NULL), 'none') + SUSER_SNAME()"),
+        client.text("SELECT ISNULL(SUSER_SNAME(NULL), 'none') + SUSER_SNAME()"),
         "nonesa"
     );
 }
@@ -459,7 +440,7 @@ fn what_is_the_administrators_is_refused_to_all_others() {
 
     succeed(&mut client, "EXEC sp_addsrvrolemember 'ann', 'sysadmin'");
     assert_eq!(ann.int("SELECT IS_SRVROLEMEMBER('sysadmin')"), 1);
-    assert_eq!(text(&mut ann, "SELECT CURRENT_USER"), "dbo");
+    assert_eq!(ann.text("SELECT CURRENT_USER"), "dbo");
     succeed(&mut ann, "CREATE DATABASE x");
     succeed(
         &mut ann,
@@ -470,7 +451,7 @@ fn what_is_the_administrators_is_refused_to_all_others() {
         &mut ann,
         &[(262, "CREATE DATABASE y"), (262, "BACKUP DATABASE d TO DISK = 'd.bak'")],
     );
-    assert_eq!(text(&mut ann, "SELECT CURRENT_USER"), "ann");
+    assert_eq!(ann.text("SELECT CURRENT_USER"), "ann");
 }
 
 #[test]
@@ -515,16 +496,16 @@ fn definitions_are_seen_by_who_has_some_right_on_them() {
          (SELECT COUNT(definition) FROM sys.default_constraints), (SELECT COUNT(definition) FROM sys.computed_columns),
          (SELECT COUNT(VIEW_DEFINITION) FROM INFORMATION_SCHEMA.VIEWS), (SELECT COUNT(CHECK_CLAUSE) FROM
          INFORMATION_SCHEMA.CHECK_CONSTRAINTS), (SELECT COUNT(COLUMN_DEFAULT) FROM INFORMATION_SCHEMA.COLUMNS))";
-    assert_eq!(text(&mut client, counts), "2 1 1 2 5 2");
-    assert_eq!(text(&mut client, texts), "2111111");
-    assert_eq!(text(&mut ann, counts), "0 0 0 0 0 0");
-    assert_eq!(text(&mut ann, known), "");
-    assert_eq!(text(&mut ann, texts), "0000000");
+    assert_eq!(client.text(counts), "2 1 1 2 5 2");
+    assert_eq!(client.text(texts), "2111111");
+    assert_eq!(ann.text(counts), "0 0 0 0 0 0");
+    assert_eq!(ann.text(known), "");
+    assert_eq!(ann.text(texts), "0000000");
     for role in ["db_datareader", "db_datawriter"] {
         succeed(&mut client, &format!("ALTER ROLE {role} ADD MEMBER ann"));
-        assert_eq!(text(&mut ann, counts), "2 1 0 2 5 2", "{role}");
-        assert_eq!(text(&mut ann, known), "114", "{role}");
-        assert_eq!(text(&mut ann, texts), "0000000", "{role}");
+        assert_eq!(ann.text(counts), "2 1 0 2 5 2", "{role}");
+        assert_eq!(ann.text(known), "114", "{role}");
+        assert_eq!(ann.text(texts), "0000000", "{role}");
         all_fail(
             &mut ann,
             &[(15_197, "EXEC sp_helptext 'v'"), (15_009, "EXEC sp_helptext 'p'")],
@@ -533,10 +514,10 @@ fn definitions_are_seen_by_who_has_some_right_on_them() {
     }
     // What she makes for herself is hers to see.
     succeed(&mut ann, "CREATE TABLE #own (id INT)");
-    assert_eq!(text(&mut ann, "SELECT name FROM tempdb.sys.tables"), "#own");
+    assert_eq!(ann.text("SELECT name FROM tempdb.sys.tables"), "#own");
     succeed(&mut client, "ALTER ROLE db_ddladmin ADD MEMBER ann");
-    assert_eq!(text(&mut ann, counts), "2 1 1 2 5 2");
-    assert_eq!(text(&mut ann, texts), "2111111");
+    assert_eq!(ann.text(counts), "2 1 1 2 5 2");
+    assert_eq!(ann.text(texts), "2111111");
     assert_eq!(succeed(&mut ann, "EXEC sp_helptext 'p'").rows().len(), 1);
 }
 

@@ -2,32 +2,28 @@
 
 use selenite_types::Value;
 
-use super::client::{Client, numbers};
+use super::client::{Client, numbers, succeed};
 use super::fixture::Fixture;
-
-fn ok(client: &mut Client, text: &str) {
-    assert_eq!(client.batch(text).errors(), [], "{text}");
-}
 
 /// A database with two tables, one of which refers to the other.
 fn database(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(
         &mut client,
         "USE d CREATE TABLE p (id int PRIMARY KEY, u int CONSTRAINT uq UNIQUE, d int CONSTRAINT df DEFAULT 7) \
          CREATE TABLE c (id int IDENTITY PRIMARY KEY, p int CONSTRAINT fk REFERENCES p (id), k int CONSTRAINT ck CHECK (k > 0), \
          e AS id + 1, n nvarchar(10)) \
          CREATE INDEX ix ON c (p, n) INSERT p (id, u) VALUES (1, 1) INSERT c (p, k, n) VALUES (1, 1, N'x')",
     );
-    ok(&mut client, "CREATE SCHEMA s CREATE TABLE st (a int)");
-    ok(&mut client, "CREATE PROCEDURE pr AS SELECT 5 AS five");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA s CREATE TABLE st (a int)");
+    succeed(&mut client, "CREATE PROCEDURE pr AS SELECT 5 AS five");
+    succeed(
         &mut client,
         "CREATE SEQUENCE sq START WITH 1 CREATE SEQUENCE so START WITH 1 CREATE SYNONYM sy FOR c",
     );
-    ok(&mut client, "CREATE TABLE n (a int DEFAULT (NEXT VALUE FOR sq))");
-    ok(&mut client, "CREATE VIEW v AS SELECT id FROM c");
+    succeed(&mut client, "CREATE TABLE n (a int DEFAULT (NEXT VALUE FOR sq))");
+    succeed(&mut client, "CREATE VIEW v AS SELECT id FROM c");
     client
 }
 
@@ -57,11 +53,11 @@ fn tables_columns_and_what_is_theirs_get_other_names() {
     drop(client);
     let fixture = fixture.restarted();
     let mut client = fixture.client();
-    ok(
+    succeed(
         &mut client,
         "USE d INSERT parents ([parent id], u) VALUES (2, 2) INSERT children (parent, k) VALUES (2, 5)",
     );
-    ok(&mut client, "INSERT s.ST VALUES (1) EXEC pr2 SELECT NEXT VALUE FOR so2");
+    succeed(&mut client, "INSERT s.ST VALUES (1) EXEC pr2 SELECT NEXT VALUE FOR so2");
     assert_eq!(numbers(&client.batch("INSERT children (parent) VALUES (9)")), [547]);
     assert_eq!(numbers(&client.batch("DELETE parents")), [547]);
     let duplicate = client.batch("INSERT parents ([parent id], u) VALUES (3, 2)");
@@ -105,9 +101,9 @@ fn what_can_not_be_renamed_is_an_error() {
         let text = format!("EXEC sp_rename {arguments}");
         assert_eq!(numbers(&client.batch(&text)), [number], "{text}");
     }
-    ok(&mut client, "BEGIN TRAN EXEC sp_rename 'c', 'x' ROLLBACK");
-    ok(&mut client, "SELECT id FROM c");
-    ok(&mut client, "EXEC sp_rename 'c', 'C' SELECT id FROM C");
+    succeed(&mut client, "BEGIN TRAN EXEC sp_rename 'c', 'x' ROLLBACK");
+    succeed(&mut client, "SELECT id FROM c");
+    succeed(&mut client, "EXEC sp_rename 'c', 'C' SELECT id FROM C");
 }
 
 #[test]
@@ -143,19 +139,19 @@ fn the_number_of_a_table_is_shown_and_set() {
         shown(&mut client, "DBCC CHECKIDENT ('dbo.c', RESEED, 40)"),
         "Checking identity information: current identity value '1'."
     );
-    ok(&mut client, "INSERT c (k) VALUES (1)");
+    succeed(&mut client, "INSERT c (k) VALUES (1)");
     assert_eq!(client.int("SELECT MAX(id) FROM c"), 41);
-    ok(
+    succeed(
         &mut client,
         "DELETE c DBCC CHECKIDENT (c, RESEED, 0) WITH NO_INFOMSGS INSERT c (k) VALUES (1)",
     );
     assert_eq!(client.int("SELECT MAX(id) FROM c"), 1);
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE f (a int IDENTITY (10, 5)) DBCC CHECKIDENT (f, RESEED, 3) INSERT f DEFAULT VALUES",
     );
     assert_eq!(client.int("SELECT a FROM f"), 3);
-    ok(
+    succeed(
         &mut client,
         "BEGIN TRAN DBCC CHECKIDENT (f, RESEED, 100) ROLLBACK INSERT f DEFAULT VALUES",
     );

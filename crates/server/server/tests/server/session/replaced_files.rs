@@ -4,13 +4,9 @@ use std::path::{Path, PathBuf};
 
 use selenite_types::Value;
 
-use super::client::{Answer, Client};
+use super::client::{Client, numbers};
 use super::encryption::{MASTER_KEY, in_clear, make_table, refused, run, state, wait_for_state};
 use super::fixture::Fixture;
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
 
 fn copy(from: &Path, to: &Path) {
     std::fs::copy(from, to).unwrap();

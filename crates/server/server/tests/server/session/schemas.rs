@@ -2,31 +2,19 @@
 
 use selenite_types::Value;
 
-use super::client::{Client, all_fail};
+use super::client::{Client, all_fail, succeed};
 use super::fixture::Fixture;
-
-fn ok(client: &mut Client, sql: &str) {
-    let answer = client.batch(sql);
-    assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
-}
 
 fn said(client: &mut Client, sql: &str) -> String {
     client.batch(sql).said()[0].text.clone()
 }
 
-fn text(client: &mut Client, sql: &str) -> String {
-    match client.value(sql) {
-        Value::Text(text) => text.to_string(),
-        other => panic!("{sql}: {other:?}"),
-    }
-}
-
 /// A database `d` with a schema `s`.
 fn client(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "USE d");
-    ok(&mut client, "CREATE SCHEMA s");
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d");
+    succeed(&mut client, "CREATE SCHEMA s");
     client
 }
 
@@ -36,7 +24,7 @@ const PASSWORD: &str = "Gruen-Tisch-3";
 fn two_tables_of_one_name_are_in_different_schemas() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE t (a INT) CREATE TABLE s.t (a INT IDENTITY PRIMARY KEY, b VARCHAR(9) UNIQUE)
          INSERT t VALUES (1), (2) INSERT S.T (b) VALUES ('x')",
@@ -47,17 +35,17 @@ fn two_tables_of_one_name_are_in_different_schemas() {
         client.int("SELECT COUNT(*) FROM dbo.t, s.t WHERE s.t.b = 'x' AND dbo.t.a = 2"),
         1
     );
-    ok(&mut client, "UPDATE s.t SET b = 'y' DELETE FROM dbo.t WHERE a = 1");
-    assert_eq!(text(&mut client, "SELECT b FROM s.t"), "y");
+    succeed(&mut client, "UPDATE s.t SET b = 'y' DELETE FROM dbo.t WHERE a = 1");
+    assert_eq!(client.text("SELECT b FROM s.t"), "y");
     let duplicate = said(&mut client, "INSERT s.t (b) VALUES ('y')");
     assert!(duplicate.contains("object 's.t'"), "{duplicate}");
-    ok(
+    succeed(
         &mut client,
         "SET IDENTITY_INSERT s.t ON INSERT s.t (a, b) VALUES (9, 'z') SET IDENTITY_INSERT s.t OFF",
     );
-    ok(&mut client, "SELECT * INTO s.copy FROM s.t");
+    succeed(&mut client, "SELECT * INTO s.copy FROM s.t");
     assert_eq!(client.int("SELECT MAX(a) FROM s.copy"), 9);
-    ok(&mut client, "TRUNCATE TABLE s.copy DROP TABLE s.t, dbo.t");
+    succeed(&mut client, "TRUNCATE TABLE s.copy DROP TABLE s.t, dbo.t");
     all_fail(&mut client, &[(208, "SELECT * FROM t"), (208, "SELECT * FROM s.t")]);
     all_fail(
         &mut client,
@@ -75,7 +63,7 @@ fn two_tables_of_one_name_are_in_different_schemas() {
         missing,
         "Cannot drop the table 's.none', because it does not exist or you do not have permission."
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE guest.t (a INT) CREATE TABLE db_owner.t (a INT)",
     );
@@ -86,10 +74,10 @@ fn two_tables_of_one_name_are_in_different_schemas() {
 fn a_name_with_a_point_is_no_other_tables() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE SCHEMA [s.a]");
-    ok(&mut client, "CREATE SCHEMA a");
-    ok(&mut client, "CREATE TABLE a.t (a INT)");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA [s.a]");
+    succeed(&mut client, "CREATE SCHEMA a");
+    succeed(&mut client, "CREATE TABLE a.t (a INT)");
+    succeed(
         &mut client,
         "CREATE TABLE [s.t] (a INT, INDEX x (a)) CREATE TABLE s.t (a INT, INDEX x (a))
          CREATE TABLE s.[a.t] (a INT) CREATE TABLE [s.a].t (a INT) CREATE TABLE [s.a.t] (a INT) CREATE TABLE a (a INT)
@@ -98,9 +86,7 @@ fn a_name_with_a_point_is_no_other_tables() {
          INSERT [s.a.t] VALUES (5)",
     );
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT CONCAT((SELECT a FROM [s.t]), (SELECT a FROM s.t), (SELECT a FROM s.[a.t]), (SELECT a FROM [s.a].t),
+        client.text("SELECT CONCAT((SELECT a FROM [s.t]), (SELECT a FROM s.t), (SELECT a FROM s.[a.t]), (SELECT a FROM [s.a].t),
              (SELECT a FROM [s.a.t]))"
         ),
         "12345"
@@ -123,12 +109,12 @@ fn a_name_with_a_point_is_no_other_tables() {
 fn a_file_of_before_has_dbo_alone() {
     let fixture = Fixture::new();
     let mut client = fixture.client();
-    ok(
+    succeed(
         &mut client,
         "CREATE DATABASE d CREATE LOGIN ann WITH PASSWORD = 'Gruen-Tisch-3'",
     );
-    ok(&mut client, "USE d CREATE TABLE t (a INT) CREATE USER ann");
-    ok(&mut client, "USE master");
+    succeed(&mut client, "USE d CREATE TABLE t (a INT) CREATE USER ann");
+    succeed(&mut client, "USE master");
     drop(client);
     let fixture = fixture.restarted();
     // As an earlier server made it.
@@ -137,28 +123,22 @@ fn a_file_of_before_has_dbo_alone() {
         .execute_batch("ALTER TABLE selenite_user DROP COLUMN default_schema")
         .unwrap();
     let mut client = fixture.client();
-    ok(&mut client, "USE d");
+    succeed(&mut client, "USE d");
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT default_schema_name FROM sys.database_principals WHERE name = 'ann'"
-        ),
+        client.text("SELECT default_schema_name FROM sys.database_principals WHERE name = 'ann'"),
         "dbo"
     );
     let file = fixture.in_sqlite("d");
     let count = "SELECT count(*) FROM sqlite_schema WHERE name = 'selenite_schema'";
     assert_eq!(file.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
-    ok(&mut client, "CREATE SCHEMA s");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA s");
+    succeed(
         &mut client,
         "CREATE TABLE s.t (a INT) ALTER USER ann WITH DEFAULT_SCHEMA = s",
     );
     assert_eq!(file.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT default_schema_name FROM sys.database_principals WHERE name = 'ann'"
-        ),
+        client.text("SELECT default_schema_name FROM sys.database_principals WHERE name = 'ann'"),
         "s"
     );
 }
@@ -167,14 +147,14 @@ fn a_file_of_before_has_dbo_alone() {
 fn schemas_are_made_with_what_is_in_them_and_dropped_when_they_are_empty() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE SCHEMA parts AUTHORIZATION dbo
          CREATE VIEW v AS SELECT c.id FROM child c JOIN parent p ON p.id = c.parent
          CREATE TABLE child (id INT PRIMARY KEY, parent INT REFERENCES parts.parent (id))
          CREATE TABLE parts.parent (id INT PRIMARY KEY)",
     );
-    ok(
+    succeed(
         &mut client,
         "INSERT parts.parent VALUES (1) INSERT parts.child VALUES (5, 1)",
     );
@@ -215,13 +195,13 @@ fn schemas_are_made_with_what_is_in_them_and_dropped_when_they_are_empty() {
         used.starts_with("Cannot drop schema 'parts' because it is being referenced by object '"),
         "{used}"
     );
-    ok(&mut client, "DROP VIEW parts.v DROP TABLE parts.child, parts.parent");
-    ok(&mut client, "DROP SCHEMA parts DROP SCHEMA IF EXISTS parts");
+    succeed(&mut client, "DROP VIEW parts.v DROP TABLE parts.child, parts.parent");
+    succeed(&mut client, "DROP SCHEMA parts DROP SCHEMA IF EXISTS parts");
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.schemas WHERE name = 'parts'"), 0);
     // As all definitions.
-    ok(&mut client, "BEGIN TRANSACTION");
-    ok(&mut client, "CREATE SCHEMA later");
-    ok(&mut client, "CREATE TABLE later.t (a INT) ROLLBACK");
+    succeed(&mut client, "BEGIN TRANSACTION");
+    succeed(&mut client, "CREATE SCHEMA later");
+    succeed(&mut client, "CREATE TABLE later.t (a INT) ROLLBACK");
     assert_eq!(client.value("SELECT SCHEMA_ID('later')"), Value::Null);
     all_fail(&mut client, &[(2760, "CREATE TABLE later.t (a INT)")]);
 }
@@ -230,14 +210,14 @@ fn schemas_are_made_with_what_is_in_them_and_dropped_when_they_are_empty() {
 fn names_of_constraints_are_unique_in_their_schema() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE t (a INT CONSTRAINT k PRIMARY KEY, b INT CONSTRAINT c CHECK (b > 0))
          CREATE TABLE s.t (a INT CONSTRAINT k PRIMARY KEY, b INT CONSTRAINT c CHECK (b > 5))
          CREATE INDEX i ON t (b) CREATE INDEX i ON s.t (b)",
     );
     all_fail(&mut client, &[(547, "INSERT s.t VALUES (1, 3)")]);
-    ok(&mut client, "INSERT t VALUES (1, 3)");
+    succeed(&mut client, "INSERT t VALUES (1, 3)");
     all_fail(
         &mut client,
         &[
@@ -246,7 +226,7 @@ fn names_of_constraints_are_unique_in_their_schema() {
             (1913, "CREATE INDEX i ON s.t (a)"),
         ],
     );
-    ok(
+    succeed(
         &mut client,
         "ALTER TABLE s.t DROP CONSTRAINT c ALTER TABLE s.t ADD d INT NOT NULL CONSTRAINT df DEFAULT 4
          ALTER INDEX i ON s.t REBUILD DROP INDEX i ON s.t ALTER TABLE s.t ALTER COLUMN b BIGINT NULL
@@ -264,7 +244,7 @@ fn names_of_constraints_are_unique_in_their_schema() {
 fn foreign_keys_cross_schemas() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE t (id INT PRIMARY KEY) CREATE TABLE s.t (id INT PRIMARY KEY, up INT REFERENCES dbo.t (id) ON DELETE
          CASCADE) CREATE TABLE u (id INT, up INT CONSTRAINT f REFERENCES s.t)
@@ -286,19 +266,17 @@ fn foreign_keys_cross_schemas() {
             (1767, "CREATE TABLE x (a INT REFERENCES s.none (id))"),
         ],
     );
-    ok(&mut client, "DELETE t WHERE id = 1");
+    succeed(&mut client, "DELETE t WHERE id = 1");
     assert_eq!(client.int("SELECT COUNT(*) FROM s.t"), 1);
     assert_eq!(
-        text(
-            &mut client,
+        client.text(
             "SELECT CONCAT(OBJECT_SCHEMA_NAME(parent_object_id), OBJECT_SCHEMA_NAME(referenced_object_id))
              FROM sys.foreign_keys WHERE name = 'f'"
         ),
         "dbos"
     );
     assert_eq!(
-        text(
-            &mut client,
+        client.text(
             "SELECT CONCAT(CONSTRAINT_SCHEMA, UNIQUE_CONSTRAINT_SCHEMA) FROM INFORMATION_SCHEMA.REFERENTIAL_CONSTRAINTS
              WHERE CONSTRAINT_NAME = 'f'"
         ),
@@ -306,24 +284,24 @@ fn foreign_keys_cross_schemas() {
     );
     let keys = client.batch("EXEC sp_fkeys @pktable_name = 't', @pktable_owner = 's'");
     assert_eq!(keys.rows().len(), 1);
-    ok(&mut client, "DROP TABLE u, s.t, t");
+    succeed(&mut client, "DROP TABLE u, s.t, t");
 }
 
 #[test]
 fn objects_are_transferred() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE t (id INT IDENTITY CONSTRAINT k PRIMARY KEY, a INT NULL UNIQUE, b AS a + 1, INDEX i (a))
          CREATE TABLE u (id INT CONSTRAINT f REFERENCES t (id), own INT)
          INSERT t (a) VALUES (4) INSERT u (id) VALUES (1)",
     );
-    ok(&mut client, "CREATE VIEW v AS SELECT b FROM t");
-    ok(&mut client, "CREATE PROCEDURE p AS SELECT b FROM s.t");
+    succeed(&mut client, "CREATE VIEW v AS SELECT b FROM t");
+    succeed(&mut client, "CREATE PROCEDURE p AS SELECT b FROM s.t");
     let id = client.int("SELECT OBJECT_ID('t')");
-    ok(&mut client, "ALTER SCHEMA s TRANSFER dbo.t");
-    ok(&mut client, "ALTER SCHEMA s TRANSFER OBJECT::p");
+    succeed(&mut client, "ALTER SCHEMA s TRANSFER dbo.t");
+    succeed(&mut client, "ALTER SCHEMA s TRANSFER OBJECT::p");
     assert_eq!(client.int("SELECT OBJECT_ID('s.t')"), id);
     assert_eq!(client.value("SELECT OBJECT_ID('dbo.t')"), Value::Null);
     assert_eq!(client.int("EXEC s.p"), 5);
@@ -342,20 +320,20 @@ fn objects_are_transferred() {
             (15151, "ALTER SCHEMA s TRANSFER TYPE::x"),
         ],
     );
-    ok(&mut client, "INSERT s.t (a) VALUES (5)");
+    succeed(&mut client, "INSERT s.t (a) VALUES (5)");
     assert_eq!(client.int("SELECT MAX(id) FROM s.t"), 3);
     // What it refers to follows in the file, too, and after a restart.
     drop(client);
     let fixture = fixture.restarted();
     let mut client = fixture.client();
-    ok(&mut client, "USE d");
+    succeed(&mut client, "USE d");
     all_fail(
         &mut client,
         &[(547, "INSERT u (id) VALUES (7)"), (3726, "DROP TABLE s.t")],
     );
-    ok(&mut client, "CREATE TABLE t (id INT)");
+    succeed(&mut client, "CREATE TABLE t (id INT)");
     all_fail(&mut client, &[(15530, "ALTER SCHEMA dbo TRANSFER s.t")]);
-    ok(
+    succeed(
         &mut client,
         "DROP TABLE dbo.t ALTER SCHEMA dbo TRANSFER s.t DROP INDEX i ON t",
     );
@@ -370,86 +348,83 @@ fn objects_are_transferred() {
 fn a_name_of_one_part_is_in_the_default_schema_or_in_dbo() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}' CREATE USER ann WITH DEFAULT_SCHEMA = s"),
     );
-    ok(&mut client, "ALTER ROLE db_owner ADD MEMBER ann");
-    ok(
+    succeed(&mut client, "ALTER ROLE db_owner ADD MEMBER ann");
+    succeed(
         &mut client,
         "CREATE TABLE t (a VARCHAR(9)) CREATE TABLE s.t (a VARCHAR(9)) CREATE TABLE u (a VARCHAR(9))
          INSERT t VALUES ('dbo') INSERT s.t VALUES ('s') INSERT u VALUES ('u')",
     );
-    ok(&mut client, "CREATE VIEW s.v AS SELECT t.a + u.a AS a FROM t, u");
-    ok(&mut client, "CREATE VIEW v AS SELECT a FROM t");
-    ok(&mut client, "CREATE PROCEDURE s.p AS SELECT t.a + u.a FROM t, u");
-    ok(&mut client, "CREATE PROCEDURE p AS SELECT a FROM t");
+    succeed(&mut client, "CREATE VIEW s.v AS SELECT t.a + u.a AS a FROM t, u");
+    succeed(&mut client, "CREATE VIEW v AS SELECT a FROM t");
+    succeed(&mut client, "CREATE PROCEDURE s.p AS SELECT t.a + u.a FROM t, u");
+    succeed(&mut client, "CREATE PROCEDURE p AS SELECT a FROM t");
     let mut ann = fixture.client_as("ann", PASSWORD, "d");
-    assert_eq!(text(&mut ann, "SELECT SCHEMA_NAME()"), "s");
-    assert_eq!(text(&mut ann, "SELECT t.a + u.a FROM t, u"), "su");
-    assert_eq!(text(&mut client, "SELECT t.a + u.a FROM t, u"), "dbou");
+    assert_eq!(ann.text("SELECT SCHEMA_NAME()"), "s");
+    assert_eq!(ann.text("SELECT t.a + u.a FROM t, u"), "su");
+    assert_eq!(client.text("SELECT t.a + u.a FROM t, u"), "dbou");
     // What a view or a procedure names is in its schema, for every caller.
     for client in [&mut ann, &mut client] {
-        assert_eq!(text(client, "SELECT a FROM s.v"), "su");
-        assert_eq!(text(client, "SELECT a FROM dbo.v"), "dbo");
-        assert_eq!(text(client, "EXEC s.p"), "su");
-        assert_eq!(text(client, "EXEC dbo.p"), "dbo");
+        assert_eq!(client.text("SELECT a FROM s.v"), "su");
+        assert_eq!(client.text("SELECT a FROM dbo.v"), "dbo");
+        assert_eq!(client.text("EXEC s.p"), "su");
+        assert_eq!(client.text("EXEC dbo.p"), "dbo");
     }
-    assert_eq!(text(&mut ann, "EXEC p"), "su");
+    assert_eq!(ann.text("EXEC p"), "su");
     // Nor does it matter whose default schema it is where one procedure calls another.
-    ok(&mut client, "CREATE PROCEDURE s.calls AS EXEC p EXEC only");
-    ok(&mut client, "CREATE PROCEDURE calls AS EXEC p");
-    ok(&mut client, "CREATE PROCEDURE only AS SELECT 'only'");
+    succeed(&mut client, "CREATE PROCEDURE s.calls AS EXEC p EXEC only");
+    succeed(&mut client, "CREATE PROCEDURE calls AS EXEC p");
+    succeed(&mut client, "CREATE PROCEDURE only AS SELECT 'only'");
     let of_s = [[Value::Text("su".into())], [Value::Text("only".into())]];
     assert_eq!(client.batch("EXEC s.calls").rows(), of_s);
     assert_eq!(ann.batch("EXEC s.calls").rows(), of_s);
-    assert_eq!(text(&mut ann, "EXEC dbo.calls"), "dbo");
-    assert_eq!(text(&mut client, "EXEC p"), "dbo");
+    assert_eq!(ann.text("EXEC dbo.calls"), "dbo");
+    assert_eq!(client.text("EXEC p"), "dbo");
     assert_eq!(ann.int("SELECT IIF(OBJECT_ID('t') = OBJECT_ID('s.t'), 1, 0)"), 1);
     assert_eq!(ann.int("SELECT IIF(OBJECT_ID('u') = OBJECT_ID('dbo.u'), 1, 0)"), 1);
-    ok(&mut ann, "CREATE TABLE new (a INT) INSERT new VALUES (1) DROP TABLE t");
+    succeed(&mut ann, "CREATE TABLE new (a INT) INSERT new VALUES (1) DROP TABLE t");
     assert_eq!(client.int("SELECT a FROM s.new"), 1);
-    assert_eq!(text(&mut ann, "SELECT a FROM t"), "dbo");
+    assert_eq!(ann.text("SELECT a FROM t"), "dbo");
     // One that does not exist is no error until something is made in it.
-    ok(&mut client, "ALTER USER ann WITH DEFAULT_SCHEMA = later");
-    assert_eq!(text(&mut ann, "SELECT a FROM t"), "dbo");
+    succeed(&mut client, "ALTER USER ann WITH DEFAULT_SCHEMA = later");
+    assert_eq!(ann.text("SELECT a FROM t"), "dbo");
     all_fail(&mut ann, &[(2760, "CREATE TABLE x (a INT)")]);
-    ok(&mut client, "CREATE SCHEMA later");
-    ok(&mut ann, "CREATE TABLE x (a INT)");
+    succeed(&mut client, "CREATE SCHEMA later");
+    succeed(&mut ann, "CREATE TABLE x (a INT)");
     assert_eq!(client.int("SELECT COUNT(*) FROM later.x"), 0);
-    ok(&mut ann, "CREATE OR ALTER VIEW v AS SELECT 7 AS a");
+    succeed(&mut ann, "CREATE OR ALTER VIEW v AS SELECT 7 AS a");
     assert_eq!(client.int("SELECT a FROM later.v"), 7);
-    assert_eq!(text(&mut client, "SELECT a FROM dbo.v"), "dbo");
+    assert_eq!(client.text("SELECT a FROM dbo.v"), "dbo");
 }
 
 #[test]
 fn an_owner_of_a_schema_may_do_what_it_likes_in_it_and_nowhere_else() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}' CREATE USER ann"),
     );
-    ok(&mut client, "CREATE SCHEMA hers AUTHORIZATION ann");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA hers AUTHORIZATION ann");
+    succeed(
         &mut client,
         "CREATE TABLE t (a INT) CREATE TABLE s.t (a INT) CREATE TABLE hers.t (a INT) INSERT hers.t VALUES (1)",
     );
-    ok(&mut client, "CREATE PROCEDURE hers.p AS SELECT a FROM t");
-    ok(&mut client, "CREATE PROCEDURE s.p AS SELECT a FROM t");
+    succeed(&mut client, "CREATE PROCEDURE hers.p AS SELECT a FROM t");
+    succeed(&mut client, "CREATE PROCEDURE s.p AS SELECT a FROM t");
     let mut ann = fixture.client_as("ann", PASSWORD, "d");
     assert_eq!(ann.int("SELECT a FROM hers.t"), 1);
     assert_eq!(ann.int("EXEC hers.p"), 1);
-    ok(
+    succeed(
         &mut ann,
         "INSERT hers.t VALUES (2) UPDATE hers.t SET a = 3 WHERE a = 2 DELETE hers.t WHERE a = 3
          ALTER TABLE hers.t ADD b INT CREATE INDEX i ON hers.t (b) DROP INDEX i ON hers.t TRUNCATE TABLE hers.t",
     );
     assert_eq!(
-        text(
-            &mut ann,
-            "SELECT STRING_AGG(SCHEMA_NAME(schema_id), ',') FROM sys.tables"
-        ),
+        ann.text("SELECT STRING_AGG(SCHEMA_NAME(schema_id), ',') FROM sys.tables"),
         "hers"
     );
     assert_eq!(ann.value("SELECT OBJECT_ID('s.t')"), Value::Null);
@@ -475,20 +450,20 @@ fn an_owner_of_a_schema_may_do_what_it_likes_in_it_and_nowhere_else() {
         ],
     );
     all_fail(&mut client, &[(15138, "DROP USER ann")]);
-    ok(&mut ann, "DROP TABLE hers.t DROP PROCEDURE hers.p");
-    ok(&mut ann, "DROP SCHEMA hers");
-    ok(&mut client, "DROP USER ann");
+    succeed(&mut ann, "DROP TABLE hers.t DROP PROCEDURE hers.p");
+    succeed(&mut ann, "DROP SCHEMA hers");
+    succeed(&mut client, "DROP USER ann");
 }
 
 /// A client beside tables `dbo.t` and `s.t`, and a view and a procedure in `s`.
 fn shown(fixture: &Fixture) -> Client {
     let mut client = client(fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE t (a INT) CREATE TABLE s.t (a INT CONSTRAINT k PRIMARY KEY, b INT)",
     );
-    ok(&mut client, "CREATE VIEW s.v AS SELECT b AS c FROM t");
-    ok(&mut client, "CREATE PROCEDURE s.p @x INT AS SELECT 1");
+    succeed(&mut client, "CREATE VIEW s.v AS SELECT b AS c FROM t");
+    succeed(&mut client, "CREATE PROCEDURE s.p @x INT AS SELECT 1");
     client
 }
 
@@ -549,9 +524,9 @@ fn views_of_the_system_show_schemas() {
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.schemas"), 14);
     for (sql, expected) in SHOWN {
         if sql.contains("COLUMNS") {
-            ok(&mut client, "DROP VIEW s.v");
+            succeed(&mut client, "DROP VIEW s.v");
         }
-        assert_eq!(text(&mut client, sql), *expected, "{sql}");
+        assert_eq!(client.text(sql), *expected, "{sql}");
     }
 }
 
@@ -577,6 +552,6 @@ fn procedures_of_the_catalog_have_owners() {
         assert_eq!(answer.errors(), [], "{call}");
         assert_eq!(answer.rows().len(), count, "{call}: {answer:?}");
     }
-    ok(&mut client, "DBCC CHECKTABLE ('s.t') DBCC CHECKDB");
+    succeed(&mut client, "DBCC CHECKTABLE ('s.t') DBCC CHECKDB");
     all_fail(&mut client, &[(2501, "DBCC CHECKTABLE ('s.none')")]);
 }

@@ -3,44 +3,32 @@
 use selenite_server::ServerLimits;
 use selenite_types::Value;
 
-use super::client::{Client, fails};
+use super::client::{Client, fails, succeed};
 use super::encryption::{MASTER_KEY, run, wait_for_state};
 use super::fixture::Fixture;
 use super::redefinition::Ends;
 
-fn ok(client: &mut Client, sql: &str) {
-    let answer = client.batch(sql);
-    assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
-}
-
-fn text(client: &mut Client, sql: &str) -> String {
-    match client.value(sql) {
-        Value::Text(text) => text.to_string(),
-        other => panic!("{sql}: {other:?}"),
-    }
-}
-
 /// Databases `a`, in use, and `b`, each with a table and a view.
 fn two(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "CREATE DATABASE a CREATE DATABASE b");
-    ok(
+    succeed(&mut client, "CREATE DATABASE a CREATE DATABASE b");
+    succeed(
         &mut client,
         "USE b CREATE TABLE u (id INT PRIMARY KEY, name VARCHAR(20), price DECIMAL(20, 2), twice AS price * 2,
              made DATETIME2(3), mark NCHAR(3))
          INSERT INTO u VALUES (1, 'One', 1.50, '2020-01-02 03:04:05.678', N'x'), (2, 'two', 2.25, NULL, NULL)",
     );
-    ok(&mut client, "CREATE VIEW w AS SELECT id, twice FROM u WHERE id > 1");
-    ok(
+    succeed(&mut client, "CREATE VIEW w AS SELECT id, twice FROM u WHERE id > 1");
+    succeed(
         &mut client,
         "CREATE PROCEDURE q @n INT OUTPUT AS SELECT DB_NAME(), COUNT(*) FROM u SET @n = 7 RETURN 3",
     );
-    ok(
+    succeed(
         &mut client,
         "USE a CREATE TABLE t (id INT IDENTITY PRIMARY KEY, name VARCHAR(20), amount INT)
          INSERT INTO t (name, amount) VALUES ('ONE ', 10), ('three', 30)",
     );
-    ok(&mut client, "CREATE VIEW v AS SELECT id FROM t");
+    succeed(&mut client, "CREATE VIEW v AS SELECT id FROM t");
     fails(
         &mut client,
         40510,
@@ -64,10 +52,7 @@ fn tables_of_two_databases_are_joined() {
     assert_eq!(rows.rows()[0][4], Value::Text("a".into()));
     assert_eq!(rows.rows()[0][5], Value::Int(0));
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT CONVERT(VARCHAR(9), SUM(twice)) FROM b.dbo.u LEFT JOIN a.dbo.t ON t.id = u.id"
-        ),
+        client.text("SELECT CONVERT(VARCHAR(9), SUM(twice)) FROM b.dbo.u LEFT JOIN a.dbo.t ON t.id = u.id"),
         "7.50"
     );
     assert_eq!(
@@ -103,31 +88,31 @@ fn tables_of_two_databases_are_joined() {
 fn rows_go_from_one_database_to_another() {
     let fixture = Fixture::new();
     let mut client = two(&fixture);
-    ok(&mut client, "INSERT t SELECT name, id FROM b.dbo.u");
+    succeed(&mut client, "INSERT t SELECT name, id FROM b.dbo.u");
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 4);
-    ok(
+    succeed(
         &mut client,
         "INSERT b.dbo.u (id, name) SELECT id + 10, name FROM t WHERE name NOT IN (SELECT name FROM b.dbo.u)",
     );
-    assert_eq!(text(&mut client, "SELECT name FROM b.dbo.u WHERE id = 12"), "three");
-    ok(
+    assert_eq!(client.text("SELECT name FROM b.dbo.u WHERE id = 12"), "three");
+    succeed(
         &mut client,
         "UPDATE t SET amount = u.id * 100 FROM t JOIN b.dbo.u ON u.name = t.name",
     );
     assert_eq!(client.int("SELECT MAX(amount) FROM t WHERE name = 'three'"), 1200);
-    ok(
+    succeed(
         &mut client,
         "UPDATE u SET name = t.name FROM b.dbo.u AS u JOIN t ON t.id = u.id WHERE u.id = 1",
     );
     assert_eq!(client.int("SELECT DATALENGTH(name) FROM b.dbo.u WHERE id = 1"), 4);
-    ok(&mut client, "DELETE FROM b.dbo.u WHERE id IN (SELECT id + 10 FROM t)");
+    succeed(&mut client, "DELETE FROM b.dbo.u WHERE id IN (SELECT id + 10 FROM t)");
     assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.u"), 2);
-    ok(
+    succeed(
         &mut client,
         "SELECT u.id, t.name INTO n FROM t JOIN b.dbo.u ON u.id = t.id",
     );
     assert_eq!(client.int("SELECT COUNT(*) FROM a.dbo.n"), 2);
-    ok(&mut client, "SELECT t.id INTO b.dbo.m FROM t");
+    succeed(&mut client, "SELECT t.id INTO b.dbo.m FROM t");
     assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.m"), 4);
     // A key that is taken undoes the statement, and the copies with it.
     fails(
@@ -142,14 +127,14 @@ fn rows_go_from_one_database_to_another() {
 fn temporary_tables_stand_beside_those_of_another_database() {
     let fixture = Fixture::new();
     let mut client = two(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TABLE #x (id INT, name VARCHAR(20)) INSERT #x SELECT id, name FROM b.dbo.u",
     );
     assert_eq!(client.int("SELECT COUNT(*) FROM #x JOIN b.dbo.u ON u.id = #x.id"), 2);
-    ok(&mut client, "INSERT b.dbo.u (id, name) SELECT id + 5, name FROM #x");
+    succeed(&mut client, "INSERT b.dbo.u (id, name) SELECT id + 5, name FROM #x");
     assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.u"), 4);
-    ok(&mut client, "SELECT * INTO #y FROM b.dbo.u");
+    succeed(&mut client, "SELECT * INTO #y FROM b.dbo.u");
     assert_eq!(client.int("SELECT COUNT(*) FROM #y"), 4);
     assert_eq!(
         client.int(
@@ -179,38 +164,38 @@ fn a_transaction_sees_its_own_rows_in_both_databases_and_keeps_no_snapshot() {
     let mut client = two(&fixture);
     let mut other = fixture.client();
     let both = "SELECT COUNT(*) FROM a.dbo.t, b.dbo.u";
-    ok(&mut client, "BEGIN TRAN INSERT b.dbo.u (id) VALUES (3)");
+    succeed(&mut client, "BEGIN TRAN INSERT b.dbo.u (id) VALUES (3)");
     assert_eq!(client.int(both), 6);
     assert_eq!(other.int(both), 4);
-    ok(&mut client, "INSERT t (name) SELECT name FROM b.dbo.u WHERE id = 3");
+    succeed(&mut client, "INSERT t (name) SELECT name FROM b.dbo.u WHERE id = 3");
     assert_eq!(client.int(both), 9);
     fails(&mut client, 8134, "INSERT t (amount) SELECT 1 / (id - 3) FROM b.dbo.u");
     assert_eq!(client.int(both), 9);
-    ok(&mut client, "ROLLBACK");
+    succeed(&mut client, "ROLLBACK");
     assert_eq!(client.int(both), 4);
-    ok(&mut client, "BEGIN TRAN UPDATE t SET amount = 0");
+    succeed(&mut client, "BEGIN TRAN UPDATE t SET amount = 0");
     assert_eq!(client.int(both), 4);
-    ok(&mut other, "INSERT b.dbo.u (id) VALUES (3)");
+    succeed(&mut other, "INSERT b.dbo.u (id) VALUES (3)");
     assert_eq!(client.int(both), 6);
-    ok(&mut client, "COMMIT");
+    succeed(&mut client, "COMMIT");
     // What is read is held by who asks for that.
-    ok(
+    succeed(
         &mut client,
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ BEGIN TRAN",
     );
     assert_eq!(client.int(both), 6);
-    ok(&mut other, "SET LOCK_TIMEOUT 0");
+    succeed(&mut other, "SET LOCK_TIMEOUT 0");
     fails(&mut other, 1222, "INSERT b.dbo.u (id) VALUES (4)");
     fails(&mut other, 1222, "UPDATE a.dbo.t SET amount = 1");
-    ok(&mut client, "COMMIT");
-    ok(&mut other, "INSERT b.dbo.u (id) VALUES (4)");
+    succeed(&mut client, "COMMIT");
+    succeed(&mut other, "INSERT b.dbo.u (id) VALUES (4)");
 }
 
 #[test]
 fn each_database_is_asked_whether_its_rows_may_be_read() {
     let fixture = Fixture::new();
     let mut client = two(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse' CREATE USER ann FOR LOGIN ann
          ALTER ROLE db_datareader ADD MEMBER ann ALTER ROLE db_datawriter ADD MEMBER ann",
@@ -219,12 +204,12 @@ fn each_database_is_asked_whether_its_rows_may_be_read() {
     fails(&mut ann, 916, "SELECT * FROM t, b.dbo.u");
     fails(&mut ann, 916, "SELECT * FROM v, b.dbo.w");
     fails(&mut ann, 916, "SELECT * FROM b.sys.tables, t");
-    ok(&mut client, "USE b CREATE USER ann FOR LOGIN ann");
+    succeed(&mut client, "USE b CREATE USER ann FOR LOGIN ann");
     fails(&mut ann, 229, "SELECT * FROM t, b.dbo.u");
     fails(&mut ann, 229, "INSERT t (name) SELECT name FROM b.dbo.u");
-    ok(&mut client, "ALTER ROLE db_datareader ADD MEMBER ann");
+    succeed(&mut client, "ALTER ROLE db_datareader ADD MEMBER ann");
     assert_eq!(ann.int("SELECT COUNT(*) FROM t, b.dbo.u"), 4);
-    ok(&mut ann, "INSERT t (name) SELECT name FROM b.dbo.u");
+    succeed(&mut ann, "INSERT t (name) SELECT name FROM b.dbo.u");
     fails(&mut ann, 229, "INSERT b.dbo.u (id) SELECT id FROM t");
     fails(&mut ann, 262, "SELECT t.id INTO b.dbo.m FROM t");
     fails(&mut ann, 229, "EXEC b.dbo.q 1");
@@ -234,7 +219,7 @@ fn each_database_is_asked_whether_its_rows_may_be_read() {
 fn views_of_another_database_show_that_database() {
     let fixture = Fixture::new();
     let mut client = two(&fixture);
-    assert_eq!(text(&mut client, "SELECT name FROM b.sys.tables"), "u");
+    assert_eq!(client.text("SELECT name FROM b.sys.tables"), "u");
     assert_eq!(
         client.int("SELECT COUNT(*) FROM b.sys.tables x, sys.tables y WHERE DB_NAME() = 'a'"),
         1
@@ -257,7 +242,7 @@ fn views_of_another_database_show_that_database() {
     );
     assert!(client.int("SELECT COUNT(*) FROM master.dbo.sysprocesses") > 0);
     fails(&mut client, 208, "SELECT * FROM none.sys.tables");
-    ok(&mut client, "USE master");
+    succeed(&mut client, "USE master");
     assert_eq!(
         client.int("SELECT COUNT(*) FROM a.sys.tables x LEFT JOIN b.sys.tables y ON x.name <> y.name"),
         1
@@ -276,18 +261,18 @@ fn a_procedure_of_another_database_runs_there_and_comes_back() {
     let back = [Value::Int(7), Value::Int(3), Value::Text("a".into()), Value::Int(2)];
     assert_eq!(rows[1], back);
     // Its tables are those of its own database, also for what it calls and when it fails.
-    ok(&mut client, "USE b");
-    ok(
+    succeed(&mut client, "USE b");
+    succeed(
         &mut client,
         "CREATE PROCEDURE r AS INSERT u (id) VALUES (9) EXEC a.dbo.s EXEC('SELECT 1 FROM u') SELECT 1 / 0 FROM u",
     );
-    ok(&mut client, "USE a");
-    ok(&mut client, "CREATE PROCEDURE s AS INSERT t (name) SELECT DB_NAME()");
+    succeed(&mut client, "USE a");
+    succeed(&mut client, "CREATE PROCEDURE s AS INSERT t (name) SELECT DB_NAME()");
     fails(&mut client, 8134, "EXEC b..r");
     assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE name = 'a'"), 1);
     assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.u"), 3);
-    assert_eq!(text(&mut client, "SELECT DB_NAME()"), "a");
-    ok(
+    assert_eq!(client.text("SELECT DB_NAME()"), "a");
+    succeed(
         &mut client,
         "BEGIN TRAN BEGIN TRY EXEC b..r END TRY BEGIN CATCH IF @@TRANCOUNT = 1 ROLLBACK END CATCH",
     );
@@ -299,14 +284,14 @@ fn a_procedure_of_another_database_runs_there_and_comes_back() {
         40510,
         "CREATE TABLE #x (id INT) DECLARE @n INT EXEC b.dbo.q @n OUTPUT",
     );
-    assert_eq!(text(&mut client, "SELECT DB_NAME()"), "a");
+    assert_eq!(client.text("SELECT DB_NAME()"), "a");
 }
 
 #[test]
 fn catalog_procedures_of_another_database_show_that_database() {
     let fixture = Fixture::new();
     let mut client = two(&fixture);
-    ok(&mut client, "CREATE TABLE #x (id INT)");
+    succeed(&mut client, "CREATE TABLE #x (id INT)");
     let columns = client.batch("EXEC b..sp_columns @table_name = 'u'");
     assert_eq!(columns.errors(), []);
     assert_eq!(columns.rows().len(), 6);
@@ -334,13 +319,13 @@ fn outside_a_transaction_a_table_is_read_where_it_is_and_within_one_its_copy_is_
     });
     let mut client = two(&fixture);
     // 64 MB, twice the session's memory.
-    ok(
+    succeed(
         &mut client,
         "USE b CREATE TABLE big (id INT PRIMARY KEY, body CHAR(8000)) USE a",
     );
     let rows = "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 1000)";
     for from in 0..8 {
-        ok(
+        succeed(
             &mut client,
             &format!(
                 "USE b; {rows} INSERT big SELECT i + {from} * 1000, REPLICATE('x', 8000) FROM n OPTION (MAXRECURSION 0); USE a"
@@ -349,12 +334,12 @@ fn outside_a_transaction_a_table_is_read_where_it_is_and_within_one_its_copy_is_
     }
     let joined = "SELECT CONVERT(INT, SUM(LEN(big.body)) / 8000) FROM t, b.dbo.big WHERE t.id = 1";
     assert_eq!(client.int(joined), 8000);
-    ok(
+    succeed(
         &mut client,
         "INSERT t (amount) SELECT COUNT(*) FROM b.dbo.big WHERE body LIKE 'x%'",
     );
     assert_eq!(client.int("SELECT MAX(amount) FROM t"), 8000);
-    ok(&mut client, "BEGIN TRAN");
+    succeed(&mut client, "BEGIN TRAN");
     fails(&mut client, OUT_OF_MEMORY, joined);
     client.batch("IF @@TRANCOUNT > 0 ROLLBACK");
     assert_eq!(client.int(joined), 8000);
@@ -366,8 +351,8 @@ fn more_databases_than_sqlite_attaches_are_joined() {
     let mut client = fixture.client();
     let names: Vec<String> = (0..13).map(|number| format!("d{number}")).collect();
     for (number, name) in names.iter().enumerate() {
-        ok(&mut client, &format!("CREATE DATABASE {name}"));
-        ok(
+        succeed(&mut client, &format!("CREATE DATABASE {name}"));
+        succeed(
             &mut client,
             &format!("USE {name} CREATE TABLE t (id INT PRIMARY KEY, n INT) INSERT t VALUES (1, {number})"),
         );
@@ -376,15 +361,15 @@ fn more_databases_than_sqlite_attaches_are_joined() {
     let tables: Vec<String> = names.iter().map(|name| format!("{name}.dbo.t AS {name}")).collect();
     let sql = format!("SELECT {} FROM {}", sum.join(" + "), tables.join(", "));
     assert_eq!(client.int(&sql), 78);
-    ok(
+    succeed(
         &mut client,
         &format!("UPDATE d3.dbo.t SET n = ({sql}) FROM d3.dbo.t AS target"),
     );
     assert_eq!(client.int("SELECT n FROM d3.dbo.t"), 78);
     // None is left attached: each can be dropped.
-    ok(&mut client, "USE master");
+    succeed(&mut client, "USE master");
     for name in &names {
-        ok(&mut client, &format!("DROP DATABASE {name}"));
+        succeed(&mut client, &format!("DROP DATABASE {name}"));
     }
 }
 
@@ -393,18 +378,18 @@ fn a_statement_reads_another_database_while_others_write_there() {
     let fixture = Fixture::new();
     let mut client = two(&fixture);
     let mut writer = fixture.client();
-    ok(&mut writer, "USE b BEGIN TRAN INSERT u (id) VALUES (3)");
-    ok(&mut client, "SET LOCK_TIMEOUT 0");
+    succeed(&mut writer, "USE b BEGIN TRAN INSERT u (id) VALUES (3)");
+    succeed(&mut client, "SET LOCK_TIMEOUT 0");
     assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 4);
     // Only the database that is written to is locked.
-    ok(&mut client, "INSERT t (name) SELECT name FROM b.dbo.u");
-    ok(
+    succeed(&mut client, "INSERT t (name) SELECT name FROM b.dbo.u");
+    succeed(
         &mut client,
         "DECLARE @v TABLE (id INT) INSERT @v SELECT u.id FROM b.dbo.u, t",
     );
     fails(&mut client, 1222, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
-    ok(&mut writer, "COMMIT");
-    ok(&mut client, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
+    succeed(&mut writer, "COMMIT");
+    succeed(&mut client, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
     // A statement that fails leaves nothing attached, and nothing open.
     fails(&mut client, 8134, "SELECT 1 / (u.id - u.id) FROM t, b.dbo.u");
     fails(
@@ -412,7 +397,7 @@ fn a_statement_reads_another_database_while_others_write_there() {
         8134,
         "INSERT t (amount) SELECT 1 / (u.id - u.id) FROM b.dbo.u",
     );
-    ok(&mut writer, "USE master DROP DATABASE b");
+    succeed(&mut writer, "USE master DROP DATABASE b");
     fails(&mut client, 208, "SELECT * FROM t, b.dbo.u");
 }
 
@@ -437,15 +422,15 @@ fn databases_under_keys_of_their_own_are_joined() {
         );
         wait_for_state(&mut client, name, 3);
     }
-    ok(&mut client, "USE a");
+    succeed(&mut client, "USE a");
     assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 4);
-    ok(&mut client, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
-    ok(
+    succeed(&mut client, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
+    succeed(
         &mut client,
         "BEGIN TRAN INSERT t (name) SELECT name FROM b.dbo.u WHERE id > 10",
     );
     assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 16);
-    ok(&mut client, "COMMIT");
+    succeed(&mut client, "COMMIT");
 }
 
 #[test]
@@ -453,7 +438,7 @@ fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
     let fixture = Fixture::new();
     let mut client = two(&fixture);
     let mut writer = fixture.client();
-    ok(
+    succeed(
         &mut writer,
         "USE b CREATE TABLE s (id INT PRIMARY KEY, y MONEY) INSERT s VALUES (1, 5)",
     );
@@ -463,12 +448,12 @@ fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
             let _ends = Ends(&is_done);
             for _ in 0..150 {
                 for (data_type, value) in [("BIGINT", 70_007), ("MONEY", 5)] {
-                    ok(&mut writer, "DROP TABLE s");
-                    ok(
+                    succeed(&mut writer, "DROP TABLE s");
+                    succeed(
                         &mut writer,
                         &format!("CREATE TABLE s (id INT PRIMARY KEY, y {data_type})"),
                     );
-                    ok(&mut writer, &format!("INSERT s VALUES (1, {value})"));
+                    succeed(&mut writer, &format!("INSERT s VALUES (1, {value})"));
                 }
             }
         });

@@ -1,6 +1,6 @@
 //! Table variables: tables of a batch or a call, and of no transaction.
 
-use super::client::{Answer, Client};
+use super::client::{Answer, Client, numbers};
 use super::fixture::Fixture;
 
 fn made(fixture: &Fixture) -> Client {
@@ -23,10 +23,6 @@ fn rows(answer: &Answer) -> Vec<String> {
             .to_owned()
     })
     .collect()
-}
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|error| error.0).collect()
 }
 
 #[test]

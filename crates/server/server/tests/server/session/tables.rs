@@ -2,12 +2,8 @@
 
 use selenite_types::Value;
 
-use super::client::Answer;
+use super::client::numbers;
 use super::fixture::Fixture;
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
 
 fn int(value: i32) -> Value {
     Value::Int(value)

@@ -5,41 +5,21 @@ use std::sync::Arc;
 use selenite_tds::{Parameter, ProcedureId, TableColumn, TableValue, TypeInfo};
 use selenite_types::{DataType, Value, Width};
 
-use super::client::{Client, int, output, parameter};
+use super::client::{Client, all_fail, int, output, parameter, succeed};
 use super::fixture::Fixture;
-
-fn ok(client: &mut Client, sql: &str) {
-    let answer = client.batch(sql);
-    assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
-}
-
-fn fails(client: &mut Client, cases: &[(i32, &str)]) {
-    for (number, sql) in cases {
-        let answer = client.batch(sql);
-        let first = answer.errors().first().map(|(number, _)| *number);
-        assert_eq!(first, Some(*number), "{sql}: {answer:?}");
-    }
-}
-
-fn text(client: &mut Client, sql: &str) -> String {
-    match client.value(sql) {
-        Value::Text(text) => text.to_string(),
-        other => panic!("{sql}: {other:?}"),
-    }
-}
 
 /// A database `d` with an alias type, a table type and a schema `s`.
 fn client(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
-    ok(&mut client, "CREATE DATABASE d");
-    ok(&mut client, "USE d");
-    ok(&mut client, "CREATE TYPE dbo.phone FROM VARCHAR(20) NOT NULL");
-    ok(
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d");
+    succeed(&mut client, "CREATE TYPE dbo.phone FROM VARCHAR(20) NOT NULL");
+    succeed(
         &mut client,
         "CREATE TYPE dbo.lines AS TABLE (id INT IDENTITY PRIMARY KEY, number phone, amount INT DEFAULT 7, CHECK (amount > 0),
             UNIQUE (number))",
     );
-    ok(&mut client, "CREATE SCHEMA s");
+    succeed(&mut client, "CREATE SCHEMA s");
     client
 }
 
@@ -47,29 +27,29 @@ fn client(fixture: &Fixture) -> Client {
 fn an_alias_type_stands_wherever_a_type_does() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE TABLE t (a dbo.phone, b phone NULL, c AS a + '!')");
-    ok(&mut client, "INSERT t VALUES ('1', NULL)");
-    fails(
+    succeed(&mut client, "CREATE TABLE t (a dbo.phone, b phone NULL, c AS a + '!')");
+    succeed(&mut client, "INSERT t VALUES ('1', NULL)");
+    all_fail(
         &mut client,
         &[
             (515, "INSERT t (b) VALUES ('2')"),
             (2628, "INSERT t (a) VALUES ('123456789012345678901')"),
         ],
     );
-    assert_eq!(text(&mut client, "DECLARE @p phone = '12' SELECT @p + '3'"), "123");
-    ok(
+    assert_eq!(client.text("DECLARE @p phone = '12' SELECT @p + '3'"), "123");
+    succeed(
         &mut client,
         "CREATE PROCEDURE p @a dbo.phone AS DECLARE @b PHONE = @a + '!' SELECT @b AS b",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION f (@a phone) RETURNS dbo.phone AS BEGIN RETURN @a + '?' END",
     );
-    ok(&mut client, "CREATE VIEW v AS SELECT a FROM t");
-    assert_eq!(text(&mut client, "EXEC p 'x'"), "x!");
-    assert_eq!(text(&mut client, "SELECT dbo.f('x')"), "x?");
-    assert_eq!(text(&mut client, "SELECT a FROM v"), "1");
-    fails(
+    succeed(&mut client, "CREATE VIEW v AS SELECT a FROM t");
+    assert_eq!(client.text("EXEC p 'x'"), "x!");
+    assert_eq!(client.text("SELECT dbo.f('x')"), "x?");
+    assert_eq!(client.text("SELECT a FROM v"), "1");
+    all_fail(
         &mut client,
         &[
             (3732, "DROP TYPE phone"),
@@ -81,17 +61,17 @@ fn an_alias_type_stands_wherever_a_type_does() {
         ],
     );
     // Another database has no such type, and a program is compiled for the one in use.
-    ok(&mut client, "CREATE DATABASE e");
-    ok(&mut client, "USE e");
-    fails(&mut client, &[(2715, "DECLARE @p phone = '12' SELECT @p + '3'")]);
-    ok(&mut client, "CREATE TYPE phone FROM INT");
+    succeed(&mut client, "CREATE DATABASE e");
+    succeed(&mut client, "USE e");
+    all_fail(&mut client, &[(2715, "DECLARE @p phone = '12' SELECT @p + '3'")]);
+    succeed(&mut client, "CREATE TYPE phone FROM INT");
     assert_eq!(client.int("DECLARE @p phone = 12 SELECT @p"), 12);
-    ok(&mut client, "USE d");
-    assert_eq!(text(&mut client, "DECLARE @p phone = 12 SELECT @p"), "12");
+    succeed(&mut client, "USE d");
+    assert_eq!(client.text("DECLARE @p phone = 12 SELECT @p"), "12");
     let fixture = fixture.restarted();
     let mut client = fixture.client();
-    ok(&mut client, "USE d");
-    assert_eq!(text(&mut client, "EXEC p 'y'"), "y!");
+    succeed(&mut client, "USE d");
+    assert_eq!(client.text("EXEC p 'y'"), "y!");
 }
 
 #[test]
@@ -105,18 +85,18 @@ fn a_variable_of_a_table_type_is_a_table_variable() {
         ),
         17
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE PROCEDURE q AS DECLARE @l lines INSERT @l (number) VALUES ('a') SELECT COUNT(*) AS n FROM @l",
     );
     assert_eq!(client.int("EXEC q"), 1);
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION g () RETURNS INT AS
          BEGIN DECLARE @l lines INSERT @l (number) VALUES ('a'), ('b') RETURN (SELECT MAX(id) FROM @l) END",
     );
     assert_eq!(client.int("SELECT dbo.g() + dbo.g()"), 4);
-    fails(
+    all_fail(
         &mut client,
         &[
             (547, "DECLARE @l lines INSERT @l (number, amount) VALUES ('a', 0)"),
@@ -126,11 +106,11 @@ fn a_variable_of_a_table_type_is_a_table_variable() {
             (3732, "DROP TYPE phone"),
         ],
     );
-    ok(
+    succeed(
         &mut client,
         "DROP PROCEDURE q DROP FUNCTION g DROP TYPE lines DROP TYPE phone DROP TYPE IF EXISTS phone",
     );
-    fails(
+    all_fail(
         &mut client,
         &[
             (2715, "DECLARE @l lines"),
@@ -144,7 +124,7 @@ fn a_variable_of_a_table_type_is_a_table_variable() {
 fn types_are_described_and_refused() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE TYPE s.money2 FROM DECIMAL(9, 2) NULL");
+    succeed(&mut client, "CREATE TYPE s.money2 FROM DECIMAL(9, 2) NULL");
     assert_eq!(
         client.int("SELECT COUNT(*) FROM sys.types WHERE is_user_defined = 1"),
         3
@@ -160,8 +140,8 @@ fn types_are_described_and_refused() {
         ),
         1
     );
-    assert_eq!(text(&mut client, "SELECT TYPE_NAME(TYPE_ID('phone'))"), "phone");
-    fails(
+    assert_eq!(client.text("SELECT TYPE_NAME(TYPE_ID('phone'))"), "phone");
+    all_fail(
         &mut client,
         &[
             (219, "CREATE TYPE phone FROM INT"),
@@ -176,38 +156,35 @@ fn types_are_described_and_refused() {
             (3729, "DROP SCHEMA s"),
         ],
     );
-    ok(&mut client, "BEGIN TRANSACTION CREATE TYPE x FROM INT ROLLBACK");
-    fails(&mut client, &[(2715, "DECLARE @x x")]);
-    ok(&mut client, "DROP TYPE s.money2 DROP SCHEMA s");
+    succeed(&mut client, "BEGIN TRANSACTION CREATE TYPE x FROM INT ROLLBACK");
+    all_fail(&mut client, &[(2715, "DECLARE @x x")]);
+    succeed(&mut client, "DROP TYPE s.money2 DROP SCHEMA s");
 }
 
 #[test]
 fn a_column_of_an_alias_type_keeps_it() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TYPE s.code FROM INT NOT NULL CREATE TABLE u (a s.code, b phone NULL) ALTER TABLE u ADD c dbo.phone NULL",
     );
     let described = "SELECT STRING_AGG(TYPE_NAME(user_type_id), ',') WITHIN GROUP (ORDER BY column_id) FROM sys.columns
         WHERE object_id = OBJECT_ID('u')";
-    assert_eq!(text(&mut client, described), "code,phone,phone");
+    assert_eq!(client.text(described), "code,phone,phone");
     assert_eq!(
-        text(
-            &mut client,
+        client.text(
             "SELECT DOMAIN_SCHEMA + '.' + DOMAIN_NAME + ' ' + DATA_TYPE FROM INFORMATION_SCHEMA.COLUMNS
              WHERE TABLE_NAME = 'u' AND COLUMN_NAME = 'a'"
         ),
         "s.code int"
     );
     assert_eq!(
-        text(
-            &mut client,
-            "SELECT DATA_TYPE FROM INFORMATION_SCHEMA.DOMAINS WHERE DOMAIN_NAME = 'phone' AND CHARACTER_MAXIMUM_LENGTH = 20"
+        client.text("SELECT DATA_TYPE FROM INFORMATION_SCHEMA.DOMAINS WHERE DOMAIN_NAME = 'phone' AND CHARACTER_MAXIMUM_LENGTH = 20"
         ),
         "varchar"
     );
-    fails(
+    all_fail(
         &mut client,
         &[
             (3732, "DROP TYPE s.code"),
@@ -215,16 +192,16 @@ fn a_column_of_an_alias_type_keeps_it() {
             (245, "INSERT u (a) VALUES ('x')"),
         ],
     );
-    ok(
+    succeed(
         &mut client,
         "ALTER TABLE u ALTER COLUMN a BIGINT NOT NULL DROP TYPE s.code",
     );
-    ok(&mut client, "ALTER TABLE u ALTER COLUMN c CHAR(3)");
-    assert_eq!(text(&mut client, described), "bigint,phone,char");
+    succeed(&mut client, "ALTER TABLE u ALTER COLUMN c CHAR(3)");
+    assert_eq!(client.text(described), "bigint,phone,char");
     let fixture = fixture.restarted();
     let mut client = fixture.client();
-    ok(&mut client, "USE d");
-    assert_eq!(text(&mut client, described), "bigint,phone,char");
+    succeed(&mut client, "USE d");
+    assert_eq!(client.text(described), "bigint,phone,char");
     assert_eq!(client.int("SELECT TYPEPROPERTY('dbo.phone', 'Precision')"), 20);
     assert_eq!(client.int("SELECT TYPEPROPERTY('phone', 'AllowsNull')"), 0);
     assert_eq!(
@@ -239,13 +216,13 @@ fn a_column_of_an_alias_type_keeps_it() {
 fn a_procedure_takes_a_table() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE TYPE dbo.numbers AS TABLE (n INT NOT NULL)");
-    ok(
+    succeed(&mut client, "CREATE TYPE dbo.numbers AS TABLE (n INT NOT NULL)");
+    succeed(
         &mut client,
         "CREATE PROCEDURE p @factor INT, @n dbo.numbers READONLY AS
          DECLARE @own numbers INSERT @own SELECT n * @factor FROM @n SELECT SUM(x.n) AS s FROM @own AS x",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE PROCEDURE outer_p @n numbers READONLY AS EXEC p 2, @n EXEC p @n = @n, @factor = 3",
     );
@@ -276,9 +253,9 @@ fn a_procedure_takes_a_table() {
     ];
     for statement in dml {
         let text = format!("CREATE PROCEDURE r @n numbers READONLY AS {statement}");
-        fails(&mut client, &[(10700, &text)]);
+        all_fail(&mut client, &[(10700, &text)]);
     }
-    fails(
+    all_fail(
         &mut client,
         &[
             (352, "CREATE PROCEDURE r @n numbers AS RETURN 1"),
@@ -295,31 +272,30 @@ fn a_procedure_takes_a_table() {
         ],
     );
     assert_eq!(
-        text(
-            &mut client,
+        client.text(
             "SELECT TYPE_NAME(user_type_id) FROM sys.parameters WHERE is_readonly = 1 AND object_id = OBJECT_ID('p')"
         ),
         "numbers"
     );
-    ok(&mut client, "EXEC sp_sproc_columns 'p' EXEC sp_help 'p'");
+    succeed(&mut client, "EXEC sp_sproc_columns 'p' EXEC sp_help 'p'");
 }
 
 #[test]
 fn functions_take_tables() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE TYPE s.numbers AS TABLE (n INT PRIMARY KEY)");
-    ok(
+    succeed(&mut client, "CREATE TYPE s.numbers AS TABLE (n INT PRIMARY KEY)");
+    succeed(
         &mut client,
         "CREATE FUNCTION s.total (@n s.numbers READONLY, @plus INT) RETURNS INT AS BEGIN
             DECLARE @r INT = (SELECT SUM(n) FROM @n) RETURN @r + @plus END",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION s.above (@n s.numbers READONLY, @least INT) RETURNS TABLE AS
          RETURN SELECT n, n * 2 AS twice FROM @n WHERE n >= @least",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE FUNCTION s.all_of (@n s.numbers READONLY) RETURNS @r TABLE (n INT, t INT) AS BEGIN
             INSERT @r SELECT n, s.total(@n, n) FROM @n INSERT @r SELECT -1, SUM(twice) FROM s.above(@n, 2) RETURN END",
@@ -350,7 +326,7 @@ fn functions_take_tables() {
         )),
         34
     );
-    fails(
+    all_fail(
         &mut client,
         &[
             (206, "DECLARE @t lines SELECT s.total(@t, 1) FROM sys.types"),
@@ -397,7 +373,7 @@ fn table(name: &str, (schema, type_name): (&str, &str), columns: &[(DataType, bo
 fn a_client_sends_rows() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE PROCEDURE p @l dbo.lines READONLY, @plus INT = 0 AS
          SELECT id, number, amount + @plus AS amount FROM @l ORDER BY id",
@@ -468,7 +444,7 @@ fn a_client_sends_rows() {
 fn a_text_takes_rows_of_a_client() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(&mut client, "CREATE TYPE s.pairs AS TABLE (a INT, b NVARCHAR(MAX))");
+    succeed(&mut client, "CREATE TYPE s.pairs AS TABLE (a INT, b NVARCHAR(MAX))");
     let count = 5000;
     let values = (0..count).flat_map(|at| [Value::Int(at), Value::Text(format!("row {at}").into())]);
     let columns = [(DataType::Int, false), (DataType::NVarChar(Width::Max), false)];
@@ -515,12 +491,12 @@ fn words(text: &str) -> Parameter {
 fn types_are_transferred_and_mean_the_same_everywhere() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE TYPE code FROM INT ALTER SCHEMA s TRANSFER TYPE::dbo.code",
     );
     assert_eq!(client.int("DECLARE @c s.code = 5 SELECT @c"), 5);
-    fails(
+    all_fail(
         &mut client,
         &[
             (2715, "DECLARE @c dbo.code"),
@@ -529,40 +505,40 @@ fn types_are_transferred_and_mean_the_same_everywhere() {
         ],
     );
     // A name without a schema is looked up in the user's schema first, and later in the procedure's.
-    fails(
+    all_fail(
         &mut client,
         &[(2715, "CREATE PROCEDURE s.p AS DECLARE @c code SELECT @c")],
     );
-    ok(&mut client, "CREATE PROCEDURE s.q AS DECLARE @p phone = 'x' SELECT @p");
-    fails(&mut client, &[(40510, "CREATE TYPE s.phone FROM INT")]);
-    assert_eq!(text(&mut client, "EXEC s.q"), "x");
+    succeed(&mut client, "CREATE PROCEDURE s.q AS DECLARE @p phone = 'x' SELECT @p");
+    all_fail(&mut client, &[(40510, "CREATE TYPE s.phone FROM INT")]);
+    assert_eq!(client.text("EXEC s.q"), "x");
 }
 
 #[test]
 fn types_need_permissions() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    ok(
+    succeed(
         &mut client,
         "CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse' CREATE USER ann FOR LOGIN ann
          CREATE TYPE numbers AS TABLE (n INT)",
     );
-    ok(&mut client, "CREATE SCHEMA a AUTHORIZATION ann");
-    ok(
+    succeed(&mut client, "CREATE SCHEMA a AUTHORIZATION ann");
+    succeed(
         &mut client,
         "CREATE PROCEDURE takes @n numbers READONLY AS SELECT COUNT(*) FROM @n",
     );
-    ok(
+    succeed(
         &mut client,
         "CREATE PROCEDURE has AS DECLARE @n numbers INSERT @n VALUES (1) SELECT COUNT(*) FROM @n",
     );
-    ok(
+    succeed(
         &mut client,
         "GRANT EXECUTE ON takes TO ann GRANT EXECUTE ON has TO ann GRANT CREATE TABLE TO ann GRANT CREATE PROCEDURE TO ann",
     );
     let mut ann = fixture.client_as("ann", "Corr3ct-horse", "d");
     assert_eq!(ann.int("EXEC has"), 1);
-    fails(
+    all_fail(
         &mut ann,
         &[
             (229, "DECLARE @n numbers EXEC takes @n"),
@@ -577,7 +553,7 @@ fn types_need_permissions() {
     let answer = ann.call_by_name("dbo.takes", vec![rows()]);
     assert_eq!(answer.errors().first().map(|(number, _)| *number), Some(229));
     assert_eq!(ann.int("SELECT HAS_PERMS_BY_NAME('dbo.numbers', 'TYPE', 'EXECUTE')"), 0);
-    ok(
+    succeed(
         &mut client,
         "GRANT EXECUTE ON TYPE::dbo.numbers TO ann GRANT REFERENCES ON TYPE::phone TO ann",
     );
@@ -585,14 +561,14 @@ fn types_need_permissions() {
     assert_eq!(ann.int("DECLARE @n numbers EXEC takes @n"), 0);
     let answer = ann.call_by_name("dbo.takes", vec![rows()]);
     assert_eq!(answer.rows(), [vec![Value::Int(1)]], "{answer:?}");
-    ok(&mut ann, "CREATE TABLE a.t (p dbo.phone)");
+    succeed(&mut ann, "CREATE TABLE a.t (p dbo.phone)");
     assert_eq!(
         client.int(
             "SELECT COUNT(*) FROM sys.database_permissions WHERE class_desc = 'TYPE' AND major_id = TYPE_ID('numbers')"
         ),
         1
     );
-    fails(
+    all_fail(
         &mut client,
         &[
             (4606, "GRANT SELECT ON TYPE::numbers TO ann"),
@@ -600,15 +576,15 @@ fn types_need_permissions() {
             (15151, "GRANT EXECUTE ON TYPE::none TO ann"),
         ],
     );
-    ok(&mut client, "REVOKE EXECUTE ON TYPE::numbers FROM ann");
-    fails(&mut ann, &[(229, "DECLARE @n numbers")]);
+    succeed(&mut client, "REVOKE EXECUTE ON TYPE::numbers FROM ann");
+    all_fail(&mut ann, &[(229, "DECLARE @n numbers")]);
     // A transfer needs CONTROL of the type, whatever else the user may define.
-    ok(
+    succeed(
         &mut client,
         "CREATE TYPE other FROM INT ALTER ROLE db_ddladmin ADD MEMBER ann",
     );
-    fails(&mut ann, &[(15151, "ALTER SCHEMA a TRANSFER TYPE::dbo.other")]);
-    ok(&mut client, "GRANT CONTROL ON TYPE::other TO ann");
-    ok(&mut ann, "ALTER SCHEMA a TRANSFER TYPE::dbo.other");
+    all_fail(&mut ann, &[(15151, "ALTER SCHEMA a TRANSFER TYPE::dbo.other")]);
+    succeed(&mut client, "GRANT CONTROL ON TYPE::other TO ann");
+    succeed(&mut ann, "ALTER SCHEMA a TRANSFER TYPE::dbo.other");
     assert_eq!(ann.int("DECLARE @c a.other = 5 SELECT @c"), 5);
 }
